@@ -16,9 +16,12 @@ let package = Package(
     ],
     targets: [
         .target(name: "OneWaySynchronizer", swiftSettings: settings),
-        .target(name: "TestSupport", dependencies: ["OneWaySynchronizer"], path: "Tests/TestSupport", swiftSettings: settings),
+        .target(
+            name: "TestSupport", dependencies: ["OneWaySynchronizer"], path: "Tests/TestSupport",
+            swiftSettings: settings),
         .testTarget(
-            name: "OneWaySynchronizerTests", dependencies: ["OneWaySynchronizer", "TestSupport"], swiftSettings: settings),
+            name: "OneWaySynchronizerTests", dependencies: ["OneWaySynchronizer", "TestSupport"],
+            swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
 )

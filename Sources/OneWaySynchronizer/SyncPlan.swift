@@ -1,0 +1,192 @@
+/// What a pass would do: for each key of the source and of the local collection, what would happen and why.
+///
+/// The pure comparison of a source list with the local keys; a pass acts on the same value that ``Synchronizer/plan()``
+/// returns. Applied to its own result it changes nothing.
+public struct SyncPlan<Item: SyncItem>: Sendable {
+    /// What identifies items.
+    public typealias Key = Item.Key
+
+    /// What would happen to a key, and so why.
+    public enum Action: Sendable, Hashable {
+        /// In the source and not stored: downloaded.
+        case insert
+        /// In the source and stored, and the processor wants it again: downloaded.
+        case update
+        /// In the source and stored, and the processor does not want it again: left alone.
+        case keep
+        /// Stored and absent from the source: removed.
+        case remove
+        /// Stored and absent from the source, but kept, because removals are withheld.
+        case withhold(WithheldRemovals.Reason)
+        /// Stored and absent from the source; so many are that the pass would end with an error instead of removing any.
+        case refuse
+    }
+
+    /// One key's part of the plan.
+    public struct Step: Sendable {
+        /// Whose.
+        public let key: Key
+        /// What would happen to it.
+        public let action: Action
+        /// What the source says of it; `nil` where it is absent from the source.
+        public let item: Item?
+    }
+
+    /// What becomes of the local items that are absent from the source.
+    enum Removal: Sendable, Hashable {
+        case remove
+        case withhold(WithheldRemovals.Reason)
+        case refuse(SyncError.Reason)
+    }
+
+    /// One byte per item of the source.
+    enum Decision: UInt8, Sendable {
+        case insert
+        case update
+        case keep
+    }
+
+    /// The source's items, in its order.
+    public let items: [Item]
+
+    /// The keys that are stored and absent from the source.
+    public let absentKeys: Set<Key>
+
+    /// How many items were stored when the plan was made.
+    public let localCount: Int
+
+    /// What happens to each of `items`, at the same index.
+    private(set) var decisions: [Decision]
+    let removal: Removal
+
+    /// Compares what the source lists with what is stored. Until ``update(_:)`` says otherwise, what is stored is kept.
+    ///
+    /// - Throws: ``SyncError/Reason/duplicateKeys(keys:count:)``.
+    /// - Complexity: O(items + local keys).
+    package init(
+        source: SourceList<Item>, localKeys: Set<Key>, removalLimit: RemovalLimit? = nil
+    ) throws(SyncError.Reason) {
+        items = source.items
+        localCount = localKeys.count
+        var decisions: [Decision] = []
+        decisions.reserveCapacity(items.count)
+        var seen = Set<Key>(minimumCapacity: items.count)
+        var storedCount = 0
+        var repeatedKeys: [String] = []
+        var repeatedCount = 0
+        for item in items {
+            let key = item.owsPrimaryKey
+            let isStored = localKeys.contains(key)
+            decisions.append(isStored ? .keep : .insert)
+            if seen.insert(key).inserted {
+                if isStored { storedCount += 1 }
+            } else {
+                repeatedCount += 1
+                if repeatedCount <= 10 { repeatedKeys.append(String(reflecting: key)) }
+            }
+        }
+        guard repeatedCount == 0 else {
+            throw .duplicateKeys(keys: repeatedKeys, count: repeatedCount)
+        }
+        self.decisions = decisions
+        absentKeys = storedCount == localKeys.count ? [] : localKeys.subtracting(seen)
+        removal = Self.removal(
+            of: absentKeys.count, localCount: localCount, isPartial: source.isPartial, limit: removalLimit)
+    }
+
+    private static func removal(of count: Int, localCount: Int, isPartial: Bool, limit: RemovalLimit?) -> Removal {
+        if isPartial { return .withhold(.partialList) }
+        guard let limit, !limit.allows(removals: count, of: localCount) else { return .remove }
+        switch limit.action {
+        case .abort:
+            return .refuse(.removalLimitExceeded(removals: count, localCount: localCount, limit: limit))
+        case .withhold:
+            return .withhold(.removalLimit)
+        }
+    }
+
+    /// The positions in ``items`` of those that are stored and not yet known to need an update.
+    var keptIndices: [Int] {
+        decisions.indices.filter { decisions[$0] == .keep }
+    }
+
+    /// How many stored items are not to be downloaded again.
+    var keptCount: Int { decisions.count { $0 == .keep } }
+
+    /// Notes that the stored items at these positions are to be downloaded again.
+    mutating func update(_ indices: some Sequence<Int>) {
+        for index in indices { decisions[index] = .update }
+    }
+
+    /// What would be downloaded: new and changed items by their download order, ties in the source's order.
+    public var downloads: [Item] {
+        var chosen: [Item] = []
+        chosen.reserveCapacity(decisions.count { $0 != .keep })
+        var isInOrder = true
+        for (index, decision) in decisions.enumerated() where decision != .keep {
+            let item = items[index]
+            if let last = chosen.last, item.owsDownloadOrder < last.owsDownloadOrder { isInOrder = false }
+            chosen.append(item)
+        }
+        guard !isInOrder else { return chosen }
+        // Sorted as pairs of integers: the order is asked for once per item, and the index keeps ties in place.
+        let order = chosen.enumerated().map { (order: $1.owsDownloadOrder, index: $0) }
+        return order.sorted { $0 < $1 }.map { chosen[$0.index] }
+    }
+
+    /// How many keys have each action; those that none has are absent.
+    public var counts: [Action: Int] {
+        var counts: [Action: Int] = [:]
+        for decision in decisions { counts[decision.action, default: 0] += 1 }
+        if !absentKeys.isEmpty { counts[absentAction] = absentKeys.count }
+        return counts
+    }
+
+    /// Every key, once: those of the source in its order, then those that are absent from it, in no particular order.
+    public var steps: some Sequence<Step> {
+        let listed = zip(items, decisions).lazy.map { Step(key: $0.owsPrimaryKey, action: $1.action, item: $0) }
+        let absent = absentKeys.lazy.map { Step(key: $0, action: absentAction, item: nil) }
+        return [AnySequence(listed), AnySequence(absent)].lazy.joined()
+    }
+
+    /// What happens to the keys that are absent from the source.
+    private var absentAction: Action {
+        switch removal {
+        case .remove: .remove
+        case .withhold(let reason): .withhold(reason)
+        case .refuse: .refuse
+        }
+    }
+
+    /// Why the pass would end with an error before it removes or downloads anything; `nil` where it would not.
+    public var refusal: SyncError? {
+        guard case .refuse(let reason) = removal else { return nil }
+        return SyncError(stage: .remove, underlying: reason)
+    }
+}
+
+extension SyncPlan.Decision {
+    fileprivate var action: SyncPlan.Action {
+        switch self {
+        case .insert: .insert
+        case .update: .update
+        case .keep: .keep
+        }
+    }
+}
+
+extension SyncPlan.Action: CustomStringConvertible {
+    /// What happens and why, such as `remove: absent from the source`.
+    public var description: String {
+        switch self {
+        case .insert: "insert: not stored yet"
+        case .update: "update: the processor says it changed"
+        case .keep: "keep: stored and unchanged"
+        case .remove: "remove: absent from the source"
+        case .withhold(.partialList): "keep: absent from the source, but the list is partial"
+        case .withhold(.removalLimit): "keep: absent from the source, but too many are"
+        case .withhold(.incompletePass): "keep: absent from the source, but the pass did not succeed"
+        case .refuse: "refuse: absent from the source, but too many are, so that the pass would end"
+        }
+    }
+}
