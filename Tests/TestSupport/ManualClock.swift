@@ -1,0 +1,50 @@
+/// A clock that stands still until a test moves it.
+public final class ManualClock: Clock, Sendable {
+    public struct Instant: InstantProtocol {
+        public var offset: Duration
+
+        public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
+        public func duration(to other: Instant) -> Duration { other.offset - offset }
+        public static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
+    }
+
+    private struct State {
+        var now = Instant(offset: .zero)
+        /// When each of those that sleep wants to be woken.
+        var deadlines: [Int: Instant] = [:]
+        var lastSleeper = 0
+    }
+
+    private let state = Watched(State())
+
+    public init() {}
+
+    public var now: Instant { state.value.now }
+    public var minimumResolution: Duration { .nanoseconds(1) }
+
+    /// What those that sleep now still have to wait, shortest first.
+    public var pendingDelays: [Duration] {
+        let state = state.value
+        return state.deadlines.values.map { state.now.duration(to: $0) }.sorted()
+    }
+
+    public func sleep(until deadline: Instant, tolerance: Duration?) async throws {
+        let id = state.update { state in
+            state.lastSleeper += 1
+            state.deadlines[state.lastSleeper] = deadline
+            return state.lastSleeper
+        }
+        defer { state.update { _ = $0.deadlines.removeValue(forKey: id) } }
+        try await state.wait { $0.now >= deadline }
+    }
+
+    /// Moves the time, and wakes those whose time has come.
+    public func advance(by duration: Duration) {
+        state.update { $0.now = $0.now.advanced(by: duration) }
+    }
+
+    /// Waits until at least this many sleep whose time has not come.
+    public func waitForSleepers(_ count: Int = 1) async throws {
+        try await state.wait { state in state.deadlines.values.count { $0 > state.now } >= count }
+    }
+}

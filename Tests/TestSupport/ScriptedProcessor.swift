@@ -1,0 +1,152 @@
+public import OneWaySynchronizer
+import Synchronization
+
+/// An item with a revision.
+public struct TestItem: SyncItem, Equatable {
+    public var owsPrimaryKey: String
+    public var owsDownloadOrder: Int
+    public var revision: Int
+
+    public init(_ key: String, order: Int = 0, revision: Int = 1) {
+        owsPrimaryKey = key
+        owsDownloadOrder = order
+        self.revision = revision
+    }
+}
+
+/// An error with a name.
+public struct TestError: Error, Equatable, CustomStringConvertible {
+    public var name: String
+
+    public init(_ name: String) { self.name = name }
+
+    public var description: String { name }
+}
+
+/// An error that can be retried, and may say when.
+public struct RetryableTestError: RetryableError {
+    public var retryAfter: Duration?
+
+    public init(retryAfter: Duration? = nil) { self.retryAfter = retryAfter }
+}
+
+/// A processor over a source and a local collection in memory, which logs its calls and lets a test interfere with each.
+public final class ScriptedProcessor: SyncProcessor {
+    /// One call, in the words of the log.
+    public enum Call: Sendable, Hashable, CustomStringConvertible {
+        case begin
+        case list
+        case localKeys
+        case remove([String])
+        case shouldUpdate(String)
+        case shouldUpdateAll([String])
+        case prepare([String])
+        case preview(String)
+        case content(String)
+        case end
+
+        public var description: String {
+            switch self {
+            case .begin: "begin"
+            case .list: "list"
+            case .localKeys: "localKeys"
+            case .remove(let keys): "remove \(keys.joined(separator: ","))"
+            case .shouldUpdate(let key): "shouldUpdate \(key)"
+            case .shouldUpdateAll(let keys): "shouldUpdateAll \(keys.joined(separator: ","))"
+            case .prepare(let keys): "prepare \(keys.joined(separator: ","))"
+            case .preview(let key): "preview \(key)"
+            case .content(let key): "content \(key)"
+            case .end: "end"
+            }
+        }
+    }
+
+    public struct State: Sendable {
+        /// What the source lists.
+        public var source: SourceList<TestItem>
+        /// What is stored: key and revision.
+        public var local: [String: Int]
+        public var answersUpdatesInBatch = false
+        /// What `owsPrepareDownload` makes of its items.
+        public var prepare: @Sendable ([TestItem]) -> [TestItem] = { $0 }
+        public var results: [Result<SyncReport, SyncFailure>] = []
+        public var inFlight = 0
+        public var maximumInFlight = 0
+        public var callCount = 0
+    }
+
+    public let log = EventLog<Call>()
+    private let state: Mutex<State>
+    /// Runs inside each call, before it takes effect: may wait at a gate, or throw.
+    private let onCall: @Sendable (Call) async throws -> Void
+
+    public init(
+        source: [TestItem] = [], local: [String: Int] = [:],
+        onCall: @escaping @Sendable (Call) async throws -> Void = { _ in }
+    ) {
+        state = Mutex(State(source: SourceList(source), local: local))
+        self.onCall = onCall
+    }
+
+    public var current: State { state.withLock(\.self) }
+    public var local: [String: Int] { current.local }
+    public var calls: [Call] { log.events }
+
+    public func change(_ body: @Sendable (inout State) -> Void) {
+        state.withLock { body(&$0) }
+    }
+
+    /// What the local collection has to be equal to.
+    public var sourceRevisions: [String: Int] {
+        Dictionary(current.source.items.map { ($0.owsPrimaryKey, $0.revision) }) { $1 }
+    }
+
+    private func run<Value: Sendable>(_ call: Call, _ effect: @Sendable (inout State) -> Value) async throws -> Value {
+        log.append(call)
+        state.withLock { state in
+            state.callCount += 1
+            state.inFlight += 1
+            state.maximumInFlight = max(state.maximumInFlight, state.inFlight)
+        }
+        defer { state.withLock { $0.inFlight -= 1 } }
+        try await onCall(call)
+        return state.withLock { effect(&$0) }
+    }
+
+    public func owsSyncBegin() async throws { try await run(.begin) { _ in } }
+    public func owsFetchSourceList() async throws -> SourceList<TestItem> { try await run(.list) { $0.source } }
+    public func owsGetLocalKeys() async throws -> Set<String> { try await run(.localKeys) { Set($0.local.keys) } }
+
+    public func owsRemoveLocalItems(for keys: Set<String>) async throws {
+        try await run(.remove(keys.sorted())) { state in
+            for key in keys { state.local[key] = nil }
+        }
+    }
+
+    public func owsShouldUpdateItem(forKey key: String, with item: TestItem) async throws -> Bool {
+        try await run(.shouldUpdate(key)) { $0.local[key] != item.revision }
+    }
+
+    public func owsShouldUpdateItems(_ items: [TestItem]) async throws -> Set<String>? {
+        guard current.answersUpdatesInBatch else { return nil }
+        return try await run(.shouldUpdateAll(items.map(\.owsPrimaryKey))) { state in
+            Set(items.filter { state.local[$0.owsPrimaryKey] != $0.revision }.map(\.owsPrimaryKey))
+        }
+    }
+
+    public func owsPrepareDownload(of items: [TestItem]) async throws -> [TestItem] {
+        try await run(.prepare(items.map(\.owsPrimaryKey))) { $0.prepare(items) }
+    }
+
+    public func owsDownloadItemPreview(for item: TestItem) async throws {
+        try await run(.preview(item.owsPrimaryKey)) { _ in }
+    }
+
+    public func owsDownloadItem(for item: TestItem) async throws {
+        try await run(.content(item.owsPrimaryKey)) { $0.local[item.owsPrimaryKey] = item.revision }
+    }
+
+    public func owsSyncEnd(_ result: Result<SyncReport, SyncFailure>) async throws {
+        try await run(.end) { $0.results.append(result) }
+    }
+}

@@ -1,0 +1,61 @@
+import Synchronization
+
+/// A value that tests can wait on: what the other doubles are made of, so that nothing ever sleeps.
+public final class Watched<Value: Sendable>: Sendable {
+    private struct Waiter {
+        var isMet: @Sendable (Value) -> Bool
+        var continuation: CheckedContinuation<Void, any Error>
+    }
+
+    private struct State {
+        var value: Value
+        var waiters: [Int: Waiter] = [:]
+        var lastWaiter = 0
+    }
+
+    private let state: Mutex<State>
+
+    public init(_ value: Value) {
+        state = Mutex(State(value: value))
+    }
+
+    public var value: Value { state.withLock { $0.value } }
+
+    /// Changes the value, and resumes whoever waited for what it has become.
+    @discardableResult
+    public func update<Result: Sendable>(_ change: @Sendable (inout Value) -> Result) -> Result {
+        let (result, met) = state.withLock { state in
+            let result = change(&state.value)
+            let met = state.waiters.filter { $0.value.isMet(state.value) }
+            for id in met.keys { state.waiters[id] = nil }
+            return (result, met.values.map(\.continuation))
+        }
+        for continuation in met { continuation.resume() }
+        return result
+    }
+
+    /// Waits until the value satisfies a condition.
+    ///
+    /// - Throws: `CancellationError` when the task is cancelled before.
+    public func wait(until isMet: @escaping @Sendable (Value) -> Bool) async throws {
+        let id = state.withLock { state in
+            state.lastWaiter += 1
+            return state.lastWaiter
+        }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let isOver = state.withLock { state in
+                    // Read under the lock: a cancellation from now on finds the waiter registered.
+                    guard !Task.isCancelled, !isMet(state.value) else { return true }
+                    state.waiters[id] = Waiter(isMet: isMet, continuation: continuation)
+                    return false
+                }
+                guard isOver else { return }
+                continuation.resume(with: Task.isCancelled ? .failure(CancellationError()) : .success(()))
+            }
+        } onCancel: {
+            let waiter = state.withLock { $0.waiters.removeValue(forKey: id) }
+            waiter?.continuation.resume(throwing: CancellationError())
+        }
+    }
+}
