@@ -1,22 +1,22 @@
 /// What happened, in order, from any number of tasks.
-public final class EventLog<Event: Sendable & Equatable>: Sendable {
+package final class EventLog<Event: Sendable & Equatable>: Sendable {
     private let log = Watched<[Event]>([])
 
-    public init() {}
+    package init() {}
 
-    public var events: [Event] { log.value }
+    package var events: [Event] { log.value }
 
-    public func append(_ event: Event) {
+    package func append(_ event: Event) {
         log.update { $0.append(event) }
     }
 
     /// Waits until an event has happened `count` times in all.
-    public func wait(for event: Event, count: Int = 1) async throws {
+    package func wait(for event: Event, count: Int = 1) async throws {
         try await log.wait { $0.count { $0 == event } >= count }
     }
 
     /// Waits until the events satisfy a condition.
-    public func wait(until isMet: @escaping @Sendable ([Event]) -> Bool) async throws {
+    package func wait(until isMet: @escaping @Sendable ([Event]) -> Bool) async throws {
         try await log.wait(until: isMet)
     }
 }

@@ -1,5 +1,5 @@
 /// Holds whoever comes until a test opens it; whoever comes later passes.
-public final class Gate: Sendable {
+package final class Gate: Sendable {
     private struct State {
         var isOpen: Bool
         var arrivals = 0
@@ -7,29 +7,29 @@ public final class Gate: Sendable {
 
     private let state: Watched<State>
 
-    public init(isOpen: Bool = false) {
+    package init(isOpen: Bool = false) {
         state = Watched(State(isOpen: isOpen))
     }
 
-    public func open() {
+    package func open() {
         state.update { $0.isOpen = true }
     }
 
     /// Waits for the gate to open.
     ///
     /// - Throws: `CancellationError` when the task is cancelled before.
-    public func pass() async throws {
+    package func pass() async throws {
         state.update { $0.arrivals += 1 }
         try await state.wait { $0.isOpen }
     }
 
     /// Waits for the gate to open, also when the task is cancelled.
-    public func passUncancelled() async {
+    package func passUncancelled() async {
         await Task { try? await self.pass() }.value
     }
 
     /// Waits until this many have come in all.
-    public func waitForArrivals(_ count: Int = 1) async throws {
+    package func waitForArrivals(_ count: Int = 1) async throws {
         try await state.wait { $0.arrivals >= count }
     }
 }

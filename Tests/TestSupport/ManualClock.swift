@@ -1,11 +1,11 @@
 /// A clock that stands still until a test moves it.
-public final class ManualClock: Clock, Sendable {
-    public struct Instant: InstantProtocol {
-        public var offset: Duration
+package final class ManualClock: Clock, Sendable {
+    package struct Instant: InstantProtocol {
+        package var offset: Duration
 
-        public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
-        public func duration(to other: Instant) -> Duration { other.offset - offset }
-        public static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
+        package func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
+        package func duration(to other: Instant) -> Duration { other.offset - offset }
+        package static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
     }
 
     private struct State {
@@ -17,18 +17,18 @@ public final class ManualClock: Clock, Sendable {
 
     private let state = Watched(State())
 
-    public init() {}
+    package init() {}
 
-    public var now: Instant { state.value.now }
-    public var minimumResolution: Duration { .nanoseconds(1) }
+    package var now: Instant { state.value.now }
+    package var minimumResolution: Duration { .nanoseconds(1) }
 
     /// What those that sleep now still have to wait, shortest first.
-    public var pendingDelays: [Duration] {
+    package var pendingDelays: [Duration] {
         let state = state.value
         return state.deadlines.values.map { state.now.duration(to: $0) }.sorted()
     }
 
-    public func sleep(until deadline: Instant, tolerance: Duration?) async throws {
+    package func sleep(until deadline: Instant, tolerance: Duration?) async throws {
         let id = state.update { state in
             state.lastSleeper += 1
             state.deadlines[state.lastSleeper] = deadline
@@ -39,12 +39,12 @@ public final class ManualClock: Clock, Sendable {
     }
 
     /// Moves the time, and wakes those whose time has come.
-    public func advance(by duration: Duration) {
+    package func advance(by duration: Duration) {
         state.update { $0.now = $0.now.advanced(by: duration) }
     }
 
     /// Waits until at least this many sleep whose time has not come.
-    public func waitForSleepers(_ count: Int = 1) async throws {
+    package func waitForSleepers(_ count: Int = 1) async throws {
         try await state.wait { state in state.deadlines.values.count { $0 > state.now } >= count }
     }
 }

@@ -1,13 +1,13 @@
-public import OneWaySynchronizer
+package import OneWaySynchronizer
 import Synchronization
 
 /// An item with a revision.
-public struct TestItem: SyncItem, Equatable {
-    public var owsPrimaryKey: String
-    public var owsDownloadOrder: Int
-    public var revision: Int
+package struct TestItem: SyncItem, Equatable {
+    package var owsPrimaryKey: String
+    package var owsDownloadOrder: Int
+    package var revision: Int
 
-    public init(_ key: String, order: Int = 0, revision: Int = 1) {
+    package init(_ key: String, order: Int = 0, revision: Int = 1) {
         owsPrimaryKey = key
         owsDownloadOrder = order
         self.revision = revision
@@ -15,25 +15,25 @@ public struct TestItem: SyncItem, Equatable {
 }
 
 /// An error with a name.
-public struct TestError: Error, Equatable, CustomStringConvertible {
-    public var name: String
+package struct TestError: Error, Equatable, CustomStringConvertible {
+    package var name: String
 
-    public init(_ name: String) { self.name = name }
+    package init(_ name: String) { self.name = name }
 
-    public var description: String { name }
+    package var description: String { name }
 }
 
 /// An error that can be retried, and may say when.
-public struct RetryableTestError: RetryableError {
-    public var retryAfter: Duration?
+package struct RetryableTestError: RetryableError {
+    package var retryAfter: Duration?
 
-    public init(retryAfter: Duration? = nil) { self.retryAfter = retryAfter }
+    package init(retryAfter: Duration? = nil) { self.retryAfter = retryAfter }
 }
 
 /// A processor over a source and a local collection in memory, which logs its calls and lets a test interfere with each.
-public final class ScriptedProcessor: SyncProcessor {
+package final class ScriptedProcessor: SyncProcessor {
     /// One call, in the words of the log.
-    public enum Call: Sendable, Hashable, CustomStringConvertible {
+    package enum Call: Sendable, Hashable, CustomStringConvertible {
         case begin
         case list
         case localKeys
@@ -45,7 +45,7 @@ public final class ScriptedProcessor: SyncProcessor {
         case content(String)
         case end
 
-        public var description: String {
+        package var description: String {
             switch self {
             case .begin: "begin"
             case .list: "list"
@@ -61,26 +61,26 @@ public final class ScriptedProcessor: SyncProcessor {
         }
     }
 
-    public struct State: Sendable {
+    package struct State: Sendable {
         /// What the source lists.
-        public var source: SourceList<TestItem>
+        package var source: SourceList<TestItem>
         /// What is stored: key and revision.
-        public var local: [String: Int]
-        public var answersUpdatesInBatch = false
+        package var local: [String: Int]
+        package var answersUpdatesInBatch = false
         /// What `owsPrepareDownload` makes of its items.
-        public var prepare: @Sendable ([TestItem]) -> [TestItem] = { $0 }
-        public var results: [Result<SyncReport, SyncFailure>] = []
-        public var inFlight = 0
-        public var maximumInFlight = 0
-        public var callCount = 0
+        package var prepare: @Sendable ([TestItem]) -> [TestItem] = { $0 }
+        package var results: [Result<SyncReport, SyncFailure>] = []
+        package var inFlight = 0
+        package var maximumInFlight = 0
+        package var callCount = 0
     }
 
-    public let log = EventLog<Call>()
+    package let log = EventLog<Call>()
     private let state: Mutex<State>
     /// Runs inside each call, before it takes effect: may wait at a gate, or throw.
     private let onCall: @Sendable (Call) async throws -> Void
 
-    public init(
+    package init(
         source: [TestItem] = [], local: [String: Int] = [:],
         onCall: @escaping @Sendable (Call) async throws -> Void = { _ in }
     ) {
@@ -88,16 +88,16 @@ public final class ScriptedProcessor: SyncProcessor {
         self.onCall = onCall
     }
 
-    public var current: State { state.withLock(\.self) }
-    public var local: [String: Int] { current.local }
-    public var calls: [Call] { log.events }
+    package var current: State { state.withLock(\.self) }
+    package var local: [String: Int] { current.local }
+    package var calls: [Call] { log.events }
 
-    public func change(_ body: @Sendable (inout State) -> Void) {
+    package func change(_ body: @Sendable (inout State) -> Void) {
         state.withLock { body(&$0) }
     }
 
     /// What the local collection has to be equal to.
-    public var sourceRevisions: [String: Int] {
+    package var sourceRevisions: [String: Int] {
         Dictionary(current.source.items.map { ($0.owsPrimaryKey, $0.revision) }) { $1 }
     }
 
@@ -113,40 +113,40 @@ public final class ScriptedProcessor: SyncProcessor {
         return state.withLock { effect(&$0) }
     }
 
-    public func owsSyncBegin() async throws { try await run(.begin) { _ in } }
-    public func owsFetchSourceList() async throws -> SourceList<TestItem> { try await run(.list) { $0.source } }
-    public func owsGetLocalKeys() async throws -> Set<String> { try await run(.localKeys) { Set($0.local.keys) } }
+    package func owsSyncBegin() async throws { try await run(.begin) { _ in } }
+    package func owsFetchSourceList() async throws -> SourceList<TestItem> { try await run(.list) { $0.source } }
+    package func owsGetLocalKeys() async throws -> Set<String> { try await run(.localKeys) { Set($0.local.keys) } }
 
-    public func owsRemoveLocalItems(for keys: Set<String>) async throws {
+    package func owsRemoveLocalItems(for keys: Set<String>) async throws {
         try await run(.remove(keys.sorted())) { state in
             for key in keys { state.local[key] = nil }
         }
     }
 
-    public func owsShouldUpdateItem(forKey key: String, with item: TestItem) async throws -> Bool {
+    package func owsShouldUpdateItem(forKey key: String, with item: TestItem) async throws -> Bool {
         try await run(.shouldUpdate(key)) { $0.local[key] != item.revision }
     }
 
-    public func owsShouldUpdateItems(_ items: [TestItem]) async throws -> Set<String>? {
+    package func owsShouldUpdateItems(_ items: [TestItem]) async throws -> Set<String>? {
         guard current.answersUpdatesInBatch else { return nil }
         return try await run(.shouldUpdateAll(items.map(\.owsPrimaryKey))) { state in
             Set(items.filter { state.local[$0.owsPrimaryKey] != $0.revision }.map(\.owsPrimaryKey))
         }
     }
 
-    public func owsPrepareDownload(of items: [TestItem]) async throws -> [TestItem] {
+    package func owsPrepareDownload(of items: [TestItem]) async throws -> [TestItem] {
         try await run(.prepare(items.map(\.owsPrimaryKey))) { $0.prepare(items) }
     }
 
-    public func owsDownloadItemPreview(for item: TestItem) async throws {
+    package func owsDownloadItemPreview(for item: TestItem) async throws {
         try await run(.preview(item.owsPrimaryKey)) { _ in }
     }
 
-    public func owsDownloadItem(for item: TestItem) async throws {
+    package func owsDownloadItem(for item: TestItem) async throws {
         try await run(.content(item.owsPrimaryKey)) { $0.local[item.owsPrimaryKey] = item.revision }
     }
 
-    public func owsSyncEnd(_ result: Result<SyncReport, SyncFailure>) async throws {
+    package func owsSyncEnd(_ result: Result<SyncReport, SyncFailure>) async throws {
         try await run(.end) { $0.results.append(result) }
     }
 }

@@ -1,10 +1,10 @@
-public import Foundation
+package import Foundation
 
 /// A folder of its own for a test; gone with the last reference.
-public final class TemporaryDirectory: Sendable {
-    public let url: URL
+package final class TemporaryDirectory: Sendable {
+    package let url: URL
 
-    public init() throws {
+    package init() throws {
         url = FileManager.default.temporaryDirectory.appending(path: "ows-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
     }

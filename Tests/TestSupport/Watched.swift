@@ -1,7 +1,7 @@
 import Synchronization
 
 /// A value that tests can wait on: what the other doubles are made of, so that nothing ever sleeps.
-public final class Watched<Value: Sendable>: Sendable {
+package final class Watched<Value: Sendable>: Sendable {
     private struct Waiter {
         var isMet: @Sendable (Value) -> Bool
         var continuation: CheckedContinuation<Void, any Error>
@@ -15,15 +15,15 @@ public final class Watched<Value: Sendable>: Sendable {
 
     private let state: Mutex<State>
 
-    public init(_ value: Value) {
+    package init(_ value: Value) {
         state = Mutex(State(value: value))
     }
 
-    public var value: Value { state.withLock { $0.value } }
+    package var value: Value { state.withLock { $0.value } }
 
     /// Changes the value, and resumes whoever waited for what it has become.
     @discardableResult
-    public func update<Result: Sendable>(_ change: @Sendable (inout Value) -> Result) -> Result {
+    package func update<Result: Sendable>(_ change: @Sendable (inout Value) -> Result) -> Result {
         let (result, met) = state.withLock { state in
             let result = change(&state.value)
             let met = state.waiters.filter { $0.value.isMet(state.value) }
@@ -37,7 +37,7 @@ public final class Watched<Value: Sendable>: Sendable {
     /// Waits until the value satisfies a condition.
     ///
     /// - Throws: `CancellationError` when the task is cancelled before.
-    public func wait(until isMet: @escaping @Sendable (Value) -> Bool) async throws {
+    package func wait(until isMet: @escaping @Sendable (Value) -> Bool) async throws {
         let id = state.withLock { state in
             state.lastWaiter += 1
             return state.lastWaiter
