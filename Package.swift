@@ -22,6 +22,10 @@ let package = Package(
         .testTarget(
             name: "OneWaySynchronizerTests", dependencies: ["OneWaySynchronizer", "TestSupport"],
             swiftSettings: settings),
+        .target(name: "BenchmarkSupport", path: "Tests/Benchmarks/BenchmarkSupport", swiftSettings: settings),
+        .executableTarget(
+            name: "EngineBenchmark", dependencies: ["OneWaySynchronizer", "BenchmarkSupport"],
+            path: "Tests/Benchmarks/EngineBenchmark", swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -39,13 +39,6 @@ public struct SyncPlan<Item: SyncItem>: Sendable {
         case refuse(SyncError.Reason)
     }
 
-    /// One byte per item of the source.
-    enum Decision: UInt8, Sendable {
-        case insert
-        case update
-        case keep
-    }
-
     /// The source's items, in its order.
     public let items: [Item]
 
@@ -56,7 +49,7 @@ public struct SyncPlan<Item: SyncItem>: Sendable {
     public let localCount: Int
 
     /// What happens to each of `items`, at the same index.
-    private(set) var decisions: [Decision]
+    private(set) var decisions: [SyncDecision]
     let removal: Removal
 
     /// Compares what the source lists with what is stored. Until ``update(_:)`` says otherwise, what is stored is kept.
@@ -68,28 +61,13 @@ public struct SyncPlan<Item: SyncItem>: Sendable {
     ) throws(SyncError.Reason) {
         items = source.items
         localCount = localKeys.count
-        var decisions: [Decision] = []
-        decisions.reserveCapacity(items.count)
-        var seen = Set<Key>(minimumCapacity: items.count)
-        var storedCount = 0
-        var repeatedKeys: [String] = []
-        var repeatedCount = 0
-        for item in items {
-            let key = item.owsPrimaryKey
-            let isStored = localKeys.contains(key)
-            decisions.append(isStored ? .keep : .insert)
-            if seen.insert(key).inserted {
-                if isStored { storedCount += 1 }
-            } else {
-                repeatedCount += 1
-                if repeatedCount <= 10 { repeatedKeys.append(String(reflecting: key)) }
-            }
+        let comparison = KeyComparison(items.map(\.owsPrimaryKey), with: localKeys)
+        guard comparison.repeatedCount == 0 else {
+            throw .duplicateKeys(
+                keys: comparison.repeatedKeys.map { String(reflecting: $0) }, count: comparison.repeatedCount)
         }
-        guard repeatedCount == 0 else {
-            throw .duplicateKeys(keys: repeatedKeys, count: repeatedCount)
-        }
-        self.decisions = decisions
-        absentKeys = storedCount == localKeys.count ? [] : localKeys.subtracting(seen)
+        decisions = comparison.decisions
+        absentKeys = comparison.absentKeys
         removal = Self.removal(
             of: absentKeys.count, localCount: localCount, isPartial: source.isPartial, limit: removalLimit)
     }
@@ -137,16 +115,24 @@ public struct SyncPlan<Item: SyncItem>: Sendable {
     /// How many keys have each action; those that none has are absent.
     public var counts: [Action: Int] {
         var counts: [Action: Int] = [:]
-        for decision in decisions { counts[decision.action, default: 0] += 1 }
+        for decision in decisions { counts[Self.action(decision), default: 0] += 1 }
         if !absentKeys.isEmpty { counts[absentAction] = absentKeys.count }
         return counts
     }
 
     /// Every key, once: those of the source in its order, then those that are absent from it, in no particular order.
     public var steps: some Sequence<Step> {
-        let listed = zip(items, decisions).lazy.map { Step(key: $0.owsPrimaryKey, action: $1.action, item: $0) }
+        let listed = zip(items, decisions).lazy.map { Step(key: $0.owsPrimaryKey, action: Self.action($1), item: $0) }
         let absent = absentKeys.lazy.map { Step(key: $0, action: absentAction, item: nil) }
         return [AnySequence(listed), AnySequence(absent)].lazy.joined()
+    }
+
+    private static func action(_ decision: SyncDecision) -> Action {
+        switch decision {
+        case .insert: .insert
+        case .update: .update
+        case .keep: .keep
+        }
     }
 
     /// What happens to the keys that are absent from the source.
@@ -162,16 +148,6 @@ public struct SyncPlan<Item: SyncItem>: Sendable {
     public var refusal: SyncError? {
         guard case .refuse(let reason) = removal else { return nil }
         return SyncError(stage: .remove, underlying: reason)
-    }
-}
-
-extension SyncPlan.Decision {
-    fileprivate var action: SyncPlan.Action {
-        switch self {
-        case .insert: .insert
-        case .update: .update
-        case .keep: .keep
-        }
     }
 }
 

@@ -81,11 +81,15 @@ struct Pass<Processor: SyncProcessor>: Sendable {
         }
         report.planned = downloads.count
         if options.downloadPreview {
-            try await download(
-                downloads, stage: .preview, isOutcome: !options.downloadContent, localKeys: localKeys, in: &report)
+            let decidesOutcome = !options.downloadContent
+            try await download(downloads, stage: .preview, localKeys: decidesOutcome ? localKeys : nil, in: &report) {
+                try await processor.owsDownloadItemPreview(for: $0)
+            }
         }
         if options.downloadContent {
-            try await download(downloads, stage: .content, isOutcome: true, localKeys: localKeys, in: &report)
+            try await download(downloads, stage: .content, localKeys: localKeys, in: &report) {
+                try await processor.owsDownloadItem(for: $0)
+            }
         }
         if case .remove = plan.removal, options.removalOrder == .afterDownloads, errors.isEmpty {
             withhold([], for: .incompletePass, in: &report)
@@ -135,80 +139,52 @@ struct Pass<Processor: SyncProcessor>: Sendable {
             plan.update(indices.lazy.filter { keys.contains(items[$0].owsPrimaryKey) })
             return
         }
-        let updates = await forEach(
+        let checks = await forEach(
             indices.count, stage: .shouldUpdate, width: options.concurrentUpdateChecks ? options.width : 1,
-            stopsOnFailure: true, initial: [Int](), in: &report,
+            stopsOnFailure: true, keepsPositions: true, in: &report,
             key: { items[indices[$0]].owsPrimaryKey },
-            call: { position, updates in
+            call: { position in
                 let item = items[indices[position]]
-                if try await processor.owsShouldUpdateItem(forKey: item.owsPrimaryKey, with: item) {
-                    updates.append(indices[position])
-                }
+                return try await processor.owsShouldUpdateItem(forKey: item.owsPrimaryKey, with: item)
             }
         )
-        try updates.checkStop()
-        for indices in updates.tallies { plan.update(indices) }
-    }
-
-    /// What one worker downloaded.
-    private struct Downloaded {
-        var insertedCount = 0
-        var updatedCount = 0
-        /// Empty unless the report lists keys.
-        var insertedKeys: [Item.Key] = []
-        var updatedKeys: [Item.Key] = []
+        if let stop = checks.stop { throw stop }
+        plan.update(checks.answers.truePositions.lazy.map { indices[$0] })
     }
 
     /// Downloads every item's preview or content.
     ///
-    /// - Parameter isOutcome: Whether this stage decides what the report says became of an item.
+    /// - Parameter localKeys: Where this stage decides what the report says became of an item, the keys that were stored
+    ///   before; `nil` where a later stage does.
     private func download(
-        _ items: [Item], stage: SyncStage, isOutcome: Bool, localKeys: Set<Item.Key>, in report: inout SyncReport
+        _ items: [Item], stage: SyncStage, localKeys: Set<Item.Key>?, in report: inout SyncReport,
+        _ download: @escaping @Sendable (Item) async throws -> Void
     ) async throws(Stop) {
+        let isStored = localKeys.map { KeyComparison.membership(of: items.map(\.owsPrimaryKey), in: $0) } ?? []
         let downloads = await forEach(
             items.count, stage: stage, width: options.width, stopsOnFailure: options.stopOnError,
-            initial: Downloaded(), in: &report,
+            keepsPositions: options.reportsKeys && localKeys != nil, in: &report,
             key: { items[$0].owsPrimaryKey },
-            call: { position, downloaded in
+            call: { position in
                 let item = items[position]
                 if let limit = options.itemTimeout {
-                    try await clock.withTimeout(limit) { try await download(item, stage: stage) }
+                    try await clock.withTimeout(limit) { try await download(item) }
                 } else {
-                    try await download(item, stage: stage)
+                    try await download(item)
                 }
-                if isOutcome { note(item, in: &downloaded, isStored: localKeys.contains(item.owsPrimaryKey)) }
+                return isStored.isEmpty ? false : isStored[position]
             }
         )
-        if isOutcome {
+        if localKeys != nil {
+            report.updated = downloads.answers.trueCount
+            report.inserted = downloads.doneCount - report.updated
             report.failed = downloads.failedCount
-            for downloaded in downloads.tallies {
-                report.inserted += downloaded.insertedCount
-                report.updated += downloaded.updatedCount
-            }
             if options.reportsKeys {
-                report.keys[.inserted] = downloads.tallies.flatMap(\.insertedKeys)
-                report.keys[.updated] = downloads.tallies.flatMap(\.updatedKeys)
+                report.keys[.inserted] = downloads.answers.falsePositions.map { items[$0].owsPrimaryKey }
+                report.keys[.updated] = downloads.answers.truePositions.map { items[$0].owsPrimaryKey }
             }
         }
-        try downloads.checkStop()
-    }
-
-    private func download(_ item: Item, stage: SyncStage) async throws {
-        if stage == .preview {
-            try await processor.owsDownloadItemPreview(for: item)
-        } else {
-            try await processor.owsDownloadItem(for: item)
-        }
-    }
-
-    private func note(_ item: Item, in downloaded: inout Downloaded, isStored: Bool) {
-        if isStored {
-            downloaded.updatedCount += 1
-            if options.reportsKeys { downloaded.updatedKeys.append(item.owsPrimaryKey) }
-        } else {
-            downloaded.insertedCount += 1
-            if options.reportsKeys { downloaded.insertedKeys.append(item.owsPrimaryKey) }
-        }
+        if let stop = downloads.stop { throw stop }
     }
 
     // MARK: Calls
@@ -241,55 +217,50 @@ struct Pass<Processor: SyncProcessor>: Sendable {
     }
 
     /// How a stage of many calls went.
-    private struct StageResult<Tally> {
-        var tallies: [Tally] = []
+    private struct StageResult {
+        var answers = CallAnswers()
+        var doneCount = 0
         var failedCount = 0
         /// Why the pass must end after this stage; `nil` where it goes on.
         var stop: Stop?
-
-        func checkStop() throws(Stop) {
-            if let stop { throw stop }
-        }
     }
 
     /// Makes a call for each of `count` positions, several at a time, as a stage of its own.
     ///
     /// - Parameters:
-    ///   - initial: What each worker starts its own tally with.
     ///   - key: The key of the item at a position, for errors.
-    ///   - call: Makes the call for a position, and notes what came of it in the worker's tally.
-    private func forEach<Tally: Sendable>(
-        _ count: Int, stage: SyncStage, width: Int, stopsOnFailure: Bool, initial: Tally, in report: inout SyncReport,
+    ///   - call: Makes the call for a position, and says something about it.
+    private func forEach(
+        _ count: Int, stage: SyncStage, width: Int, stopsOnFailure: Bool, keepsPositions: Bool,
+        in report: inout SyncReport,
         key: @escaping @Sendable (Int) -> Item.Key,
-        call: @escaping @Sendable (Int, inout Tally) async throws -> Void
-    ) async -> StageResult<Tally> {
+        call: @escaping @Sendable (Int) async throws -> Bool
+    ) async -> StageResult {
         guard !Task.isCancelled else { return StageResult(stop: .cancelled) }
         events.send(.stageBegan(stage))
         let start = clock.now()
         let width = min(width, count)
         let cursor = ItemCursor(
             stage: stage, count: count, width: width, stopsOnFailure: stopsOnFailure, clock: clock, events: events)
-        let tallies = await boundedForEach(cursor, width: width, initial: initial, sleep: clock.sleep) { step, tally in
-            do {
-                try await call(step.index, &tally)
-                return .done
-            } catch {
-                guard !Task.isCancelled else { return .interrupted }
-                let error = SyncError(stage: stage, key: key(step.index), underlying: error)
-                if !cursor.isStopped, let delay = retryDelay(after: error, attempt: step.attempt) {
-                    return .retry(ItemCursor.Step(index: step.index, attempt: step.attempt + 1, delay: delay))
-                }
-                guard cursor.claimFailure() else { return .interrupted }
-                fail(error)
-                return .failed
+        let answers = await boundedForEach(
+            cursor, width: width, keepsPositions: keepsPositions, sleep: clock.sleep, call: call
+        ) { step, error in
+            guard !Task.isCancelled, !cursor.isStopped else { return .interrupted }
+            let error = SyncError(stage: stage, key: key(step.index), underlying: error)
+            if let delay = retryDelay(after: error, attempt: step.attempt) {
+                return .retry(ItemCursor.Step(index: step.index, attempt: step.attempt + 1, delay: delay))
             }
+            guard cursor.claimFailure() else { return .interrupted }
+            fail(error)
+            return .failed
         }
         let tally = cursor.tally
         report.retries += tally.retries
         report.durations[stage, default: .zero] += clock.now() - start
         let failure = stopsOnFailure && tally.failed > 0 ? Stop.failed : nil
         return StageResult(
-            tallies: tallies, failedCount: tally.failed, stop: Task.isCancelled ? .cancelled : failure)
+            answers: answers, doneCount: tally.done, failedCount: tally.failed,
+            stop: Task.isCancelled ? .cancelled : failure)
     }
 
     // MARK: Errors
