@@ -61,7 +61,7 @@ public struct SyncPlan<Item: SyncItem>: Sendable {
     ) throws(SyncError.Reason) {
         items = source.items
         localCount = localKeys.count
-        let comparison = KeyComparison(items.map(\.owsPrimaryKey), with: localKeys)
+        let comparison = KeyComparison(items.map { $0.owsPrimaryKey }, with: localKeys)
         guard comparison.repeatedCount == 0 else {
             throw .duplicateKeys(
                 keys: comparison.repeatedKeys.map { String(reflecting: $0) }, count: comparison.repeatedCount)
@@ -101,9 +101,12 @@ public struct SyncPlan<Item: SyncItem>: Sendable {
         var chosen: [Item] = []
         chosen.reserveCapacity(decisions.count { $0 != .keep })
         var isInOrder = true
-        for (index, decision) in decisions.enumerated() where decision != .keep {
+        var lastOrder = Int.min
+        for index in decisions.indices where decisions[index] != .keep {
             let item = items[index]
-            if let last = chosen.last, item.owsDownloadOrder < last.owsDownloadOrder { isInOrder = false }
+            let order = item.owsDownloadOrder
+            if order < lastOrder { isInOrder = false }
+            lastOrder = order
             chosen.append(item)
         }
         guard !isInOrder else { return chosen }

@@ -160,7 +160,7 @@ struct Pass<Processor: SyncProcessor>: Sendable {
         _ items: [Item], stage: SyncStage, localKeys: Set<Item.Key>?, in report: inout SyncReport,
         _ download: @escaping @Sendable (Item) async throws -> Void
     ) async throws(Stop) {
-        let isStored = localKeys.map { KeyComparison.membership(of: items.map(\.owsPrimaryKey), in: $0) } ?? []
+        let isStored = localKeys.map { KeyComparison.membership(of: items.map { $0.owsPrimaryKey }, in: $0) } ?? []
         let downloads = await forEach(
             items.count, stage: stage, width: options.width, stopsOnFailure: options.stopOnError,
             keepsPositions: options.reportsKeys && localKeys != nil, in: &report,
