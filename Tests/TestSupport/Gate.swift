@@ -11,6 +11,8 @@ package final class Gate: Sendable {
         state = Watched(State(isOpen: isOpen))
     }
 
+    package var isOpen: Bool { state.value.isOpen }
+
     package func open() {
         state.update { $0.isOpen = true }
     }

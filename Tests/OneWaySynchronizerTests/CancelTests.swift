@@ -1,0 +1,202 @@
+import OneWaySynchronizer
+import TestSupport
+import Testing
+
+/// Cancelling, in all its ways.
+@Suite struct CancelTests {
+    /// A processor that holds at a call until it is let go or cancelled.
+    private func held(at held: ScriptedProcessor.Call, gate: Gate) -> ScriptedProcessor {
+        ScriptedProcessor(source: [TestItem("a"), TestItem("b")], local: ["x": 1]) { call in
+            if call == held { try await gate.pass() }
+        }
+    }
+
+    @Test func everyCallerGetsCancelledAndTheQueuedPassIsDropped() async throws {
+        let gate = Gate()
+        let processor = held(at: .content("a"), gate: gate)
+        let synchronizer = Synchronizer(processor: processor, options: SyncOptions(concurrency: 1))
+        let answers = EventLog<Bool>()
+        let answer: @Sendable (Result<SyncReport, SyncFailure>) -> Void = { result in
+            guard case .failure(let failure) = result else { return answers.append(false) }
+            answers.append(failure.isCancelled && failure.errors.isEmpty && failure.report.removed == 1)
+        }
+        synchronizer.sync(completion: answer)
+        try await gate.waitForArrivals()
+        synchronizer.sync(completion: answer)
+        await synchronizer.cancel()
+        try await answers.wait(for: true, count: 2)
+        #expect(processor.calls.suffix(2) == [.content("a"), .end])
+        #expect(processor.calls.count { $0 == .begin } == 1)
+        let result = try #require(processor.current.results.first)
+        guard case .failure(let failure) = result else {
+            Issue.record("the processor is told that the pass was cancelled")
+            return
+        }
+        #expect(failure.isCancelled)
+        #expect(failure.report.remaining == 2)
+    }
+
+    @Test func withNothingRunningItDoesNothing() async throws {
+        let processor = ScriptedProcessor(source: [TestItem("a")])
+        let synchronizer = Synchronizer(processor: processor)
+        await synchronizer.cancel()
+        #expect(processor.calls.isEmpty)
+        try await synchronizer.sync()
+        #expect(processor.local == ["a": 1])
+    }
+
+    @Test func aCancelRightAfterARequestWithoutAsyncFindsIt() async throws {
+        let processor = ScriptedProcessor(source: [TestItem("a")])
+        let synchronizer = Synchronizer(processor: processor)
+        let answers = EventLog<Bool>()
+        synchronizer.sync { result in
+            if case .failure(let failure) = result {
+                answers.append(failure.isCancelled)
+            } else {
+                answers.append(false)
+            }
+        }
+        await synchronizer.cancel()
+        try await answers.wait { !$0.isEmpty }
+        #expect(answers.events == [true])
+        #expect(processor.calls.first == .begin)
+        #expect(processor.calls.last == .end)
+    }
+
+    @Test func syncAfterCancelStartsAFreshPass() async throws {
+        let gate = Gate()
+        let processor = ScriptedProcessor(source: [TestItem("a")]) { call in
+            // Ignores its cancellation.
+            if call == .content("a") { await gate.passUncancelled() }
+        }
+        let synchronizer = Synchronizer(processor: processor)
+        let first = Task { try await synchronizer.sync() }
+        try await gate.waitForArrivals()
+        await synchronizer.cancel()
+        async let second = synchronizer.sync()
+        gate.open()
+        #expect(try await second.unchanged == 1)
+        let failure = await #expect(throws: SyncFailure.self) { try await first.value }
+        #expect(failure?.isCancelled == true)
+        #expect(processor.calls.count { $0 == .begin } == 2)
+    }
+
+    @Test func endIsCalledInATaskThatIsNotCancelled() async throws {
+        let gate = Gate()
+        let wasCancelled = EventLog<Bool>()
+        let processor = ScriptedProcessor(source: [TestItem("a")]) { call in
+            if call == .content("a") { try await gate.pass() }
+            if call == .end { wasCancelled.append(Task.isCancelled) }
+        }
+        let synchronizer = Synchronizer(processor: processor)
+        let sync = Task { try await synchronizer.sync() }
+        try await gate.waitForArrivals()
+        await synchronizer.cancel()
+        _ = await sync.result
+        #expect(wasCancelled.events == [false])
+    }
+
+    @Test func aCancelledCallerStopsWaitingAtOnceAndTheLastOneCancelsThePass() async throws {
+        let gate = Gate()
+        let processor = ScriptedProcessor(source: [TestItem("a")]) { call in
+            if call == .content("a") { await gate.passUncancelled() }
+        }
+        let synchronizer = Synchronizer(processor: processor)
+        let caller = Task { try await synchronizer.sync() }
+        try await gate.waitForArrivals()
+        caller.cancel()
+        // Answered although the pass cannot end yet.
+        let failure = await #expect(throws: SyncFailure.self) { try await caller.value }
+        #expect(failure?.isCancelled == true)
+        #expect(await synchronizer.isSyncing)
+        gate.open()
+        try await processor.log.wait(for: .end)
+        guard case .failure(let ended) = try #require(processor.current.results.first) else {
+            Issue.record("the pass was cancelled")
+            return
+        }
+        #expect(ended.isCancelled)
+    }
+
+    @Test func thePassGoesOnWhileAnotherCallerWaits() async throws {
+        let gate = Gate()
+        let processor = ScriptedProcessor(source: [TestItem("a")]) { call in
+            if call == .content("a") { try await gate.pass() }
+        }
+        let synchronizer = Synchronizer(processor: processor)
+        let first = Task { try await synchronizer.sync() }
+        try await gate.waitForArrivals()
+        let other = EventLog<Int>()
+        synchronizer.sync { other.append((try? $0.get().unchanged) ?? -1) }
+        #expect(await synchronizer.isSyncing)
+        first.cancel()
+        await #expect(throws: SyncFailure.self) { try await first.value }
+        gate.open()
+        try await other.wait(for: 1)
+        #expect(processor.local == ["a": 1])
+    }
+
+    @Test func aCallerThatIsCancelledAlreadyStartsNothing() async throws {
+        let processor = ScriptedProcessor(source: [TestItem("a")])
+        let synchronizer = Synchronizer(processor: processor)
+        let start = Gate()
+        let caller = Task {
+            await start.passUncancelled()
+            return try await synchronizer.sync()
+        }
+        caller.cancel()
+        start.open()
+        let failure = await #expect(throws: SyncFailure.self) { try await caller.value }
+        #expect(failure?.isCancelled == true)
+        #expect(processor.calls.isEmpty)
+    }
+
+    /// Cancels at every suspension point of a pass, one after another.
+    @Test(arguments: [1, 3])
+    func cancelledAtAnyCallThePassEndsAndTheNextConverges(concurrency: Int) async throws {
+        let options = SyncOptions(
+            concurrency: concurrency, downloadPreview: true, concurrentUpdateChecks: concurrency > 1)
+        for point in 1... {
+            let synchronizer = Watched<Synchronizer<ScriptedProcessor>?>(nil)
+            let calls = Watched(0)
+            let processor = ScriptedProcessor(
+                source: (0..<5).map { TestItem("\($0)", revision: $0) }, local: ["0": 9, "1": 1, "x": 1]
+            ) { _ in
+                let isPoint = calls.update { calls in
+                    calls += 1
+                    return calls == point
+                }
+                if isPoint { await synchronizer.value?.cancel() }
+            }
+            synchronizer.update { $0 = Synchronizer(processor: processor, options: options) }
+            let subject = try #require(synchronizer.value)
+
+            let answers = EventLog<Bool>()
+            subject.sync { result in
+                if case .failure(let failure) = result {
+                    answers.append(failure.isCancelled)
+                } else {
+                    answers.append(false)
+                }
+            }
+            try await answers.wait { !$0.isEmpty }
+            let reached = calls.value >= point
+            #expect(answers.events == [reached], "point \(point)")
+            #expect(processor.calls.count { $0 == .begin } == 1)
+            #expect(processor.calls.count { $0 == .end } == 1)
+            #expect(processor.calls.last == .end)
+            #expect(await !subject.isSyncing)
+            if concurrency == 1, reached {
+                #expect(
+                    processor.calls.count <= point + 1,
+                    "point \(point): no call after the cancelled one, except the end")
+            }
+
+            synchronizer.update { $0 = nil }
+            try await subject.sync()
+            #expect(processor.local == processor.sourceRevisions)
+            #expect(answers.events.count == 1, "each completion is called once")
+            guard reached else { break }
+        }
+    }
+}
