@@ -97,6 +97,12 @@ public struct WithheldRemovals: Sendable, Hashable {
 
     /// Why.
     public let reason: Reason
+
+    /// `count` removals, withheld for `reason`.
+    public init(count: Int, reason: Reason) {
+        self.count = count
+        self.reason = reason
+    }
 }
 
 /// How often one kind of error happened in one stage.

@@ -1,0 +1,188 @@
+import OneWaySynchronizer
+import TestSupport
+import Testing
+
+/// Trying again, and giving up on time.
+@Suite struct RetryTests {
+    /// A processor whose call fails the first `failures` times.
+    private func failing(
+        _ failing: ScriptedProcessor.Call, times failures: Int, error: any Error, source: [TestItem] = [TestItem("a")]
+    ) -> ScriptedProcessor {
+        let attempts = Watched(0)
+        return ScriptedProcessor(source: source) { call in
+            guard call == failing else { return }
+            let attempt = attempts.update { attempts in
+                attempts += 1
+                return attempts
+            }
+            if attempt <= failures { throw error }
+        }
+    }
+
+    @Test(arguments: [ScriptedProcessor.Call.list, .localKeys, .prepare(["a"]), .preview("a"), .content("a")])
+    func aCallThatFailedIsTriedAgainAfterAWait(call: ScriptedProcessor.Call) async throws {
+        let clock = ManualClock()
+        let processor = failing(call, times: 2, error: RetryableTestError(retryAfter: .seconds(7)))
+        let synchronizer = Synchronizer(
+            processor: processor, options: SyncOptions(downloadPreview: true, retry: RetryPolicy()), clock: clock)
+        async let report = synchronizer.sync()
+        for attempt in 1...2 {
+            try await clock.waitForSleepers()
+            #expect(clock.pendingDelays == [.seconds(7)])
+            #expect(processor.calls.count { $0 == call } == attempt)
+            clock.advance(by: .seconds(7))
+        }
+        #expect(try await report.inserted == 1)
+        #expect(try await report.retries == 2)
+        #expect(processor.calls.count { $0 == call } == 3)
+    }
+
+    @Test func afterTheLastAttemptItsErrorIsReported() async throws {
+        let clock = ManualClock()
+        let processor = failing(.content("a"), times: .max, error: RetryableTestError(retryAfter: .seconds(1)))
+        let options = SyncOptions(retry: RetryPolicy(maxAttempts: 3))
+        let synchronizer = Synchronizer(processor: processor, options: options, clock: clock)
+        let sync = Task { try await synchronizer.sync() }
+        for _ in 1...2 {
+            try await clock.waitForSleepers()
+            clock.advance(by: .seconds(1))
+        }
+        let failure = await #expect(throws: SyncFailure.self) { try await sync.value }
+        #expect(failure?.errors.count == 1)
+        #expect(failure?.report.retries == 2)
+        #expect(processor.calls.count { $0 == .content("a") } == 3)
+    }
+
+    @Test func onlyErrorsThatAllowItAreRetried() async throws {
+        let options = SyncOptions(retry: RetryPolicy(baseDelay: .zero))
+        let processor = failing(.content("a"), times: 1, error: TestError("final"))
+        await #expect(throws: SyncFailure.self) {
+            try await Synchronizer(processor: processor, options: options).sync()
+        }
+        #expect(processor.calls.count { $0 == .content("a") } == 1)
+    }
+
+    @Test func aClosureCanAcceptFurtherErrors() async throws {
+        let policy = RetryPolicy(baseDelay: .zero) { ($0 as? TestError)?.name == "busy" }
+        let processor = failing(.content("a"), times: 1, error: TestError("busy"))
+        let report = try await Synchronizer(processor: processor, options: SyncOptions(retry: policy)).sync()
+        #expect(report.retries == 1)
+    }
+
+    @Test func anItemThatWaitsLeavesItsPlaceToTheNext() async throws {
+        let clock = ManualClock()
+        let items = (0..<4).map { TestItem("\($0)") }
+        let processor = failing(
+            .content("0"), times: 1, error: RetryableTestError(retryAfter: .seconds(60)), source: items)
+        let synchronizer = Synchronizer(
+            processor: processor, options: SyncOptions(concurrency: 1, retry: RetryPolicy()), clock: clock)
+        async let report = synchronizer.sync()
+        try await processor.log.wait(for: .content("3"))
+        try await clock.waitForSleepers()
+        clock.advance(by: .seconds(60))
+        #expect(try await report.inserted == 4)
+        #expect(
+            processor.calls.suffix(6) == [
+                .content("0"), .content("1"), .content("2"), .content("3"), .content("0"), .end,
+            ])
+    }
+
+    @Test func aWaitingItemIsTriedAgainAsSoonAsItIsDue() async throws {
+        let clock = ManualClock()
+        let items = (0..<4).map { TestItem("\($0)") }
+        let attempts = Watched(0)
+        let processor = ScriptedProcessor(source: items) { call in
+            if call == .content("0") {
+                let attempt = attempts.update { attempts in
+                    attempts += 1
+                    return attempts
+                }
+                if attempt == 1 { throw RetryableTestError(retryAfter: .seconds(5)) }
+            }
+            if call == .content("2") { clock.advance(by: .seconds(5)) }
+        }
+        let options = SyncOptions(concurrency: 1, retry: RetryPolicy())
+        try await Synchronizer(processor: processor, options: options, clock: clock).sync()
+        #expect(
+            processor.calls.suffix(6) == [
+                .content("0"), .content("1"), .content("2"), .content("0"), .content("3"), .end,
+            ])
+    }
+
+    @Test func aCancelEndsTheWaitForARetry() async throws {
+        let clock = ManualClock()
+        for call in [ScriptedProcessor.Call.list, .content("a")] {
+            let processor = failing(call, times: .max, error: RetryableTestError(retryAfter: .seconds(60)))
+            let synchronizer = Synchronizer(
+                processor: processor, options: SyncOptions(retry: RetryPolicy()), clock: clock)
+            let sync = Task { try await synchronizer.sync() }
+            try await clock.waitForSleepers()
+            await synchronizer.cancel()
+            let failure = await #expect(throws: SyncFailure.self) { try await sync.value }
+            #expect(failure?.isCancelled == true)
+            #expect(failure?.errors.isEmpty == true)
+        }
+    }
+
+    static let delays: [(attempt: Int, random: Double, expected: Duration?)] = [
+        (1, 0, .zero), (1, 0.5, .milliseconds(250)), (2, 0.5, .milliseconds(500)), (3, 0.5, .seconds(1)),
+        (8, 0.5, .seconds(5)), (99, 0.999, .milliseconds(9990)), (100, 0.5, nil),
+    ]
+
+    @Test(arguments: delays)
+    func waitsDoubleUpToACapWithFullJitter(attempt: Int, random: Double, expected: Duration?) {
+        let policy = RetryPolicy(maxAttempts: 100, baseDelay: .milliseconds(500), maxDelay: .seconds(10))
+        #expect(policy.delay(afterAttempt: attempt, error: RetryableTestError(), random: random) == expected)
+    }
+
+    static let wishes: [(wish: Duration, expected: Duration)] = [
+        (.seconds(3), .seconds(3)), (.seconds(-5), .zero), (.seconds(86_400), .seconds(60)), (.zero, .zero),
+    ]
+
+    @Test(arguments: wishes)
+    func anErrorsWishIsGrantedUpToTheCap(wish: Duration, expected: Duration) {
+        let delay = RetryPolicy().delay(afterAttempt: 1, error: RetryableTestError(retryAfter: wish), random: 0.3)
+        #expect(delay == expected)
+    }
+
+    // MARK: Time-outs
+
+    @Test func aCallThatTakesTooLongIsCancelledAndFails() async throws {
+        let clock = ManualClock()
+        let never = Gate()
+        let processor = ScriptedProcessor(source: [TestItem("slow"), TestItem("quick")]) { call in
+            if call == .content("slow") { try await never.pass() }
+        }
+        let options = SyncOptions(concurrency: 1, stopOnError: false, itemTimeout: .seconds(30))
+        let synchronizer = Synchronizer(processor: processor, options: options, clock: clock)
+        let sync = Task { try await synchronizer.sync() }
+        try await never.waitForArrivals()
+        try await clock.waitForSleepers()
+        #expect(clock.pendingDelays == [.seconds(30)])
+        clock.advance(by: .seconds(30))
+        let failure = await #expect(throws: SyncFailure.self) { try await sync.value }
+        #expect(failure?.errors.first?.underlying as? SyncError.Reason == .timedOut(after: .seconds(30)))
+        #expect(processor.local == ["quick": 1])
+    }
+
+    @Test func aTimeOutIsTriedAgain() async throws {
+        let clock = ManualClock()
+        let never = Gate()
+        let attempts = Watched(0)
+        let processor = ScriptedProcessor(source: [TestItem("a")]) { call in
+            guard call == .content("a") else { return }
+            let attempt = attempts.update { attempts in
+                attempts += 1
+                return attempts
+            }
+            if attempt == 1 { try await never.pass() }
+        }
+        let options = SyncOptions(retry: RetryPolicy(baseDelay: .zero), itemTimeout: .seconds(30))
+        let synchronizer = Synchronizer(processor: processor, options: options, clock: clock)
+        async let report = synchronizer.sync()
+        try await never.waitForArrivals()
+        try await clock.waitForSleepers()
+        clock.advance(by: .seconds(30))
+        #expect(try await report.retries == 1)
+    }
+}
