@@ -195,7 +195,7 @@ struct Pass<Processor: SyncProcessor>: Sendable {
         _ call: () async throws -> Value
     ) async throws(Stop) -> Value {
         guard evenIfCancelled || !Task.isCancelled else { throw .cancelled }
-        events.send(.stageBegan(stage))
+        announce(stage, in: report)
         let start = clock.now()
         defer { report.durations[stage, default: .zero] += clock.now() - start }
         var attempt = 1
@@ -214,6 +214,11 @@ struct Pass<Processor: SyncProcessor>: Sendable {
                 attempt += 1
             }
         }
+    }
+
+    /// Tells observers of a stage, once, also where it is made of several calls.
+    private func announce(_ stage: SyncStage, in report: SyncReport) {
+        if report.durations[stage] == nil { events.send(.stageBegan(stage)) }
     }
 
     /// How a stage of many calls went.
@@ -237,7 +242,7 @@ struct Pass<Processor: SyncProcessor>: Sendable {
         call: @escaping @Sendable (Int) async throws -> Bool
     ) async -> StageResult {
         guard !Task.isCancelled else { return StageResult(stop: .cancelled) }
-        events.send(.stageBegan(stage))
+        announce(stage, in: report)
         let start = clock.now()
         let width = min(width, count)
         let cursor = ItemCursor(

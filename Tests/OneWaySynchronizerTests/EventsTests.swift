@@ -1,0 +1,156 @@
+import Foundation
+@testable import OneWaySynchronizer
+import TestSupport
+import Testing
+
+/// What observers see.
+@Suite struct EventsTests {
+    /// The events of one sync, told in words.
+    private func words(_ events: SyncEvents) async -> [String] {
+        var words: [String] = []
+        for await event in events {
+            switch event {
+            case .statusChanged(let status): words.append(status.isSyncing ? "busy" : "idle")
+            case .stageBegan(let stage): words.append(stage.rawValue)
+            case .progress(let progress):
+                words.append("\(progress.stage.rawValue) \(progress.done)+\(progress.failed)/\(progress.total ?? -1)")
+            case .willRetry(let error, let attempt, let delay): words.append("retry \(attempt) \(delay) \(error)")
+            case .failed(let error): words.append("failed \(error)")
+            case .passEnded(.success): words.append("success")
+            case .passEnded(.failure): words.append("failure")
+            }
+            if words.last == "idle" { break }
+        }
+        return words
+    }
+
+    @Test func theyTellThePassInOrder() async throws {
+        let processor = ScriptedProcessor(source: [TestItem("a"), TestItem("b")], local: ["b": 1, "x": 1])
+        let synchronizer = Synchronizer(processor: processor, clock: ManualClock())
+        let events = synchronizer.events
+        try await synchronizer.sync()
+        #expect(
+            await words(events) == [
+                "busy", "begin", "list", "localKeys", "compare", "remove", "shouldUpdate", "shouldUpdate 1+0/1",
+                "prepare",
+                "content", "content 1+0/1", "end", "success", "idle",
+            ])
+        #expect(events.droppedCount == 0)
+    }
+
+    @Test func failuresAndRetriesAreSeen() async throws {
+        let attempts = Watched(0)
+        let processor = ScriptedProcessor(source: [TestItem("a"), TestItem("b")]) { call in
+            if call == .content("b") { throw TestError("no") }
+            let attempt = attempts.update { attempts in
+                attempts += call == .content("a") ? 1 : 0
+                return attempts
+            }
+            if call == .content("a"), attempt == 1 { throw RetryableTestError(retryAfter: .zero) }
+        }
+        let synchronizer = Synchronizer(
+            processor: processor, options: SyncOptions(concurrency: 1, stopOnError: false, retry: RetryPolicy()),
+            clock: ManualClock())
+        let events = synchronizer.events
+        _ = try? await synchronizer.sync()
+        let words = await words(events)
+        #expect(
+            words.contains(
+                "retry 1 0.0 seconds content of \"a\": RetryableTestError(retryAfter: Optional(0.0 seconds))"))
+        #expect(words.contains("failed content of \"b\": no"))
+        #expect(words.suffix(2) == ["failure", "idle"])
+    }
+
+    @Test func everyObserverSeesTheSameAndLateOnesWhatFollows() async throws {
+        let gate = Gate()
+        let processor = ScriptedProcessor(source: [TestItem("a")]) { if $0 == .content("a") { try await gate.pass() } }
+        let synchronizer = Synchronizer(processor: processor, clock: ManualClock())
+        let (first, second) = (synchronizer.events, synchronizer.events)
+        async let report = synchronizer.sync()
+        try await gate.waitForArrivals()
+        let late = synchronizer.events
+        gate.open()
+        _ = try await report
+        let all = await words(first)
+        #expect(await words(second) == all)
+        #expect(await words(late) == ["content 1+0/1", "end", "success", "idle"])
+    }
+
+    @Test func aSlowObserverSlowsNothingAndKnowsWhatItMissed() async throws {
+        let processor = ScriptedProcessor(source: (0..<50).map { TestItem("\($0)") })
+        let synchronizer = Synchronizer(processor: processor, clock: ManualClock())
+        let (small, large) = (synchronizer.events(bufferSize: 3), synchronizer.events(bufferSize: 1000))
+        try await synchronizer.sync()
+        let (seen, all) = (await words(small), await words(large))
+        #expect(seen == ["end", "success", "idle"])
+        #expect(small.droppedCount == all.count - 3)
+        #expect(large.droppedCount == 0)
+    }
+
+    @Test func progressRisesAndIsBoundedInNumber() async throws {
+        let processor = ScriptedProcessor(source: (0..<5000).map { TestItem("\($0)") }) { call in
+            if case .content(let key) = call, key.hasSuffix("7") { throw TestError("no") }
+        }
+        let synchronizer = Synchronizer(
+            processor: processor, options: SyncOptions(concurrency: 8, stopOnError: false), clock: ManualClock())
+        let events = synchronizer.events(bufferSize: 100_000)
+        _ = try? await synchronizer.sync()
+        var last = SyncProgress?.none
+        var count = 0
+        for await event in events {
+            if case .progress(let progress) = event {
+                count += 1
+                #expect(progress.done >= last?.done ?? 0 && progress.failed >= last?.failed ?? 0)
+                last = progress
+            }
+            if case .statusChanged(let status) = event, !status.isSyncing { break }
+        }
+        #expect(last == SyncProgress(stage: .content, done: 4500, failed: 500, total: 5000))
+        #expect(count <= 102)
+    }
+
+    @Test func anObserverThatGoesAwayIsForgotten() async throws {
+        let processor = ScriptedProcessor()
+        let synchronizer = Synchronizer(processor: processor)
+        let observing = Task { await words(synchronizer.events) }
+        observing.cancel()
+        _ = await observing.value
+        try await synchronizer.sync()
+    }
+
+    @Test func theyEndWithTheSynchronizer() async throws {
+        var synchronizer: Synchronizer<ScriptedProcessor>? = Synchronizer(processor: ScriptedProcessor())
+        let events = try #require(synchronizer).events
+        synchronizer = nil
+        #expect(await words(events).isEmpty)
+    }
+
+    // MARK: The notification
+
+    @Test func theStatusIsPostedOnTheMainActorInOrder() async throws {
+        let processor = ScriptedProcessor(source: [TestItem("a")])
+        let synchronizer = Synchronizer(processor: processor)
+        let seen = EventLog<Bool>()
+        let token = NotificationCenter.default.addObserver(
+            forName: .OneWaySynchronizerDidChangeSyncStatusNotification, object: synchronizer, queue: nil
+        ) { notification in
+            MainActor.assertIsolated()
+            guard let status = notification.userInfo?[SyncStatus.userInfoKey] as? SyncStatus else { return }
+            seen.append(status.isSyncing)
+        }
+        defer { NotificationCenter.default.removeObserver(token) }
+        for _ in 0..<3 { try await synchronizer.sync() }
+        try await seen.wait { $0.count == 6 }
+        #expect(seen.events == [true, false, true, false, true, false])
+    }
+
+    @Test @MainActor func noPassWaitsForTheMainActor() throws {
+        let processor = ScriptedProcessor(source: [TestItem("a")])
+        let synchronizer = Synchronizer(processor: processor)
+        let done = DispatchSemaphore(value: 0)
+        synchronizer.sync { _ in done.signal() }
+        // The main actor is held here until the pass has ended.
+        #expect(done.wait(timeout: .now() + 60) == .success)
+        #expect(processor.local == ["a": 1])
+    }
+}

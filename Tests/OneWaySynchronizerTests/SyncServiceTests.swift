@@ -1,0 +1,170 @@
+import Foundation
+import OneWaySynchronizer
+import TestSupport
+import Testing
+
+/// The service that keeps a collection fresh.
+@Suite struct SyncServiceTests {
+    /// A service whose clock and date a test moves together.
+    private struct World {
+        let clock = ManualClock()
+        let processor: ScriptedProcessor
+        let synchronizer: Synchronizer<ScriptedProcessor>
+        let service: SyncService<ScriptedProcessor>
+
+        init(
+            schedule: SyncSchedule, onCall: @escaping @Sendable (ScriptedProcessor.Call) async throws -> Void = { _ in }
+        ) {
+            processor = ScriptedProcessor(source: [TestItem("a")], onCall: onCall)
+            synchronizer = Synchronizer(processor: processor)
+            let clock = clock
+            service = SyncService(
+                synchronizer: synchronizer, schedule: schedule, clock: clock,
+                date: { Date(timeIntervalSince1970: clock.now.offset / .seconds(1)) })
+        }
+    }
+
+    private let everyMinute = SyncSchedule(interval: .seconds(60), jitter: 0)
+
+    @Test func itSyncsAtOnceAndThenOnSchedule() async throws {
+        let world = World(schedule: everyMinute)
+        let run = Task { try await world.service.run() }
+        for round in 1...3 {
+            try await world.processor.log.wait(for: .end, count: round)
+            try await world.clock.waitForSleepers()
+            #expect(world.clock.pendingDelays == [.seconds(60)])
+            #expect(world.service.health.lastSuccess == Date(timeIntervalSince1970: Double(round - 1) * 60))
+            #expect(world.service.health.nextRun == Date(timeIntervalSince1970: Double(round) * 60))
+            world.clock.advance(by: .seconds(60))
+        }
+        world.service.requestStop()
+        try await run.value
+        #expect(world.service.health.nextRun == nil)
+    }
+
+    @Test func triggersDuringASyncMakeOneMore() async throws {
+        let gate = Gate()
+        let world = World(schedule: everyMinute) { if $0 == .content("a") { try await gate.pass() } }
+        let run = Task { try await world.service.run() }
+        try await gate.waitForArrivals()
+        #expect(world.service.health.isSyncing)
+        for _ in 0..<100 { world.service.trigger() }
+        gate.open()
+        try await world.processor.log.wait(for: .end, count: 2)
+        try await world.clock.waitForSleepers()
+        #expect(world.processor.calls.count { $0 == .begin } == 2)
+        world.service.requestStop()
+        try await run.value
+    }
+
+    @Test func aTriggerEndsTheWait() async throws {
+        let world = World(schedule: everyMinute)
+        let run = Task { try await world.service.run() }
+        try await world.clock.waitForSleepers()
+        world.service.trigger()
+        try await world.processor.log.wait(for: .end, count: 2)
+        world.service.requestStop()
+        try await run.value
+    }
+
+    @Test func aStopLetsTheRunningSyncFinishAndStartsNoOther() async throws {
+        let gate = Gate()
+        let world = World(schedule: everyMinute) { if $0 == .content("a") { try await gate.pass() } }
+        let run = Task { try await world.service.run() }
+        try await gate.waitForArrivals()
+        world.service.trigger()
+        world.service.requestStop()
+        gate.open()
+        try await run.value
+        #expect(world.processor.local == ["a": 1])
+        #expect(world.processor.calls.count { $0 == .begin } == 1)
+        #expect(world.service.health.lastReport?.inserted == 1)
+    }
+
+    @Test func aStopBeforeTheStartIsRemembered() async throws {
+        let world = World(schedule: everyMinute)
+        world.service.requestStop()
+        try await world.service.run()
+        #expect(world.processor.calls.isEmpty)
+    }
+
+    @Test func aCancelEndsThePassBeforeRunReturns() async throws {
+        let gate = Gate()
+        let world = World(schedule: everyMinute) { call in
+            if call == .content("a") { try await gate.pass() }
+        }
+        let run = Task { try await world.service.run() }
+        try await gate.waitForArrivals()
+        run.cancel()
+        await #expect(throws: CancellationError.self) { try await run.value }
+        #expect(world.processor.calls.last == .end)
+        #expect(await !world.synchronizer.isSyncing)
+        #expect(world.service.health.consecutiveFailures == 0)
+    }
+
+    @Test func aCancelEndsTheWait() async throws {
+        let world = World(schedule: everyMinute)
+        let run = Task { try await world.service.run() }
+        try await world.clock.waitForSleepers()
+        run.cancel()
+        await #expect(throws: CancellationError.self) { try await run.value }
+    }
+
+    @Test func afterFailuresItWaitsLonger() async throws {
+        let broken = Watched(true)
+        let schedule = SyncSchedule(
+            interval: .seconds(60), jitter: 0, failureDelay: .seconds(5), maxFailureDelay: .seconds(15))
+        let world = World(schedule: schedule) { call in
+            if call == .list, broken.value { throw TestError("down") }
+        }
+        let run = Task { try await world.service.run() }
+        for (failures, delay) in [(1, 5), (2, 10), (3, 15), (4, 15)] {
+            try await world.processor.log.wait(for: .end, count: failures)
+            try await world.clock.waitForSleepers()
+            #expect(world.clock.pendingDelays == [.seconds(delay)])
+            #expect(world.service.health.consecutiveFailures == failures)
+            #expect(world.service.health.lastError?.errors.first?.stage == .list)
+            #expect(world.service.health.lastSuccess == nil)
+            if failures == 4 { broken.update { $0 = false } }
+            world.clock.advance(by: .seconds(delay))
+        }
+        try await world.processor.log.wait(for: .end, count: 5)
+        try await world.clock.waitForSleepers()
+        #expect(world.clock.pendingDelays == [.seconds(60)])
+        #expect(world.service.health.consecutiveFailures == 0)
+        world.service.requestStop()
+        try await run.value
+    }
+
+    @Test func theFirstSyncCanWaitItsTurn() async throws {
+        let world = World(schedule: SyncSchedule(interval: .seconds(60), jitter: 0, runsAtStart: false))
+        let run = Task { try await world.service.run() }
+        try await world.clock.waitForSleepers()
+        #expect(world.processor.calls.isEmpty)
+        world.clock.advance(by: .seconds(60))
+        try await world.processor.log.wait(for: .end)
+        world.service.requestStop()
+        try await run.value
+    }
+
+    @Test func itRunsOnce() async throws {
+        let world = World(schedule: everyMinute)
+        let run = Task { try await world.service.run() }
+        try await world.clock.waitForSleepers()
+        await #expect(throws: SyncServiceError.alreadyRunning) { try await world.service.run() }
+        world.service.requestStop()
+        try await run.value
+    }
+
+    static let delays: [(failures: Int, random: Double, expected: Duration)] = [
+        (0, 0, .seconds(60)), (0, 0.5, .seconds(63)), (1, 0, .seconds(60)), (2, 0, .seconds(120)),
+        (3, 0.5, .seconds(252)), (5, 0, .seconds(600)), (1000, 0, .seconds(600)),
+    ]
+
+    @Test(arguments: delays)
+    func waitsAreLengthenedByJitterAndFailures(failures: Int, random: Double, expected: Duration) {
+        let schedule = SyncSchedule(interval: .seconds(60), jitter: 0.1)
+        let delay = schedule.delay(consecutiveFailures: failures, random: random)
+        #expect(abs((delay - expected) / .seconds(1)) < 1e-9)
+    }
+}
