@@ -1,5 +1,4 @@
 public import Foundation
-import Synchronization
 
 /// Runs a synchronizer on a schedule, for as long as a server app lives.
 ///
@@ -24,7 +23,7 @@ public final class SyncService<Processor: SyncProcessor>: Sendable {
     private let schedule: SyncSchedule
     private let clock: SyncClock
     private let date: @Sendable () -> Date
-    private let control = Mutex(Control())
+    private let control = Locked(Control())
 
     /// A service that does nothing until it is run.
     ///

@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 
 /// Makes a local collection equal to a remote one, by driving a ``SyncProcessor``.
 ///
@@ -24,9 +23,9 @@ public actor Synchronizer<Processor: SyncProcessor> {
 
     private nonisolated let clock: SyncClock
     private nonisolated let broadcaster = EventBroadcaster()
-    private nonisolated let currentOptions: Mutex<SyncOptions>
+    private nonisolated let currentOptions: Locked<SyncOptions>
     /// Requests of callers without async, in order, until the actor admits them.
-    private nonisolated let inbox = Mutex<[@Sendable (Result<SyncReport, SyncFailure>) -> Void]>([])
+    private nonisolated let inbox = Locked<[@Sendable (Result<SyncReport, SyncFailure>) -> Void]>([])
 
     private var state = SynchronizerState()
     private var waiters: [SynchronizerState.Waiter: (Result<SyncReport, SyncFailure>) -> Void] = [:]
@@ -45,7 +44,7 @@ public actor Synchronizer<Processor: SyncProcessor> {
     ) {
         self.processor = processor
         self.clock = SyncClock(clock)
-        currentOptions = Mutex(options)
+        currentOptions = Locked(options)
     }
 
     /// How passes are run. A running pass goes on with those it began with.

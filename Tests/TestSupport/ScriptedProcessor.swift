@@ -1,5 +1,4 @@
 package import OneWaySynchronizer
-import Synchronization
 
 /// An item with a revision.
 package struct TestItem: SyncItem, Equatable {
@@ -76,7 +75,7 @@ package final class ScriptedProcessor: SyncProcessor {
     }
 
     package let log = EventLog<Call>()
-    private let state: Mutex<State>
+    private let state: Locked<State>
     /// Runs inside each call, before it takes effect: may wait at a gate, or throw.
     private let onCall: @Sendable (Call) async throws -> Void
 
@@ -84,7 +83,7 @@ package final class ScriptedProcessor: SyncProcessor {
         source: [TestItem] = [], local: [String: Int] = [:],
         onCall: @escaping @Sendable (Call) async throws -> Void = { _ in }
     ) {
-        state = Mutex(State(source: SourceList(source), local: local))
+        state = Locked(State(source: SourceList(source), local: local))
         self.onCall = onCall
     }
 

@@ -1,4 +1,4 @@
-import Synchronization
+import OneWaySynchronizer
 
 /// A value that tests can wait on: what the other doubles are made of, so that nothing ever sleeps.
 package final class Watched<Value: Sendable>: Sendable {
@@ -13,10 +13,10 @@ package final class Watched<Value: Sendable>: Sendable {
         var lastWaiter = 0
     }
 
-    private let state: Mutex<State>
+    private let state: Locked<State>
 
     package init(_ value: Value) {
-        state = Mutex(State(value: value))
+        state = Locked(State(value: value))
     }
 
     package var value: Value { state.withLock { $0.value } }

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// The errors of a pass: the first ones in full, all of them counted by stage and kind. A million failures stay small.
 final class ErrorLog: Sendable {
     static let maximumErrorCount = 100
@@ -16,7 +14,7 @@ final class ErrorLog: Sendable {
         var counts: [Kind: ErrorCount] = [:]
     }
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     var isEmpty: Bool { state.withLock { $0.errors.isEmpty } }
 

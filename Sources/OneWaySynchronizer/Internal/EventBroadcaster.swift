@@ -12,7 +12,7 @@ final class EventBroadcaster: Sendable {
         var observers: [Int: Observer] = [:]
     }
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
     /// The number of observers, to be read without the lock.
     private let observerCount = Atomic(0)
 

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// The shared position of a stage's workers: hands out each item once, failed ones again after their wait.
 ///
 /// One lock per item, for its outcome and the next position together; no task, node or array element per item.
@@ -54,7 +52,7 @@ final class ItemCursor: Sendable {
     private let maximumWaitingCount: Int
     private let clock: SyncClock
     private let events: EventBroadcaster
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     init(stage: SyncStage, count: Int, width: Int, stopsOnFailure: Bool, clock: SyncClock, events: EventBroadcaster) {
         self.stage = stage

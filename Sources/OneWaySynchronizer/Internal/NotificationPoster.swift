@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 
 /// Posts status notifications on the main actor, in order, without anybody waiting for it.
 ///
@@ -19,7 +18,7 @@ final class NotificationPoster: Sendable {
         var isDraining = false
     }
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     func post(_ status: SyncStatus, from sender: any AnyObject & Sendable) {
         let (startsDraining, dropped) = state.withLock { state -> (Bool, Post?) in
