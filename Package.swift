@@ -12,13 +12,16 @@ let package = Package(
     name: "OneWaySynchronizer",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
-        .library(name: "OneWaySynchronizer", targets: ["OneWaySynchronizer"])
+        .library(name: "OneWaySynchronizer", targets: ["OneWaySynchronizer"]),
+        .library(name: "SyncModel", targets: ["SyncModel"]),
     ],
     targets: [
         .target(name: "OneWaySynchronizer", swiftSettings: settings),
+        .target(name: "SyncModel", swiftSettings: settings),
         .target(name: "TestSupport", dependencies: ["OneWaySynchronizer"], path: "Tests/TestSupport", swiftSettings: settings),
         .testTarget(
             name: "OneWaySynchronizerTests", dependencies: ["OneWaySynchronizer", "TestSupport"], swiftSettings: settings),
+        .testTarget(name: "SyncModelTests", dependencies: ["SyncModel"], swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,0 +1,79 @@
+/// A key looked up in an entity: places instead of names.
+public struct BoundKey: Hashable, Sendable {
+    /// What a path ends in.
+    public enum Leaf: Hashable, Sendable {
+        /// An attribute, by its slot in the entity that the steps lead to.
+        case attribute(slot: Int, type: AttributeType)
+        /// A to-one relationship, by its index there: null where it leads to nothing. Only `isNull` asks for it.
+        case target(relationship: Int)
+        /// The number of objects that a to-many relationship leads to, by its index there; never null but where the steps
+        /// lead to nothing.
+        case count(relationship: Int)
+    }
+
+    /// The to-one relationships to follow, first to last; none for a property of the entity itself.
+    public let steps: [RelationshipLayout]
+    /// The place in the model of the entity that the steps lead to.
+    public let entity: Int
+    /// What is asked for there.
+    public let leaf: Leaf
+}
+
+/// Why a predicate or an ordering does not fit an entity.
+public enum PredicateError: Error, Hashable, Sendable {
+    /// A name on the path is no property of the entity it is looked up in.
+    case unknownProperty(entity: String, key: String, name: String)
+    /// A path goes through an attribute or a to-many relationship, or ends in what cannot be compared.
+    case unsuitableProperty(entity: String, key: String, name: String)
+    /// A value cannot be compared with the attribute. The value itself is left out: it may be personal data.
+    case wrongType(entity: String, key: String, type: AttributeType)
+}
+
+extension PredicateError: CustomStringConvertible {
+    /// The error as a sentence for people.
+    public var description: String {
+        switch self {
+        case .unknownProperty(let entity, let key, let name):
+            "\(entity) has no property \(name) (in the key \(key))"
+        case .unsuitableProperty(let entity, let key, let name):
+            "\(entity).\(name) cannot be used so in the key \(key)"
+        case .wrongType(let entity, let key, let type):
+            "\(entity).\(key) is \(type.rawValue), and is compared with a value of another kind"
+        }
+    }
+}
+
+extension Key {
+    /// Looks the path up in an entity.
+    ///
+    /// - Throws: `PredicateError` where a name does not exist or cannot stand where it does.
+    public func bound(to layout: EntityLayout, in model: Model) throws(PredicateError) -> BoundKey {
+        var names = components[...]
+        var place = layout
+        var steps: [RelationshipLayout] = []
+        while let name = names.popFirst() {
+            if names.isEmpty, let slot = place.slot(of: name) {
+                let leaf = BoundKey.Leaf.attribute(slot: slot, type: place.attributes[slot].type)
+                return BoundKey(steps: steps, entity: place.index, leaf: leaf)
+            }
+            guard let relationship = place.relationship(name) else {
+                guard place.slot(of: name) == nil else {
+                    throw .unsuitableProperty(entity: place.name, key: path, name: name)
+                }
+                throw .unknownProperty(entity: place.name, key: path, name: name)
+            }
+            if relationship.isToMany {
+                guard names == ["@count"] else {
+                    throw .unsuitableProperty(entity: place.name, key: path, name: name)
+                }
+                return BoundKey(steps: steps, entity: place.index, leaf: .count(relationship: relationship.index))
+            }
+            if names.isEmpty {
+                return BoundKey(steps: steps, entity: place.index, leaf: .target(relationship: relationship.index))
+            }
+            steps.append(relationship)
+            place = model.layouts[relationship.destination]
+        }
+        throw .unknownProperty(entity: layout.name, key: path, name: "")
+    }
+}
