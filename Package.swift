@@ -14,14 +14,21 @@ let package = Package(
     products: [
         .library(name: "OneWaySynchronizer", targets: ["OneWaySynchronizer"]),
         .library(name: "SyncModel", targets: ["SyncModel"]),
+        .library(name: "CoreDataModel", targets: ["CoreDataModel"]),
     ],
     targets: [
         .target(name: "OneWaySynchronizer", swiftSettings: settings),
         .target(name: "SyncModel", swiftSettings: settings),
+        .target(name: "CoreDataModel", dependencies: ["SyncModel"], swiftSettings: settings),
         .target(name: "TestSupport", dependencies: ["OneWaySynchronizer"], path: "Tests/TestSupport", swiftSettings: settings),
         .testTarget(
             name: "OneWaySynchronizerTests", dependencies: ["OneWaySynchronizer", "TestSupport"], swiftSettings: settings),
+        .executableTarget(
+            name: "FuzzModelFile", dependencies: ["CoreDataModel"], path: "Tests/Fuzz/FuzzModelFile",
+            swiftSettings: settings),
         .testTarget(name: "SyncModelTests", dependencies: ["SyncModel"], swiftSettings: settings),
+        .testTarget(
+            name: "CoreDataModelTests", dependencies: ["CoreDataModel", "SyncModel"], swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -11,6 +11,9 @@ public struct Attribute: Hashable, Sendable {
     /// The name of the transformer between JSON and the value, as a model file states it outside the user info;
     /// nil where there is none.
     public var transformerName: String?
+    /// The name that the attribute had in an earlier version of the model, by which a store that holds that version finds
+    /// its data; nil where it was not renamed.
+    public var formerName: String?
     /// Annotations, as they stand in a model file.
     public var userInfo: [String: String]
 
@@ -22,16 +25,18 @@ public struct Attribute: Hashable, Sendable {
     ///   - optional: Whether it may be without a value; true where it is not said.
     ///   - defaultValue: The value of a new object that was given none; must be one that `type` accepts.
     ///   - transformer: The name of the transformer between JSON and the value.
+    ///   - formerName: The name it had in an earlier version of the model.
     ///   - userInfo: Annotations.
     public init(
         _ name: String, _ type: AttributeType, optional: Bool = true, default defaultValue: Value = .null,
-        transformer: String? = nil, userInfo: [String: String] = [:]
+        transformer: String? = nil, formerName: String? = nil, userInfo: [String: String] = [:]
     ) {
         self.name = name
         self.type = type
         self.isOptional = optional
         self.defaultValue = defaultValue
         self.transformerName = transformer
+        self.formerName = formerName
         self.userInfo = userInfo
     }
 }

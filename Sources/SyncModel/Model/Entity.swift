@@ -15,6 +15,9 @@ public struct Entity: Hashable, Sendable {
     public var attributes: [Attribute]
     /// The relationships it declares itself, in order.
     public var relationships: [Relationship]
+    /// The name that the entity had in an earlier version of the model, by which a store that holds that version finds
+    /// its data; nil where it was not renamed.
+    public var formerName: String?
     /// Annotations, as they stand in a model file.
     public var userInfo: [String: String]
 
@@ -27,10 +30,12 @@ public struct Entity: Hashable, Sendable {
     ///   - identity: The names of the attributes, own or inherited, that it adds to the identity.
     ///   - attributes: The attributes it declares itself.
     ///   - relationships: The relationships it declares itself.
+    ///   - formerName: The name it had in an earlier version of the model.
     ///   - userInfo: Annotations.
     public init(
         _ name: String, parent: String? = nil, abstract: Bool = false, identity: [String] = [],
-        attributes: [Attribute], relationships: [Relationship], userInfo: [String: String] = [:]
+        attributes: [Attribute], relationships: [Relationship], formerName: String? = nil,
+        userInfo: [String: String] = [:]
     ) {
         self.name = name
         self.parent = parent
@@ -38,6 +43,7 @@ public struct Entity: Hashable, Sendable {
         self.identity = identity
         self.attributes = attributes
         self.relationships = relationships
+        self.formerName = formerName
         self.userInfo = userInfo
     }
 
@@ -48,11 +54,12 @@ public struct Entity: Hashable, Sendable {
     ///   - parent: The name of the entity it inherits from.
     ///   - abstract: Whether only objects of its sub-entities exist; false where it is not said.
     ///   - identity: The names of the attributes, own or inherited, that it adds to the identity.
+    ///   - formerName: The name it had in an earlier version of the model.
     ///   - userInfo: Annotations.
     ///   - properties: The attributes and relationships it declares itself.
     public init(
         _ name: String, parent: String? = nil, abstract: Bool = false, identity: String...,
-        userInfo: [String: String] = [:],
+        formerName: String? = nil, userInfo: [String: String] = [:],
         @ModelBuilder<EntityProperty> properties: () -> [EntityProperty]
     ) {
         var attributes: [Attribute] = []
@@ -65,6 +72,6 @@ public struct Entity: Hashable, Sendable {
         }
         self.init(
             name, parent: parent, abstract: abstract, identity: identity, attributes: attributes,
-            relationships: relationships, userInfo: userInfo)
+            relationships: relationships, formerName: formerName, userInfo: userInfo)
     }
 }

@@ -26,6 +26,9 @@ public struct Relationship: Hashable, Sendable {
     public var deleteRule: DeleteRule
     /// Whether it may relate to nothing. Checked where objects are mapped, not by a store.
     public var isOptional: Bool
+    /// The name that the relationship had in an earlier version of the model, by which a store that holds that version finds
+    /// its data; nil where it was not renamed.
+    public var formerName: String?
     /// Annotations, as they stand in a model file.
     public var userInfo: [String: String]
 
@@ -37,10 +40,11 @@ public struct Relationship: Hashable, Sendable {
     ///   - inverse: The relationship of `destination` that leads back, which must name this one as its inverse.
     ///   - deleteRule: What happens to the related object on deletion; nullify where it is not said.
     ///   - optional: Whether it may relate to nothing; true where it is not said.
+    ///   - formerName: The name it had in an earlier version of the model.
     ///   - userInfo: Annotations.
     public init(
         _ name: String, toOne destination: String, inverse: String? = nil, deleteRule: DeleteRule = .nullify,
-        optional: Bool = true, userInfo: [String: String] = [:]
+        optional: Bool = true, formerName: String? = nil, userInfo: [String: String] = [:]
     ) {
         self.name = name
         self.destination = destination
@@ -49,6 +53,7 @@ public struct Relationship: Hashable, Sendable {
         self.inverse = inverse
         self.deleteRule = deleteRule
         self.isOptional = optional
+        self.formerName = formerName
         self.userInfo = userInfo
     }
 
@@ -61,10 +66,12 @@ public struct Relationship: Hashable, Sendable {
     ///   - inverse: The relationship of `destination` that leads back, which must name this one as its inverse.
     ///   - deleteRule: What happens to the related objects on deletion; nullify where it is not said.
     ///   - optional: Whether it may relate to nothing; true where it is not said.
+    ///   - formerName: The name it had in an earlier version of the model.
     ///   - userInfo: Annotations.
     public init(
         _ name: String, toMany destination: String, ordered: Bool = false, inverse: String? = nil,
-        deleteRule: DeleteRule = .nullify, optional: Bool = true, userInfo: [String: String] = [:]
+        deleteRule: DeleteRule = .nullify, optional: Bool = true, formerName: String? = nil,
+        userInfo: [String: String] = [:]
     ) {
         self.name = name
         self.destination = destination
@@ -73,6 +80,7 @@ public struct Relationship: Hashable, Sendable {
         self.inverse = inverse
         self.deleteRule = deleteRule
         self.isOptional = optional
+        self.formerName = formerName
         self.userInfo = userInfo
     }
 }

@@ -53,8 +53,8 @@ public struct Key: Hashable, Sendable {
     }
 
     /// Holds where there is no value.
-    public static func == (key: Key, value: Value) -> RecordPredicate {
-        value.isNull ? .isNull(key) : .comparison(key, .equal, value)
+    public static func == (key: Key, nothing: _OptionalNilComparisonType) -> RecordPredicate {
+        .isNull(key)
     }
 
     /// Holds where there is a value and it is another; for null: where there is one.
@@ -62,9 +62,9 @@ public struct Key: Hashable, Sendable {
         value.value.isNull ? .not(.isNull(key)) : .comparison(key, .notEqual, value.value)
     }
 
-    /// Holds where there is a value and it is another; for null: where there is one.
-    public static func != (key: Key, value: Value) -> RecordPredicate {
-        value.isNull ? .not(.isNull(key)) : .comparison(key, .notEqual, value)
+    /// Holds where there is a value.
+    public static func != (key: Key, nothing: _OptionalNilComparisonType) -> RecordPredicate {
+        .not(.isNull(key))
     }
 
     /// Holds where the value is less.

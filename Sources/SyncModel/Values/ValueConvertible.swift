@@ -87,7 +87,7 @@ extension Optional: ValueConvertible where Wrapped: ValueConvertible {
 }
 
 extension Value: ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
-    ExpressibleByStringLiteral, ExpressibleByNilLiteral
+    ExpressibleByStringLiteral
 {
     /// `.bool`.
     public init(booleanLiteral value: Bool) {
@@ -107,11 +107,6 @@ extension Value: ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral, Expre
     /// `.string`.
     public init(stringLiteral value: String) {
         self = .string(value)
-    }
-
-    /// `.null`.
-    public init(nilLiteral: ()) {
-        self = .null
     }
 }
 
