@@ -33,7 +33,7 @@ public struct ModelFile: Sendable {
 
     /// Reads a model from XML.
     ///
-    /// A document type is refused, and with it every entity; so is any encoding but UTF-8.
+    /// A document type is refused, and with it every entity; so are processing instructions, and any encoding but UTF-8.
     ///
     /// - Parameters:
     ///   - xml: What an `.xcdatamodel` folder has in `contents`.

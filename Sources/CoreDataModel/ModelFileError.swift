@@ -18,6 +18,8 @@ public enum ModelFileError: Error, Hashable, Sendable {
     case unsupportedEncoding(file: String)
     /// The file has a document type.
     case documentType(file: String, line: Int)
+    /// The file has a processing instruction.
+    case processingInstruction(file: String, line: Int)
     /// Elements are nested deeper than `ModelFile.maximumDepth`.
     case tooDeep(file: String, line: Int)
     /// The file is not well-formed XML; `reason` has libxml2's number of the error.
@@ -43,6 +45,7 @@ extension ModelFileError: CustomStringConvertible {
         case .tooLarge(let file): "\(file): larger than \(ModelFile.maximumByteCount) bytes"
         case .unsupportedEncoding(let file): "\(file): not UTF-8"
         case .documentType(let file, let line): "\(file):\(line): a document type is not allowed"
+        case .processingInstruction(let file, let line): "\(file):\(line): a processing instruction is not allowed"
         case .tooDeep(let file, let line): "\(file):\(line): nested deeper than \(ModelFile.maximumDepth) elements"
         case .malformed(let file, let line, let column, let reason): "\(file):\(line):\(column): \(reason)"
         case .unexpectedRoot(let file, let line, let element): "\(file):\(line): <\(element)> is no model"

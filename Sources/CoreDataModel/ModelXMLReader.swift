@@ -60,7 +60,7 @@ final class ModelXMLReader: NSObject, XMLParserDelegate {
 
     static func read(_ data: Data, file: String) throws(ModelFileError) -> ModelDocument {
         guard data.count <= ModelFile.maximumByteCount else { throw .tooLarge(file: file) }
-        try XMLProlog.check(data, file: file)
+        try XMLGuard.check(data, file: file)
         let reader = ModelXMLReader(file: file)
         let parser = XMLParser(data: data)
         parser.shouldResolveExternalEntities = false

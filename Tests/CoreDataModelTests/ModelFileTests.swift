@@ -218,10 +218,22 @@ import Testing
     @Test(arguments: [
         "<!DOCTYPE model [<!ENTITY a \"b\">]>\n<model/>",
         "<!DOCTYPE model SYSTEM \"file:///etc/passwd\"><model/>",
-        "<?xml version='1.0'?><!-- <model> --><?pi <model> ?><!DOCTYPE model><model/>",
+        "<?xml version='1.0'?><!-- <model> --><!DOCTYPE model><model/>",
     ])
     func aDocumentTypeIsRefused(xml: String) {
         #expect(throws: ModelFileError.documentType(file: "contents", line: 1)) {
+            try ModelFile(xml: Data(xml.utf8))
+        }
+    }
+
+    @Test(arguments: [
+        "<?xml version='1.0'?>\n<?a?><model/>", "<model>\n<?a b?></model>", "<model/>\n<?a?>",
+        "\n<?xml version='1.0'?><model/>",
+        "<!--\n<?-->", "<?xml-stylesheet href='\n<?a?>'?><model/>",
+    ])
+    func aProcessingInstructionIsRefused(xml: String) {
+        let line = xml.hasPrefix("<?xml-") ? 1 : 2
+        #expect(throws: ModelFileError.processingInstruction(file: "contents", line: line)) {
             try ModelFile(xml: Data(xml.utf8))
         }
     }

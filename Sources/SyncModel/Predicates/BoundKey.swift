@@ -20,7 +20,7 @@ public struct BoundKey: Hashable, Sendable {
 }
 
 /// Why a predicate or an ordering does not fit an entity.
-public enum PredicateError: Error, Hashable, Sendable {
+public enum RecordPredicateError: Error, Hashable, Sendable {
     /// A name on the path is no property of the entity it is looked up in.
     case unknownProperty(entity: String, key: String, name: String)
     /// A path goes through an attribute or a to-many relationship, or ends in what cannot be compared.
@@ -29,7 +29,7 @@ public enum PredicateError: Error, Hashable, Sendable {
     case wrongType(entity: String, key: String, type: AttributeType)
 }
 
-extension PredicateError: CustomStringConvertible {
+extension RecordPredicateError: CustomStringConvertible {
     /// The error as a sentence for people.
     public var description: String {
         switch self {
@@ -46,8 +46,8 @@ extension PredicateError: CustomStringConvertible {
 extension Key {
     /// Looks the path up in an entity.
     ///
-    /// - Throws: `PredicateError` where a name does not exist or cannot stand where it does.
-    public func bound(to layout: EntityLayout, in model: Model) throws(PredicateError) -> BoundKey {
+    /// - Throws: `RecordPredicateError` where a name does not exist or cannot stand where it does.
+    public func bound(to layout: EntityLayout, in model: Model) throws(RecordPredicateError) -> BoundKey {
         var names = components[...]
         var place = layout
         var steps: [RelationshipLayout] = []

@@ -33,8 +33,8 @@ public struct Ordering: Hashable, Sendable {
 
     /// Looks the key up in an entity.
     ///
-    /// - Throws: `PredicateError` where a name does not exist or is no attribute.
-    public func bound(to layout: EntityLayout, in model: Model) throws(PredicateError) -> BoundOrdering {
+    /// - Throws: `RecordPredicateError` where a name does not exist or is no attribute.
+    public func bound(to layout: EntityLayout, in model: Model) throws(RecordPredicateError) -> BoundOrdering {
         let bound = try key.bound(to: layout, in: model)
         if case .target = bound.leaf {
             throw .unsuitableProperty(entity: layout.name, key: key.path, name: key.components.last ?? "")

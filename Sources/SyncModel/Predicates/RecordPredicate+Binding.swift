@@ -7,8 +7,8 @@ extension PredicateTree where Key == SyncModel.Key {
     /// attribute, and a double compared with a `decimal` one, become values of its type; any number can be compared with
     /// any number. What cannot be compared with the attribute is an error, so that no store has to decide what it means.
     ///
-    /// - Throws: `PredicateError` for the first key or value that does not fit.
-    public func bound(to layout: EntityLayout, in model: Model) throws(PredicateError) -> BoundPredicate {
+    /// - Throws: `RecordPredicateError` for the first key or value that does not fit.
+    public func bound(to layout: EntityLayout, in model: Model) throws(RecordPredicateError) -> BoundPredicate {
         switch self {
         case .constant(let holds):
             return .constant(holds)
@@ -42,7 +42,7 @@ extension PredicateTree where Key == SyncModel.Key {
 }
 
 extension [RecordPredicate] {
-    fileprivate func bound(to layout: EntityLayout, in model: Model) throws(PredicateError) -> [BoundPredicate] {
+    fileprivate func bound(to layout: EntityLayout, in model: Model) throws(RecordPredicateError) -> [BoundPredicate] {
         var bound: [BoundPredicate] = []
         for part in self {
             bound.append(try part.bound(to: layout, in: model))
@@ -55,7 +55,7 @@ extension Key {
     /// The value as one that can be compared with what the key leads to.
     fileprivate func fitted(
         _ value: Value, to bound: BoundKey, of layout: EntityLayout
-    ) throws(PredicateError) -> Value {
+    ) throws(RecordPredicateError) -> Value {
         let type: AttributeType
         switch bound.leaf {
         case .attribute(_, let attributeType): type = attributeType
@@ -63,9 +63,8 @@ extension Key {
         case .target: throw .unsuitableProperty(entity: layout.name, key: path, name: components.last ?? "")
         }
         switch (type, value) {
-        case (_, .null):
-            break
-        case (.int16, .int), (.int32, .int), (.int64, .int), (.int16, .double), (.int32, .double), (.int64, .double),
+        case (_, .null), (.int16, .int), (.int32, .int), (.int64, .int), (.int16, .double), (.int32, .double),
+            (.int64, .double),
             (.int16, .decimal), (.int32, .decimal), (.int64, .decimal), (.double, .double), (.float, .double),
             (.decimal, .decimal), (.string, .string), (.bool, .bool), (.date, .date), (.binary, .binary),
             (.uuid, .uuid), (.uri, .uri), (.transformable, .binary):

@@ -1,24 +1,26 @@
 import Foundation
 
-/// Looks at what precedes the outermost element, before an XML parser sees any of it.
+/// Looks at the bytes of a file before an XML parser sees any of them, for what must not reach it.
 ///
-/// A document type can stand nowhere else, so that refusing it here keeps entities of any kind from the parser.
-struct XMLProlog {
+/// - A document type, and with it every entity. It can stand nowhere but before the outermost element.
+/// - Processing instructions: FoundationXML's parser reads past a null pointer at one without content, as in `<?a?>`. No
+///   model file has any, so that `<?` is refused wherever it stands, comments included.
+struct XMLGuard {
     private let bytes: Data
     private let file: String
     private var index: Data.Index
     private var line = 1
 
-    /// Checks the start of a file.
+    /// Checks a file.
     ///
-    /// - Throws: `ModelFileError.unsupportedEncoding` for anything but UTF-8, `documentType` for a document type. What
+    /// - Throws: `ModelFileError.unsupportedEncoding` for anything but UTF-8, `documentType`, `processingInstruction`. What
     ///   else may be wrong is left to the XML parser.
     static func check(_ bytes: Data, file: String) throws(ModelFileError) {
         guard !bytes.contains(0), String(validating: bytes, as: UTF8.self) != nil else {
             throw .unsupportedEncoding(file: file)
         }
-        var prolog = XMLProlog(bytes: bytes, file: file, index: bytes.startIndex)
-        try prolog.check()
+        var contents = XMLGuard(bytes: bytes, file: file, index: bytes.startIndex)
+        try contents.check()
     }
 
     private init(bytes: Data, file: String, index: Data.Index) {
@@ -31,13 +33,13 @@ struct XMLProlog {
         if starts(with: "\u{FEFF}") {
             skip(3)
         }
-        if starts(with: "<?xml") {
+        if starts(with: "<?xml ") || starts(with: "<?xml\t") || starts(with: "<?xml\n") || starts(with: "<?xml\r") {
             try checkEncoding()
+            skip(past: "?>")
         }
+        try checkInstructions()
         while index < bytes.endIndex {
-            if starts(with: "<?") {
-                skip(past: "?>")
-            } else if starts(with: "<!--") {
+            if starts(with: "<!--") {
                 skip(past: "-->")
             } else if starts(with: "<!") {
                 throw .documentType(file: file, line: line)
@@ -46,6 +48,15 @@ struct XMLProlog {
             } else {
                 skip(1)
             }
+        }
+    }
+
+    private func checkInstructions() throws(ModelFileError) {
+        var ahead = self
+        while let next = bytes[ahead.index...].firstIndex(of: UInt8(ascii: "<")) {
+            ahead.skip(next - ahead.index)
+            guard !ahead.starts(with: "<?") else { throw .processingInstruction(file: file, line: ahead.line) }
+            ahead.skip(1)
         }
     }
 
