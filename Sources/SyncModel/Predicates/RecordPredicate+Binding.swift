@@ -4,8 +4,8 @@ extension PredicateTree where Key == SyncModel.Key {
     /// Looks the keys up in an entity, and makes the values those of the attributes' types.
     ///
     /// A whole number compared with a `double`, `float` or `decimal` attribute, a text compared with a `uuid` or `uri`
-    /// attribute, and a double compared with a `decimal` one, become values of its type; any number can be compared with
-    /// any number. What cannot be compared with the attribute is an error, so that no store has to decide what it means.
+    /// attribute, an ISO 8601 text compared with a `date` attribute (a day alone is its first moment in UTC), and a double
+    /// compared with a `decimal` one, become values of its type; any number can be compared with any number. What cannot be compared with the attribute is an error, so that no store has to decide what it means.
     ///
     /// - Throws: `RecordPredicateError` for the first key or value that does not fit.
     public func bound(to layout: EntityLayout, in model: Model) throws(RecordPredicateError) -> BoundPredicate {
@@ -81,9 +81,22 @@ extension Key {
             if let uuid = UUID(uuidString: text) { return .uuid(uuid) }
         case (.uri, .string(let text)):
             return .uri(text)
+        case (.date, .string(let text)):
+            if let moment = Timestamp(iso8601: text) { return .date(moment) }
         default:
             break
         }
         throw .wrongType(entity: layout.name, key: path, type: type)
+    }
+}
+
+extension Timestamp {
+    /// The moment that an ISO 8601 text with a time zone means, or the start of a day in UTC.
+    fileprivate init?(iso8601 text: String) {
+        let styles: [Date.ISO8601FormatStyle] = [
+            .iso8601, .init(includingFractionalSeconds: true), .iso8601.year().month().day(),
+        ]
+        guard let date = styles.lazy.compactMap({ try? $0.parse(text) }).first else { return nil }
+        self.init(date)
     }
 }

@@ -108,8 +108,11 @@ public struct BatchReader {
             let otherNumber = Double(bitPattern: another.payload)
             return number == otherNumber || (number.isNaN && otherNumber.isNaN)
         case .decimal, .string, .binary, .uuid, .uri:
+            // The lengths are part of the heads, and so the same.
             let bytes = bytes(row: row, slot: slot)
-            return bytes.elementsEqual(other.bytes(row: otherRow, slot: otherSlot))
+            let otherBytes = other.bytes(row: otherRow, slot: otherSlot)
+            guard let start = bytes.baseAddress, let otherStart = otherBytes.baseAddress else { return true }
+            return memcmp(start, otherStart, bytes.count) == 0
         }
     }
 
