@@ -70,6 +70,7 @@ import Testing
         bytes("first") { batch.setString($0, at: 0) }
         bytes("second") { batch.setString($0, at: 0) }
         batch.setNull(at: 1)
+        #expect((0..<3).map { batch.openKind(at: $0) } == [.string, .null, .absent])
         batch.endRecord()
         #expect(batch.value(row: 0, slot: 0) == "second")
         #expect(batch.value(row: 0, slot: 1) == .null)

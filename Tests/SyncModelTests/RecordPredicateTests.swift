@@ -184,4 +184,22 @@ import Testing
             try Ordering("company").bound(to: layout, in: model)
         }
     }
+
+    @Test func negationObeysDeMorganAlsoWhereItIsUnknown() throws {
+        let parts: [RecordPredicate] = [
+            Key("age") > 35, Key("age") == 40, Key("age").isNull, Key("email").contains("a"), Key("email") == "no",
+            Key("company.name").beginsWith("A"), Key("notes.@count") < 2, .constant(true), .constant(false),
+        ]
+        for one in parts {
+            #expect(try selected(!(!one)) == selected(one))
+            for other in parts {
+                #expect(try selected(!(one && other)) == selected(!one || !other))
+                #expect(try selected(!(one || other)) == selected(!one && !other))
+                #expect(try selected(one && other) == selected(other && one))
+                for third in parts {
+                    #expect(try selected(one && (other || third)) == selected((one && other) || (one && third)))
+                }
+            }
+        }
+    }
 }

@@ -208,6 +208,13 @@ public struct RecordBatch: Sendable {
         }
     }
 
+    /// What a cell of the open row holds so far; for whoever fills it to see what is still absent.
+    @inlinable
+    public func openKind(at slot: Int) -> CellKind {
+        precondition(slot >= 0 && slot < columnCount, "there is no such slot")
+        return cells[openCell + slot].kind
+    }
+
     /// Appends a closed row with the cells of a row of another batch that has as many columns.
     public mutating func append(row: Int, of other: RecordBatch) {
         precondition(other.columnCount == columnCount, "the other batch has other columns")
