@@ -12,16 +12,37 @@ let package = Package(
     name: "OneWaySynchronizer",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
-        .library(name: "OneWaySynchronizer", targets: ["OneWaySynchronizer"])
+        .library(name: "OneWaySynchronizer", targets: ["OneWaySynchronizer"]),
+        .library(name: "SyncModel", targets: ["SyncModel"]),
+        .library(name: "CoreDataModel", targets: ["CoreDataModel"]),
+        .library(name: "JSONMapper", targets: ["JSONMapper"]),
     ],
     targets: [
         .target(name: "OneWaySynchronizer", swiftSettings: settings),
+        .target(name: "SyncModel", swiftSettings: settings),
+        .target(name: "CoreDataModel", dependencies: ["SyncModel"], swiftSettings: settings),
+        .target(name: "JSONMapper", dependencies: ["SyncModel"], swiftSettings: settings),
+
+        // Tests
         .target(
             name: "TestSupport", dependencies: ["OneWaySynchronizer"], path: "Tests/TestSupport",
             swiftSettings: settings),
         .testTarget(
             name: "OneWaySynchronizerTests", dependencies: ["OneWaySynchronizer", "TestSupport"],
             swiftSettings: settings),
+        .testTarget(name: "SyncModelTests", dependencies: ["SyncModel"], swiftSettings: settings),
+        .testTarget(
+            name: "CoreDataModelTests", dependencies: ["CoreDataModel", "SyncModel"], swiftSettings: settings),
+        .testTarget(
+            name: "JSONMapperTests", dependencies: ["JSONMapper"], resources: [.copy("Fixtures")],
+            swiftSettings: settings),
+
+        // Fuzz targets, each built alone with --sanitize=fuzzer
+        .executableTarget(
+            name: "FuzzModelFile", dependencies: ["CoreDataModel"], path: "Tests/Fuzz/FuzzModelFile",
+            swiftSettings: settings),
+
+        // Benchmarks
         .target(name: "BenchmarkSupport", path: "Tests/Benchmarks/BenchmarkSupport", swiftSettings: settings),
         .executableTarget(
             name: "EngineBenchmark", dependencies: ["OneWaySynchronizer", "BenchmarkSupport"],

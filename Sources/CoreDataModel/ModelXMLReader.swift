@@ -1,0 +1,300 @@
+import Foundation
+import SyncModel
+
+#if canImport(FoundationXML)
+    import FoundationXML
+#endif
+
+/// What a model file declares, with the lines it stands on.
+struct ModelDocument {
+    var entities: [Entity] = []
+    var warnings: [ModelWarning] = []
+    /// Of each entity: the line of its declaration, and of each property of it that was kept.
+    fileprivate(set) var entityLines: [String: Int] = [:]
+    fileprivate(set) var propertyLines: [String: [String: Int]] = [:]
+
+    /// The line of the entity or property that an error names.
+    func line(of error: ModelError) -> Int {
+        let (entity, property): (String, String?) =
+            switch error {
+            case .emptyName(let entity, let property): (entity, property)
+            case .duplicateEntity(let entity), .unknownParent(let entity, _), .inheritanceCycle(let entity, _),
+                .unknownIdentity(let entity, _), .unsuitableIdentity(let entity, _, _), .unknownEntity(let entity):
+                (entity, nil)
+            case .duplicateProperty(let entity, let property), .inheritedProperty(let entity, let property, _),
+                .unknownDestination(let entity, let property, _), .unknownInverse(let entity, let property, _, _),
+                .inverseDoesNotPointBack(let entity, let property, _, _), .orderedToOne(let entity, let property),
+                .defaultOfWrongType(let entity, let property, _):
+                (entity, property)
+            }
+        return property.flatMap { propertyLines[entity]?[$0] } ?? entityLines[entity] ?? 1
+    }
+}
+
+/// Reads the XML of a model.
+///
+/// The parser calls back for each element; `place` says where the element stands, `ModelElements` what may stand there.
+final class ModelXMLReader: NSObject, XMLParserDelegate {
+    /// Where an open element stands, and so what its children may be.
+    private enum Place {
+        case model, entity, attribute, relationship, userInfo, uniquenessConstraints, uniquenessConstraint
+        /// Nothing in it matters, or it was reported as a whole.
+        case skipped
+    }
+
+    private let file: String
+    private var document = ModelDocument()
+    private var places: [Place] = []
+    private var entity: Entity?
+    private var attribute: Attribute?
+    private var relationship: Relationship?
+    private var userInfo: [String: String] = [:]
+    private var constraints: [[String]] = []
+    private var failure: ModelFileError?
+    /// Whether the outermost element was closed.
+    private var isComplete = false
+
+    private init(file: String) {
+        self.file = file
+    }
+
+    static func read(_ data: Data, file: String) throws(ModelFileError) -> ModelDocument {
+        guard data.count <= ModelFile.maximumByteCount else { throw .tooLarge(file: file) }
+        try XMLGuard.check(data, file: file)
+        let reader = ModelXMLReader(file: file)
+        let parser = XMLParser(data: data)
+        parser.shouldResolveExternalEntities = false
+        parser.delegate = reader
+        // Its result says nothing of a document that ends too early, or has no element at all.
+        _ = parser.parse()
+        if let failure = reader.failure { throw failure }
+        guard reader.isComplete else {
+            throw .malformed(file: file, line: 1, column: 1, reason: "there is no element")
+        }
+        return reader.document
+    }
+
+    // MARK: The parser's calls
+
+    func parser(
+        _ parser: XMLParser, didStartElement name: String, namespaceURI: String?, qualifiedName: String?,
+        attributes: [String: String]
+    ) {
+        guard failure == nil else { return }
+        guard places.count < ModelFile.maximumDepth else {
+            return fail(parser, .tooDeep(file: file, line: parser.lineNumber))
+        }
+        let element = ModelElement(name: name, attributes: attributes, file: file, line: parser.lineNumber)
+        do throws(ModelFileError) {
+            places.append(try open(element))
+        } catch {
+            fail(parser, error)
+        }
+    }
+
+    func parser(_ parser: XMLParser, didEndElement name: String, namespaceURI: String?, qualifiedName: String?) {
+        guard failure == nil, let place = places.popLast() else { return }
+        close(place, line: parser.lineNumber)
+        isComplete = places.isEmpty
+    }
+
+    func parser(_ parser: XMLParser, parseErrorOccurred parseError: any Error) {
+        guard failure == nil else { return }
+        let code = (parseError as NSError).code
+        failure = .malformed(
+            file: file, line: max(parser.lineNumber, 1), column: max(parser.columnNumber, 1),
+            reason: "not well-formed XML (\(code))")
+    }
+
+    private func fail(_ parser: XMLParser, _ error: ModelFileError) {
+        failure = error
+        parser.abortParsing()
+    }
+
+    // MARK: Elements
+
+    /// Takes an element in, and says what its children may be.
+    private func open(_ element: ModelElement) throws(ModelFileError) -> Place {
+        switch (places.last, element.name) {
+        case (nil, "model"):
+            report(element.unknown(besides: ModelElements.model))
+            return .model
+        case (nil, _):
+            throw .unexpectedRoot(file: file, line: element.line, element: element.name)
+        case (.model, "entity"):
+            try openEntity(element)
+            return .entity
+        case (.entity, "attribute"):
+            return try openAttribute(element)
+        case (.entity, "relationship"):
+            try openRelationship(element)
+            return .relationship
+        case (.entity, "userInfo"), (.attribute, "userInfo"), (.relationship, "userInfo"):
+            userInfo = [:]
+            return .userInfo
+        case (.userInfo, "entry"):
+            report(element.unknown(besides: ModelElements.entry))
+            let key = try element.required("key")
+            if userInfo.updateValue(element.attributes["value"] ?? "", forKey: key) != nil {
+                warn(element.line, .duplicateUserInfo(key: key))
+            }
+            return .skipped
+        case (.entity, "uniquenessConstraints"):
+            return .uniquenessConstraints
+        case (.uniquenessConstraints, "uniquenessConstraint"):
+            constraints.append([])
+            if constraints.count > 1 {
+                warn(element.line, .unsupported(what: "a second uniqueness constraint"))
+            }
+            return .uniquenessConstraint
+        case (.uniquenessConstraint, "constraint"):
+            constraints[constraints.count - 1].append(try element.required("value"))
+            return .skipped
+        case (.skipped, _):
+            return .skipped
+        case (.model, "elements"):
+            return .skipped
+        case (_, let name) where ModelElements.unsupported.contains(name):
+            warn(element.line, .unsupported(what: name))
+            return .skipped
+        default:
+            warn(element.line, .unknownElement(element.name))
+            return .skipped
+        }
+    }
+
+    private func close(_ place: Place, line: Int) {
+        switch place {
+        case .entity:
+            guard var done = entity else { return }
+            let identity = constraints.first ?? []
+            if identity.contains(where: { name in done.relationships.contains { $0.name == name } }) {
+                warn(line, .unsupported(what: "a uniqueness constraint on a relationship"))
+            } else {
+                done.identity = identity
+            }
+            document.entities.append(done)
+            entity = nil
+        case .attribute:
+            if let attribute {
+                entity?.attributes.append(attribute)
+            }
+            attribute = nil
+        case .relationship:
+            if let relationship {
+                entity?.relationships.append(relationship)
+            }
+            relationship = nil
+        case .userInfo:
+            if attribute != nil {
+                attribute?.userInfo = userInfo
+            } else if relationship != nil {
+                relationship?.userInfo = userInfo
+            } else {
+                entity?.userInfo = userInfo
+            }
+        case .model, .uniquenessConstraints, .uniquenessConstraint, .skipped:
+            break
+        }
+    }
+
+    private func openEntity(_ element: ModelElement) throws(ModelFileError) {
+        report(element.unknown(besides: ModelElements.entity))
+        let name = try element.required("name")
+        document.entityLines[name] = element.line
+        constraints = []
+        entity = Entity(
+            name, parent: element.attributes["parentEntity"], abstract: flag(element, "isAbstract"), attributes: [],
+            relationships: [], formerName: element.attributes["elementID"])
+    }
+
+    private func openAttribute(_ element: ModelElement) throws(ModelFileError) -> Place {
+        report(element.unknown(besides: ModelElements.attribute))
+        let name = try element.required("name")
+        let typeName = element.attributes["attributeType"] ?? ""
+        guard let type = AttributeType(coreDataName: typeName) else {
+            warn(element.line, .unsupportedType(attribute: name, type: typeName))
+            return .skipped
+        }
+        noteLine(element.line, of: name)
+        let isTransient = flag(element, "transient")
+        if isTransient {
+            warn(element.line, .unsupported(what: "transient"))
+        }
+        var defaultValue = Value.null
+        for key in ["defaultValueString", "defaultDateTimeInterval"] {
+            guard let text = element.attributes[key] else { continue }
+            if let value = type.coreDataDefault(text, key: key) {
+                defaultValue = value
+            } else {
+                warn(element.line, .unknownValue(element: element.name, attribute: key, value: text))
+            }
+        }
+        attribute = Attribute(
+            name, type, optional: flag(element, "optional"), default: defaultValue,
+            transformer: element.attributes["valueTransformerName"], formerName: element.attributes["elementID"])
+        return .attribute
+    }
+
+    private func openRelationship(_ element: ModelElement) throws(ModelFileError) {
+        report(element.unknown(besides: ModelElements.relationship))
+        let name = try element.required("name")
+        noteLine(element.line, of: name)
+        if flag(element, "transient") {
+            warn(element.line, .unsupported(what: "transient"))
+        }
+        let destination = try element.required("destinationEntity")
+        let inverse = element.attributes["inverseName"]
+        let deleteRule = rule(element)
+        let isOptional = flag(element, "optional")
+        let formerName = element.attributes["elementID"]
+        let isToMany = flag(element, "toMany")
+        for (key, usual) in [("minCount", ["0", "1"]), ("maxCount", isToMany ? ["0"] : ["0", "1"])] {
+            if let count = element.attributes[key], !usual.contains(count) {
+                warn(element.line, .unsupported(what: key))
+            }
+        }
+        relationship =
+            isToMany
+            ? Relationship(
+                name, toMany: destination, ordered: flag(element, "ordered"), inverse: inverse,
+                deleteRule: deleteRule, optional: isOptional, formerName: formerName)
+            : Relationship(
+                name, toOne: destination, inverse: inverse, deleteRule: deleteRule, optional: isOptional,
+                formerName: formerName)
+        if !isToMany, flag(element, "ordered") {
+            warn(element.line, .unknownValue(element: element.name, attribute: "ordered", value: "YES"))
+        }
+    }
+
+    private func rule(_ element: ModelElement) -> DeleteRule {
+        guard let text = element.attributes["deletionRule"] else { return .nullify }
+        if let rule = DeleteRule(coreDataName: text) { return rule }
+        warn(element.line, .unknownValue(element: element.name, attribute: "deletionRule", value: text))
+        return .nullify
+    }
+
+    /// YES or NO; NO where it is not said.
+    private func flag(_ element: ModelElement, _ key: String) -> Bool {
+        switch element.attributes[key] {
+        case "YES": return true
+        case "NO", nil: return false
+        case .some(let text):
+            warn(element.line, .unknownValue(element: element.name, attribute: key, value: text))
+            return false
+        }
+    }
+
+    private func noteLine(_ line: Int, of property: String) {
+        guard let entity else { return }
+        document.propertyLines[entity.name, default: [:]][property] = line
+    }
+
+    private func report(_ warnings: [ModelWarning]) {
+        document.warnings += warnings
+    }
+
+    private func warn(_ line: Int, _ reason: ModelWarning.Reason) {
+        document.warnings.append(ModelWarning(file: file, line: line, reason: reason))
+    }
+}

@@ -1,0 +1,160 @@
+public import Foundation
+public import SyncModel
+
+extension Model {
+    /// The model as a Core Data model file: what an `.xcdatamodel` folder has in `contents`.
+    ///
+    /// Reading it back with `ModelFile` gives an equal model and no warnings. The same model gives the same bytes.
+    ///
+    /// - Throws: `ModelFileError.unwritable` for what the format cannot express: a control character in a name or an
+    ///   annotation, an attribute of bytes with a default.
+    public func coreDataXML() throws(ModelFileError) -> Data {
+        var writer = ModelXMLWriter()
+        for entity in entities {
+            try writer.write(entity)
+        }
+        return writer.finished()
+    }
+}
+
+/// Writes the XML of a model.
+private struct ModelXMLWriter {
+    private var text = """
+        <?xml version="1.0" encoding="UTF-8" standalone="yes"?>
+        <model type="com.apple.IDECoreDataModeler.DataModel" documentVersion="1.0" minimumToolsVersion="Automatic" \
+        sourceLanguage="Swift" userDefinedModelVersionIdentifier="">
+
+        """
+    private var entity = ""
+    private var property: String?
+
+    func finished() -> Data {
+        Data((text + "</model>\n").utf8)
+    }
+
+    mutating func write(_ entity: Entity) throws(ModelFileError) {
+        self.entity = entity.name
+        property = nil
+        try open(
+            "entity", depth: 1,
+            [
+                ("name", entity.name), ("parentEntity", entity.parent), ("isAbstract", entity.isAbstract ? "YES" : nil),
+                ("elementID", entity.formerName), ("syncable", "YES"),
+            ], isEmpty: false)
+        for attribute in entity.attributes {
+            property = attribute.name
+            try write(attribute)
+        }
+        for relationship in entity.relationships {
+            property = relationship.name
+            try write(relationship)
+        }
+        property = nil
+        if !entity.identity.isEmpty {
+            try open("uniquenessConstraints", depth: 2, [], isEmpty: false)
+            try open("uniquenessConstraint", depth: 3, [], isEmpty: false)
+            for name in entity.identity {
+                try open("constraint", depth: 4, [("value", name)], isEmpty: true)
+            }
+            close("uniquenessConstraint", depth: 3)
+            close("uniquenessConstraints", depth: 2)
+        }
+        try write(entity.userInfo, depth: 2)
+        close("entity", depth: 1)
+    }
+
+    private mutating func write(_ attribute: Attribute) throws(ModelFileError) {
+        var attributes: [(String, String?)] = [
+            ("name", attribute.name), ("optional", attribute.isOptional ? "YES" : nil),
+            ("attributeType", attribute.type.coreDataName),
+        ]
+        switch attribute.defaultValue {
+        case .null: break
+        case .bool(let flag): attributes.append(("defaultValueString", flag ? "YES" : "NO"))
+        case .int(let number): attributes.append(("defaultValueString", number.description))
+        case .double(let number): attributes.append(("defaultValueString", number.description))
+        case .decimal(let number):
+            guard number.isFinite else { throw unwritable("its default is not a number") }
+            attributes.append(("defaultValueString", number.description))
+        case .string(let text), .uri(let text): attributes.append(("defaultValueString", text))
+        case .uuid(let uuid): attributes.append(("defaultValueString", uuid.uuidString))
+        case .date(let moment): attributes.append(("defaultDateTimeInterval", CoreDataDate.text(of: moment)))
+        case .binary: throw unwritable("bytes cannot be a default")
+        }
+        attributes.append(("valueTransformerName", attribute.transformerName))
+        attributes.append(("elementID", attribute.formerName))
+        attributes.append(("usesScalarValueType", "NO"))
+        try write("attribute", attributes, userInfo: attribute.userInfo)
+    }
+
+    private mutating func write(_ relationship: Relationship) throws(ModelFileError) {
+        try write(
+            "relationship",
+            [
+                ("name", relationship.name), ("optional", relationship.isOptional ? "YES" : nil),
+                relationship.isToMany ? ("toMany", "YES") : ("maxCount", "1"),
+                ("deletionRule", relationship.deleteRule.coreDataName),
+                ("ordered", relationship.isOrdered ? "YES" : nil), ("destinationEntity", relationship.destination),
+                ("inverseName", relationship.inverse),
+                ("inverseEntity", relationship.inverse.map { _ in relationship.destination }),
+                ("elementID", relationship.formerName),
+            ], userInfo: relationship.userInfo)
+    }
+
+    private mutating func write(
+        _ name: String, _ attributes: [(String, String?)], userInfo: [String: String]
+    ) throws(ModelFileError) {
+        try open(name, depth: 2, attributes, isEmpty: userInfo.isEmpty)
+        guard !userInfo.isEmpty else { return }
+        try write(userInfo, depth: 3)
+        close(name, depth: 2)
+    }
+
+    private mutating func write(_ userInfo: [String: String], depth: Int) throws(ModelFileError) {
+        guard !userInfo.isEmpty else { return }
+        try open("userInfo", depth: depth, [], isEmpty: false)
+        for (key, value) in userInfo.sorted(by: { $0.key < $1.key }) {
+            try open("entry", depth: depth + 1, [("key", key), ("value", value)], isEmpty: true)
+        }
+        close("userInfo", depth: depth)
+    }
+
+    private mutating func open(
+        _ name: String, depth: Int, _ attributes: [(String, String?)], isEmpty: Bool
+    ) throws(ModelFileError) {
+        text += String(repeating: "    ", count: depth) + "<" + name
+        for case (let key, let value?) in attributes {
+            text += " \(key)=\"\(try escaped(value))\""
+        }
+        text += isEmpty ? "/>\n" : ">\n"
+    }
+
+    private mutating func close(_ name: String, depth: Int) {
+        text += String(repeating: "    ", count: depth) + "</\(name)>\n"
+    }
+
+    private func escaped(_ value: String) throws(ModelFileError) -> String {
+        var escaped = ""
+        for scalar in value.unicodeScalars {
+            switch scalar {
+            case "&": escaped += "&amp;"
+            case "<": escaped += "&lt;"
+            case ">": escaped += "&gt;"
+            case "\"": escaped += "&quot;"
+            case "\t", "\n", "\r": escaped += "&#\(scalar.value);"
+            case "\u{0}"..."\u{1F}", "\u{FFFE}", "\u{FFFF}": throw unwritable("XML has no U+\(hex(scalar))")
+            default: escaped.unicodeScalars.append(scalar)
+            }
+        }
+        return escaped
+    }
+
+    private func hex(_ scalar: Unicode.Scalar) -> String {
+        let digits = String(scalar.value, radix: 16, uppercase: true)
+        return String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+    }
+
+    private func unwritable(_ reason: String) -> ModelFileError {
+        .unwritable(entity: entity, property: property, reason: reason)
+    }
+}

@@ -1,0 +1,77 @@
+/// A kind of object, as it is declared: what it adds to its parent.
+///
+/// What it has in all, inherited properties included, is its `EntityLayout`, which a `Model` works out.
+public struct Entity: Hashable, Sendable {
+    /// The name, unique in the model.
+    public var name: String
+    /// The name of the entity it inherits from; nil for a root.
+    public var parent: String?
+    /// Whether only objects of its sub-entities exist.
+    public var isAbstract: Bool
+    /// The names of the attributes whose values tell its objects apart, added to those of its parent. Empty means that
+    /// it adds none; an entity with none in all has no identity.
+    public var identity: [String]
+    /// The attributes it declares itself, in order.
+    public var attributes: [Attribute]
+    /// The relationships it declares itself, in order.
+    public var relationships: [Relationship]
+    /// The name that the entity had in an earlier version of the model, by which a store that holds that version finds
+    /// its data; nil where it was not renamed.
+    public var formerName: String?
+    /// Annotations, as they stand in a model file.
+    public var userInfo: [String: String]
+
+    /// Declares an entity from lists of its properties.
+    ///
+    /// - Parameters:
+    ///   - name: The name, not empty.
+    ///   - parent: The name of the entity it inherits from.
+    ///   - abstract: Whether only objects of its sub-entities exist; false where it is not said.
+    ///   - identity: The names of the attributes, own or inherited, that it adds to the identity.
+    ///   - attributes: The attributes it declares itself.
+    ///   - relationships: The relationships it declares itself.
+    ///   - formerName: The name it had in an earlier version of the model.
+    ///   - userInfo: Annotations.
+    public init(
+        _ name: String, parent: String? = nil, abstract: Bool = false, identity: [String] = [],
+        attributes: [Attribute], relationships: [Relationship], formerName: String? = nil,
+        userInfo: [String: String] = [:]
+    ) {
+        self.name = name
+        self.parent = parent
+        self.isAbstract = abstract
+        self.identity = identity
+        self.attributes = attributes
+        self.relationships = relationships
+        self.formerName = formerName
+        self.userInfo = userInfo
+    }
+
+    /// Declares an entity with its attributes and relationships written out below it.
+    ///
+    /// - Parameters:
+    ///   - name: The name, not empty.
+    ///   - parent: The name of the entity it inherits from.
+    ///   - abstract: Whether only objects of its sub-entities exist; false where it is not said.
+    ///   - identity: The names of the attributes, own or inherited, that it adds to the identity.
+    ///   - formerName: The name it had in an earlier version of the model.
+    ///   - userInfo: Annotations.
+    ///   - properties: The attributes and relationships it declares itself.
+    public init(
+        _ name: String, parent: String? = nil, abstract: Bool = false, identity: String...,
+        formerName: String? = nil, userInfo: [String: String] = [:],
+        @ModelBuilder<EntityProperty> properties: () -> [EntityProperty]
+    ) {
+        var attributes: [Attribute] = []
+        var relationships: [Relationship] = []
+        for property in properties() {
+            switch property {
+            case .attribute(let attribute): attributes.append(attribute)
+            case .relationship(let relationship): relationships.append(relationship)
+            }
+        }
+        self.init(
+            name, parent: parent, abstract: abstract, identity: identity, attributes: attributes,
+            relationships: relationships, formerName: formerName, userInfo: userInfo)
+    }
+}

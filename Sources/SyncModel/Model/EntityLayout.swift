@@ -1,0 +1,101 @@
+/// An entity with all it has, inherited properties included, each at a fixed place.
+///
+/// Code that runs per object works with these places: an attribute's *slot* and a relationship's *index*. A parent's
+/// properties come first, in the same places as in the parent's own layout, so that a slot of an entity is valid in
+/// all of its sub-entities. Layouts are made by a `Model`, live as long as any reference to them, and never change.
+public final class EntityLayout: Sendable {
+    /// The entity as it was declared.
+    public let entity: Entity
+    /// Its place in the model's `layouts`.
+    public let index: Int
+    /// The place of the entity it inherits from; nil for a root.
+    public let parent: Int?
+    /// The place of the topmost entity it inherits from; its own for a root.
+    public let root: Int
+    /// The places of the entity itself and of all entities that inherit from it, each after its parent.
+    public let family: [Int]
+    /// All attributes, in slot order: the parent's, then its own.
+    public let attributes: [Attribute]
+    /// All relationships: the parent's, then its own.
+    public let relationships: [RelationshipLayout]
+    /// The slots of the attributes that tell its objects apart, the parent's first; empty for an entity without identity.
+    public let identitySlots: [Int]
+
+    private let slots: [String: Int]
+    private let relationshipIndices: [String: Int]
+
+    init(
+        entity: Entity, index: Int, parent: Int?, root: Int, family: [Int], attributes: [Attribute],
+        relationships: [RelationshipLayout], identitySlots: [Int]
+    ) {
+        self.entity = entity
+        self.index = index
+        self.parent = parent
+        self.root = root
+        self.family = family
+        self.attributes = attributes
+        self.relationships = relationships
+        self.identitySlots = identitySlots
+        slots = Dictionary(uniqueKeysWithValues: attributes.enumerated().map { ($1.name, $0) })
+        relationshipIndices = Dictionary(uniqueKeysWithValues: relationships.enumerated().map { ($1.name, $0) })
+    }
+
+    /// The entity's name.
+    public var name: String {
+        entity.name
+    }
+
+    /// Whether only objects of its sub-entities exist.
+    public var isAbstract: Bool {
+        entity.isAbstract
+    }
+
+    /// Whether its objects can be told apart by their values.
+    public var hasIdentity: Bool {
+        !identitySlots.isEmpty
+    }
+
+    /// The slot of an attribute, inherited ones included; nil where there is none of that name.
+    public func slot(of attribute: String) -> Int? {
+        slots[attribute]
+    }
+
+    /// A relationship, inherited ones included; nil where there is none of that name.
+    public func relationship(_ name: String) -> RelationshipLayout? {
+        relationshipIndices[name].map { relationships[$0] }
+    }
+
+    /// Whether the entity is the other one, or inherits from it.
+    public func isKind(of other: EntityLayout) -> Bool {
+        other.family.contains(index)
+    }
+}
+
+/// A relationship with its ends looked up.
+public struct RelationshipLayout: Hashable, Sendable {
+    /// The relationship as it was declared.
+    public let declaration: Relationship
+    /// Its place in the `relationships` of the entity that declares it, and of all that inherit it.
+    public let index: Int
+    /// The place in the model of the entity that declares it.
+    public let source: Int
+    /// The place in the model of the entity it leads to.
+    public let destination: Int
+    /// The place of the inverse in the destination's `relationships`; nil where there is none.
+    public let inverse: Int?
+
+    /// The relationship's name.
+    public var name: String {
+        declaration.name
+    }
+
+    /// Whether it relates to many objects rather than to at most one.
+    public var isToMany: Bool {
+        declaration.isToMany
+    }
+
+    /// Whether the related objects have an order that is kept.
+    public var isOrdered: Bool {
+        declaration.isOrdered
+    }
+}

@@ -1,0 +1,55 @@
+/// A key looked up in an entity: places instead of names.
+public struct BoundKey: Hashable, Sendable {
+    /// What a path ends in.
+    public enum Leaf: Hashable, Sendable {
+        /// An attribute, by its slot in the entity that the steps lead to.
+        case attribute(slot: Int, type: AttributeType)
+        /// A to-one relationship, by its index there: null where it leads to nothing. Only `isNull` asks for it.
+        case target(relationship: Int)
+        /// The number of objects that a to-many relationship leads to, by its index there; never null but where the steps
+        /// lead to nothing.
+        case count(relationship: Int)
+    }
+
+    /// The to-one relationships to follow, first to last; none for a property of the entity itself.
+    public let steps: [RelationshipLayout]
+    /// The place in the model of the entity that the steps lead to.
+    public let entity: Int
+    /// What is asked for there.
+    public let leaf: Leaf
+}
+
+extension Key {
+    /// Looks the path up in an entity.
+    ///
+    /// - Throws: `RecordPredicateError` where a name does not exist or cannot stand where it does.
+    public func bound(to layout: EntityLayout, in model: Model) throws(RecordPredicateError) -> BoundKey {
+        var names = components[...]
+        var place = layout
+        var steps: [RelationshipLayout] = []
+        while let name = names.popFirst() {
+            if names.isEmpty, let slot = place.slot(of: name) {
+                let leaf = BoundKey.Leaf.attribute(slot: slot, type: place.attributes[slot].type)
+                return BoundKey(steps: steps, entity: place.index, leaf: leaf)
+            }
+            guard let relationship = place.relationship(name) else {
+                guard place.slot(of: name) == nil else {
+                    throw .unsuitableProperty(entity: place.name, key: path, name: name)
+                }
+                throw .unknownProperty(entity: place.name, key: path, name: name)
+            }
+            if relationship.isToMany {
+                guard names == ["@count"] else {
+                    throw .unsuitableProperty(entity: place.name, key: path, name: name)
+                }
+                return BoundKey(steps: steps, entity: place.index, leaf: .count(relationship: relationship.index))
+            }
+            if names.isEmpty {
+                return BoundKey(steps: steps, entity: place.index, leaf: .target(relationship: relationship.index))
+            }
+            steps.append(relationship)
+            place = model.layouts[relationship.destination]
+        }
+        throw .unknownProperty(entity: layout.name, key: path, name: "")
+    }
+}

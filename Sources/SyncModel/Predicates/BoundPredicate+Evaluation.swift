@@ -1,0 +1,95 @@
+import Foundation
+
+/// Something that a bound predicate can be asked of: a record, a row of a store in memory.
+public protocol PredicateSubject {
+    /// The value that a key leads to; null where the key's steps lead to nothing.
+    ///
+    /// For `BoundKey.Leaf.target`: null where the relationship leads to nothing, any other value where it leads
+    /// somewhere; for `count`: `.int`.
+    func value(at key: BoundKey) -> Value
+}
+
+extension PredicateTree where Key == BoundKey {
+    /// Whether the predicate is true for a record; unknown is not true.
+    public func selects(_ subject: borrowing some PredicateSubject) -> Bool {
+        truth(of: subject) == true
+    }
+
+    /// True, false, or nil for unknown.
+    private func truth(of subject: borrowing some PredicateSubject) -> Bool? {
+        switch self {
+        case .constant(let holds):
+            return holds
+        case .comparison(let key, let comparison, let value):
+            let found = subject.value(at: key)
+            return found.isNull || value.isNull ? nil : comparison.holds(found.compare(value))
+        case .isIn(let key, let values):
+            guard !values.isEmpty else { return false }
+            let found = subject.value(at: key)
+            return found.isNull ? nil : values.contains { found.compare($0) == .orderedSame }
+        case .isNull(let key):
+            return subject.value(at: key).isNull
+        case .text(let key, let match, let text):
+            switch subject.value(at: key) {
+            case .string(let found), .uri(let found): return match.holds(found.utf8, text.utf8)
+            default: return nil
+            }
+        case .and(let parts):
+            var isUnknown = false
+            for part in parts {
+                guard let holds = part.truth(of: subject) else {
+                    isUnknown = true
+                    continue
+                }
+                if !holds { return false }
+            }
+            return isUnknown ? nil : true
+        case .or(let parts):
+            var isUnknown = false
+            for part in parts {
+                guard let holds = part.truth(of: subject) else {
+                    isUnknown = true
+                    continue
+                }
+                if holds { return true }
+            }
+            return isUnknown ? nil : false
+        case .not(let part):
+            return part.truth(of: subject).map { !$0 }
+        }
+    }
+}
+
+extension Comparison {
+    fileprivate func holds(_ result: ComparisonResult) -> Bool {
+        switch self {
+        case .equal: result == .orderedSame
+        case .notEqual: result != .orderedSame
+        case .less: result == .orderedAscending
+        case .lessOrEqual: result != .orderedDescending
+        case .greater: result == .orderedDescending
+        case .greaterOrEqual: result != .orderedAscending
+        }
+    }
+}
+
+extension TextMatch {
+    fileprivate func holds(_ text: String.UTF8View, _ part: String.UTF8View) -> Bool {
+        switch self {
+        case .contains: text.contains(part)
+        case .beginsWith: text.starts(with: part)
+        case .endsWith: text.count >= part.count && text.suffix(part.count).elementsEqual(part)
+        }
+    }
+}
+
+extension String.UTF8View {
+    fileprivate func contains(_ part: String.UTF8View) -> Bool {
+        var rest = self[...]
+        while rest.count >= part.count {
+            if rest.starts(with: part) { return true }
+            rest = rest.dropFirst()
+        }
+        return false
+    }
+}

@@ -1,0 +1,207 @@
+extension PredicateTree where Key == SyncModel.Key {
+    /// Reads a predicate from text, as a person writes it on a command line.
+    ///
+    ///     createdAt >= 2014-01-01 and (company.remoteID = 7 or not name beginswith 'A')
+    ///
+    /// - Comparisons: `=` or `==`, `!=` or `<>`, `<`, `<=`, `>`, `>=`, between a key and a value in this order; `in` with
+    ///   values in parentheses or braces; `contains`, `beginswith`, `endswith` with a text; `= null` and `!= null`.
+    /// - Combinations: `not` or `!`, then `and` or `&&`, then `or` or `||`, the former binding closer; parentheses.
+    /// - Values: numbers; texts in single or double quotes, where a backslash takes the next character as it is; `true`,
+    ///   `false`, `yes`, `no`; `null`, `nil`; dates as ISO 8601 without quotes.
+    ///
+    /// Words may be written in either case; keys are taken as they stand.
+    ///
+    /// - Throws: `RecordPredicateError.syntax`, with the place, for anything else, and for more than 100 levels of nesting.
+    public init(parsing text: String) throws(RecordPredicateError) {
+        var parser = PredicateParser(text)
+        self = try parser.parse()
+    }
+}
+
+/// Reads a predicate from its text, by one method per level of binding.
+private struct PredicateParser {
+    private static let maximumDepth = 100
+
+    private let bytes: [UInt8]
+    private var index = 0
+    private var depth = 0
+
+    init(_ text: String) {
+        bytes = Array(text.utf8)
+    }
+
+    mutating func parse() throws(RecordPredicateError) -> RecordPredicate {
+        let predicate = try parseAlternatives()
+        skipSpace()
+        guard index == bytes.count else { throw expected("'and', 'or' or the end") }
+        return predicate
+    }
+
+    private mutating func parseAlternatives() throws(RecordPredicateError) -> RecordPredicate {
+        var predicate = try parseConditions()
+        while takeWord("or") || take("||") {
+            predicate = predicate || (try parseConditions())
+        }
+        return predicate
+    }
+
+    private mutating func parseConditions() throws(RecordPredicateError) -> RecordPredicate {
+        var predicate = try parseCondition()
+        while takeWord("and") || take("&&") {
+            predicate = predicate && (try parseCondition())
+        }
+        return predicate
+    }
+
+    private mutating func parseCondition() throws(RecordPredicateError) -> RecordPredicate {
+        depth += 1
+        defer { depth -= 1 }
+        guard depth <= Self.maximumDepth else { throw expected("no deeper nesting") }
+        if takeWord("not") || take("!") {
+            return .not(try parseCondition())
+        }
+        if take("(") {
+            let predicate = try parseAlternatives()
+            guard take(")") else { throw expected("')'") }
+            return predicate
+        }
+        return try parseComparison()
+    }
+
+    private mutating func parseComparison() throws(RecordPredicateError) -> RecordPredicate {
+        skipSpace()
+        let path = bytes[index...].prefix(while: Self.isKeyByte)
+        guard !path.isEmpty else { throw expected("a key") }
+        index += path.count
+        let key = Key(String(decoding: path, as: UTF8.self))
+        // Longer signs come before those they begin with.
+        let signs: [(String, Comparison)] = [
+            ("==", .equal), ("=", .equal), ("!=", .notEqual), ("<>", .notEqual), ("<=", .lessOrEqual),
+            (">=", .greaterOrEqual), ("<", .less), (">", .greater),
+        ]
+        for (sign, comparison) in signs where take(sign) {
+            let start = index
+            let value = try parseValue()
+            switch (comparison, value.isNull) {
+            case (_, false): return .comparison(key, comparison, value)
+            case (.equal, true): return .isNull(key)
+            case (.notEqual, true): return .not(.isNull(key))
+            default:
+                index = start
+                throw expected("a value that is not null")
+            }
+        }
+        let matches: [(String, TextMatch)] = [
+            ("contains", .contains), ("beginswith", .beginsWith), ("endswith", .endsWith),
+        ]
+        for (word, match) in matches where takeWord(word) {
+            skipSpace()
+            guard let text = try parseText() else { throw expected("a text in quotes") }
+            return .text(key, match, text)
+        }
+        if takeWord("in") {
+            return key.isIn(try parseValues())
+        }
+        throw expected("a comparison")
+    }
+
+    private mutating func parseValues() throws(RecordPredicateError) -> [Value] {
+        let end: String
+        if take("(") {
+            end = ")"
+        } else if take("{") {
+            end = "}"
+        } else {
+            throw expected("'(' or '{'")
+        }
+        var values: [Value] = []
+        if take(end) { return values }
+        repeat {
+            values.append(try parseValue())
+        } while take(",")
+        guard take(end) else { throw expected("',' or '\(end)'") }
+        return values
+    }
+
+    private mutating func parseValue() throws(RecordPredicateError) -> Value {
+        skipSpace()
+        if let text = try parseText() { return .string(text) }
+        let start = index
+        let token = String(decoding: bytes[index...].prefix(while: Self.isValueByte), as: UTF8.self)
+        index += token.utf8.count
+        switch token.lowercased() {
+        case "true", "yes": return true
+        case "false", "no": return false
+        case "null", "nil": return .null
+        default: break
+        }
+        let digits = token.utf8.drop { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "+") }
+        if let first = digits.first, first >= UInt8(ascii: "0"), first <= UInt8(ascii: "9") {
+            if let number = Int64(token) { return .int(number) }
+            if let number = Double(token) { return .double(number) }
+            // A date, as the attribute that it is compared with will tell.
+            if token.utf8.dropFirst(4).first == UInt8(ascii: "-") { return .string(token) }
+        }
+        index = start
+        throw expected("a value")
+    }
+
+    /// A text in quotes; nil where there are none.
+    private mutating func parseText() throws(RecordPredicateError) -> String? {
+        guard index < bytes.count, bytes[index] == UInt8(ascii: "'") || bytes[index] == UInt8(ascii: "\"") else {
+            return nil
+        }
+        let quote = bytes[index]
+        index += 1
+        var text: [UInt8] = []
+        while index < bytes.count, bytes[index] != quote {
+            if bytes[index] == UInt8(ascii: "\\"), index + 1 < bytes.count {
+                index += 1
+            }
+            text.append(bytes[index])
+            index += 1
+        }
+        guard index < bytes.count else { throw expected("a closing quote") }
+        index += 1
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    private mutating func skipSpace() {
+        while index < bytes.count, [0x20, 0x09, 0x0A, 0x0D].contains(bytes[index]) {
+            index += 1
+        }
+    }
+
+    private mutating func take(_ sign: String) -> Bool {
+        skipSpace()
+        guard bytes[index...].starts(with: sign.utf8) else { return false }
+        index += sign.utf8.count
+        return true
+    }
+
+    /// Takes a word in either case, unless it is only the start of a longer one.
+    private mutating func takeWord(_ word: String) -> Bool {
+        skipSpace()
+        let found = bytes[index...].prefix(while: Self.isKeyByte)
+        guard String(decoding: found, as: UTF8.self).lowercased() == word else { return false }
+        index += found.count
+        return true
+    }
+
+    private func expected(_ what: String) -> RecordPredicateError {
+        .syntax(byteOffset: index, expected: what)
+    }
+
+    private static func isKeyByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "."), UInt8(ascii: "@"), 0x80...:
+            true
+        default: false
+        }
+    }
+
+    private static func isValueByte(_ byte: UInt8) -> Bool {
+        isKeyByte(byte) || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "+") || byte == UInt8(ascii: ":")
+    }
+}

@@ -1,0 +1,102 @@
+import Foundation
+
+extension PredicateTree where Key == SyncModel.Key {
+    /// Looks the keys up in an entity, and makes the values those of the attributes' types.
+    ///
+    /// A whole number compared with a `double`, `float` or `decimal` attribute, a text compared with a `uuid` or `uri`
+    /// attribute, an ISO 8601 text compared with a `date` attribute (a day alone is its first moment in UTC), and a double
+    /// compared with a `decimal` one, become values of its type; any number can be compared with any number. What cannot be compared with the attribute is an error, so that no store has to decide what it means.
+    ///
+    /// - Throws: `RecordPredicateError` for the first key or value that does not fit.
+    public func bound(to layout: EntityLayout, in model: Model) throws(RecordPredicateError) -> BoundPredicate {
+        switch self {
+        case .constant(let holds):
+            return .constant(holds)
+        case .comparison(let key, let comparison, let value):
+            let bound = try key.bound(to: layout, in: model)
+            return .comparison(bound, comparison, try key.fitted(value, to: bound, of: layout))
+        case .isIn(let key, let values):
+            let bound = try key.bound(to: layout, in: model)
+            var fitted: [Value] = []
+            for value in values {
+                fitted.append(try key.fitted(value, to: bound, of: layout))
+            }
+            return .isIn(bound, fitted)
+        case .isNull(let key):
+            return .isNull(try key.bound(to: layout, in: model))
+        case .text(let key, let match, let text):
+            let bound = try key.bound(to: layout, in: model)
+            _ = try key.fitted(.string(text), to: bound, of: layout)
+            guard case .attribute(_, let type) = bound.leaf, type == .string || type == .uri else {
+                throw .unsuitableProperty(entity: layout.name, key: key.path, name: key.components.last ?? "")
+            }
+            return .text(bound, match, text)
+        case .and(let parts):
+            return .and(try parts.bound(to: layout, in: model))
+        case .or(let parts):
+            return .or(try parts.bound(to: layout, in: model))
+        case .not(let part):
+            return .not(try part.bound(to: layout, in: model))
+        }
+    }
+}
+
+extension [RecordPredicate] {
+    fileprivate func bound(to layout: EntityLayout, in model: Model) throws(RecordPredicateError) -> [BoundPredicate] {
+        var bound: [BoundPredicate] = []
+        for part in self {
+            bound.append(try part.bound(to: layout, in: model))
+        }
+        return bound
+    }
+}
+
+extension Key {
+    /// The value as one that can be compared with what the key leads to.
+    fileprivate func fitted(
+        _ value: Value, to bound: BoundKey, of layout: EntityLayout
+    ) throws(RecordPredicateError) -> Value {
+        let type: AttributeType
+        switch bound.leaf {
+        case .attribute(_, let attributeType): type = attributeType
+        case .count: type = .int64
+        case .target: throw .unsuitableProperty(entity: layout.name, key: path, name: components.last ?? "")
+        }
+        switch (type, value) {
+        case (_, .null), (.int16, .int), (.int32, .int), (.int64, .int), (.int16, .double), (.int32, .double),
+            (.int64, .double),
+            (.int16, .decimal), (.int32, .decimal), (.int64, .decimal), (.double, .double), (.float, .double),
+            (.decimal, .decimal), (.string, .string), (.bool, .bool), (.date, .date), (.binary, .binary),
+            (.uuid, .uuid), (.uri, .uri), (.transformable, .binary):
+            return value
+        case (.double, .int(let number)), (.float, .int(let number)):
+            return Double(exactly: number).map { .double($0) } ?? value
+        case (.double, .decimal(let number)), (.float, .decimal(let number)):
+            return .double(number.nearestDouble)
+        case (.decimal, .int(let number)):
+            return .decimal(Decimal(number))
+        case (.decimal, .double(let number)):
+            if let decimal = Decimal(string: number.description) { return .decimal(decimal) }
+        case (.uuid, .string(let text)):
+            if let uuid = UUID(uuidString: text) { return .uuid(uuid) }
+        case (.uri, .string(let text)):
+            return .uri(text)
+        case (.date, .string(let text)):
+            if let moment = Timestamp(iso8601: text) { return .date(moment) }
+        default:
+            break
+        }
+        throw .wrongType(entity: layout.name, key: path, type: type)
+    }
+}
+
+extension Timestamp {
+    /// The moment that an ISO 8601 text with a time zone means, or the start of a day in UTC.
+    fileprivate init?(iso8601 text: String) {
+        let styles: [Date.ISO8601FormatStyle] = [
+            .iso8601, .init(includingFractionalSeconds: true), .iso8601.year().month().day(),
+        ]
+        guard let date = styles.lazy.compactMap({ try? $0.parse(text) }).first else { return nil }
+        self.init(date)
+    }
+}

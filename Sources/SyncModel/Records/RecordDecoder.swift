@@ -1,0 +1,198 @@
+import Foundation
+
+extension Record {
+    /// The record as a `Codable` type whose coding keys are the names of attributes and relationships.
+    ///
+    ///     struct User: Codable { var id: Int; var email: String?; var company: Int?; var notes: [Int] }
+    ///     let user = try record.decode(User.self)
+    ///
+    /// Numbers are converted where nothing is lost; `Date`, `Data`, `UUID`, `URL` and `Decimal` are taken from
+    /// attributes of their kind, and a `UUID` or `URL` from text too; a type with a raw value from that. A relationship is
+    /// read as the identity of what it leads to, where that is a single value: one for a to-one relationship, an array for
+    /// a to-many one. A property that the type has as optional may be missing from the entity.
+    ///
+    /// - Throws: `RecordCodingError`, naming the attribute, or what the type itself throws.
+    public func decode<T: Decodable>(_ type: T.Type) throws -> T {
+        try T(from: RecordDecoder(record: self))
+    }
+}
+
+/// Gives a `Decodable` type the properties of a record.
+private struct RecordDecoder: Decoder {
+    let record: Record
+    let codingPath: [any CodingKey] = []
+    let userInfo: [CodingUserInfoKey: Any] = [:]
+
+    func container<K: CodingKey>(keyedBy type: K.Type) throws -> KeyedDecodingContainer<K> {
+        KeyedDecodingContainer(Properties<K>(record: record))
+    }
+
+    func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
+        throw RecordCodingError.unsupportedShape(entity: record.entityName, property: nil)
+    }
+
+    func singleValueContainer() throws -> any SingleValueDecodingContainer {
+        throw RecordCodingError.unsupportedShape(entity: record.entityName, property: nil)
+    }
+
+    /// The properties by their names.
+    private struct Properties<K: CodingKey>: KeyedDecodingContainerProtocol {
+        let record: Record
+        let codingPath: [any CodingKey] = []
+
+        var allKeys: [K] {
+            let layout = record.layout
+            return (layout.attributes.map(\.name) + layout.relationships.map(\.name)).compactMap(K.init(stringValue:))
+        }
+
+        func contains(_ key: K) -> Bool {
+            find(key) != nil
+        }
+
+        func decodeNil(forKey key: K) throws -> Bool {
+            switch find(key) {
+            case .value(.null), nil: true
+            case .value, .values: false
+            }
+        }
+
+        func decode<T: Decodable>(_ type: T.Type, forKey key: K) throws -> T {
+            guard let found = find(key) else {
+                throw RecordCodingError.unknownProperty(entity: record.entityName, property: key.stringValue)
+            }
+            return try PropertyDecoder(content: found, entity: record.entityName, key: key).decode(type)
+        }
+
+        private func find(_ key: K) -> PropertyDecoder.Content? {
+            if let slot = record.layout.slot(of: key.stringValue) { return .value(record[slot: slot]) }
+            guard let relationship = record.layout.relationship(key.stringValue) else { return nil }
+            switch record[relationship: relationship.index] {
+            case nil: return nil
+            case .one(let target): return .value(target?.singleValue ?? .null)
+            case .many(let targets): return .values(targets.map { $0.singleValue ?? .null })
+            }
+        }
+
+        func nestedContainer<N: CodingKey>(keyedBy: N.Type, forKey key: K) throws -> KeyedDecodingContainer<N> {
+            throw RecordCodingError.unsupportedShape(entity: record.entityName, property: key.stringValue)
+        }
+
+        func nestedUnkeyedContainer(forKey key: K) throws -> any UnkeyedDecodingContainer {
+            throw RecordCodingError.unsupportedShape(entity: record.entityName, property: key.stringValue)
+        }
+
+        func superDecoder() throws -> any Decoder {
+            RecordDecoder(record: record)
+        }
+
+        func superDecoder(forKey key: K) throws -> any Decoder {
+            throw RecordCodingError.unsupportedShape(entity: record.entityName, property: key.stringValue)
+        }
+    }
+}
+
+/// Gives a `Decodable` type what one property holds.
+private struct PropertyDecoder: Decoder, SingleValueDecodingContainer {
+    enum Content {
+        case value(Value)
+        case values([Value])
+    }
+
+    let content: Content
+    let entity: String
+    let key: any CodingKey
+    let userInfo: [CodingUserInfoKey: Any] = [:]
+
+    var codingPath: [any CodingKey] {
+        [key]
+    }
+
+    func container<K: CodingKey>(keyedBy type: K.Type) throws -> KeyedDecodingContainer<K> {
+        throw RecordCodingError.unsupportedShape(entity: entity, property: key.stringValue)
+    }
+
+    func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
+        guard case .values(let values) = content else {
+            throw RecordCodingError.unsupportedShape(entity: entity, property: key.stringValue)
+        }
+        return ValuesDecoder(values: values, entity: entity, key: key)
+    }
+
+    func singleValueContainer() throws -> any SingleValueDecodingContainer {
+        self
+    }
+
+    func decodeNil() -> Bool {
+        if case .value(.null) = content { true } else { false }
+    }
+
+    func decode<T: Decodable>(_ type: T.Type) throws -> T {
+        guard case .value(let value) = content, let convertible = type as? any ValueInitializable.Type else {
+            return try T(from: self)
+        }
+        guard !value.isNull else { throw RecordCodingError.missingValue(entity: entity, property: key.stringValue) }
+        guard let decoded = convertible.init(value) as? T else {
+            throw RecordCodingError.wrongType(entity: entity, property: key.stringValue, type: "\(type)")
+        }
+        return decoded
+    }
+}
+
+/// Gives a `Decodable` type the identities of what a to-many relationship leads to.
+private struct ValuesDecoder: UnkeyedDecodingContainer {
+    let values: [Value]
+    let entity: String
+    let key: any CodingKey
+    private(set) var currentIndex = 0
+
+    init(values: [Value], entity: String, key: any CodingKey) {
+        self.values = values
+        self.entity = entity
+        self.key = key
+    }
+
+    var codingPath: [any CodingKey] {
+        [key]
+    }
+
+    var count: Int? {
+        values.count
+    }
+
+    var isAtEnd: Bool {
+        currentIndex == values.count
+    }
+
+    mutating func decodeNil() throws -> Bool {
+        guard !isAtEnd, values[currentIndex].isNull else { return false }
+        currentIndex += 1
+        return true
+    }
+
+    mutating func decode<T: Decodable>(_ type: T.Type) throws -> T {
+        guard !isAtEnd else { throw RecordCodingError.missingValue(entity: entity, property: key.stringValue) }
+        let element = PropertyDecoder(content: .value(values[currentIndex]), entity: entity, key: key)
+        let decoded = try element.decode(type)
+        currentIndex += 1
+        return decoded
+    }
+
+    mutating func nestedContainer<K: CodingKey>(keyedBy type: K.Type) throws -> KeyedDecodingContainer<K> {
+        throw RecordCodingError.unsupportedShape(entity: entity, property: key.stringValue)
+    }
+
+    mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer {
+        throw RecordCodingError.unsupportedShape(entity: entity, property: key.stringValue)
+    }
+
+    mutating func superDecoder() throws -> any Decoder {
+        throw RecordCodingError.unsupportedShape(entity: entity, property: key.stringValue)
+    }
+}
+
+extension RecordKey {
+    /// The identity where it is a single value.
+    fileprivate var singleValue: Value? {
+        if case .identity(let values) = self, values.count == 1 { values[0] } else { nil }
+    }
+}

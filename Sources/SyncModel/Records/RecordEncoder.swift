@@ -1,0 +1,251 @@
+import Foundation
+
+extension Record {
+    /// Sets the properties of the record to those of a `Codable` value whose coding keys are their names.
+    ///
+    /// The counterpart of `decode(_:)`. Values become those of the attributes' types where nothing is lost. What the
+    /// value does not encode, as a nil of a synthesized conformance, stays as it was.
+    ///
+    /// - Throws: `RecordCodingError`, naming the attribute, or what the value itself throws; the record is then as it was.
+    public mutating func encode(_ value: some Encodable) throws {
+        let encoder = RecordEncoder(record: self)
+        try value.encode(to: encoder)
+        self = encoder.record
+    }
+}
+
+/// Takes the properties of a record from an `Encodable` value.
+private final class RecordEncoder: Encoder {
+    fileprivate var record: Record
+    let codingPath: [any CodingKey] = []
+    let userInfo: [CodingUserInfoKey: Any] = [:]
+
+    init(record: Record) {
+        self.record = record
+    }
+
+    func container<K: CodingKey>(keyedBy type: K.Type) -> KeyedEncodingContainer<K> {
+        KeyedEncodingContainer(Properties<K>(encoder: self))
+    }
+
+    func unkeyedContainer() -> any UnkeyedEncodingContainer {
+        Refusal(error: .unsupportedShape(entity: record.entityName, property: nil))
+    }
+
+    func singleValueContainer() -> any SingleValueEncodingContainer {
+        Refusal(error: .unsupportedShape(entity: record.entityName, property: nil))
+    }
+
+    func set(_ content: PropertyEncoder.Content, for name: String) throws {
+        if let slot = record.layout.slot(of: name) {
+            let type = record.layout.attributes[slot].type
+            guard case .value(let value) = content, let fitted = type.fitted(value) else {
+                throw RecordCodingError.wrongType(entity: record.entityName, property: name, type: type.rawValue)
+            }
+            record[slot: slot] = fitted
+        } else if let relationship = record.layout.relationship(name) {
+            switch (content, relationship.isToMany) {
+            case (.value(let value), false):
+                record[relationship: relationship.index] = .one(value.isNull ? nil : .identity([value]))
+            case (.values(let values), true):
+                record[relationship: relationship.index] = .many(values.map { .identity([$0]) })
+            case (.value, true), (.values, false):
+                throw RecordCodingError.wrongType(
+                    entity: record.entityName, property: name, type: relationship.declaration.destination)
+            }
+        } else {
+            throw RecordCodingError.unknownProperty(entity: record.entityName, property: name)
+        }
+    }
+
+    /// The properties by their names.
+    private struct Properties<K: CodingKey>: KeyedEncodingContainerProtocol {
+        let encoder: RecordEncoder
+        let codingPath: [any CodingKey] = []
+
+        func encodeNil(forKey key: K) throws {
+            try encoder.set(.value(.null), for: key.stringValue)
+        }
+
+        func encode(_ value: some Encodable, forKey key: K) throws {
+            let property = PropertyEncoder(entity: encoder.record.entityName, key: key)
+            try encoder.set(try property.content(of: value), for: key.stringValue)
+        }
+
+        private func refusal(_ key: K) -> Refusal {
+            Refusal(error: .unsupportedShape(entity: encoder.record.entityName, property: key.stringValue))
+        }
+
+        func nestedContainer<N: CodingKey>(keyedBy: N.Type, forKey key: K) -> KeyedEncodingContainer<N> {
+            KeyedEncodingContainer(KeyedRefusal<N>(refusal: refusal(key)))
+        }
+
+        func nestedUnkeyedContainer(forKey key: K) -> any UnkeyedEncodingContainer {
+            refusal(key)
+        }
+
+        func superEncoder() -> any Encoder {
+            encoder
+        }
+
+        func superEncoder(forKey key: K) -> any Encoder {
+            refusal(key)
+        }
+    }
+}
+
+/// Takes what one property holds from an `Encodable` value.
+private final class PropertyEncoder: Encoder, SingleValueEncodingContainer, UnkeyedEncodingContainer {
+    enum Content {
+        case value(Value)
+        case values([Value])
+    }
+
+    private let entity: String
+    private let key: any CodingKey
+    private var taken: Content?
+    let userInfo: [CodingUserInfoKey: Any] = [:]
+
+    init(entity: String, key: any CodingKey) {
+        self.entity = entity
+        self.key = key
+    }
+
+    var codingPath: [any CodingKey] {
+        [key]
+    }
+
+    func content(of value: some Encodable) throws -> Content {
+        if let convertible = value as? any ValueConvertible { return .value(convertible.value) }
+        if let number = value as? any FixedWidthInteger {
+            guard let fitting = Int64(exactly: number) else {
+                throw RecordCodingError.wrongType(entity: entity, property: key.stringValue, type: "int64")
+            }
+            return .value(.int(fitting))
+        }
+        try value.encode(to: self)
+        guard let taken else { throw RecordCodingError.unsupportedShape(entity: entity, property: key.stringValue) }
+        return taken
+    }
+
+    func container<K: CodingKey>(keyedBy type: K.Type) -> KeyedEncodingContainer<K> {
+        KeyedEncodingContainer(KeyedRefusal<K>(refusal: refusal))
+    }
+
+    func unkeyedContainer() -> any UnkeyedEncodingContainer {
+        taken = .values([])
+        return self
+    }
+
+    func singleValueContainer() -> any SingleValueEncodingContainer {
+        self
+    }
+
+    /// How many elements of a list were taken; 0 for a single value.
+    var count: Int {
+        if case .values(let values) = taken { values.count } else { 0 }
+    }
+
+    func encodeNil() throws {
+        add(.null)
+    }
+
+    func encode(_ value: some Encodable) throws {
+        guard case .value(let single) = try PropertyEncoder(entity: entity, key: key).content(of: value) else {
+            throw RecordCodingError.unsupportedShape(entity: entity, property: key.stringValue)
+        }
+        add(single)
+    }
+
+    private func add(_ value: Value) {
+        if case .values(let values) = taken {
+            taken = .values(values + [value])
+        } else {
+            taken = .value(value)
+        }
+    }
+
+    private var refusal: Refusal {
+        Refusal(error: .unsupportedShape(entity: entity, property: key.stringValue))
+    }
+
+    func nestedContainer<K: CodingKey>(keyedBy keyType: K.Type) -> KeyedEncodingContainer<K> {
+        KeyedEncodingContainer(KeyedRefusal<K>(refusal: refusal))
+    }
+
+    func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer {
+        refusal
+    }
+
+    func superEncoder() -> any Encoder {
+        refusal
+    }
+}
+
+/// Throws whatever is encoded into it: containers cannot be refused when they are asked for.
+private struct Refusal: Encoder, SingleValueEncodingContainer, UnkeyedEncodingContainer {
+    let error: RecordCodingError
+    let codingPath: [any CodingKey] = []
+    let userInfo: [CodingUserInfoKey: Any] = [:]
+    let count = 0
+
+    func container<K: CodingKey>(keyedBy type: K.Type) -> KeyedEncodingContainer<K> {
+        KeyedEncodingContainer(KeyedRefusal<K>(refusal: self))
+    }
+
+    func unkeyedContainer() -> any UnkeyedEncodingContainer { self }
+
+    func singleValueContainer() -> any SingleValueEncodingContainer { self }
+
+    func nestedContainer<K: CodingKey>(keyedBy type: K.Type) -> KeyedEncodingContainer<K> {
+        container(keyedBy: type)
+    }
+
+    func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { self }
+
+    func superEncoder() -> any Encoder { self }
+
+    func encodeNil() throws { throw error }
+
+    func encode(_ value: some Encodable) throws { throw error }
+}
+
+/// The same for what is encoded by keys.
+private struct KeyedRefusal<K: CodingKey>: KeyedEncodingContainerProtocol {
+    let refusal: Refusal
+    let codingPath: [any CodingKey] = []
+
+    func encodeNil(forKey key: K) throws { throw refusal.error }
+
+    func encode(_ value: some Encodable, forKey key: K) throws { throw refusal.error }
+
+    func nestedContainer<N: CodingKey>(keyedBy type: N.Type, forKey key: K) -> KeyedEncodingContainer<N> {
+        refusal.container(keyedBy: type)
+    }
+
+    func nestedUnkeyedContainer(forKey key: K) -> any UnkeyedEncodingContainer { refusal }
+
+    func superEncoder() -> any Encoder { refusal }
+
+    func superEncoder(forKey key: K) -> any Encoder { refusal }
+}
+
+extension AttributeType {
+    /// The value as this type holds it; nil where something would be lost.
+    fileprivate func fitted(_ value: Value) -> Value? {
+        if accepts(value) { return value }
+        let fitted: Value? =
+            switch self {
+            case .int16, .int32, .int64: Int64(value).map { .int($0) }
+            case .double: Double(value).map { .double($0) }
+            case .float: Float(value).map { .double(Double($0)) }
+            case .decimal: Decimal(value).map { .decimal($0) }
+            case .uuid: UUID(value).map { .uuid($0) }
+            case .uri: String(value).map { .uri($0) }
+            case .string: String(value).map { .string($0) }
+            case .bool, .date, .binary, .transformable: nil
+            }
+        guard let fitted, accepts(fitted) else { return nil }
+        return fitted
+    }
+}

@@ -1,0 +1,28 @@
+/// What a record is found by within its entity, sub-entities included.
+public enum RecordKey: Hashable, Sendable {
+    /// The values of its identity's attributes, in the order of `EntityLayout.identitySlots`; none of them is null.
+    case identity([Value])
+    /// A number that a store gave it; for records without an identity, or with null in it. Valid in that store alone.
+    case row(Int64)
+
+    /// The key of an identity of one attribute.
+    public static func identity(_ value: some ValueConvertible) -> RecordKey {
+        .identity([value.value])
+    }
+}
+
+/// The objects that a relationship of a record leads to.
+public enum RecordTargets: Hashable, Sendable {
+    /// Those of a to-one relationship: one or nothing.
+    case one(RecordKey?)
+    /// Those of a to-many relationship; in their order where it is ordered, else in an order without meaning.
+    case many([RecordKey])
+
+    /// All of them, however many.
+    public var keys: [RecordKey] {
+        switch self {
+        case .one(let key): key.map { [$0] } ?? []
+        case .many(let keys): keys
+        }
+    }
+}

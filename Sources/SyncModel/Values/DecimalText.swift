@@ -1,0 +1,101 @@
+/// Decimal numbers as text in one form, so that two texts of the same number are the same bytes.
+///
+/// The form: an optional minus, digits without needless zeros in front, and, where it is not whole, a point and digits
+/// without needless zeros at the end; zero is `0`. At most 38 significant digits and an exponent of −127 to 127, which
+/// is what `Decimal` holds.
+enum DecimalText {
+    static let maximumDigits = 38
+    static let maximumExponent = 127
+
+    /// Appends the canonical form of a number's text: `-`, digits, a point and digits, an exponent, as JSON writes them;
+    /// a plus in front and zeros in front are read as well.
+    ///
+    /// - Returns: Whether the text is a number that the form can hold exactly; otherwise nothing is appended.
+    static func append(canonical text: UnsafeBufferPointer<UInt8>, to bytes: inout [UInt8]) -> Bool {
+        var index = 0
+        var isNegative = false
+        if index < text.count, text[index] == UInt8(ascii: "-") || text[index] == UInt8(ascii: "+") {
+            isNegative = text[index] == UInt8(ascii: "-")
+            index += 1
+        }
+        // The digits before and after the point, without the point; the number is those digits times 10^exponent.
+        var digits: (first: Int, end: Int)?
+        var exponent = 0
+        var digitCount = 0
+        let mantissaStart = index
+        var pointIndex: Int?
+        while index < text.count {
+            let byte = text[index]
+            if byte == UInt8(ascii: "."), pointIndex == nil {
+                pointIndex = index
+            } else if byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") {
+                digitCount += 1
+                if byte != UInt8(ascii: "0") {
+                    digits = (digits?.first ?? index, index + 1)
+                }
+            } else {
+                break
+            }
+            index += 1
+        }
+        let mantissaEnd = index
+        guard digitCount > 0, text[mantissaStart] != UInt8(ascii: "."), pointIndex != mantissaEnd - 1 else {
+            return false
+        }
+        if index < text.count {
+            guard text[index] | 0x20 == UInt8(ascii: "e"), let read = readExponent(text, from: index + 1) else {
+                return false
+            }
+            exponent = read
+        }
+        guard let digits else {
+            bytes.append(UInt8(ascii: "0"))
+            return true
+        }
+        // The places of the first and the last significant digit, as powers of ten.
+        let units = pointIndex ?? mantissaEnd
+        let power = { (index: Int) in exponent + (index < units ? units - 1 - index : units - index) }
+        let highest = power(digits.first)
+        let lowest = power(digits.end - 1)
+        guard highest - lowest < maximumDigits, lowest >= -maximumExponent, highest <= maximumExponent else {
+            return false
+        }
+        if isNegative {
+            bytes.append(UInt8(ascii: "-"))
+        }
+        if highest < 0 {
+            bytes.append(UInt8(ascii: "0"))
+            bytes.append(UInt8(ascii: "."))
+            bytes.append(contentsOf: repeatElement(UInt8(ascii: "0"), count: -1 - highest))
+        }
+        for index in digits.first..<digits.end where index != pointIndex {
+            if power(index) == -1, highest >= 0 {
+                bytes.append(UInt8(ascii: "."))
+            }
+            bytes.append(text[index])
+        }
+        if lowest > 0 {
+            bytes.append(contentsOf: repeatElement(UInt8(ascii: "0"), count: lowest))
+        }
+        return true
+    }
+
+    private static func readExponent(_ text: UnsafeBufferPointer<UInt8>, from start: Int) -> Int? {
+        var index = start
+        var isNegative = false
+        if index < text.count, text[index] == UInt8(ascii: "-") || text[index] == UInt8(ascii: "+") {
+            isNegative = text[index] == UInt8(ascii: "-")
+            index += 1
+        }
+        guard index < text.count else { return nil }
+        var exponent = 0
+        while index < text.count {
+            let byte = text[index]
+            guard byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") else { return nil }
+            // Beyond any number that fits: the exact worth no longer matters, only that it does not overflow.
+            exponent = min(exponent * 10 + Int(byte - UInt8(ascii: "0")), 1_000_000_000)
+            index += 1
+        }
+        return isNegative ? -exponent : exponent
+    }
+}

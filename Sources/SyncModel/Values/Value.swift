@@ -1,0 +1,99 @@
+public import Foundation
+
+/// What an attribute can hold.
+///
+/// **Equality** is that of a store which compares what it holds: two values are equal when they are of one kind and
+/// have the same content. `.int(1)` and `.double(1)` are different values; texts are compared by their UTF-8 bytes, so
+/// that two normalisation forms of one letter differ, as they do in SQL; `1.50` and `1.5` are the same decimal; zero
+/// and minus zero are the same double, and a double that is no number equals itself. What a *comparison in a
+/// predicate* says is another matter: there `1` and `1.0` are the same; see `compare(_:)`.
+public enum Value: Sendable {
+    /// No value.
+    case null
+    /// True or false.
+    case bool(Bool)
+    /// A whole number.
+    case int(Int64)
+    /// A binary floating point number.
+    case double(Double)
+    /// A decimal number.
+    case decimal(Decimal)
+    /// Text.
+    case string(String)
+    /// A moment.
+    case date(Timestamp)
+    /// Bytes.
+    case binary(Data)
+    /// A UUID.
+    case uuid(UUID)
+    /// A URI, as the text it came as.
+    case uri(String)
+
+    /// Whether it is no value.
+    public var isNull: Bool {
+        if case .null = self { true } else { false }
+    }
+}
+
+extension Value: Hashable {
+    /// Whether both are of one kind and have the same content.
+    public static func == (one: Value, other: Value) -> Bool {
+        switch (one, other) {
+        case (.null, .null): true
+        case (.bool(let one), .bool(let other)): one == other
+        case (.int(let one), .int(let other)): one == other
+        case (.double(let one), .double(let other)): one == other || (one.isNaN && other.isNaN)
+        case (.decimal(let one), .decimal(let other)): one == other
+        case (.string(let one), .string(let other)), (.uri(let one), .uri(let other)):
+            one.utf8.elementsEqual(other.utf8)
+        case (.date(let one), .date(let other)): one == other
+        case (.binary(let one), .binary(let other)): one == other
+        case (.uuid(let one), .uuid(let other)): one == other
+        default: false
+        }
+    }
+
+    /// Hashes the kind and the content, by the same rules as equality.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(rank)
+        switch self {
+        case .null: break
+        case .bool(let flag): hasher.combine(flag)
+        case .int(let number): hasher.combine(number)
+        case .double(let number): hasher.combine(number.isNaN ? .nan : number)
+        // Foundation hashes the parts of a decimal, which differ between equal ones.
+        case .decimal(let number): hasher.combine(number.description)
+        case .string(let text), .uri(let text):
+            for byte in text.utf8 {
+                hasher.combine(byte)
+            }
+            hasher.combine(0xFF as UInt8)
+        case .date(let moment): hasher.combine(moment)
+        case .binary(let data): hasher.combine(data)
+        case .uuid(let uuid): hasher.combine(uuid)
+        }
+    }
+
+    /// The kind's place among the kinds, numbers being of one kind.
+    var kindRank: Int {
+        switch self {
+        case .null: 0
+        case .bool: 1
+        case .int, .double, .decimal: 2
+        case .string: 3
+        case .date: 4
+        case .binary: 5
+        case .uuid: 6
+        case .uri: 7
+        }
+    }
+
+    private var rank: Int {
+        switch self {
+        case .int: 8
+        case .double: 9
+        case .decimal: 10
+        default: kindRank
+        }
+    }
+}

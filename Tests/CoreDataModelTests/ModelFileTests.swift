@@ -1,0 +1,284 @@
+import CoreDataModel
+import Foundation
+import SyncModel
+import Testing
+
+@Suite struct ModelFileTests {
+    private func read(_ entities: String) throws -> ModelFile {
+        try ModelFile(xml: Data("<model>\n\(entities)\n</model>".utf8))
+    }
+
+    private func entity(_ properties: String) throws -> ModelFile {
+        try read("<entity name=\"E\">\n\(properties)\n</entity>")
+    }
+
+    private func reasons(_ file: ModelFile) -> [ModelWarning.Reason] {
+        file.warnings.map(\.reason)
+    }
+
+    // MARK: What is read
+
+    @Test func everyTypeIsRead() throws {
+        let names = [
+            "Integer 16", "Integer 32", "Integer 64", "Double", "Float", "Decimal", "String", "Boolean", "Date",
+            "Binary", "UUID", "URI", "Transformable",
+        ]
+        let file = try entity(
+            names.map { "<attribute name=\"\($0)\" optional=\"YES\" attributeType=\"\($0)\"/>" }.joined(separator: "\n")
+        )
+        let attributes = try file.model.layout(of: "E").attributes
+        #expect(attributes.map(\.type) == AttributeType.allCases)
+        #expect(attributes.map(\.name) == names)
+        #expect(attributes.allSatisfy { $0.isOptional && $0.defaultValue == .null })
+        #expect(file.warnings.isEmpty)
+    }
+
+    @Test(arguments: [
+        ("Integer 16", "-7", Value.int(-7)), ("Integer 64", "9223372036854775807", .int(.max)),
+        ("Integer 32", "0.0", .int(0)), ("Double", "0.1", .double(0.1)), ("Float", "0.1", .double(Double(Float(0.1)))),
+        (
+            "Decimal", "12345678901234567890.0123456789",
+            .decimal(Decimal(string: "12345678901234567890.0123456789") ?? 0)
+        ),
+        ("Decimal", "0.0", .decimal(0)), ("String", "", ""), ("String", "a &lt; b", "a < b"), ("Boolean", "YES", true),
+        ("Boolean", "NO", false), ("Boolean", "0", false), ("URI", "https://a.b/c", .uri("https://a.b/c")),
+        (
+            "UUID", "e621e1f8-c36c-495a-93fc-0c247a3e6e5f",
+            .uuid(UUID(uuidString: "E621E1F8-C36C-495A-93FC-0C247A3E6E5F") ?? UUID())
+        ),
+    ])
+    func aDefaultIsReadAsItsType(type: String, text: String, value: Value) throws {
+        let file = try entity("<attribute name=\"a\" attributeType=\"\(type)\" defaultValueString=\"\(text)\"/>")
+        #expect(try file.model.layout(of: "E").attributes[0].defaultValue == value)
+        #expect(try file.model.layout(of: "E").attributes[0].isOptional == false)
+        #expect(file.warnings.isEmpty)
+    }
+
+    @Test(arguments: [
+        ("0", 978_307_200_000_000), ("-978307200", 0), ("1.5", 978_307_201_500_000),
+        ("-978307199.999999", 1), ("700000000.123456", 1_678_307_200_123_456),
+    ])
+    func aDateDefaultCountsFrom2001(text: String, microseconds: Int64) throws {
+        let file = try entity("<attribute name=\"a\" attributeType=\"Date\" defaultDateTimeInterval=\"\(text)\"/>")
+        let value = try file.model.layout(of: "E").attributes[0].defaultValue
+        #expect(value == .date(Timestamp(microseconds: microseconds)))
+        #expect(file.warnings.isEmpty)
+    }
+
+    @Test func relationshipsInheritanceAndAnnotationsAreRead() throws {
+        let file = try read(
+            """
+            <entity name="Album" representedClassName="Album" syncable="YES" codeGenerationType="class">
+              <relationship name="tracks" optional="YES" toMany="YES" deletionRule="Cascade" ordered="YES"
+                  destinationEntity="Track" inverseName="album" inverseEntity="Track" syncable="YES">
+                <userInfo><entry key="sync.remoteKey" value="songs"/><entry key="empty" value=""/></userInfo>
+              </relationship>
+              <userInfo><entry key="k" value="a &quot;b&quot;&#10;c"/></userInfo>
+            </entity>
+            <entity name="Item" isAbstract="YES" elementID="Thing">
+              <attribute name="id" attributeType="Integer 64" elementID="number">
+                <userInfo><entry key="sync.isPrimaryKey" value="YES"/></userInfo>
+              </attribute>
+              <uniquenessConstraints><uniquenessConstraint>
+                <constraint value="id"/></uniquenessConstraint></uniquenessConstraints>
+            </entity>
+            <entity name="Track" parentEntity="Item">
+              <attribute name="title" attributeType="Transformable" valueTransformerName="Title"/>
+              <relationship name="album" maxCount="1" deletionRule="No Action" destinationEntity="Album"
+                  inverseName="tracks" inverseEntity="Album" elementID="record"/>
+            </entity>
+            <elements><element name="Album" positionX="0" positionY="0" width="1" height="1"/></elements>
+            """)
+        let expected = try Model {
+            Entity("Album", userInfo: ["k": "a \"b\"\nc"]) {
+                Relationship(
+                    "tracks", toMany: "Track", ordered: true, inverse: "album", deleteRule: .cascade,
+                    userInfo: ["sync.remoteKey": "songs", "empty": ""])
+            }
+            Entity("Item", abstract: true, identity: "id", formerName: "Thing") {
+                Attribute("id", .int64, optional: false, formerName: "number", userInfo: ["sync.isPrimaryKey": "YES"])
+            }
+            Entity("Track", parent: "Item") {
+                Attribute("title", .transformable, optional: false, transformer: "Title")
+                Relationship(
+                    "album", toOne: "Album", inverse: "tracks", deleteRule: .noAction, optional: false,
+                    formerName: "record")
+            }
+        }
+        #expect(file.model == expected)
+        #expect(file.warnings.isEmpty)
+    }
+
+    // MARK: What is reported
+
+    @Test func whatIsNotUnderstoodIsReportedWithItsLine() throws {
+        let file = try entity(
+            """
+            <attribute name="a" attributeType="String" shiny="YES" minValueString="3"/>
+            <attribute name="b" attributeType="Undefined"><userInfo><entry key="x" value="y"/></userInfo></attribute>
+            <attribute name="c" attributeType="Integer 16" defaultValueString="70000" optional="maybe"/>
+            <attribute name="d" attributeType="Date" defaultValueString="now" transient="YES"/>
+            <relationship name="e" destinationEntity="E" deletionRule="Explode" maxCount="4" ordered="YES"/>
+            <relationship name="m" toMany="YES" destinationEntity="E" minCount="2" maxCount="9"/>
+            <fetchedProperty name="f"><fetchRequest name="g"/></fetchedProperty>
+            <novelty><attribute name="inside"/></novelty>
+            <userInfo><entry key="k" value="1"/><entry key="k" value="2"/></userInfo>
+            <uniquenessConstraints><uniquenessConstraint><constraint value="a"/></uniquenessConstraint>
+            <uniquenessConstraint><constraint value="c"/></uniquenessConstraint></uniquenessConstraints>
+            """)
+        let expected: [(Int, ModelWarning.Reason)] = [
+            (3, .unsupported(what: "minValueString")), (3, .unknownAttribute(element: "attribute", attribute: "shiny")),
+            (4, .unsupportedType(attribute: "b", type: "Undefined")),
+            (5, .unknownValue(element: "attribute", attribute: "defaultValueString", value: "70000")),
+            (5, .unknownValue(element: "attribute", attribute: "optional", value: "maybe")),
+            (6, .unsupported(what: "transient")),
+            (6, .unknownValue(element: "attribute", attribute: "defaultValueString", value: "now")),
+            (7, .unknownValue(element: "relationship", attribute: "deletionRule", value: "Explode")),
+            (7, .unsupported(what: "maxCount")),
+            (7, .unknownValue(element: "relationship", attribute: "ordered", value: "YES")),
+            (8, .unsupported(what: "minCount")), (8, .unsupported(what: "maxCount")),
+            (9, .unsupported(what: "fetchedProperty")), (10, .unknownElement("novelty")),
+            (11, .duplicateUserInfo(key: "k")), (13, .unsupported(what: "a second uniqueness constraint")),
+        ]
+        #expect(file.warnings.map(\.line) == expected.map(\.0))
+        #expect(reasons(file) == expected.map(\.1))
+        let layout = try file.model.layout(of: "E")
+        #expect(layout.attributes.map(\.name) == ["a", "c", "d"])
+        #expect(layout.identitySlots == [0])
+        #expect(layout.entity.userInfo == ["k": "2"])
+        #expect(file.warnings.first?.description == "contents:3: minValueString has no counterpart here, passed over")
+    }
+
+    @Test func aConstraintOnARelationshipIsReported() throws {
+        let file = try entity(
+            """
+            <relationship name="e" destinationEntity="E"/>
+            <uniquenessConstraints><uniquenessConstraint><constraint value="e"/></uniquenessConstraint></uniquenessConstraints>
+            """)
+        #expect(reasons(file) == [.unsupported(what: "a uniqueness constraint on a relationship")])
+        #expect(file.model["E"]?.hasIdentity == false)
+    }
+
+    @Test func configurationsAndIndicesAreReported() throws {
+        let file = try read(
+            """
+            <entity name="E"><fetchIndex name="i"><fetchIndexElement property="a"/></fetchIndex></entity>
+            <fetchRequest name="r"/>
+            <configuration name="c"><memberEntity name="E"/></configuration>
+            """)
+        #expect(reasons(file) == ["fetchIndex", "fetchRequest", "configuration"].map { .unsupported(what: $0) })
+    }
+
+    // MARK: What is refused
+
+    @Test func whatContradictsItselfIsRefusedWithItsLine() throws {
+        #expect(
+            throws: ModelFileError.invalid(
+                file: "contents", line: 4,
+                error: .unknownDestination(entity: "E", relationship: "r", destination: "F"))
+        ) {
+            try entity(
+                "<attribute name=\"a\" attributeType=\"String\"/>\n<relationship name=\"r\" destinationEntity=\"F\"/>")
+        }
+        #expect(
+            throws: ModelFileError.invalid(
+                file: "contents", line: 3, error: .unknownParent(entity: "B", parent: "C"))
+        ) { try read("<entity name=\"A\"/>\n<entity name=\"B\" parentEntity=\"C\"/>") }
+    }
+
+    @Test(arguments: [
+        ("<entity/>", "entity", "name"), ("<entity name='E'><attribute/></entity>", "attribute", "name"),
+        ("<entity name='E'><relationship name='r'/></entity>", "relationship", "destinationEntity"),
+        ("<entity name='E'><userInfo><entry value='v'/></userInfo></entity>", "entry", "key"),
+    ])
+    func whatLacksItsNameIsRefused(xml: String, element: String, attribute: String) {
+        #expect(
+            throws: ModelFileError.missingAttribute(file: "contents", line: 2, element: element, attribute: attribute)
+        ) { try read(xml) }
+    }
+
+    @Test(arguments: [
+        "", "{}", "<model>", "<model></entity>", "<model/><model/>", "<model a='1' a='2'/>", "<model>&x;</model>",
+    ])
+    func whatIsNotWellFormedIsRefusedWithAPosition(xml: String) {
+        #expect {
+            try ModelFile(xml: Data(xml.utf8), named: "odd")
+        } throws: { error in
+            guard case ModelFileError.malformed("odd", let line, let column, _) = error else { return false }
+            return line >= 1 && column >= 1
+        }
+    }
+
+    @Test func anotherRootIsRefused() {
+        #expect(throws: ModelFileError.unexpectedRoot(file: "contents", line: 2, element: "html")) {
+            try ModelFile(xml: Data("<!-- a page -->\n<html/>".utf8))
+        }
+    }
+
+    @Test(arguments: [
+        "<!DOCTYPE model [<!ENTITY a \"b\">]>\n<model/>",
+        "<!DOCTYPE model SYSTEM \"file:///etc/passwd\"><model/>",
+        "<?xml version='1.0'?><!-- <model> --><!DOCTYPE model><model/>",
+    ])
+    func aDocumentTypeIsRefused(xml: String) {
+        #expect(throws: ModelFileError.documentType(file: "contents", line: 1)) {
+            try ModelFile(xml: Data(xml.utf8))
+        }
+    }
+
+    @Test(arguments: [
+        "<?xml version='1.0'?>\n<?a?><model/>", "<model>\n<?a b?></model>", "<model/>\n<?a?>",
+        "\n<?xml version='1.0'?><model/>",
+        "<!--\n<?-->", "<?xml-stylesheet href='\n<?a?>'?><model/>",
+    ])
+    func aProcessingInstructionIsRefused(xml: String) {
+        let line = xml.hasPrefix("<?xml-") ? 1 : 2
+        #expect(throws: ModelFileError.processingInstruction(file: "contents", line: line)) {
+            try ModelFile(xml: Data(xml.utf8))
+        }
+    }
+
+    @Test(arguments: [
+        Data([0xFE, 0xFF, 0x00, 0x3C]), Data([0xFF, 0xFE, 0x3C, 0x00]), Data("<model\0/>".utf8),
+        Data([0x3C, 0x6D, 0xFC, 0x2F, 0x3E]), Data("<?xml version='1.0' encoding='UTF-7'?><model/>".utf8),
+        Data("<?xml version='1.0' encoding = \"ISO-8859-1\"?><model/>".utf8),
+    ])
+    func anythingButUTF8IsRefused(xml: Data) {
+        #expect(throws: ModelFileError.unsupportedEncoding(file: "contents")) { try ModelFile(xml: xml) }
+    }
+
+    @Test func aByteOrderMarkIsPassedOver() throws {
+        let file = try ModelFile(xml: Data("\u{FEFF}<?xml version=\"1.0\" encoding=\"utf-8\"?><model/>".utf8))
+        #expect(file.model.entities.isEmpty)
+    }
+
+    @Test func depthAndSizeAreBounded() {
+        let depth = ModelFile.maximumDepth + 1
+        let deep =
+            "<model>" + String(repeating: "<x>", count: depth) + String(repeating: "</x>", count: depth) + "</model>"
+        #expect(throws: ModelFileError.tooDeep(file: "contents", line: 1)) { try ModelFile(xml: Data(deep.utf8)) }
+        let large = Data(repeating: UInt8(ascii: " "), count: ModelFile.maximumByteCount + 1)
+        #expect(throws: ModelFileError.tooLarge(file: "contents")) { try ModelFile(xml: large) }
+    }
+
+    @Test func everyPrefixAndEveryFlippedBitGivesAModelOrAnError() throws {
+        let xml = try #require(
+            try? Model {
+                Entity("A", identity: "id") {
+                    Attribute("id", .int64, default: 1, userInfo: ["k": "v"])
+                    Relationship("b", toOne: "A", inverse: "b")
+                }
+            }.coreDataXML())
+        for count in 0..<xml.count {
+            let isRead = (try? ModelFile(xml: xml.prefix(count))) != nil
+            #expect(!isRead || count == xml.count - 1)
+        }
+        for index in xml.indices {
+            for bit in 0..<8 {
+                var flipped = xml
+                flipped[index] ^= 1 << bit
+                _ = try? ModelFile(xml: flipped)
+            }
+        }
+    }
+}

@@ -1,0 +1,100 @@
+import CoreDataModel
+import Foundation
+import SyncModel
+import Testing
+
+@Suite struct ModelFolderTests {
+    /// Files by their path, written below a folder that is removed afterwards.
+    private func withFolder(_ files: [String: String], _ body: (URL) throws -> Void) throws {
+        let manager = FileManager.default
+        let folder = manager.temporaryDirectory.appendingPathComponent("model-\(UUID().uuidString)")
+        try manager.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? manager.removeItem(at: folder) }
+        for (path, text) in files {
+            let url = folder.appendingPathComponent(path)
+            try manager.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try Data(text.utf8).write(to: url)
+        }
+        try body(folder)
+    }
+
+    private func marker(_ version: String) -> String {
+        """
+        <?xml version="1.0" encoding="UTF-8"?>
+        <plist version="1.0"><dict><key>_XCCurrentVersionName</key><string>\(version)</string></dict></plist>
+        """
+    }
+
+    private let one = "<model><entity name=\"One\"/></model>"
+    private let two = "<model><entity name=\"Two\"/></model>"
+
+    @Test func aFileAndAModelFolderAreRead() throws {
+        try withFolder(["A.xcdatamodel/contents": one, "plain.xml": two]) { folder throws in
+            let model = folder.appendingPathComponent("A.xcdatamodel")
+            #expect(try ModelFile(contentsOf: model).model.entities.map(\.name) == ["One"])
+            #expect(try ModelFile(contentsOf: folder.appendingPathComponent("plain.xml")).model["Two"] != nil)
+        }
+    }
+
+    @Test func theCurrentVersionIsRead() throws {
+        try withFolder([
+            "A.xcdatamodel/contents": one, "A 2.xcdatamodel/contents": two,
+            ".xccurrentversion": marker("A 2.xcdatamodel"),
+        ]) { folder throws in
+            #expect(try ModelFile(contentsOf: folder).model.entities.map(\.name) == ["Two"])
+        }
+    }
+
+    @Test func theOnlyVersionNeedsNoMark() throws {
+        try withFolder(["A.xcdatamodel/contents": one]) { folder throws in
+            #expect(try ModelFile(contentsOf: folder).model["One"] != nil)
+        }
+    }
+
+    @Test func severalVersionsWithoutAMarkAreRefused() throws {
+        try withFolder(["A.xcdatamodel/contents": one, "B.xcdatamodel/contents": two]) { folder throws in
+            #expect(throws: ModelFileError.noCurrentVersion(file: folder.path)) { try ModelFile(contentsOf: folder) }
+        }
+    }
+
+    @Test(arguments: ["B.xcdatamodel", "../A.xcdatamodel", "", "A.xcdatamodel/../A.xcdatamodel"])
+    func aMarkMustNameAVersionThatIsThere(version: String) throws {
+        try withFolder(["A.xcdatamodel/contents": one, ".xccurrentversion": marker(version)]) { folder throws in
+            #expect(throws: ModelFileError.unknownCurrentVersion(file: folder.path)) {
+                try ModelFile(contentsOf: folder)
+            }
+        }
+    }
+
+    @Test func aMarkThatIsNoPropertyListIsRefused() throws {
+        try withFolder(["A.xcdatamodel/contents": one, ".xccurrentversion": "A.xcdatamodel"]) { folder throws in
+            #expect(throws: ModelFileError.unknownCurrentVersion(file: folder.path)) {
+                try ModelFile(contentsOf: folder)
+            }
+        }
+    }
+
+    @Test func whatIsNoModelIsRefused() throws {
+        try withFolder(["A.xcdatamodel/layout": "", "other/readme": ""]) { folder throws in
+            let version = folder.appendingPathComponent("A.xcdatamodel")
+            #expect(throws: ModelFileError.notAModel(file: version.path)) { try ModelFile(contentsOf: version) }
+            let other = folder.appendingPathComponent("other")
+            #expect(throws: ModelFileError.notAModel(file: other.path)) { try ModelFile(contentsOf: other) }
+            let missing = folder.appendingPathComponent("missing")
+            #expect {
+                try ModelFile(contentsOf: missing)
+            } throws: { error in
+                guard case ModelFileError.unreadable(missing.path, _) = error else { return false }
+                return true
+            }
+        }
+    }
+
+    @Test func errorsAndWarningsNameTheFile() throws {
+        try withFolder(["A.xcdatamodel/contents": "<model>\n<novelty/></model>"]) { folder throws in
+            let warnings = try ModelFile(contentsOf: folder).warnings
+            let file = folder.appendingPathComponent("A.xcdatamodel").appendingPathComponent("contents").path
+            #expect(warnings.map(\.description) == ["\(file):2: unknown element <novelty>, passed over"])
+        }
+    }
+}

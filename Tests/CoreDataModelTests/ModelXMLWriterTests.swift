@@ -1,0 +1,174 @@
+import CoreDataModel
+import Foundation
+import SyncModel
+import Testing
+
+@Suite struct ModelXMLWriterTests {
+    @Test func aModelIsWrittenAsTheEditorWritesIt() throws {
+        let model = try Model {
+            Entity("User", identity: "id", userInfo: ["b": "2", "a": "1 < 2"]) {
+                Attribute("id", .int32, optional: false, default: 0)
+                Relationship("friends", toMany: "User", inverse: "friends")
+            }
+        }
+        let text = String(decoding: try model.coreDataXML(), as: UTF8.self)
+        #expect(
+            text == """
+                <?xml version="1.0" encoding="UTF-8" standalone="yes"?>
+                <model type="com.apple.IDECoreDataModeler.DataModel" documentVersion="1.0" minimumToolsVersion="Automatic" \
+                sourceLanguage="Swift" userDefinedModelVersionIdentifier="">
+                    <entity name="User" syncable="YES">
+                        <attribute name="id" attributeType="Integer 32" defaultValueString="0" usesScalarValueType="NO"/>
+                        <relationship name="friends" optional="YES" toMany="YES" deletionRule="Nullify" \
+                destinationEntity="User" inverseName="friends" inverseEntity="User"/>
+                        <uniquenessConstraints>
+                            <uniquenessConstraint>
+                                <constraint value="id"/>
+                            </uniquenessConstraint>
+                        </uniquenessConstraints>
+                        <userInfo>
+                            <entry key="a" value="1 &lt; 2"/>
+                            <entry key="b" value="2"/>
+                        </userInfo>
+                    </entity>
+                </model>
+
+                """)
+    }
+
+    @Test func whatTheFormatCannotExpressIsRefused() throws {
+        let control = try Model { Entity("E", userInfo: ["k": "\u{1}"]) {} }
+        #expect(throws: ModelFileError.unwritable(entity: "E", property: nil, reason: "XML has no U+0001")) {
+            try control.coreDataXML()
+        }
+        let bytes = try Model { Entity("E") { Attribute("a", .binary, default: .binary(Data([1]))) } }
+        #expect(throws: ModelFileError.unwritable(entity: "E", property: "a", reason: "bytes cannot be a default")) {
+            try bytes.coreDataXML()
+        }
+    }
+
+    @Test(arguments: 0..<200 as Range<UInt64>)
+    func aRandomModelIsReadBackAsItWas(seed: UInt64) throws {
+        var random = RandomModel(seed: seed)
+        let model = try random.model()
+        let xml = try model.coreDataXML()
+        let file = try ModelFile(xml: xml)
+        #expect(file.model == model)
+        #expect(file.warnings.isEmpty)
+        #expect(try file.model.coreDataXML() == xml)
+    }
+}
+
+/// Models made at random, the same for the same seed.
+private struct RandomModel: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) {
+        state = seed
+    }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+
+    mutating func model() throws -> Model {
+        let count = Int.random(in: 0...6, using: &self)
+        var entities: [Entity] = []
+        for index in 0..<count {
+            let parent = index > 0 && chance(3) ? "E\(Int.random(in: 0..<index, using: &self))" : nil
+            var entity = Entity(
+                "E\(index)", parent: parent, abstract: chance(5), attributes: [], relationships: [],
+                formerName: chance(4) ? text() : nil, userInfo: userInfo())
+            for place in 0..<Int.random(in: 0...8, using: &self) {
+                entity.attributes.append(attribute("a\(index)_\(place)"))
+            }
+            let suitable = entity.attributes.filter { $0.type != .transformable }.map(\.name)
+            entity.identity = chance(2) ? Array(suitable.shuffled(using: &self).prefix(2)) : []
+            entities.append(entity)
+        }
+        for place in 0..<(count == 0 ? 0 : Int.random(in: 0...8, using: &self)) {
+            let one = Int.random(in: 0..<count, using: &self)
+            let other = Int.random(in: 0..<count, using: &self)
+            let hasInverse = chance(2)
+            entities[one].relationships.append(
+                relationship("r\(place)", to: "E\(other)", inverse: hasInverse ? "i\(place)" : nil))
+            if hasInverse {
+                entities[other].relationships.append(relationship("i\(place)", to: "E\(one)", inverse: "r\(place)"))
+            }
+        }
+        return try Model(entities)
+    }
+
+    private mutating func chance(_ sides: Int) -> Bool {
+        Int.random(in: 0..<sides, using: &self) == 0
+    }
+
+    private mutating func text() -> String {
+        let scalars: [Unicode.Scalar] = [
+            "a", "é", "e", "\u{301}", "<", ">", "&", "\"", "'", "\n", "\t", "\r", " ", "😀", "]", "\u{85}",
+        ]
+        var text = ""
+        for _ in 0..<Int.random(in: 0...6, using: &self) {
+            text.unicodeScalars.append(scalars[Int.random(in: 0..<scalars.count, using: &self)])
+        }
+        return text
+    }
+
+    private mutating func userInfo() -> [String: String] {
+        var info: [String: String] = [:]
+        for _ in 0..<Int.random(in: 0...2, using: &self) {
+            info[text()] = text()
+        }
+        return info
+    }
+
+    private mutating func attribute(_ name: String) -> Attribute {
+        let type = AttributeType.allCases[Int.random(in: 0..<AttributeType.allCases.count, using: &self)]
+        return Attribute(
+            name, type, optional: chance(2), default: chance(2) ? defaultValue(type) : .null,
+            transformer: chance(6) ? text() : nil, formerName: chance(6) ? text() : nil, userInfo: userInfo())
+    }
+
+    private mutating func defaultValue(_ type: AttributeType) -> Value {
+        switch type {
+        case .int16: .int(Int64(Int16.random(in: .min ... .max, using: &self)))
+        case .int32: .int(Int64(Int32.random(in: .min ... .max, using: &self)))
+        case .int64: .int(Int64.random(in: .min ... .max, using: &self))
+        case .double: .double(Double(bitPattern: next()))
+        case .float: .double(Double(Float(bitPattern: UInt32(truncatingIfNeeded: next()))))
+        case .decimal:
+            .decimal(
+                Decimal(
+                    sign: chance(2) ? .minus : .plus, exponent: Int.random(in: -20...20, using: &self),
+                    significand: Decimal(next())))
+        case .string: .string(text())
+        case .bool: .bool(chance(2))
+        case .date: .date(Timestamp(microseconds: Int64(truncatingIfNeeded: next()) / 4))
+        case .uuid: .uuid(uuid())
+        case .uri: .uri(text())
+        case .binary, .transformable: .null
+        }
+    }
+
+    private mutating func uuid() -> UUID {
+        var bytes: uuid_t = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+        let halves = [next(), next()]
+        halves.withUnsafeBytes { source in withUnsafeMutableBytes(of: &bytes) { $0.copyBytes(from: source) } }
+        return UUID(uuid: bytes)
+    }
+
+    private mutating func relationship(_ name: String, to entity: String, inverse: String?) -> Relationship {
+        let rule = DeleteRule.allCases[Int.random(in: 0..<DeleteRule.allCases.count, using: &self)]
+        return chance(2)
+            ? Relationship(
+                name, toOne: entity, inverse: inverse, deleteRule: rule, optional: chance(2),
+                formerName: chance(6) ? text() : nil, userInfo: userInfo())
+            : Relationship(
+                name, toMany: entity, ordered: chance(2), inverse: inverse, deleteRule: rule, optional: chance(2),
+                formerName: chance(6) ? text() : nil, userInfo: userInfo())
+    }
+}

@@ -1,0 +1,70 @@
+import Foundation
+import SyncModel
+import Testing
+
+@Suite struct PredicateParserTests {
+    @Test(
+        arguments: [
+            ("age > 3", Key("age") > 3), ("age>=3", Key("age") >= 3), ("age<-3.5", Key("age") < -3.5),
+            ("a = 'x'", Key("a") == "x"), ("a == \"it's\"", Key("a") == "it's"),
+            ("a <> 'it\\'s \\\\'", Key("a") != "it's \\"),
+            ("a != null", Key("a").isNotNull), ("a = NIL", Key("a").isNull), ("a = YES", Key("a") == true),
+            ("a = false", Key("a") == false), ("company.remoteID = 7", Key("company.remoteID") == 7),
+            ("notes.@count > 0", Key("notes.@count") > 0), ("a in (1, 2)", Key("a").isIn([1, 2])),
+            ("a IN {'x' , null}", Key("a").isIn(["x"])), ("a in ()", Key("a").isIn([Int]())),
+            ("a contains 'x'", Key("a").contains("x")), ("a BEGINSWITH 'x'", Key("a").beginsWith("x")),
+            ("a endsWith ''", Key("a").endsWith("")), ("createdAt > 2014-01-01", Key("createdAt") > "2014-01-01"),
+            ("at <= 2014-01-01T10:00:00.5Z", Key("at") <= "2014-01-01T10:00:00.5Z"),
+            ("a = 1 and b = 2 or c = 3", Key("a") == 1 && Key("b") == 2 || Key("c") == 3),
+            ("a = 1 && (b = 2 || c = 3)", Key("a") == 1 && (Key("b") == 2 || Key("c") == 3)),
+            ("not a = 1 and !(b = 2)", !(Key("a") == 1) && !(Key("b") == 2)), ("  android = 1\n", Key("android") == 1),
+            ("größe = 1", Key("größe") == 1), ("a = 9223372036854775808", Key("a") == 9223372036854775808.0),
+        ] as [(String, RecordPredicate)])
+    func aTextIsReadAsThePredicateItSays(text: String, predicate: RecordPredicate) throws {
+        #expect(try RecordPredicate(parsing: text) == predicate)
+    }
+
+    @Test(arguments: [
+        ("", 0, "a key"), ("a", 1, "a comparison"), ("a =", 3, "a value"), ("a = 'x", 6, "a closing quote"),
+        ("a = x", 4, "a value"), ("a = 1 b", 6, "'and', 'or' or the end"), ("(a = 1", 6, "')'"),
+        ("a in 1", 5, "'(' or '{'"),
+        ("a in (1", 7, "',' or ')'"), ("a contains 1", 11, "a text in quotes"),
+        ("a < null", 3, "a value that is not null"),
+        ("a = 1 and", 9, "a key"), ("a = 1-2", 4, "a value"), ("= 1", 0, "a key"), ("a = 'x\\", 7, "a closing quote"),
+    ])
+    func whatIsNoPredicateIsRefusedWithItsPlace(text: String, byteOffset: Int, expected: String) {
+        #expect(throws: RecordPredicateError.syntax(byteOffset: byteOffset, expected: expected)) {
+            try RecordPredicate(parsing: text)
+        }
+    }
+
+    @Test func nestingIsBounded() throws {
+        let deep = { (depth: Int) in
+            String(repeating: "(", count: depth) + "a = 1" + String(repeating: ")", count: depth)
+        }
+        #expect(try RecordPredicate(parsing: deep(99)) == (Key("a") == 1))
+        #expect(throws: RecordPredicateError.syntax(byteOffset: 100, expected: "no deeper nesting")) {
+            try RecordPredicate(parsing: deep(100))
+        }
+    }
+
+    @Test func textBecomesADateWhereTheAttributeIsOne() throws {
+        let model = try ModelTests.office.get()
+        let layout = try model.layout(of: "Person")
+        let texts = [
+            ("2014-01-01", 1_388_534_400_000_000), ("2014-01-01T01:00:00Z", 1_388_538_000_000_000),
+            ("2014-01-01T01:00:00.25Z", 1_388_538_000_250_000), ("2014-01-01T01:00:00+01:00", 1_388_534_400_000_000),
+        ]
+        for (text, microseconds) in texts {
+            let bound = try RecordPredicate(parsing: "joinedAt > \(text)").bound(to: layout, in: model)
+            guard case .comparison(_, .greater, let value) = bound else {
+                Issue.record("another predicate")
+                continue
+            }
+            #expect(value == .date(Timestamp(microseconds: Int64(microseconds))), "\(text)")
+        }
+        #expect(throws: RecordPredicateError.wrongType(entity: "Person", key: "joinedAt", type: .date)) {
+            try RecordPredicate(parsing: "joinedAt > '2014-13-01'").bound(to: layout, in: model)
+        }
+    }
+}

@@ -1,0 +1,205 @@
+import Foundation
+import SyncModel
+import Testing
+
+@Suite struct RecordPredicateTests {
+    /// A record whose related objects stand beside it.
+    private final class Subject: PredicateSubject {
+        let record: Record
+        let related: [String: Subject]
+        let counts: [String: Int]
+
+        init(_ record: Record, related: [String: Subject] = [:], counts: [String: Int] = [:]) {
+            self.record = record
+            self.related = related
+            self.counts = counts
+        }
+
+        func value(at key: BoundKey) -> Value {
+            var place: Subject? = self
+            for step in key.steps {
+                place = place?.related[step.name]
+            }
+            guard let place else { return .null }
+            switch key.leaf {
+            case .attribute(let slot, _): return place.record[slot: slot]
+            case .target(let index): return place.related[name(index, place)] == nil ? .null : true
+            case .count(let index): return .int(Int64(place.counts[name(index, place)] ?? 0))
+            }
+        }
+
+        private func name(_ index: Int, _ place: Subject) -> String {
+            place.record.layout.relationships[index].name
+        }
+    }
+
+    private let model: Model
+    private let ada: Subject
+    private let bob: Subject
+
+    init() throws {
+        model = try ModelTests.office.get()
+        var company = Record(of: try model.layout(of: "Company"))
+        company["remoteID"] = 7
+        company["name"] = "Analytical"
+        var person = Record(of: try model.layout(of: "Person"))
+        person["email"] = "ada@a.b"
+        person["age"] = 36
+        person["joinedAt"] = .date(Timestamp(microseconds: 1_000_000))
+        ada = Subject(person, related: ["company": Subject(company)], counts: ["notes": 2])
+        person["email"] = "Bob@a.b"
+        person["age"] = .null
+        person["joinedAt"] = .null
+        bob = Subject(person)
+    }
+
+    private func selected(_ predicate: RecordPredicate) throws -> [Bool] {
+        let bound = try predicate.bound(to: try model.layout(of: "Person"), in: model)
+        return [bound.selects(ada), bound.selects(bob)]
+    }
+
+    @Test func comparisonsAreWrittenWithOperators() throws {
+        #expect(try selected(Key("age") > 35) == [true, false])
+        #expect(try selected(Key("age") >= 36 && Key("age") <= 36) == [true, false])
+        #expect(try selected(Key("age") < 36.5) == [true, false])
+        #expect(try selected(Key("age") < 36) == [false, false])
+        #expect(try selected(Key("email") == "ada@a.b" || Key("email") == "Bob@a.b") == [true, true])
+        #expect(try selected(Key("joinedAt") == Date(timeIntervalSince1970: 1)) == [true, false])
+        #expect(try selected(Key("email").isIn(["x", "Bob@a.b"])) == [false, true])
+        #expect(try selected(Key("email").beginsWith("ada")) == [true, false])
+        #expect(try selected(Key("email").contains("@a")) == [true, true])
+        #expect(try selected(Key("email").endsWith(".c")) == [false, false])
+        #expect(try selected(Key("email") < "a") == [false, true])
+    }
+
+    @Test func pathsGoThroughToOneRelationships() throws {
+        #expect(try selected(Key("company.remoteID") == 7) == [true, false])
+        #expect(try selected(Key("company.name").beginsWith("Ana")) == [true, false])
+        #expect(try selected(Key("company") == nil) == [false, true])
+        #expect(try selected(Key("company").isNotNull) == [true, false])
+        #expect(try selected(Key("notes.@count") > 1) == [true, false])
+        #expect(try selected(Key("notes.@count") == 0) == [false, true])
+    }
+
+    @Test func nullIsUnknownAsInSQL() throws {
+        #expect(try selected(Key("age") != 40) == [true, false])
+        #expect(try selected(!(Key("age") == 40)) == [true, false])
+        #expect(try selected(Key("age") == nil) == [false, true])
+        #expect(try selected(Key("age") != nil) == [true, false])
+        #expect(try selected(Key("age") == Int?.none) == [false, true])
+        #expect(try selected(Key("age") > Int?.none) == [false, false])
+        #expect(try selected(!(Key("age") > Int?.none)) == [false, false])
+        #expect(try selected(!(Key("age") == 40 && Key("email") == "no")) == [true, true])
+        #expect(try selected(!(Key("age") == 40 || Key("email") == "no")) == [true, false])
+        #expect(try selected(Key("age") == 40 || Key("email") == "Bob@a.b") == [false, true])
+        #expect(try selected(!Key("age").isIn([1, 2])) == [true, false])
+        #expect(try selected(Key("age").isIn([36, nil])) == [true, false])
+        #expect(try selected(!Key("age").isIn([Int]())) == [true, true])
+        #expect(try selected(!Key("company.name").contains("x")) == [true, false])
+    }
+
+    @Test func emptyCombinationsAreDecided() throws {
+        #expect(try selected(.and([])) == [true, true])
+        #expect(try selected(.or([])) == [false, false])
+        #expect(try selected(.constant(true)) == [true, true])
+        #expect(try selected(Key("email").contains("")) == [true, true])
+    }
+
+    @Test func combinationsAreKeptFlat() {
+        let a = Key("a") == 1
+        let b = Key("b") == 2
+        let c = Key("c") == 3
+        #expect((a && b && c) == .and([a, b, c]))
+        #expect((a || b || c) == .or([a, b, c]))
+        #expect((a && b || c) == .or([.and([a, b]), c]))
+    }
+
+    @Test func valuesBecomeThoseOfTheAttribute() throws {
+        let model = try Model {
+            Entity("E") {
+                Attribute("double", .double)
+                Attribute("decimal", .decimal)
+                Attribute("uuid", .uuid)
+                Attribute("uri", .uri)
+                Attribute("int", .int32)
+            }
+        }
+        let layout = try model.layout(of: "E")
+        let uuid = UUID()
+        func bound(_ predicate: RecordPredicate) throws -> Value? {
+            guard case .comparison(_, _, let value) = try predicate.bound(to: layout, in: model) else { return nil }
+            return value
+        }
+        #expect(try bound(Key("double") == 1) == .double(1))
+        #expect(try bound(Key("decimal") == 1) == .decimal(1))
+        #expect(try bound(Key("decimal") == 0.1) == .decimal(Decimal(string: "0.1") ?? 0))
+        #expect(try bound(Key("uuid") == uuid.uuidString) == .uuid(uuid))
+        #expect(try bound(Key("uri") == "a:b") == .uri("a:b"))
+        #expect(try bound(Key("int") > 1.5) == .double(1.5))
+        #expect(throws: RecordPredicateError.wrongType(entity: "E", key: "uuid", type: .uuid)) {
+            try (Key("uuid") == "no").bound(to: layout, in: model)
+        }
+    }
+
+    @Test func whatDoesNotFitTheEntityIsRefused() throws {
+        let layout = try model.layout(of: "Person")
+        func refuse(_ predicate: RecordPredicate, _ error: RecordPredicateError) {
+            #expect(throws: error) { try predicate.bound(to: layout, in: model) }
+        }
+        refuse(Key("height") == 1, .unknownProperty(entity: "Person", key: "height", name: "height"))
+        refuse(Key("") == 1, .unknownProperty(entity: "Person", key: "", name: ""))
+        refuse(Key("company.size") == 1, .unknownProperty(entity: "Company", key: "company.size", name: "size"))
+        refuse(Key("age.x") == 1, .unsuitableProperty(entity: "Person", key: "age.x", name: "age"))
+        refuse(Key("notes") == 1, .unsuitableProperty(entity: "Person", key: "notes", name: "notes"))
+        refuse(Key("notes.text") == "x", .unsuitableProperty(entity: "Person", key: "notes.text", name: "notes"))
+        refuse(Key("company") == 1, .unsuitableProperty(entity: "Person", key: "company", name: "company"))
+        refuse(Key("age").contains("x"), .wrongType(entity: "Person", key: "age", type: .int16))
+        refuse(Key("age") == "x", .wrongType(entity: "Person", key: "age", type: .int16))
+        refuse(!(Key("age").isIn([1]) && Key("age") == true), .wrongType(entity: "Person", key: "age", type: .int16))
+        refuse(Key("notes.@count") == "x", .wrongType(entity: "Person", key: "notes.@count", type: .int64))
+        #expect(
+            RecordPredicateError.wrongType(entity: "Person", key: "age", type: .int16).description
+                == "Person.age is int16, and is compared with a value of another kind")
+    }
+
+    @Test func recordsAreOrderedByOneCriterionAfterTheOther() throws {
+        let layout = try model.layout(of: "Person")
+        func isAdaFirst(_ orderings: Ordering...) throws -> Bool? {
+            let bound = try orderings.map { ordering throws(RecordPredicateError) in
+                try ordering.bound(to: layout, in: model)
+            }
+            let isFirst = bound.areInIncreasingOrder(ada, bob)
+            return isFirst == bound.areInIncreasingOrder(bob, ada) ? nil : isFirst
+        }
+        #expect(try isAdaFirst() == nil)
+        #expect(try isAdaFirst(Ordering("email")) == false)
+        #expect(try isAdaFirst(Ordering("email", ascending: false)) == true)
+        #expect(try isAdaFirst(Ordering("age")) == false)
+        #expect(try isAdaFirst(Ordering("age", ascending: false)) == false)
+        #expect(try isAdaFirst(Ordering("age", nulls: .last)) == true)
+        #expect(try isAdaFirst(Ordering("age", ascending: false, nulls: .last)) == true)
+        #expect(try isAdaFirst(Ordering("notes.@count"), Ordering("email")) == false)
+        #expect(try isAdaFirst(Ordering("company.name", nulls: .last)) == true)
+        #expect(throws: RecordPredicateError.unsuitableProperty(entity: "Person", key: "company", name: "company")) {
+            try Ordering("company").bound(to: layout, in: model)
+        }
+    }
+
+    @Test func negationObeysDeMorganAlsoWhereItIsUnknown() throws {
+        let parts: [RecordPredicate] = [
+            Key("age") > 35, Key("age") == 40, Key("age").isNull, Key("email").contains("a"), Key("email") == "no",
+            Key("company.name").beginsWith("A"), Key("notes.@count") < 2, .constant(true), .constant(false),
+        ]
+        for one in parts {
+            #expect(try selected(!(!one)) == selected(one))
+            for other in parts {
+                #expect(try selected(!(one && other)) == selected(!one || !other))
+                #expect(try selected(!(one || other)) == selected(!one && !other))
+                #expect(try selected(one && other) == selected(other && one))
+                for third in parts {
+                    #expect(try selected(one && (other || third)) == selected((one && other) || (one && third)))
+                }
+            }
+        }
+    }
+}

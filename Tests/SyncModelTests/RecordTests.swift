@@ -1,0 +1,167 @@
+import Foundation
+import SyncModel
+import Testing
+
+@Suite struct RecordTests {
+    private let model: Model
+
+    init() throws {
+        model = try ModelTests.office.get()
+    }
+
+    private struct Person: Codable, Equatable {
+        var email: String
+        var age: Int?
+        var joinedAt: Date?
+        var company: Int?
+        var notes: [Int]?
+        var nickname: String?
+    }
+
+    @Test func aNewRecordHoldsTheDefaults() throws {
+        let record = Record(of: try model.layout(of: "Person"))
+        #expect(record.values == [.null, 18, .null])
+        #expect(record.targets == [nil, nil])
+        #expect(record.entityName == "Person")
+        #expect(record.key == nil)
+    }
+
+    @Test func propertiesAreReadAndWrittenByName() throws {
+        var record = Record(of: try model.layout(of: "Person"))
+        record["email"] = "a@b"
+        record["age"] = .null
+        record["nothing"] = 1
+        record[related: "company"] = .one(.identity(7))
+        record[related: "nothing"] = .one(nil)
+        #expect(record["email"] == "a@b")
+        #expect(record[slot: 0] == "a@b")
+        #expect(record["age"] == .null)
+        #expect(record["nothing"] == .null)
+        #expect(record[related: "company"]?.keys == [.identity([7])])
+        #expect(record[relationship: 0] == .one(.identity([7])))
+        #expect(record[related: "notes"] == nil)
+        #expect(record.key == .identity(["a@b"]))
+    }
+
+    @Test func aRecordIsMadeOfABatchesRow() throws {
+        let layout = try model.layout(of: "Postcard")
+        var batch = RecordBatch(of: layout)
+        batch.beginRecord()
+        batch.setInt(5, at: 0)
+        batch.setInt(6, at: 2)
+        batch.endRecord()
+        let record = Record(row: 0, of: batch, layout: layout)
+        #expect(record.values == [5, .null, 6, .null])
+        #expect(record.key == .identity([5, 6]))
+        var same = Record(of: layout)
+        same["id"] = 5
+        #expect(same != record)
+        same["size"] = 6
+        #expect(same == record)
+        #expect(same.hashValue == record.hashValue)
+    }
+
+    @Test func aCodableTypeGoesIntoARecordAndBack() throws {
+        var record = Record(of: try model.layout(of: "Person"))
+        let person = Person(
+            email: "a@b", age: 30, joinedAt: Date(timeIntervalSince1970: 1.25), company: 7, notes: [1, 2])
+        try record.encode(person)
+        #expect(record.values == ["a@b", 30, .date(Timestamp(microseconds: 1_250_000))])
+        #expect(record[related: "company"] == .one(.identity(7)))
+        #expect(record[related: "notes"] == .many([.identity(1), .identity(2)]))
+        #expect(try record.decode(Person.self) == person)
+    }
+
+    @Test func whatIsMissingIsNil() throws {
+        var record = Record(of: try model.layout(of: "Person"))
+        record["email"] = "a@b"
+        record["age"] = .null
+        record[related: "company"] = .one(nil)
+        let expected = Person(email: "a@b", age: nil, joinedAt: nil, company: nil, notes: nil, nickname: nil)
+        #expect(try record.decode(Person.self) == expected)
+    }
+
+    private struct Everything: Codable, Equatable {
+        enum Colour: String, Codable { case red, blue }
+        var flag: Bool
+        var small: Int8
+        var large: UInt64
+        var ratio: Float
+        var price: Decimal
+        var colour: Colour
+        var bytes: Data
+        var id: UUID
+        var link: URL
+        var moment: Timestamp?
+
+        enum CodingKeys: String, CodingKey {
+            case flag, small, large, ratio, price, colour, bytes, id, link
+        }
+    }
+
+    @Test func everyKindOfValueIsCoded() throws {
+        let model = try Model {
+            Entity("E") {
+                Attribute("flag", .bool)
+                Attribute("small", .int16)
+                Attribute("large", .decimal)
+                Attribute("ratio", .float)
+                Attribute("price", .decimal)
+                Attribute("colour", .string)
+                Attribute("bytes", .binary)
+                Attribute("id", .uuid)
+                Attribute("link", .uri)
+            }
+        }
+        var record = Record(of: try model.layout(of: "E"))
+        let everything = Everything(
+            flag: true, small: -3, large: 12, ratio: 0.1, price: Decimal(string: "12.50") ?? 0, colour: .blue,
+            bytes: Data([1, 2]), id: UUID(), link: try #require(URL(string: "https://a.b/c")))
+        try record.encode(everything)
+        #expect(record["large"] == .decimal(12))
+        #expect(record["ratio"] == .double(Double(Float(0.1))))
+        #expect(try record.decode(Everything.self) == everything)
+    }
+
+    @Test func errorsNameTheProperty() throws {
+        struct NoAge: Codable { var email: String; var height: Int }
+        struct WrongAge: Codable { var age: Bool }
+        struct LargeAge: Codable { var age: Int }
+        struct Nested: Codable { var email: [String: Int] }
+        var record = Record(of: try model.layout(of: "Person"))
+        #expect(throws: RecordCodingError.missingValue(entity: "Person", property: "email")) {
+            try record.decode(Person.self)
+        }
+        record["email"] = "a@b"
+        let before = record
+        #expect(throws: RecordCodingError.unknownProperty(entity: "Person", property: "height")) {
+            try record.decode(NoAge.self)
+        }
+        #expect(throws: RecordCodingError.wrongType(entity: "Person", property: "age", type: "Bool")) {
+            try record.decode(WrongAge.self)
+        }
+        #expect(throws: RecordCodingError.unsupportedShape(entity: "Person", property: "email")) {
+            try record.decode(Nested.self)
+        }
+        #expect(throws: RecordCodingError.unsupportedShape(entity: "Person", property: nil)) {
+            try record.decode([String].self)
+        }
+        #expect(throws: RecordCodingError.unknownProperty(entity: "Person", property: "height")) {
+            try record.encode(NoAge(email: "new", height: 1))
+        }
+        #expect(throws: RecordCodingError.wrongType(entity: "Person", property: "age", type: "int16")) {
+            try record.encode(LargeAge(age: 70_000))
+        }
+        #expect(throws: RecordCodingError.wrongType(entity: "Person", property: "age", type: "int16")) {
+            try record.encode(WrongAge(age: true))
+        }
+        #expect(throws: RecordCodingError.unsupportedShape(entity: "Person", property: "email")) {
+            try record.encode(Nested(email: ["a": 1]))
+        }
+        #expect(throws: RecordCodingError.unsupportedShape(entity: "Person", property: nil)) {
+            try record.encode(["a"])
+        }
+        #expect(record == before)
+        #expect(RecordCodingError.missingValue(entity: "E", property: "p").description == "E.p has no value")
+    }
+}

@@ -1,0 +1,99 @@
+import Foundation
+import SyncModel
+import Testing
+
+@Suite struct ValueTests {
+    private let decimals = ["1.50", "1.5"].map { Value.decimal(Decimal(string: $0) ?? 0) }
+
+    @Test func valuesOfDifferentKindsAreNeverEqual() {
+        let values: [Value] = [
+            .null, .bool(true), .int(1), .double(1), .decimal(1), .string("1"), .date(Timestamp(microseconds: 1)),
+            .binary(Data([1])), .uuid(UUID()), .uri("1"),
+        ]
+        for (index, one) in values.enumerated() {
+            for (place, other) in values.enumerated() {
+                #expect((one == other) == (index == place))
+            }
+        }
+        #expect(Set(values).count == values.count)
+    }
+
+    @Test func equalityIsThatOfTheContent() {
+        #expect(decimals[0] == decimals[1])
+        #expect(decimals[0].hashValue == decimals[1].hashValue)
+        #expect(Value.double(.nan) == .double(-.nan))
+        #expect(Value.double(.nan).hashValue == Value.double(-.nan).hashValue)
+        #expect(Value.double(0) == .double(-0.0))
+        #expect(Value.double(0).hashValue == Value.double(-0.0).hashValue)
+        #expect(Value.string("é") != .string("e\u{301}"))
+        #expect(Set([Value.string("é"), .string("e\u{301}")]).count == 2)
+        #expect(Value.int(9_007_199_254_740_993) != .int(9_007_199_254_740_992))
+    }
+
+    @Test func numbersAreComparedByTheirWorth() {
+        #expect(Value.int(1).compare(.double(1)) == .orderedSame)
+        #expect(Value.decimal(Decimal(1)).compare(.int(1)) == .orderedSame)
+        #expect(Value.int(1).compare(.decimal(Decimal(string: "1.5") ?? 0)) == .orderedAscending)
+        #expect(Value.double(1.5).compare(.decimal(Decimal(string: "1.5") ?? 0)) == .orderedSame)
+        #expect(Value.int(9_007_199_254_740_993).compare(.double(9_007_199_254_740_992)) == .orderedDescending)
+        #expect(Value.int(.max).compare(.double(0x1p63)) == .orderedAscending)
+        #expect(Value.int(.min).compare(.double(-0x1p63)) == .orderedSame)
+        #expect(Value.int(.min).compare(.double(-.infinity)) == .orderedDescending)
+        #expect(Value.int(-1).compare(.double(-1.5)) == .orderedDescending)
+        #expect(Value.double(.nan).compare(.int(.min)) == .orderedAscending)
+        #expect(Value.double(.nan).compare(.double(.nan)) == .orderedSame)
+        #expect(Value.double(-.infinity).compare(.double(.nan)) == .orderedDescending)
+    }
+
+    @Test func theOrderIsTotalAndConsistent() {
+        let ordered: [Value] = [
+            .null, false, true, .double(.nan), .double(-.infinity), .int(.min), -1, .double(-0.5), 0,
+            .decimal(Decimal(string: "0.25") ?? 0), 0.5, .int(.max), .double(.infinity), "", "A", "B", "a", "é",
+            .date(Timestamp(microseconds: -1)), .date(Timestamp(microseconds: 0)), .binary(Data()),
+            .binary(Data([0])), .binary(Data([1])), .binary(Data([1, 0])),
+            .uuid(UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1))),
+            .uuid(UUID(uuid: (128, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))), .uri("a"), .uri("b"),
+        ]
+        for (index, one) in ordered.enumerated() {
+            for (place, other) in ordered.enumerated() {
+                let expected: ComparisonResult =
+                    index < place ? .orderedAscending : index > place ? .orderedDescending : .orderedSame
+                #expect(one.compare(other) == expected, "\(one) and \(other)")
+            }
+        }
+    }
+
+    @Test func literalsAndSwiftTypesBecomeValues() throws {
+        let values: [Value] = [1, 1.5, "a", true]
+        #expect(values == [.int(1), .double(1.5), .string("a"), .bool(true)])
+        let url = try #require(URL(string: "https://a.b/c?d=e"))
+        #expect(url.value == .uri("https://a.b/c?d=e"))
+        #expect(Date(timeIntervalSince1970: 1.5).value == .date(Timestamp(microseconds: 1_500_000)))
+        #expect(Int?.none.value == .null)
+        #expect(Int?.some(2).value == .int(2))
+        #expect([Int16(1).value, Int32(1).value, Int64(1).value, Float(1.5).value] == [1, 1, 1, 1.5])
+    }
+}
+
+@Suite struct TimestampTests {
+    @Test func wholeMicrosecondsSurviveTheWayThroughADate() {
+        // 1716 to 2286: where a `Date` can tell microseconds apart.
+        let samples: [Int64] = [
+            -8_000_000_000_000_000, -1, 0, 1, 978_307_200_000_000, 1_700_000_000_123_457, 1_413_936_000_000_001,
+            9_900_000_000_000_000,
+        ]
+        for microseconds in samples {
+            let moment = Timestamp(microseconds: microseconds)
+            #expect(Timestamp(moment.date) == moment)
+        }
+    }
+
+    @Test func whatADateCannotSayIsLimited() {
+        #expect(Timestamp(.distantFuture).microseconds == 64_092_211_200_000_000)
+        #expect(Timestamp(Date(timeIntervalSinceReferenceDate: .infinity)) > Timestamp(.distantFuture))
+        #expect(Timestamp(Date(timeIntervalSinceReferenceDate: -.infinity)) < Timestamp(.distantPast))
+        #expect(Timestamp(Date(timeIntervalSinceReferenceDate: .nan)) < Timestamp(.distantPast))
+        #expect(Timestamp(microseconds: .max).date > .distantFuture)
+        #expect(Timestamp(microseconds: .min).date < .distantPast)
+    }
+}
