@@ -1,0 +1,66 @@
+/// One thing to measure: a name, how much it handles, and the work.
+public struct BenchmarkCase {
+    /// Name of the case, unique among those measured together.
+    public let name: String
+    /// How many things one run handles.
+    public let n: Int
+    /// The work; what it returns keeps the compiler from leaving it out.
+    public let body: () async throws -> Int
+
+    /// Makes a case of work that returns something computed from its result.
+    public init(_ name: String, n: Int, body: @escaping () async throws -> Int) {
+        self.name = name
+        self.n = n
+        self.body = body
+    }
+}
+
+/// How long one case took, over all its runs.
+public struct Measurement: Sendable {
+    /// Name of the case.
+    public let name: String
+    /// How many things one run handled.
+    public let n: Int
+    /// Seconds of each run, shortest first.
+    public let runs: [Double]
+    /// Median of the runs, in seconds.
+    public var seconds: Double {
+        guard !runs.isEmpty else { return 0 }
+        let middle = runs.count / 2
+        return runs.count % 2 == 1 ? runs[middle] : (runs[middle - 1] + runs[middle]) / 2
+    }
+    /// Longest run over the shortest.
+    public var spread: Double { (runs.last ?? 0) / (runs.first ?? 1) }
+}
+
+/// Runs every case in turns: one run of each, then the next round, so that a machine that slows down slows all of them.
+///
+/// - Parameters:
+///   - runs: how many times each case is timed.
+///   - warmup: how many rounds run first without being timed.
+///   - cases: what to measure.
+/// - Returns: a measurement per case, in the given order.
+/// - Throws: what a case throws.
+public func measure(
+    runs: Int = 5, warmup: Int = 1, _ cases: [BenchmarkCase]
+) async rethrows -> [Measurement] {
+    var seconds = [[Double]](repeating: [], count: cases.count)
+    let clock = ContinuousClock()
+    var sum = 0
+    for round in 0..<(warmup + runs) {
+        for (index, item) in cases.enumerated() {
+            let start = clock.now
+            sum &+= try await item.body()
+            let elapsed = start.duration(to: clock.now)
+            if round >= warmup { seconds[index].append(elapsed / .seconds(1)) }
+        }
+    }
+    consume(sum)
+    return zip(cases, seconds).map { Measurement(name: $0.name, n: $0.n, runs: $1.sorted()) }
+}
+
+/// Takes a value so that the work behind it cannot be left out by the compiler.
+@inline(never)
+public func consume<Value>(_ value: Value) {
+    withUnsafePointer(to: value) { _ in }
+}
