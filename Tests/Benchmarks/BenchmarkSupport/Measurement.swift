@@ -43,7 +43,7 @@ public struct Measurement: Sendable {
 /// - Throws: what a case throws.
 public func measure(
     runs: Int = 5, warmup: Int = 1, _ cases: [BenchmarkCase]
-) async rethrows -> [Measurement] {
+) async throws -> [Measurement] {
     var seconds = [[Double]](repeating: [], count: cases.count)
     let clock = ContinuousClock()
     var sum = 0
