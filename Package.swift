@@ -34,12 +34,17 @@ let package = Package(
         .testTarget(
             name: "CoreDataModelTests", dependencies: ["CoreDataModel", "SyncModel"], swiftSettings: settings),
         .testTarget(
-            name: "JSONMapperTests", dependencies: ["JSONMapper"], resources: [.copy("Fixtures")],
-            swiftSettings: settings),
+            name: "JSONMapperTests", dependencies: ["JSONMapper"], swiftSettings: settings),
 
         // Fuzz targets, each built alone with --sanitize=fuzzer
         .executableTarget(
             name: "FuzzModelFile", dependencies: ["CoreDataModel"], path: "Tests/Fuzz/FuzzModelFile",
+            swiftSettings: settings),
+        .executableTarget(
+            name: "FuzzJSONReader", dependencies: ["JSONMapper"], path: "Tests/Fuzz/FuzzJSONReader",
+            swiftSettings: settings),
+        .executableTarget(
+            name: "FuzzDateParser", dependencies: ["JSONMapper"], path: "Tests/Fuzz/FuzzDateParser",
             swiftSettings: settings),
 
         // Benchmarks
@@ -47,6 +52,9 @@ let package = Package(
         .executableTarget(
             name: "EngineBenchmark", dependencies: ["OneWaySynchronizer", "BenchmarkSupport"],
             path: "Tests/Benchmarks/EngineBenchmark", swiftSettings: settings),
+        .executableTarget(
+            name: "MapperBenchmark", dependencies: ["JSONMapper", "BenchmarkSupport"],
+            path: "Tests/Benchmarks/MapperBenchmark", swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
 )

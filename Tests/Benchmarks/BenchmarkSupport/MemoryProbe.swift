@@ -9,12 +9,12 @@ import Foundation
 ///
 /// A benchmark makes one probe of all the cases whose memory matters, calls ``runIfChild()`` before anything else, and
 /// later asks for ``peakBytes(of:)``.
-public struct MemoryProbe {
+public struct MemoryProbe: Sendable {
     private static let argument = "--memory-case"
-    private let cases: [String: () async throws -> Int]
+    private let cases: [String: @Sendable () async throws -> Int]
 
     /// Makes a probe of named cases.
-    public init(_ cases: [String: () async throws -> Int]) {
+    public init(_ cases: [String: @Sendable () async throws -> Int]) {
         self.cases = cases
     }
 

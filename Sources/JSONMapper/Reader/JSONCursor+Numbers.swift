@@ -1,0 +1,104 @@
+extension JSONCursor {
+    /// A number, with everything needed to read it exactly.
+    ///
+    /// - Throws: ``JSONFault`` if another value is here, or the number is not a legal one (RFC 8259, section 6).
+    @inline(__always)
+    public mutating func readNumber() throws(JSONFault) -> JSONNumber {
+        let first = try significant()
+        guard first == ASCII.minus || ASCII.isDigit(first) else { throw mismatch(.notANumber) }
+        return try scanNumber()
+    }
+
+    /// Scans a number whose first byte, a minus or a digit, comes next.
+    @inline(__always)
+    mutating func scanNumber() throws(JSONFault) -> JSONNumber {
+        let start = position
+        let isNegative = start.pointee == ASCII.minus
+        var cursor = isNegative ? start + 1 : start
+        var mantissa: UInt64 = 0
+        let firstDigit = cursor
+        scanDigits(&cursor, &mantissa)
+        var digitCount = cursor - firstDigit
+        guard digitCount > 0, digitCount == 1 || firstDigit.pointee != ASCII.zero else {
+            throw numberFault(at: cursor, digitCount: digitCount)
+        }
+        var exponent = 0
+        var isInteger = true
+        if cursor < end, cursor.pointee == ASCII.dot {
+            isInteger = false
+            cursor += 1
+            let firstFraction = cursor
+            scanDigits(&cursor, &mantissa)
+            exponent = firstFraction - cursor
+            guard exponent < 0 else { throw numberFault(at: cursor, digitCount: 0) }
+            digitCount -= exponent
+        }
+        if cursor < end, cursor.pointee | 0x20 == ASCII.e {
+            isInteger = false
+            exponent += try scanExponent(&cursor)
+        }
+        if cursor == end, !endIsFinal { throw endFault() }
+        position = cursor
+        needsComma = true
+        var isTruncated = false
+        if digitCount > 19 {
+            // 20 digits may still fit.
+            isTruncated = digitCount > 20 || !Self.fits(firstDigit, cursor)
+        }
+        return JSONNumber(
+            text: JSONSlice(start: start, count: cursor - start, isEscaped: false), isInteger: isInteger,
+            isNegative: isNegative, mantissa: mantissa, exponent: exponent, isTruncated: isTruncated)
+    }
+
+    @inline(__always)
+    private func scanDigits(_ cursor: inout UnsafePointer<UInt8>, _ mantissa: inout UInt64) {
+        while cursor < end {
+            let digit = cursor.pointee &- ASCII.zero
+            guard digit < 10 else { return }
+            mantissa = mantissa &* 10 &+ UInt64(digit)
+            cursor += 1
+        }
+    }
+
+    /// The exponent, kept within ±100,000, which is beyond every finite double's.
+    @inline(never)
+    private mutating func scanExponent(_ cursor: inout UnsafePointer<UInt8>) throws(JSONFault) -> Int {
+        cursor += 1
+        var isNegative = false
+        if cursor < end, cursor.pointee == ASCII.minus || cursor.pointee == ASCII.plus {
+            isNegative = cursor.pointee == ASCII.minus
+            cursor += 1
+        }
+        let firstDigit = cursor
+        var value = 0
+        while cursor < end, ASCII.isDigit(cursor.pointee) {
+            value = min(value * 10 + Int(cursor.pointee &- ASCII.zero), 100_000)
+            cursor += 1
+        }
+        guard cursor > firstDigit else { throw numberFault(at: cursor, digitCount: 0) }
+        return isNegative ? -value : value
+    }
+
+    /// Whether the digits up to the exponent, a dot among them left out, fit in 64 bits.
+    @inline(never)
+    private static func fits(_ first: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>) -> Bool {
+        var value: UInt64 = 0
+        var cursor = first
+        while cursor < end, cursor.pointee | 0x20 != ASCII.e {
+            defer { cursor += 1 }
+            guard ASCII.isDigit(cursor.pointee) else { continue }
+            let (product, overflow) = value.multipliedReportingOverflow(by: 10)
+            let (sum, carry) = product.addingReportingOverflow(UInt64(cursor.pointee &- ASCII.zero))
+            guard !overflow, !carry else { return false }
+            value = sum
+        }
+        return true
+    }
+
+    /// A digit is missing at this place, or, with some already there, the leading one is a superfluous zero.
+    @inline(never)
+    private mutating func numberFault(at place: UnsafePointer<UInt8>, digitCount: Int) -> JSONFault {
+        if place == end, digitCount == 0 { return endFault() }
+        return JSONFault(.invalidNumber, byteOffset: (digitCount == 0 ? place : place - digitCount) - base)
+    }
+}

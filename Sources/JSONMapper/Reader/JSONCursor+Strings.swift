@@ -1,0 +1,147 @@
+extension JSONCursor {
+    /// Scans a string whose opening quote comes next, eight bytes at a time, and checks it.
+    ///
+    /// A byte stops the scan if it is a quote, a backslash, below U+0020 or above U+007F. All four questions are put to eight bytes
+    /// at once: subtracting 1 from each byte XORed with `"` borrows into its top bit exactly where it was `"`, and so on. A borrow can
+    /// also reach bytes after the first hit, so only the first one counts.
+    @inline(__always)
+    mutating func scanString() throws(JSONFault) -> JSONSlice {
+        let start = position + 1
+        var cursor = start
+        while end - cursor >= 8 {
+            let word = UInt64(littleEndian: UnsafeRawPointer(cursor).loadUnaligned(as: UInt64.self))
+            let hits = Self.stops(word)
+            if hits == 0 {
+                cursor += 8
+                continue
+            }
+            cursor += hits.trailingZeroBitCount &>> 3
+            if cursor.pointee == ASCII.quote {
+                position = cursor + 1
+                return JSONSlice(start: start, count: cursor - start, isEscaped: false)
+            }
+            break
+        }
+        return try scanRest(start: start, from: cursor)
+    }
+
+    @inline(__always)
+    private static func stops(_ word: UInt64) -> UInt64 {
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        let quotes = (word ^ (ones &* 0x22)) &- ones
+        let backslashes = (word ^ (ones &* 0x5C)) &- ones
+        let controls = word &- (ones &* 0x20)
+        return (quotes | backslashes | controls | word) & (ones &* 0x80)
+    }
+
+    /// The rest of a string that holds an escape or a character above U+007F, or ends near the end of the input.
+    @inline(never)
+    private mutating func scanRest(
+        start: UnsafePointer<UInt8>, from: UnsafePointer<UInt8>
+    ) throws(JSONFault) -> JSONSlice {
+        var cursor = from
+        var isEscaped = false
+        while cursor < end {
+            let byte = cursor.pointee
+            if byte >= 0x80 {
+                cursor += try sequenceLength(at: cursor)
+            } else if byte == ASCII.quote {
+                position = cursor + 1
+                return JSONSlice(start: start, count: cursor - start, isEscaped: isEscaped)
+            } else if byte == ASCII.backslash {
+                isEscaped = true
+                cursor += try escapeLength(at: cursor)
+            } else if byte < 0x20 {
+                throw fault(.controlCharacter, at: cursor)
+            } else {
+                cursor += 1
+                while end - cursor >= 8 {
+                    let word = UInt64(littleEndian: UnsafeRawPointer(cursor).loadUnaligned(as: UInt64.self))
+                    let hits = Self.stops(word)
+                    if hits != 0 {
+                        cursor += hits.trailingZeroBitCount &>> 3
+                        break
+                    }
+                    cursor += 8
+                }
+            }
+        }
+        throw endFault()
+    }
+
+    /// Length of the UTF-8 sequence that starts here, checked by RFC 3629, section 4.
+    @inline(__always)
+    private mutating func sequenceLength(at cursor: UnsafePointer<UInt8>) throws(JSONFault) -> Int {
+        let first = cursor.pointee
+        let available = end - cursor
+        if first >= 0xC2, first <= 0xDF {
+            guard available >= 2 else { throw endFault() }
+            guard cursor[1] & 0xC0 == 0x80 else { throw fault(.invalidUTF8, at: cursor) }
+            return 2
+        }
+        if first & 0xF0 == 0xE0 {
+            if available >= 3 {
+                let second = cursor[1]
+                // E0 needs A0…BF, ED needs 80…9F: the others are overlong, or surrogates.
+                guard second & 0xC0 == 0x80, cursor[2] & 0xC0 == 0x80, first != 0xE0 || second >= 0xA0,
+                    first != 0xED || second <= 0x9F
+                else { throw fault(.invalidUTF8, at: cursor) }
+                return 3
+            }
+        } else if first >= 0xF0, first <= 0xF4 {
+            if available >= 4 {
+                let second = cursor[1]
+                guard second & 0xC0 == 0x80, cursor[2] & 0xC0 == 0x80, cursor[3] & 0xC0 == 0x80,
+                    first != 0xF0 || second >= 0x90, first != 0xF4 || second <= 0x8F
+                else { throw fault(.invalidUTF8, at: cursor) }
+                return 4
+            }
+        } else {
+            throw fault(.invalidUTF8, at: cursor)
+        }
+        throw endFault()
+    }
+
+    /// Length of the escape that starts here: 2, 6, or 12 for a surrogate pair.
+    @inline(never)
+    private mutating func escapeLength(at cursor: UnsafePointer<UInt8>) throws(JSONFault) -> Int {
+        guard end - cursor >= 2 else { throw endFault() }
+        switch cursor[1] {
+        case ASCII.quote, ASCII.backslash, ASCII.slash, ASCII.f, ASCII.n, ASCII.t, 0x62, 0x72: return 2
+        case ASCII.u: break
+        default: throw fault(.invalidEscape, at: cursor)
+        }
+        let unit = try hex4(at: cursor + 2, escape: cursor)
+        guard unit & 0xF800 == 0xD800 else { return 6 }
+        if unit & 0xFC00 == 0xD800 {
+            // Whether the partner follows must be known before this one is judged.
+            guard end - cursor >= 7 else { throw endFault() }
+            if cursor[6] == ASCII.backslash {
+                guard end - cursor >= 8 else { throw endFault() }
+                if cursor[7] == ASCII.u {
+                    let partner = try hex4(at: cursor + 8, escape: cursor + 6)
+                    if partner & 0xFC00 == 0xDC00 { return 12 }
+                }
+            }
+        }
+        guard replacesLoneSurrogates else { throw fault(.loneSurrogate, at: cursor) }
+        return 6
+    }
+
+    private mutating func hex4(
+        at digits: UnsafePointer<UInt8>, escape: UnsafePointer<UInt8>
+    ) throws(JSONFault) -> UInt32 {
+        var value: UInt32 = 0
+        for index in 0..<4 {
+            guard digits + index < end else { throw endFault() }
+            guard let digit = ASCII.hexValue(digits[index]) else { throw fault(.invalidEscape, at: escape) }
+            value = value << 4 | digit
+        }
+        return value
+    }
+
+    @inline(never)
+    private func fault(_ reason: JSONFault.Reason, at place: UnsafePointer<UInt8>) -> JSONFault {
+        JSONFault(reason, byteOffset: place - base)
+    }
+}

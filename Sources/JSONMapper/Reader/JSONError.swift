@@ -1,0 +1,79 @@
+/// Where in its input something was found.
+public struct JSONLocation: Equatable, Sendable, CustomStringConvertible {
+    /// Bytes before it, a byte order mark included.
+    public var byteOffset: Int
+    /// Its line, from 1; lines end with a line feed.
+    public var line: Int
+    /// Its column, from 1, counted in bytes of the line.
+    public var column: Int
+    /// The way to the innermost value around it, such as `data.items[3].address`; empty for the whole document.
+    public var keyPath: String
+
+    /// Makes a location.
+    public init(byteOffset: Int, line: Int, column: Int, keyPath: String = "") {
+        self.byteOffset = byteOffset
+        self.line = line
+        self.column = column
+        self.keyPath = keyPath
+    }
+
+    /// Line, column, byte offset and, where there is one, the key path.
+    public var description: String {
+        let place = "line \(line), column \(column) (byte \(byteOffset))"
+        return keyPath.isEmpty ? place : "\(place) at \(keyPath)"
+    }
+}
+
+/// Why JSON could not be read or written.
+public enum JSONError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// The input is not JSON as RFC 8259 and the options define it.
+    case malformed(JSONFault.Reason, JSONLocation)
+    /// The input is JSON, but not of the kind that was asked for.
+    case mismatched(JSONFault.Reason, JSONLocation)
+    /// The input goes beyond a limit of the options.
+    case exceeded(JSONFault.Reason, JSONLocation)
+    /// A file cannot be opened or read; the code is the system's `errno`.
+    case unreadableFile(path: String, code: Int32)
+    /// A number that JSON cannot express, infinite or not a number, was to be written.
+    case nonFiniteNumber
+
+    init(_ reason: JSONFault.Reason, _ location: JSONLocation) {
+        switch reason {
+        case .depthLimit, .elementSizeLimit, .totalSizeLimit:
+            self = .exceeded(reason, location)
+        case .numberOutOfRange, .notAnObject, .notAnArray, .notAString, .notANumber, .notABoolean, .notNull,
+            .keyPathNotFound:
+            self = .mismatched(reason, location)
+        case .unexpectedEnd, .unexpectedByte, .trailingContent, .invalidLiteral, .invalidNumber, .controlCharacter,
+            .invalidEscape, .loneSurrogate, .invalidUTF8, .duplicateKey:
+            self = .malformed(reason, location)
+        }
+    }
+
+    /// Where it happened; nil for an unreadable file and for writing.
+    public var location: JSONLocation? {
+        switch self {
+        case .malformed(_, let location), .mismatched(_, let location), .exceeded(_, let location): location
+        case .unreadableFile, .nonFiniteNumber: nil
+        }
+    }
+
+    /// What is wrong with the input; nil for an unreadable file and for writing.
+    public var reason: JSONFault.Reason? {
+        switch self {
+        case .malformed(let reason, _), .mismatched(let reason, _), .exceeded(let reason, _): reason
+        case .unreadableFile, .nonFiniteNumber: nil
+        }
+    }
+
+    /// The reason and the place, without any value of the input.
+    public var description: String {
+        switch self {
+        case .malformed(let reason, let location): "malformed JSON: \(reason) at \(location)"
+        case .mismatched(let reason, let location): "unexpected JSON: \(reason) at \(location)"
+        case .exceeded(let reason, let location): "JSON beyond a limit: \(reason) at \(location)"
+        case .unreadableFile(let path, let code): "cannot read \(path): error \(code)"
+        case .nonFiniteNumber: "JSON has no infinity and no NaN"
+        }
+    }
+}

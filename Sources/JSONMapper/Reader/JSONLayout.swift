@@ -1,0 +1,36 @@
+/// Where in its input a reader finds the elements it hands out.
+public struct JSONLayout: Sendable, Equatable {
+    enum Kind: Equatable { case array, arrayOrSingle, document, lines }
+
+    let kind: Kind
+    /// The keys that lead to the array, each as UTF-8.
+    let path: [[UInt8]]
+    /// The same, as a caller would write it.
+    let pathText: String
+
+    /// The elements of the array at a key path.
+    ///
+    /// The rest of the document is checked as well. If the path is not there, or leads to null, reading fails with
+    /// ``JSONFault/Reason/keyPathNotFound``, so that an error message in place of the data is never taken for an empty list. A key
+    /// of the path that occurs a second time is a duplicate key under every policy: its first value has been handed out already.
+    ///
+    /// - Parameters:
+    ///   - keyPath: the keys that lead to the array; empty, the default, if it is the document itself.
+    ///   - acceptsSingleObject: whether an object in the array's place counts as an array of it; false by default.
+    public static func array(at keyPath: [String], acceptsSingleObject: Bool = false) -> JSONLayout {
+        JSONLayout(
+            kind: acceptsSingleObject ? .arrayOrSingle : .array, path: keyPath.map { Array($0.utf8) },
+            pathText: keyPath.joined(separator: "."))
+    }
+
+    /// The elements of the array at a key path written with dots, such as `data.items`; empty for the document itself.
+    public static func array(at keyPath: String = "", acceptsSingleObject: Bool = false) -> JSONLayout {
+        array(at: keyPath.split(separator: ".").map(String.init), acceptsSingleObject: acceptsSingleObject)
+    }
+
+    /// The whole document is the one element.
+    public static let document = JSONLayout(kind: .document, path: [], pathText: "")
+
+    /// Newline-delimited JSON: a value per line; blank lines count for nothing. A value may go on over several lines.
+    public static let lines = JSONLayout(kind: .lines, path: [], pathText: "")
+}

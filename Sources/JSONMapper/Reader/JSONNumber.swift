@@ -1,0 +1,82 @@
+/// A number as it is written, read exactly or not at all.
+///
+/// `text` is valid only inside the closure that got the ``JSONCursor`` it came from; the computed values can be kept.
+public struct JSONNumber {
+    /// The number's characters, for whoever wants every digit.
+    public let text: JSONSlice
+    /// Whether it is written without a fraction and without an exponent.
+    public let isInteger: Bool
+    /// Whether it starts with a minus; also true for `-0`.
+    public let isNegative: Bool
+    /// The significant digits as one whole number; meaningless when `isTruncated`.
+    let mantissa: UInt64
+    /// The power of ten that the mantissa is to be multiplied with.
+    let exponent: Int
+    /// Whether there are more digits than the mantissa holds.
+    let isTruncated: Bool
+
+    /// The number as an `Int64`, also when it is written as `1.0` or `1e3`; nil if it has a fraction or does not fit.
+    public var int64: Int64? {
+        guard let magnitude else { return nil }
+        if isNegative { return magnitude <= 1 << 63 ? Int64(truncatingIfNeeded: 0 &- magnitude) : nil }
+        return Int64(exactly: magnitude)
+    }
+
+    /// The number as a `UInt64`, also when it is written as `1.0` or `1e3`; nil if it is negative, has a fraction or does not fit.
+    public var uint64: UInt64? {
+        guard let magnitude else { return nil }
+        return isNegative && magnitude != 0 ? nil : magnitude
+    }
+
+    /// The double nearest to the number, as IEEE 754 rounds; nil if that is infinite. What is too small becomes zero.
+    ///
+    /// Up to 2⁵³ times or divided by a power of ten up to 22, both sides are exact, so one operation rounds correctly (Clinger,
+    /// "How to Read Floating Point Numbers Accurately"); anything else takes the slow way.
+    @inline(__always)
+    public var double: Double? {
+        if !isTruncated {
+            if exponent == 0 {
+                let value = Double(mantissa)
+                return isNegative ? -value : value
+            }
+            if mantissa <= 1 << 53, exponent >= -22, exponent <= 22 {
+                let value = Double(mantissa)
+                let scaled = exponent < 0 ? value / Self.powers[-exponent] : value * Self.powers[exponent]
+                return isNegative ? -scaled : scaled
+            }
+        }
+        return slowDouble
+    }
+
+    /// The absolute value as a whole number; nil if it has a fraction or does not fit.
+    private var magnitude: UInt64? {
+        guard !isTruncated else { return nil }
+        if exponent == 0 || mantissa == 0 { return mantissa }
+        var value = mantissa
+        if exponent < 0 {
+            for _ in 0..<min(-exponent, 20) {
+                guard value % 10 == 0 else { return nil }
+                value /= 10
+            }
+            return value == 0 ? nil : value
+        }
+        for _ in 0..<min(exponent, 20) {
+            let (product, overflow) = value.multipliedReportingOverflow(by: 10)
+            guard !overflow else { return nil }
+            value = product
+        }
+        return value
+    }
+
+    @inline(never)
+    private var slowDouble: Double? {
+        guard let value = Double(text.string) else { return nil }
+        return value.isFinite ? value : nil
+    }
+
+    /// The powers of ten that a double holds exactly.
+    static let powers: [Double] = [
+        1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19,
+        1e20, 1e21, 1e22,
+    ]
+}

@@ -1,0 +1,468 @@
+/// Reads JSON element by element, in memory that does not grow with the input.
+///
+/// Give it an array of bytes, a file or a function that fills a buffer, and pull:
+///
+///     let reader = try JSONReader(file: "users.json", layout: .array(at: "data.users"))
+///     while let name = try reader.next({ cursor in try cursor.name() }) { … }
+///
+/// Or make it without a source, ``append(_:)`` what arrives, and pull until ``next(_:)`` is nil. One window of memory holds the
+/// element at hand; an element that is cut by the window's end is read again from its start when more has come.
+///
+/// A reader is used by one task at a time.
+public final class JSONReader {
+    /// Fills the buffer it is given, which is never empty, and returns how many bytes it wrote; 0 is the end.
+    public typealias Source = (UnsafeMutableRawBufferPointer) throws -> Int
+
+    private enum Phase {
+        case start, root
+        /// Inside an object of the path, before a key or its end.
+        case key(level: Int, needsComma: Bool)
+        case colon(level: Int, isMatch: Bool)
+        case skipped(level: Int)
+        case target(level: Int)
+        case separator(isFirst: Bool)
+        case element, single
+        case betweenLines(isFirst: Bool, hasNewline: Bool)
+        case trailing, finished
+        case failed(JSONError)
+    }
+
+    private enum Peek { case byte(UInt8), ended, starved }
+
+    /// What the reader accepts.
+    public let options: JSONOptions
+    /// How many elements have been read.
+    public private(set) var elementCount = 0
+
+    private let layout: JSONLayout
+    private let source: Source?
+    private var phase = Phase.start
+    private var hasFoundTarget = false
+    private var framer = JSONFramer()
+    private var isReading = false
+
+    /// Owned by this object: allocated in `init`, replaced when it grows, freed in `deinit`. Cursors point into it only while
+    /// `isReading`, when nothing moves it.
+    private var window: UnsafeMutablePointer<UInt8>
+    private var capacity: Int
+    /// The unread bytes are `window[start..<end]`.
+    private var start = 0
+    private var end = 0
+    private var inputEnded = false
+    /// Bytes, line feeds and the start of the last line, all before the window.
+    private var discardedByteCount = 0
+    private var discardedLineCount = 0
+    private var lineStartOffset = 0
+
+    /// How many bytes are asked of a source at a time.
+    static let windowByteCount = 256 << 10
+
+    /// Makes a reader of what a function supplies.
+    ///
+    /// - Parameters:
+    ///   - layout: where the elements are; the array that is the document by default.
+    ///   - options: what is accepted, and how much.
+    ///   - windowByteCount: how many bytes are asked for at a time; 256 KiB by default. An element that is longer makes the window
+    ///     grow, up to ``JSONOptions/maximumElementByteCount``.
+    ///   - source: fills a buffer; what it throws comes out of ``next(_:)`` as it is.
+    public init(
+        layout: JSONLayout = .array(), options: JSONOptions = JSONOptions(), windowByteCount: Int = 256 << 10,
+        source: @escaping Source
+    ) {
+        self.layout = layout
+        self.options = options
+        self.source = source
+        capacity = max(windowByteCount, 16)
+        window = .allocate(capacity: capacity)
+    }
+
+    /// Makes a reader that is handed its input piece by piece, by ``append(_:)`` and then ``finish()``.
+    public init(layout: JSONLayout = .array(), options: JSONOptions = JSONOptions()) {
+        self.layout = layout
+        self.options = options
+        source = nil
+        capacity = 4096
+        window = .allocate(capacity: capacity)
+    }
+
+    deinit {
+        window.deallocate()
+    }
+
+    // MARK: Pulling
+
+    /// Reads the next element.
+    ///
+    /// The function may be called more than once for one element, when its last bytes had not come: it should build its result and
+    /// leave everything else alone. What it leaves unread of the element is skipped, and checked all the same.
+    ///
+    /// - Parameter body: reads the element; the cursor is valid only during the call.
+    /// - Returns: what the function returned; nil at the end, or, for a reader without a source, until more is appended.
+    /// - Throws: ``JSONError`` with the place in the whole input, what the source throws, and what the function throws. After malformed input
+    ///   every further call throws the same; after any other error of the function the reader stands before the element again.
+    public func next<Result>(_ body: (inout JSONCursor) throws -> Result) throws -> Result? {
+        precondition(!isReading, "a reader is not to be used from inside its own element")
+        while true {
+            switch phase {
+            case .element:
+                guard let result = try readElement(body) else { return nil }
+                phase = .separator(isFirst: false)
+                elementCount += 1
+                return result
+            case .single:
+                guard let result = try readElement(body) else { return nil }
+                switch layout.kind {
+                case .lines: phase = .betweenLines(isFirst: false, hasNewline: false)
+                case .array, .arrayOrSingle, .document: leaveTarget()
+                }
+                elementCount += 1
+                return result
+            case .finished: return nil
+            case .failed(let error): throw error
+            default: guard try step() else { return nil }
+            }
+        }
+    }
+
+    /// Whether everything has been read and the end of the input was as it must be.
+    public var isFinished: Bool {
+        if case .finished = phase { true } else { false }
+    }
+
+    // MARK: Pushing
+
+    /// Adds input; only for a reader without a source.
+    ///
+    /// - Throws: ``JSONError/exceeded(_:_:)`` beyond ``JSONOptions/maximumTotalByteCount``.
+    public func append(_ bytes: some Collection<UInt8>) throws {
+        let handled: Void? = try bytes.withContiguousStorageIfAvailable { try append(UnsafeRawBufferPointer($0)) }
+        if handled == nil { try Array(bytes).withUnsafeBytes { try append($0) } }
+    }
+
+    /// Adds input; only for a reader without a source.
+    ///
+    /// - Throws: ``JSONError/exceeded(_:_:)`` beyond ``JSONOptions/maximumTotalByteCount``.
+    public func append(_ bytes: UnsafeRawBufferPointer) throws {
+        precondition(!isReading && source == nil && !inputEnded, "this reader takes no input")
+        guard let base = bytes.baseAddress else { return }
+        makeRoom(for: bytes.count)
+        UnsafeMutableRawPointer(window + end).copyMemory(from: base, byteCount: bytes.count)
+        end += bytes.count
+        try checkTotal()
+    }
+
+    /// Says that nothing more will be appended.
+    public func finish() {
+        inputEnded = true
+    }
+
+    // MARK: Steps through the document
+
+    /// Takes one token around the elements.
+    ///
+    /// - Returns: false if more input is needed first.
+    private func step() throws -> Bool {
+        if case .start = phase { return try skipByteOrderMark() }
+        let byte: UInt8
+        if case .betweenLines(let isFirst, let hasNewline) = phase {
+            return try stepBetweenLines(isFirst: isFirst, hasNewline: hasNewline)
+        }
+        switch try peek() {
+        case .starved: return false
+        case .ended:
+            guard case .trailing = phase else { throw fail(.unexpectedEnd) }
+            phase = .finished
+            return true
+        case .byte(let next): byte = next
+        }
+        switch phase {
+        case .root: try enter(level: 0, byte)
+        case .target(let level): try enter(level: level, byte)
+        case .key(let level, let needsComma): return try stepKey(level: level, needsComma: needsComma, byte)
+        case .colon(let level, let isMatch):
+            guard byte == ASCII.colon else { throw fail(.unexpectedByte) }
+            start += 1
+            phase = isMatch ? .target(level: level + 1) : .skipped(level: level)
+        case .skipped(let level):
+            guard try readElement({ try $0.skipValue() }) != nil else { return false }
+            phase = .key(level: level, needsComma: true)
+        case .separator(let isFirst):
+            if byte == ASCII.closeBracket {
+                start += 1
+                leaveTarget()
+            } else if isFirst {
+                phase = .element
+            } else {
+                guard byte == ASCII.comma else { throw fail(.unexpectedByte) }
+                start += 1
+                guard case .byte(let next) = try peek() else {
+                    phase = .element
+                    return true
+                }
+                guard next != ASCII.closeBracket else { throw fail(.unexpectedByte) }
+                phase = .element
+            }
+        case .trailing: throw fail(.trailingContent)
+        case .start, .betweenLines, .element, .single, .finished, .failed: return true
+        }
+        return true
+    }
+
+    /// Enters the value reached so far: the next object on the path, or the array at its end.
+    private func enter(level: Int, _ byte: UInt8) throws {
+        guard layout.kind != .document else { return phase = .single }
+        guard level == layout.path.count else {
+            guard byte == ASCII.openBrace else { throw failUnexpected(byte, .notAnObject) }
+            start += 1
+            return phase = .key(level: level, needsComma: false)
+        }
+        hasFoundTarget = true
+        if byte == ASCII.openBracket {
+            start += 1
+            phase = .separator(isFirst: true)
+        } else if byte == ASCII.openBrace, layout.kind == .arrayOrSingle {
+            phase = .single
+        } else if byte == ASCII.n, !layout.path.isEmpty {
+            throw fail(.keyPathNotFound)
+        } else {
+            throw failUnexpected(byte, .notAnArray)
+        }
+    }
+
+    /// Leaves the array, or the value that stood for it: the objects around it are still open.
+    private func leaveTarget() {
+        phase = layout.path.isEmpty ? .trailing : .key(level: layout.path.count - 1, needsComma: true)
+    }
+
+    private func stepKey(level: Int, needsComma: Bool, _ byte: UInt8) throws -> Bool {
+        if byte == ASCII.closeBrace {
+            guard hasFoundTarget else { throw fail(.keyPathNotFound) }
+            start += 1
+            phase = level == 0 ? .trailing : .key(level: level - 1, needsComma: true)
+            return true
+        }
+        if needsComma {
+            guard byte == ASCII.comma else { throw fail(.unexpectedByte) }
+            start += 1
+            switch try peek() {
+            case .byte(ASCII.quote): break
+            case .byte, .ended: throw fail(start == end ? .unexpectedEnd : .unexpectedByte)
+            case .starved:
+                start -= 1
+                return false
+            }
+        }
+        guard window[start] == ASCII.quote else { throw fail(.unexpectedByte) }
+        let keyStart = start
+        guard let isMatch = try readElement({ try $0.readString().equals(self.layout.path[level]) }) else {
+            if needsComma { phase = .key(level: level, needsComma: false) }
+            return false
+        }
+        if isMatch, hasFoundTarget {
+            start = keyStart
+            throw fail(.duplicateKey)
+        }
+        phase = .colon(level: level, isMatch: isMatch)
+        return true
+    }
+
+    private func stepBetweenLines(isFirst: Bool, hasNewline: Bool) throws -> Bool {
+        while start < end {
+            let byte = window[start]
+            guard ASCII.isWhitespace(byte) else {
+                guard isFirst || hasNewline else { throw fail(.trailingContent) }
+                phase = .single
+                return true
+            }
+            start += 1
+            if byte == ASCII.newline, !hasNewline {
+                phase = .betweenLines(isFirst: isFirst, hasNewline: true)
+                return true
+            }
+        }
+        if inputEnded {
+            phase = .finished
+            return true
+        }
+        return try fill()
+    }
+
+    private func skipByteOrderMark() throws -> Bool {
+        while end - start < 3, !inputEnded {
+            guard try fill() else { return false }
+        }
+        if end - start >= 3, window[start] == 0xEF, window[start + 1] == 0xBB, window[start + 2] == 0xBF { start += 3 }
+        phase = layout.kind == .lines ? .betweenLines(isFirst: true, hasNewline: false) : .root
+        return true
+    }
+
+    /// Skips white space for good and looks at the next byte.
+    @inline(__always)
+    private func peek() throws -> Peek {
+        while true {
+            while start < end {
+                let byte = window[start]
+                guard ASCII.isWhitespace(byte) else { return .byte(byte) }
+                start += 1
+            }
+            if inputEnded { return .ended }
+            guard try fill() else { return .starved }
+        }
+    }
+
+    // MARK: Elements
+
+    /// Reads the value that starts at the first unread byte, trying again when more of it has come.
+    ///
+    /// - Returns: nil if more input is needed first.
+    private func readElement<Result>(_ body: (inout JSONCursor) throws -> Result) throws -> Result? {
+        while start == end, !inputEnded {
+            guard try fill() else { return nil }
+        }
+        if case .element = phase, case .starved = try peek() { return nil }
+        while true {
+            if !framer.isActive || framer.isClosed || inputEnded {
+                if let result = try attempt(body) {
+                    framer = JSONFramer()
+                    return result
+                }
+            }
+            framer.advance(window + start, available: end - start)
+            if framer.isClosed { continue }
+            if end - start > options.maximumElementByteCount { throw fail(.elementSizeLimit) }
+            guard try fill() else { return nil }
+        }
+    }
+
+    /// Hands a cursor over the unread bytes to the function.
+    ///
+    /// - Returns: nil if the value goes on beyond them.
+    @inline(__always)
+    private func attempt<Result>(_ body: (inout JSONCursor) throws -> Result) throws -> Result? {
+        let first = UnsafePointer(window + start)
+        let whole = JSONCursor(
+            start: first, end: first + (framer.isClosed ? framer.byteCount : end - start),
+            endIsFinal: inputEnded || framer.isClosed, options: options)
+        var cursor = whole
+        do {
+            isReading = true
+            defer { isReading = false }
+            let result = try body(&cursor)
+            if !cursor.hitEnd, !cursor.isComplete {
+                cursor = whole
+                try cursor.skipValue()
+            }
+            if cursor.hitEnd { return nil }
+            let byteCount = cursor.byteOffset
+            if byteCount > options.maximumElementByteCount { throw JSONFault(.elementSizeLimit, byteOffset: 0) }
+            if options.duplicateKeys == .fail {
+                try JSONDuplicateKeys.check(first, byteCount: byteCount, options: options)
+            }
+            start += byteCount
+            return result
+        } catch {
+            if cursor.hitEnd { return nil }
+            guard let fault = error as? JSONFault else { throw error }
+            throw fail(fault.reason, byteOffset: fault.byteOffset)
+        }
+    }
+
+    // MARK: Window
+
+    /// Asks the source for more; with nothing to ask, the input has to be appended.
+    ///
+    /// - Returns: false if there is no source.
+    private func fill() throws -> Bool {
+        guard let source else { return false }
+        makeRoom(for: 1)
+        let count = try source(UnsafeMutableRawBufferPointer(start: window + end, count: capacity - end))
+        precondition(count >= 0 && count <= capacity - end, "a source wrote more than its buffer holds")
+        if count == 0 { inputEnded = true }
+        end += count
+        try checkTotal()
+        return true
+    }
+
+    private func checkTotal() throws {
+        if discardedByteCount + end > options.maximumTotalByteCount { throw fail(.totalSizeLimit) }
+    }
+
+    /// Drops what has been read and, if that is not enough, grows.
+    private func makeRoom(for byteCount: Int) {
+        if capacity - end >= byteCount, start < capacity / 2, source == nil { return }
+        discardRead()
+        guard capacity - end < byteCount else { return }
+        let larger = max(capacity * 2, end + byteCount)
+        let replacement = UnsafeMutablePointer<UInt8>.allocate(capacity: larger)
+        replacement.update(from: window, count: end)
+        window.deallocate()
+        window = replacement
+        capacity = larger
+    }
+
+    private func discardRead() {
+        guard start > 0 else { return }
+        let lines = Self.countLines(window, start)
+        if lines > 0 {
+            discardedLineCount += lines
+            lineStartOffset = discardedByteCount + Self.lineStart(window, start)
+        }
+        discardedByteCount += start
+        // The two may overlap; `update` allows that.
+        window.update(from: window + start, count: end - start)
+        end -= start
+        start = 0
+    }
+
+    private static func countLines(_ bytes: UnsafePointer<UInt8>, _ count: Int) -> Int {
+        var lines = 0
+        for index in 0..<count where bytes[index] == ASCII.newline { lines &+= 1 }
+        return lines
+    }
+
+    /// Offset of the byte after the last line feed; 0 if there is none.
+    private static func lineStart(_ bytes: UnsafePointer<UInt8>, _ count: Int) -> Int {
+        var index = count
+        while index > 0, bytes[index - 1] != ASCII.newline { index -= 1 }
+        return index
+    }
+
+    // MARK: Errors
+
+    /// The error for a byte that starts a value of another kind, or none.
+    private func failUnexpected(_ byte: UInt8, _ reason: JSONFault.Reason) -> JSONError {
+        fail(JSONCursor.kind(startingWith: byte) == nil ? .unexpectedByte : reason)
+    }
+
+    /// Makes an error with its place in the whole input and, unless the value alone is at fault, ends reading.
+    @inline(never)
+    private func fail(_ reason: JSONFault.Reason, byteOffset: Int = 0) -> JSONError {
+        let place = start + byteOffset
+        let lines = Self.countLines(window, place)
+        let lineStart = lines == 0 ? lineStartOffset : discardedByteCount + Self.lineStart(window, place)
+        let location = JSONLocation(
+            byteOffset: discardedByteCount + place, line: discardedLineCount + lines + 1,
+            column: discardedByteCount + place - lineStart + 1, keyPath: keyPath(to: byteOffset))
+        let error = JSONError(reason, location)
+        switch (phase, error) {
+        case (.element, .mismatched), (.single, .mismatched): break
+        default: phase = .failed(error)
+        }
+        return error
+    }
+
+    private func keyPath(to byteOffset: Int) -> String {
+        let outer: String
+        switch phase {
+        case .element: outer = layout.pathText + "[\(elementCount)]"
+        case .separator: outer = layout.pathText
+        case .single: outer = layout.kind == .lines ? "[\(elementCount)]" : layout.pathText
+        case .key(let level, _), .colon(let level, _), .skipped(let level), .target(let level):
+            outer = layout.path.prefix(level).map { String(decoding: $0, as: UTF8.self) }.joined(separator: ".")
+        case .start, .root, .betweenLines, .trailing, .finished, .failed: outer = ""
+        }
+        guard byteOffset > 0, start + byteOffset <= end else { return outer }
+        let path = outer + JSONLocator.keyPath(from: window + start, to: byteOffset)
+        return path.hasPrefix(".") ? String(path.dropFirst()) : path
+    }
+}

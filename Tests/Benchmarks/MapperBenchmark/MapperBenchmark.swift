@@ -1,0 +1,22 @@
+import BenchmarkSupport
+
+/// Reading, dates, mapping and writing of JSON against Foundation's.
+@main
+enum MapperBenchmark {
+    static func main() async throws {
+        let memory = MemoryProbe(
+            Dictionary(
+                uniqueKeysWithValues: [10_000, 1_000_000].map { count in
+                    (ReaderCases.memoryCaseName(count), { @Sendable in try ReaderCases.readGenerated(count: count) })
+                }))
+        if try await memory.runIfChild() { return }
+
+        let options = try BenchmarkOptions()
+        var report = BenchmarkReport(options: options)
+        if options.includes("read") {
+            try await ReaderCases.run(options: options, memory: memory, report: &report)
+        }
+        if options.includes("date") { try await DateCases.run(options: options, report: &report) }
+        if options.includes("write") { try await WriterCases.run(options: options, report: &report) }
+    }
+}

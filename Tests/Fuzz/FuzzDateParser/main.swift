@@ -1,0 +1,5 @@
+/// Called by libFuzzer with every input it thinks up; without it, this program does nothing.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    0
+}
