@@ -14,7 +14,7 @@ func pass(_ processor: InstantProcessor) async throws -> Int {
 }
 
 let memorySizes = [10_000, 1_000_000]
-var memoryCases: [String: () async throws -> Int] = [:]
+var memoryCases: [String: @Sendable () async throws -> Int] = [:]
 for workload in Workload.allCases {
     for count in memorySizes {
         memoryCases["\(workload.rawValue) \(count)"] = { try await pass(InstantProcessor(workload, count: count)) }
