@@ -61,7 +61,9 @@ public struct SyncReport: Sendable {
 
     /// The keys with an outcome, in no particular order.
     ///
-    /// - Parameter type: The processor's key type, such as `String.self`.
+    /// - Parameters:
+    ///   - outcome: What became of them.
+    ///   - type: The processor's key type, such as `String.self`.
     /// - Returns: Empty unless ``SyncOptions/reportsKeys`` was set; also for a type that is not the key type.
     public func keys<Key: Hashable & Sendable>(_ outcome: SyncOutcome, as type: Key.Type) -> [Key] {
         keys[outcome] as? [Key] ?? []
