@@ -1,3 +1,5 @@
+public import Foundation
+
 /// The parts of a pass, in the order in which they happen.
 public enum SyncStage: String, Sendable, Hashable, CaseIterable, Codable {
     /// `owsSyncBegin`.
@@ -125,4 +127,19 @@ extension SyncFailure: CustomStringConvertible {
         let summary = count == 1 ? "\(first)" : "\(count) errors; first: \(first)"
         return isCancelled ? "cancelled after \(summary)" : summary
     }
+}
+
+extension SyncError: LocalizedError {
+    /// The same as `description`.
+    public var errorDescription: String? { description }
+}
+
+extension SyncError.Reason: LocalizedError {
+    /// The same as `description`.
+    public var errorDescription: String? { description }
+}
+
+extension SyncFailure: LocalizedError {
+    /// The same as `description`.
+    public var errorDescription: String? { description }
 }

@@ -38,7 +38,7 @@ public struct SyncProgress: Sendable, Hashable {
     /// How many failed so far, after their last attempt.
     public let failed: Int
 
-    /// How many there are in all; `nil` where that is not known.
+    /// How many there are in all; `nil` where that is not known, as for what is being listed.
     public let total: Int?
 }
 

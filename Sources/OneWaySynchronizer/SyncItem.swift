@@ -4,6 +4,9 @@
 /// fetched by ``SyncProcessor/owsDownloadItem(for:)``.
 public protocol SyncItem: Sendable {
     /// What identifies an item in the source and in the local collection; `String` is the usual one.
+    ///
+    /// Keys are compared by their `==`. That of `String` takes canonically equivalent texts for one, such as `é` in one and
+    /// in two scalars; where bytes decide, use a key type that compares bytes.
     associatedtype Key: Hashable & Sendable
 
     /// Identifies the item. Unique within a source list: a key that occurs twice ends the pass with an error.

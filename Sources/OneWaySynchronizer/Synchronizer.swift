@@ -93,7 +93,8 @@ public actor Synchronizer<Processor: SyncProcessor> {
     ///
     /// - Parameter completion: Called once, on no particular thread.
     public nonisolated func sync(completion: @escaping @Sendable (Result<SyncReport, SyncFailure>) -> Void) {
-        inbox.withLock { $0.append(completion) }
+        // In a task of its own, so that a slow completion does not hold the actor.
+        inbox.withLock { $0.append { result in Task { completion(result) } } }
         Task { await admitInbox() }
     }
 

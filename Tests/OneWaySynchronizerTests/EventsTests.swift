@@ -31,7 +31,8 @@ import Testing
         try await synchronizer.sync()
         #expect(
             await words(events) == [
-                "busy", "begin", "list", "localKeys", "compare", "remove", "shouldUpdate", "shouldUpdate 1+0/1",
+                "busy", "begin", "list", "list 2+0/-1", "localKeys", "localKeys 2+0/-1", "compare", "remove",
+                "remove 1+0/1", "shouldUpdate", "shouldUpdate 1+0/1",
                 "prepare",
                 "content", "content 1+0/1", "end", "success", "idle",
             ])

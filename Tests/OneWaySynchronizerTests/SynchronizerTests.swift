@@ -229,4 +229,10 @@ import Testing
         #expect(report.inserted == keys.count)
         #expect(processor.local == processor.sourceRevisions)
     }
+
+    @Test func canonicallyEquivalentStringsAreOneKey() async throws {
+        let processor = ScriptedProcessor(source: [TestItem("\u{E9}"), TestItem("e\u{301}")])
+        let failure = await #expect(throws: SyncFailure.self) { try await Synchronizer(processor: processor).sync() }
+        #expect(failure?.errors.map(\.stage) == [.compare])
+    }
 }

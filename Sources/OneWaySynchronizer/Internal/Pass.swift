@@ -105,8 +105,10 @@ struct Pass<Processor: SyncProcessor>: Sendable {
         let source = try await perform(.list, in: &report) { try await processor.owsFetchSourceList() }
         report.listed = source.items.count
         report.isListPartial = source.isPartial
+        events.send(.progress(SyncProgress(stage: .list, done: report.listed, failed: 0, total: nil)))
         let localKeys = try await perform(.localKeys, in: &report) { try await processor.owsGetLocalKeys() }
         report.local = localKeys.count
+        events.send(.progress(SyncProgress(stage: .localKeys, done: report.local, failed: 0, total: nil)))
         let plan = try await perform(.compare, in: &report, retries: false) {
             try SyncPlan(source: source, localKeys: localKeys, removalLimit: options.removalLimit)
         }
@@ -117,6 +119,7 @@ struct Pass<Processor: SyncProcessor>: Sendable {
         guard !keys.isEmpty else { return }
         try await perform(.remove, in: &report) { try await processor.owsRemoveLocalItems(for: keys) }
         report.removed = keys.count
+        events.send(.progress(SyncProgress(stage: .remove, done: keys.count, failed: 0, total: keys.count)))
         if options.reportsKeys { report.keys[.removed] = Array(keys) }
     }
 
