@@ -99,7 +99,7 @@ import Testing
         var last = SyncProgress?.none
         var count = 0
         for await event in events {
-            if case .progress(let progress) = event {
+            if case .progress(let progress) = event, progress.stage == .content {
                 count += 1
                 #expect(progress.done >= last?.done ?? 0 && progress.failed >= last?.failed ?? 0)
                 last = progress
