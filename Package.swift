@@ -34,7 +34,7 @@ let package = Package(
         .testTarget(
             name: "CoreDataModelTests", dependencies: ["CoreDataModel", "SyncModel"], swiftSettings: settings),
         .testTarget(
-            name: "JSONMapperTests", dependencies: ["JSONMapper"], swiftSettings: settings),
+            name: "JSONMapperTests", dependencies: ["JSONMapper", "SyncModel"], swiftSettings: settings),
 
         // Fuzz targets, each built alone with --sanitize=fuzzer
         .executableTarget(
@@ -53,7 +53,7 @@ let package = Package(
             name: "EngineBenchmark", dependencies: ["OneWaySynchronizer", "BenchmarkSupport"],
             path: "Tests/Benchmarks/EngineBenchmark", swiftSettings: settings),
         .executableTarget(
-            name: "MapperBenchmark", dependencies: ["JSONMapper", "BenchmarkSupport"],
+            name: "MapperBenchmark", dependencies: ["JSONMapper", "SyncModel", "BenchmarkSupport"],
             path: "Tests/Benchmarks/MapperBenchmark", swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
