@@ -35,6 +35,9 @@ let package = Package(
             name: "CoreDataModelTests", dependencies: ["CoreDataModel", "SyncModel"], swiftSettings: settings),
         .testTarget(
             name: "JSONMapperTests", dependencies: ["JSONMapper", "SyncModel"], swiftSettings: settings),
+        .testTarget(
+            name: "ScenarioTests", dependencies: ["SyncModel", "CoreDataModel", "JSONMapper"],
+            swiftSettings: settings),
 
         // Fuzz targets, each built alone with --sanitize=fuzzer
         .executableTarget(
