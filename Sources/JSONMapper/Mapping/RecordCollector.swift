@@ -11,30 +11,6 @@ import SyncModel
 ///
 /// Null in place of an object counts for nothing.
 public struct RecordCollector {
-    /// How batches are cut, and what else they hold.
-    public struct Options: Sendable {
-        /// How many objects a batch is made of, at most; 1,000 by default, at least 1.
-        public var batchRowCount: Int
-        /// How many bytes of values and relationships a batch may hold before it is handed out; 1 MiB by default.
-        public var batchByteCount: Int
-        /// Whether the JSON of relationships is kept with each batch; false by default.
-        public var keepsRelationships: Bool
-        /// Whether an element may be the identifier of its object alone, as a string or number; nil, the default, leaves it to the
-        /// dialect: Groot's does, Sync's does not.
-        public var acceptsIdentifiers: Bool?
-
-        /// Makes options; what is left out keeps its default.
-        public init(
-            batchRowCount: Int = 1000, batchByteCount: Int = 1 << 20, keepsRelationships: Bool = false,
-            acceptsIdentifiers: Bool? = nil
-        ) {
-            self.batchRowCount = max(batchRowCount, 1)
-            self.batchByteCount = batchByteCount
-            self.keepsRelationships = keepsRelationships
-            self.acceptsIdentifiers = acceptsIdentifiers
-        }
-    }
-
     /// What became of an element.
     public enum Added: Hashable, Sendable {
         /// It is the last row of the group of its entity.
@@ -51,7 +27,7 @@ public struct RecordCollector {
     public let mapping: EntityMapping
 
     private let mapper: RecordMapper
-    private let options: Options
+    private let options: RecordReader.Options
     private let jsonOptions: JSONOptions
     private let acceptsIdentifiers: Bool
     private let usesEntityMapper: Bool
@@ -68,12 +44,15 @@ public struct RecordCollector {
     ///   - entity: The entity of the objects.
     ///   - options: How batches are cut, and what else they hold.
     /// - Throws: `MappingError.unknownEntity`.
-    public init(_ mapper: RecordMapper, entity: String, options: Options = Options()) throws(MappingError) {
+    public init(_ mapper: RecordMapper, entity: String, options: RecordReader.Options = RecordReader.Options())
+        throws(MappingError)
+    {
         try self.init(mapper, entity: entity, options: options, jsonOptions: JSONOptions(), usesEntityMapper: true)
     }
 
     init(
-        _ mapper: RecordMapper, entity: String, options: Options, jsonOptions: JSONOptions, usesEntityMapper: Bool
+        _ mapper: RecordMapper, entity: String, options: RecordReader.Options, jsonOptions: JSONOptions,
+        usesEntityMapper: Bool
     ) throws(MappingError) {
         self.mapper = mapper
         self.options = options

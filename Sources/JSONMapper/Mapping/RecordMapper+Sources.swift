@@ -12,7 +12,7 @@ extension RecordMapper {
     /// - Throws: `MappingError.unknownEntity`.
     public func reader(
         of entity: String, bytes: [UInt8], keyPath: String = "",
-        options: RecordCollector.Options = RecordCollector.Options()
+        options: RecordReader.Options = RecordReader.Options()
     ) throws(MappingError) -> RecordReader {
         let layout = JSONLayout.array(at: keyPath, acceptsSingleObject: true)
         return try RecordReader(
@@ -29,7 +29,7 @@ extension RecordMapper {
     /// - Throws: `MappingError.unknownEntity`; `JSONError.unreadableFile` if it cannot be opened.
     public func reader(
         of entity: String, file path: String, layout: JSONLayout = .array(acceptsSingleObject: true),
-        options: RecordCollector.Options = RecordCollector.Options()
+        options: RecordReader.Options = RecordReader.Options()
     ) throws -> RecordReader {
         try RecordReader(self, entity: entity, reader: JSONReader(file: path, layout: layout), options: options)
     }
@@ -42,7 +42,7 @@ extension RecordMapper {
     /// - Throws: `MappingError.unknownEntity`; `JSONError.nonFiniteNumber` for such a number in `json`.
     public func reader(
         of entity: String, json: JSONValue, keyPath: String = "",
-        options: RecordCollector.Options = RecordCollector.Options()
+        options: RecordReader.Options = RecordReader.Options()
     ) throws -> RecordReader {
         var writer = JSONWriter()
         try writer.value(json)
@@ -60,7 +60,7 @@ extension RecordMapper {
     /// - Throws: `MappingError`, `JSONError`, and what the sequence or the function throws.
     public func read<Chunks: AsyncSequence>(
         _ chunks: Chunks, of entity: String, layout: JSONLayout = .array(acceptsSingleObject: true),
-        options: RecordCollector.Options = RecordCollector.Options(), isolation: isolated (any Actor)? = #isolation,
+        options: RecordReader.Options = RecordReader.Options(), isolation: isolated (any Actor)? = #isolation,
         _ body: (MappedBatch) async throws -> Void
     ) async throws where Chunks.Element: Collection<UInt8> {
         let json = JSONReader(layout: layout)

@@ -83,7 +83,7 @@ public struct RecordMapper: Sendable {
     public func fill(_ record: inout Record, from bytes: [UInt8]) throws -> Bool {
         let reader = try RecordReader(
             self, entity: record.layout.name, reader: JSONReader(bytes: bytes, layout: .document),
-            options: RecordCollector.Options(), usesEntityMapper: false)
+            options: RecordReader.Options(), usesEntityMapper: false)
         guard let batch = try reader.next() else { return false }
         if let problem = batch.rejected.first { throw MappingError.unfit(problem) }
         guard let group = batch.groups.first else { return false }

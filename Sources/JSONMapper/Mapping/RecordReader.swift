@@ -4,6 +4,30 @@ public import SyncModel
 ///
 /// Null in place of an object counts for nothing, except in the count of elements. A reader is used by one task at a time.
 public final class RecordReader {
+    /// How batches are cut, and what else they hold.
+    public struct Options: Sendable {
+        /// How many objects a batch is made of, at most; 1,000 by default, at least 1.
+        public var batchRowCount: Int
+        /// How many bytes of values and relationships a batch may hold before it is handed out; 1 MiB by default.
+        public var batchByteCount: Int
+        /// Whether the JSON of relationships is kept with each batch; false by default.
+        public var keepsRelationships: Bool
+        /// Whether an element may be the identifier of its object alone, as a string or number; nil, the default, leaves it to the
+        /// dialect: Groot's does, Sync's does not.
+        public var acceptsIdentifiers: Bool?
+
+        /// Makes options; what is left out keeps its default.
+        public init(
+            batchRowCount: Int = 1000, batchByteCount: Int = 1 << 20, keepsRelationships: Bool = false,
+            acceptsIdentifiers: Bool? = nil
+        ) {
+            self.batchRowCount = max(batchRowCount, 1)
+            self.batchByteCount = batchByteCount
+            self.keepsRelationships = keepsRelationships
+            self.acceptsIdentifiers = acceptsIdentifiers
+        }
+    }
+
     private let reader: JSONReader
     private var collector: RecordCollector
 
@@ -12,13 +36,13 @@ public final class RecordReader {
     /// - Throws: `MappingError.unknownEntity`.
     public convenience init(
         _ mapper: RecordMapper, entity: String, reader: JSONReader,
-        options: RecordCollector.Options = RecordCollector.Options()
+        options: Options = Options()
     ) throws(MappingError) {
         try self.init(mapper, entity: entity, reader: reader, options: options, usesEntityMapper: true)
     }
 
     init(
-        _ mapper: RecordMapper, entity: String, reader: JSONReader, options: RecordCollector.Options,
+        _ mapper: RecordMapper, entity: String, reader: JSONReader, options: Options,
         usesEntityMapper: Bool
     ) throws(MappingError) {
         self.reader = reader
