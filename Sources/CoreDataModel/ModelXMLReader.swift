@@ -60,9 +60,9 @@ final class ModelXMLReader: NSObject, XMLParserDelegate {
 
     static func read(_ data: Data, file: String) throws(ModelFileError) -> ModelDocument {
         guard data.count <= ModelFile.maximumByteCount else { throw .tooLarge(file: file) }
-        try XMLGuard.check(data, file: file)
+        let checked = try XMLGuard.checked(data, file: file)
         let reader = ModelXMLReader(file: file)
-        let parser = XMLParser(data: data)
+        let parser = XMLParser(data: checked)
         parser.shouldResolveExternalEntities = false
         parser.delegate = reader
         // Its result says nothing of a document that ends too early, or has no element at all.
