@@ -101,9 +101,11 @@ final class ModelXMLReader: NSObject, XMLParserDelegate {
     func parser(_ parser: XMLParser, parseErrorOccurred parseError: any Error) {
         guard failure == nil else { return }
         let code = (parseError as NSError).code
-        failure = .malformed(
-            file: file, line: max(parser.lineNumber, 1), column: max(parser.columnNumber, 1),
-            reason: "not well-formed XML (\(code))")
+        fail(
+            parser,
+            .malformed(
+                file: file, line: max(parser.lineNumber, 1), column: max(parser.columnNumber, 1),
+                reason: "not well-formed XML (\(code))"))
     }
 
     private func fail(_ parser: XMLParser, _ error: ModelFileError) {
