@@ -32,7 +32,8 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(name: "SyncModelTests", dependencies: ["SyncModel"], swiftSettings: settings),
         .testTarget(
-            name: "CoreDataModelTests", dependencies: ["CoreDataModel", "SyncModel"], swiftSettings: settings),
+            name: "CoreDataModelTests", dependencies: ["CoreDataModel", "SyncModel"], resources: [.copy("Fixtures")],
+            swiftSettings: settings),
         .testTarget(
             name: "JSONMapperTests", dependencies: ["JSONMapper"], swiftSettings: settings),
 
