@@ -17,7 +17,9 @@ let package = Package(
     ],
     targets: [
         .target(name: "OneWaySynchronizer", swiftSettings: settings),
-        .target(name: "TestSupport", dependencies: ["OneWaySynchronizer"], path: "Tests/TestSupport", swiftSettings: settings),
+        .target(
+            name: "TestSupport", dependencies: ["OneWaySynchronizer"], path: "Tests/TestSupport",
+            swiftSettings: settings),
         .target(name: "JSONMapper", swiftSettings: settings),
         .testTarget(name: "JSONMapperTests", dependencies: ["JSONMapper"], swiftSettings: settings),
         .target(name: "BenchmarkSupport", path: "Tests/Benchmarks/BenchmarkSupport", swiftSettings: settings),
@@ -31,7 +33,8 @@ let package = Package(
             name: "FuzzDateParser", dependencies: ["JSONMapper"], path: "Tests/Fuzz/FuzzDateParser",
             swiftSettings: settings),
         .testTarget(
-            name: "OneWaySynchronizerTests", dependencies: ["OneWaySynchronizer", "TestSupport"], swiftSettings: settings),
+            name: "OneWaySynchronizerTests", dependencies: ["OneWaySynchronizer", "TestSupport"],
+            swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
 )
