@@ -15,8 +15,8 @@ public final class JSONReader {
 
     private enum Phase {
         case start, root
-        /// Inside an object of the path, before a key or its end.
-        case key(level: Int, needsComma: Bool)
+        /// Inside an object of the path.
+        case key(level: Int, KeyPlace)
         case colon(level: Int, isMatch: Bool)
         case skipped(level: Int)
         case target(level: Int)
@@ -26,6 +26,8 @@ public final class JSONReader {
         case trailing, finished
         case failed(JSONError)
     }
+
+    private enum KeyPlace { case first, afterComma, afterValue }
 
     private enum Peek { case byte(UInt8), ended, starved }
 
@@ -178,14 +180,14 @@ public final class JSONReader {
         switch phase {
         case .root: try enter(level: 0, byte)
         case .target(let level): try enter(level: level, byte)
-        case .key(let level, let needsComma): return try stepKey(level: level, needsComma: needsComma, byte)
+        case .key(let level, let place): return try stepKey(level: level, place, byte)
         case .colon(let level, let isMatch):
             guard byte == ASCII.colon else { throw fail(.unexpectedByte) }
             start += 1
             phase = isMatch ? .target(level: level + 1) : .skipped(level: level)
         case .skipped(let level):
             guard try readElement({ try $0.skipValue() }) != nil else { return false }
-            phase = .key(level: level, needsComma: true)
+            phase = .key(level: level, .afterValue)
         case .separator(let isFirst):
             if byte == ASCII.closeBracket {
                 start += 1
@@ -210,7 +212,7 @@ public final class JSONReader {
         guard level == layout.path.count else {
             guard byte == ASCII.openBrace else { throw failUnexpected(byte, .notAnObject) }
             start += 1
-            return phase = .key(level: level, needsComma: false)
+            return phase = .key(level: level, .first)
         }
         hasFoundTarget = true
         if byte == ASCII.openBracket {
@@ -227,35 +229,29 @@ public final class JSONReader {
 
     /// Leaves the array, or the value that stood for it: the objects around it are still open.
     private func leaveTarget() {
-        phase = layout.path.isEmpty ? .trailing : .key(level: layout.path.count - 1, needsComma: true)
+        phase = layout.path.isEmpty ? .trailing : .key(level: layout.path.count - 1, .afterValue)
     }
 
-    private func stepKey(level: Int, needsComma: Bool, _ byte: UInt8) throws -> Bool {
-        if byte == ASCII.closeBrace {
+    private func stepKey(level: Int, _ place: KeyPlace, _ byte: UInt8) throws -> Bool {
+        if byte == ASCII.closeBrace, place != .afterComma {
             guard hasFoundTarget else { throw fail(.keyPathNotFound) }
             start += 1
-            phase = level == 0 ? .trailing : .key(level: level - 1, needsComma: true)
+            phase = level == 0 ? .trailing : .key(level: level - 1, .afterValue)
             return true
         }
-        if needsComma {
+        if place == .afterValue {
             guard byte == ASCII.comma else { throw fail(.unexpectedByte) }
             start += 1
-            switch try peek() {
-            case .byte(ASCII.quote): break
-            case .byte, .ended: throw fail(start == end ? .unexpectedEnd : .unexpectedByte)
-            case .starved:
-                start -= 1
-                return false
-            }
+            phase = .key(level: level, .afterComma)
+            return true
         }
-        guard window[start] == ASCII.quote else { throw fail(.unexpectedByte) }
-        let keyStart = start
+        guard byte == ASCII.quote else { throw fail(.unexpectedByte) }
+        let keyOffset = discardedByteCount + start
         guard let isMatch = try readElement({ try $0.readString().equals(self.layout.path[level]) }) else {
-            if needsComma { phase = .key(level: level, needsComma: false) }
             return false
         }
         if isMatch, hasFoundTarget {
-            start = keyStart
+            start = keyOffset - discardedByteCount
             throw fail(.duplicateKey)
         }
         phase = .colon(level: level, isMatch: isMatch)

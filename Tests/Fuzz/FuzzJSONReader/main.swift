@@ -5,8 +5,13 @@ private struct Outcome: Equatable {
     var values: [JSONValue] = []
     var error: JSONError?
 
-    init(_ reader: JSONReader) {
+    init(_ reader: JSONReader, appending pieces: [ArraySlice<UInt8>] = []) {
         do {
+            for piece in pieces {
+                try reader.append(piece)
+                while let value = try reader.next({ try JSONValue(&$0) }) { values.append(value) }
+            }
+            if !pieces.isEmpty { reader.finish() }
             while let value = try reader.next({ try JSONValue(&$0) }) { values.append(value) }
         } catch {
             self.error = error as? JSONError
@@ -43,6 +48,10 @@ public func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
             return count
         })
     precondition(whole == pieces, "pieces give something else")
+    let middle = bytes.count * Int(choice) / 256
+    let halves = Outcome(
+        JSONReader(layout: layout, options: options), appending: [bytes[..<middle], bytes[middle...]])
+    precondition(whole == halves, "appended halves give something else")
 
     let skipping = JSONReader(bytes: bytes, layout: layout, options: options)
     var skipError: JSONError?

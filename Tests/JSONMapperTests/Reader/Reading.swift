@@ -53,6 +53,7 @@ enum Documents {
         "{}", "[]", "null", " true ", "-0", "1.5e-3", #""a""#, #""\ud83d\ude00 \u00e9\n\"""#, "\u{FEFF}[1]",
         #"[1,-2.5e10,"xÿ水😀",true,false,null,[],{},[[{"a":[0]}]]]"#,
         #"{"data":{"skip":[1,{"items":[9]}],"items":[{"id":1,"name":"Ann \"A\"\\"},{"id":2,"tags":["a","b"]}],"next":null},"n":1}"#,
+        " { \"a\" : 1 , \n \"data\" : { \"x\" : \"y\" , \"items\" : [ 1 , { } ] , \"z\" : 0 } , \"b\" : [ ] } ",
         "[\r\n\t{\"id\": 18446744073709551615 , \"text\" : \"a long enough text without any escape in it\"}\n , 12 ]\n",
     ]
     static let illegal: [String] = [
