@@ -21,7 +21,9 @@ let package = Package(
             name: "TestSupport", dependencies: ["OneWaySynchronizer"], path: "Tests/TestSupport",
             swiftSettings: settings),
         .target(name: "JSONMapper", swiftSettings: settings),
-        .testTarget(name: "JSONMapperTests", dependencies: ["JSONMapper"], swiftSettings: settings),
+        .testTarget(
+            name: "JSONMapperTests", dependencies: ["JSONMapper"], resources: [.copy("Fixtures")],
+            swiftSettings: settings),
         .target(name: "BenchmarkSupport", path: "Tests/Benchmarks/BenchmarkSupport", swiftSettings: settings),
         .executableTarget(
             name: "MapperBenchmark", dependencies: ["JSONMapper", "BenchmarkSupport"],
