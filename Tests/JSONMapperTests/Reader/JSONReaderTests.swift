@@ -116,6 +116,27 @@ import Testing
         #expect(values == [.object(["a": .integer(1)]), .object(["a": .integer(2)])])
     }
 
+    @Test func anExpectedKeyThatIsCutIsTakenOnceItIsWhole() throws {
+        struct Missing: Error {}
+        let key = Array("\"identifier\":".utf8)
+        let bytes = Array(#"[{"identifier":1},{"identifier":2}]"#.utf8)
+        for cut in 0...bytes.count {
+            let reader = JSONReader()
+            var values: [Int64?] = []
+            for piece in [bytes[..<cut], bytes[cut...]] {
+                try reader.append(piece)
+                while let value = try reader.next({ cursor in
+                    try cursor.beginObject()
+                    guard key.withUnsafeBufferPointer({ cursor.takeKey($0) }) else { throw Missing() }
+                    return [try cursor.readNumber().int64]
+                }) {
+                    values += value
+                }
+            }
+            #expect(values == [1, 2])
+        }
+    }
+
     @Test func limitsAreKept() {
         #expect(error("[[1]]") { $0.maximumDepth = 1 } == nil)
         #expect(error("[[[1]]]") { $0.maximumDepth = 1 }?.reason == .depthLimit)
