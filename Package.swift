@@ -35,7 +35,8 @@ let package = Package(
             name: "CoreDataModelTests", dependencies: ["CoreDataModel", "SyncModel"], resources: [.copy("Fixtures")],
             swiftSettings: settings),
         .testTarget(
-            name: "JSONMapperTests", dependencies: ["JSONMapper"], swiftSettings: settings),
+            name: "JSONMapperTests", dependencies: ["JSONMapper"], resources: [.copy("Fixtures")],
+            swiftSettings: settings),
 
         // Fuzz targets, each built alone with --sanitize=fuzzer
         .executableTarget(

@@ -23,7 +23,9 @@ enum ReaderCases {
                     BenchmarkCase("read-tree", n: count) {
                         let reader = JSONReader(bytes: bytes)
                         var sum = 0
-                        while let value = try reader.next({ try JSONValue(&$0) }) { sum &+= value["tags"] == nil ? 0 : 1 }
+                        while let value = try reader.next({ try JSONValue(&$0) }) {
+                            sum &+= value["tags"] == nil ? 0 : 1
+                        }
                         return sum
                     },
                 ])
