@@ -19,6 +19,7 @@ let package = Package(
     ],
     targets: [
         .target(name: "OneWaySynchronizer", swiftSettings: settings),
+        .target(name: "LoopbackServer", swiftSettings: settings),
         .target(name: "SyncModel", swiftSettings: settings),
         .target(name: "CoreDataModel", dependencies: ["SyncModel"], swiftSettings: settings),
         .target(name: "JSONMapper", dependencies: ["SyncModel"], swiftSettings: settings),
@@ -30,6 +31,7 @@ let package = Package(
         .testTarget(
             name: "OneWaySynchronizerTests", dependencies: ["OneWaySynchronizer", "TestSupport"],
             swiftSettings: settings),
+        .testTarget(name: "LoopbackServerTests", dependencies: ["LoopbackServer"], swiftSettings: settings),
         .testTarget(name: "SyncModelTests", dependencies: ["SyncModel"], swiftSettings: settings),
         .testTarget(
             name: "CoreDataModelTests", dependencies: ["CoreDataModel", "SyncModel"], resources: [.copy("Fixtures")],
