@@ -54,15 +54,15 @@ final class Descriptor: Sendable {
         return (Descriptor(owning: ends[0]), Descriptor(owning: ends[1]))
     }
 
-    /// A listening TCP socket on 127.0.0.1 and a port that the system picks.
-    static func listeningOnLoopback() throws(LoopbackError) -> Descriptor {
+    /// A TCP socket on 127.0.0.1 and a port that the system picks; connections to it are refused until it listens.
+    static func boundToLoopback() throws(LoopbackError) -> Descriptor {
         #if canImport(Glibc)
             let raw = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         #else
             let raw = socket(AF_INET, SOCK_STREAM, 0)
         #endif
         guard raw >= 0 else { throw .system(call: "socket", code: errno) }
-        let listener = Descriptor(owning: raw)
+        let socket = Descriptor(owning: raw)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
@@ -72,11 +72,15 @@ final class Descriptor: Sendable {
             }
         }
         guard bound == 0 else { throw .system(call: "bind", code: errno) }
-        guard listen(raw, 512) == 0 else { throw .system(call: "listen", code: errno) }
-        return listener
+        return socket
     }
 
-    /// The port that a listening socket got.
+    /// Takes connections from here on.
+    func startListening() throws(LoopbackError) {
+        guard listen(raw, 512) == 0 else { throw .system(call: "listen", code: errno) }
+    }
+
+    /// The port that a bound socket got.
     func boundPort() throws(LoopbackError) -> Int {
         var address = sockaddr_in()
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)

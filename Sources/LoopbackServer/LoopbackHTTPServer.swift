@@ -49,7 +49,8 @@ package final class LoopbackHTTPServer: Sendable {
     /// - Throws: ``LoopbackError`` when the system gives no socket, port or thread.
     package init(limits: Limits = Limits(), handler: @escaping Handler) throws(LoopbackError) {
         let stopSignal = try LoopbackGate()
-        let listener = try Descriptor.listeningOnLoopback()
+        let listener = try Descriptor.boundToLoopback()
+        try listener.startListening()
         let shutdown = Shutdown()
         self.port = try listener.boundPort()
         self.stopSignal = stopSignal

@@ -175,7 +175,13 @@ import Testing
         await server.stop()
         _ = client.readToEnd()
         #expect(idle.readToEnd() == "")
-        #expect(RawClient(port: server.port) == nil)
+    }
+
+    @Test func aRefusalRefuses() throws {
+        let refusal = try LoopbackRefusal()
+        withExtendedLifetime(refusal) {
+            #expect(RawClient(port: refusal.port) == nil)
+        }
     }
 
     #if os(Linux)
