@@ -7,9 +7,12 @@ import OneWaySynchronizer
 
 /// Fetches bodies over HTTP, each bounded in size, in waiting and in redirects; never returns a body that is not whole.
 ///
-/// `URLSession` underneath. What its ready-made `data(from:)` does not give is done here by a delegate: a body is written to its file
-/// as it arrives, a body that grows beyond the limit is stopped there, and a body shorter than promised is an error
-/// everywhere.
+/// `URLSession` underneath, with a delegate for what its ready-made `data(from:)` does not do: a body is written to its
+/// file as it arrives, a body that grows beyond the limit is stopped there, and a body shorter than promised is an error
+/// on every platform.
+///
+/// On Linux a session reads as fast as the server sends, whatever its delegate does. A body without an end that comes
+/// faster than it can be read, which takes a server on the same machine, keeps it from ever seeing that it was stopped.
 final class HTTPClient: Sendable {
     /// What the client puts up with.
     struct Limits: Sendable {
@@ -88,7 +91,12 @@ final class HTTPClient: Sendable {
                 let isWanted = transfer.begin(continuation) { [stopping] in
                     stopping.async { task.cancel() }
                 }
-                if isWanted { task.resume() } else { delegate.forget(task) }
+                if isWanted {
+                    task.resume()
+                } else {
+                    // A task that was never sent would keep its session from ending.
+                    stopping.async { task.cancel() }
+                }
             }
         } onCancel: {
             transfer.finish(.failure(CancellationError()))

@@ -51,14 +51,14 @@ import Testing
     }
 
     @Test func aRefusedConnectionIsNamed() async throws {
-        let server = try LoopbackHTTPServer { _ in .text("") }
-        await server.stop()
+        let refusal = try LoopbackRefusal()
         let client = HTTPClient()
         defer { client.close() }
-        let url = try #require(URL(string: server.baseURL + "/list.json"))
+        let url = try #require(URL(string: refusal.baseURL + "/list.json"))
         await #expect(throws: HTTPError(url: url, problem: .unreachable("cannot connect", isLasting: false))) {
             try await client.list(from: url)
         }
+        withExtendedLifetime(refusal) {}
     }
 
     @Test(arguments: [404, 410, 500, 503, 206, 304])

@@ -176,10 +176,16 @@ import Testing
             world.serve([("a", 1)])
             try await world.synchronizer.sync()
             let files = world.files
-            await world.server.stop()
-            let failure = try await world.failure()
-            #expect(failure.description == "list: \(world.listURL.absoluteString): cannot connect")
+            let refusal = try LoopbackRefusal()
+            let processor = MirrorProcessor(
+                listURL: try #require(URL(string: refusal.baseURL + "/list.json")), folder: world.folder,
+                client: world.synchronizer.processor.client)
+            let failure = try await #require(throws: SyncFailure.self) {
+                try await Synchronizer(processor: processor).sync()
+            }
+            #expect(failure.description == "list: \(refusal.baseURL)/list.json: cannot connect")
             #expect(world.files == files)
+            withExtendedLifetime(refusal) {}
         }
     }
 
