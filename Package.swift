@@ -19,6 +19,9 @@ let package = Package(
     ],
     targets: [
         .target(name: "OneWaySynchronizer", swiftSettings: settings),
+        .target(name: "LoopbackServer", swiftSettings: settings),
+        .executableTarget(
+            name: "Demo", dependencies: ["OneWaySynchronizer", "LoopbackServer"], path: "Demo", swiftSettings: settings),
         .target(name: "SyncModel", swiftSettings: settings),
         .target(name: "CoreDataModel", dependencies: ["SyncModel"], swiftSettings: settings),
         .target(name: "JSONMapper", dependencies: ["SyncModel"], swiftSettings: settings),
@@ -29,6 +32,10 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "OneWaySynchronizerTests", dependencies: ["OneWaySynchronizer", "TestSupport"],
+            swiftSettings: settings),
+        .testTarget(name: "LoopbackServerTests", dependencies: ["LoopbackServer"], swiftSettings: settings),
+        .testTarget(
+            name: "DemoTests", dependencies: ["Demo", "LoopbackServer", "OneWaySynchronizer", "TestSupport"],
             swiftSettings: settings),
         .testTarget(name: "SyncModelTests", dependencies: ["SyncModel"], swiftSettings: settings),
         .testTarget(
