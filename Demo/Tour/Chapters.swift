@@ -56,6 +56,7 @@ extension Chapter {
 
     static let stopOnError = Chapter(title: "stopOnError: the first error ends the pass") { stage in
         stage.say("Three entries are new. The first of them, 'ash', is listed and yet not there: 404.")
+        stage.say("Previews are off for now, so that it is the content that fails.")
         for (order, name) in ["ash", "beech", "chestnut"].enumerated() {
             stage.server.entries[name] = CatalogueServer.Entry(content: "\(name) is late.\n", order: order)
         }
@@ -73,7 +74,7 @@ extension Chapter {
         let failure = try await stage.syncUnsuccessfully()
         try stage.check("the error about 'ash' is reported", failure.report.errorCount == 1 && failure.isAbout("ash"))
         try stage.check("'beech' and 'chestnut' have come", failure.report.inserted == 2)
-        stage.say("The server finds 'ash' again:")
+        stage.say("The server finds 'ash' again, and the previews that were left out are wanted too:")
         stage.server.entries["ash"]?.isMissing = false
         stage.synchronizer.options = TourStage.options
         _ = try await stage.syncSuccessfully()
