@@ -12,7 +12,7 @@ import Testing
 
 struct Article: SyncItem, Decodable {
     let id: Int
-    let updatedAt: Date
+    let modified: Double  // seconds since 1970
     var owsPrimaryKey: Int { id }
 }
 
@@ -21,9 +21,7 @@ struct ArticleMirror: SyncProcessor {
     let folder: URL
 
     func owsFetchSourceList() async throws -> SourceList<Article> {
-        let decoder = JSONDecoder()
-        decoder.dateDecodingStrategy = .iso8601
-        return SourceList(try await decoder.decode([Article].self, from: get("articles")))
+        SourceList(try await JSONDecoder().decode([Article].self, from: get("articles")))
     }
 
     func owsGetLocalKeys() async throws -> Set<Int> {
@@ -36,7 +34,7 @@ struct ArticleMirror: SyncProcessor {
 
     func owsShouldUpdateItem(forKey key: Int, with item: Article) async throws -> Bool {
         let attributes = try FileManager.default.attributesOfItem(atPath: folder.appending(path: "\(key)").path)
-        return attributes[.modificationDate] as? Date ?? .distantPast < item.updatedAt
+        return attributes[.modificationDate] as? Date ?? .distantPast < Date(timeIntervalSince1970: item.modified)
     }
 
     func owsDownloadItem(for item: Article) async throws {
@@ -66,10 +64,7 @@ struct ArticleMirror: SyncProcessor {
         let server = try LoopbackHTTPServer { request in
             switch request.path {
             case "/articles":
-                .json(
-                    """
-                    [{"id": 1, "updatedAt": "2001-01-01T00:00:00Z"}, {"id": 2, "updatedAt": "2999-01-01T00:00:00Z"}]
-                    """)
+                .json(#"[{"id": 1, "modified": 978307200}, {"id": 2, "modified": 32472144000}]"#)
             case "/articles/1": .text("one")
             case "/articles/2": .text("two")
             default: .status(404)
@@ -77,7 +72,8 @@ struct ArticleMirror: SyncProcessor {
         }
         let folder = try TemporaryDirectory()
         try Data("old".utf8).write(to: folder.url.appending(path: "3"))
-        let synchronizer = Synchronizer(processor: ArticleMirror(api: server.baseURL, folder: folder.url))
+        let synchronizer = Synchronizer(
+            processor: ArticleMirror(api: try #require(URL(string: server.baseURL)), folder: folder.url))
 
         let first = try await synchronizer.sync()
         #expect(first.inserted == 2 && first.removed == 1)
