@@ -26,49 +26,51 @@ struct KeyComparison<Key: Hashable & Sendable>: Sendable {
     @_specialize(where Key == Int)
     init(_ keys: [Key], with localKeys: Set<Key>) {
         let storedKeys = Array(localKeys)
-        let groupBits = HashGroups.bitCount(for: max(keys.count, storedKeys.count))
-        let source = HashGroups(keys.map(\.hashValue), bitCount: groupBits)
-        let stored = HashGroups(storedKeys.map(\.hashValue), bitCount: groupBits)
+        let layout = HashLayout(count: max(keys.count, storedKeys.count))
+        let source = HashGroups(keys.map { $0.hashValue }, layout)
+        let stored = HashGroups(storedKeys.map { $0.hashValue }, layout)
 
         decisions = [SyncDecision](repeating: .insert, count: keys.count)
         var repeats: [(position: Int, first: Int)] = []
         var absentPositions: [Int] = []
-        var table = HashTable()
-        for group in 0..<(1 << groupBits) {
+        var table = HashTable(layout)
+        for group in 0..<layout.groupCount {
             let sourceRange = source.range(of: group)
             table.clear(for: sourceRange.count)
             for index in sourceRange {
                 let entry = source.entries[index]
-                var slot = table.firstSlot(for: entry.hash)
+                let position = layout.position(of: entry)
+                var slot = table.firstSlot(for: entry)
                 var first: Int?
-                while let other = table[slot] {
-                    let candidate = source.entries[other]
-                    if candidate.hash == entry.hash, keys[candidate.position] == keys[entry.position] {
-                        first = candidate.position
+                while let candidate = table[slot] {
+                    let other = layout.position(of: candidate)
+                    if layout.haveEqualHashes(candidate, entry), keys[other] == keys[position] {
+                        first = other
                         break
                     }
                     slot = table.slot(after: slot)
                 }
                 if let first {
-                    repeats.append((entry.position, first))
+                    repeats.append((position, first))
                 } else {
-                    table[slot] = index
+                    table[slot] = entry
                 }
             }
             for index in stored.range(of: group) {
                 let entry = stored.entries[index]
-                var slot = table.firstSlot(for: entry.hash)
+                let position = layout.position(of: entry)
+                var slot = table.firstSlot(for: entry)
                 var isListed = false
-                while let other = table[slot] {
-                    let candidate = source.entries[other]
-                    if candidate.hash == entry.hash, keys[candidate.position] == storedKeys[entry.position] {
-                        decisions[candidate.position] = .keep
+                while let candidate = table[slot] {
+                    let other = layout.position(of: candidate)
+                    if layout.haveEqualHashes(candidate, entry), keys[other] == storedKeys[position] {
+                        decisions[other] = .keep
                         isListed = true
                         break
                     }
                     slot = table.slot(after: slot)
                 }
-                if !isListed { absentPositions.append(entry.position) }
+                if !isListed { absentPositions.append(position) }
             }
         }
 
@@ -87,37 +89,53 @@ struct KeyComparison<Key: Hashable & Sendable>: Sendable {
     }
 }
 
-/// Hashes and their positions, grouped by the hashes' top bits; in a group, in the order of their positions.
-private struct HashGroups {
-    struct Entry {
-        var hash: Int
-        var position: Int
+/// How a hash and the position of its key share one word, an *entry*: the hash's top bits above the position's. The first of
+/// them are the number of its group.
+private struct HashLayout {
+    /// From 1, like all widths here: shifts by less than a word take one instruction.
+    let groupBits: Int
+    private let positionMask: UInt
+
+    /// Groups are of about two thousand keys: their table then fits a processor's first cache.
+    init(count: Int) {
+        // Positions are below `count`, so that none has all bits set.
+        let positionBits = Int.bitWidth - max(count, 1).leadingZeroBitCount
+        positionMask = (1 &<< UInt(positionBits)) - 1
+        groupBits = min(max(positionBits - 11, 1), 16)
     }
 
-    private(set) var entries: [Entry]
+    var groupCount: Int { 1 &<< groupBits }
+
+    func entry(hash: Int, position: Int) -> UInt {
+        hashBits(of: UInt(bitPattern: hash)) | UInt(bitPattern: position)
+    }
+
+    func group(of entry: UInt) -> Int { Int(entry &>> UInt(UInt.bitWidth - groupBits)) }
+
+    func position(of entry: UInt) -> Int { Int(entry & positionMask) }
+
+    /// An entry's hash, with the position's bits cleared.
+    func hashBits(of entry: UInt) -> UInt { entry & ~positionMask }
+
+    func haveEqualHashes(_ left: UInt, _ right: UInt) -> Bool { hashBits(of: left ^ right) == 0 }
+}
+
+/// Entries by their group; in a group, in the order of their positions.
+private struct HashGroups {
+    private(set) var entries: [UInt]
     /// Where each group ends.
     private var ends: [Int]
 
-    /// The number of top bits by which so many hashes are grouped: a few thousand to a group, whose table and entries then
-    /// fit the fast caches.
-    static func bitCount(for count: Int) -> Int {
-        var bitCount = 0
-        while count >> bitCount > 2_048, bitCount < 16 { bitCount += 1 }
-        return bitCount
-    }
-
-    init(_ hashes: [Int], bitCount: Int) {
-        let shift = UInt.bitWidth - bitCount
-        func group(of hash: Int) -> Int { Int(UInt(bitPattern: hash) >> shift) }
+    init(_ hashes: [Int], _ layout: HashLayout) {
         // Each group's end is first its start, and moves as the group is filled.
-        var ends = [Int](repeating: 0, count: (1 << bitCount) + 1)
-        for hash in hashes { ends[group(of: hash) + 1] += 1 }
+        var ends = [Int](repeating: 0, count: layout.groupCount + 1)
+        for hash in hashes { ends[layout.group(of: UInt(bitPattern: hash)) + 1] += 1 }
         for group in 1..<ends.count { ends[group] += ends[group - 1] }
-        entries = [Entry](repeating: Entry(hash: 0, position: 0), count: hashes.count)
+        entries = [UInt](repeating: 0, count: hashes.count)
         for position in hashes.indices {
-            let hash = hashes[position]
-            let group = group(of: hash)
-            entries[ends[group]] = Entry(hash: hash, position: position)
+            let entry = layout.entry(hash: hashes[position], position: position)
+            let group = layout.group(of: entry)
+            entries[ends[group]] = entry
             ends[group] += 1
         }
         self.ends = ends
@@ -131,24 +149,32 @@ private struct HashGroups {
 
 /// A table of open addressing, half full at most, that is used for one group after another.
 private struct HashTable {
-    private static let empty = -1
-    private var slots: [Int] = []
-    private var mask = 0
+    private static let empty = UInt.max
+    private let layout: HashLayout
+    private var slots: [UInt] = []
+    private var slotBits = 0
 
-    /// Makes room for `count` indices.
-    mutating func clear(for count: Int) {
-        var slotCount = 2
-        while slotCount < 2 * count { slotCount *= 2 }
-        if slotCount > slots.count { slots = [Int](repeating: Self.empty, count: slotCount) }
-        for slot in 0..<slotCount { slots[slot] = Self.empty }
-        mask = slotCount - 1
+    init(_ layout: HashLayout) {
+        self.layout = layout
     }
 
-    func firstSlot(for hash: Int) -> Int { hash & mask }
-    func slot(after slot: Int) -> Int { (slot + 1) & mask }
+    /// Makes room for `count` entries.
+    mutating func clear(for count: Int) {
+        slotBits = Int.bitWidth - count.leadingZeroBitCount + 1
+        let slotCount = 1 &<< slotBits
+        if slotCount > slots.count { slots = [UInt](repeating: Self.empty, count: slotCount) }
+        for slot in 0..<slotCount { slots[slot] = Self.empty }
+    }
 
-    /// The index in a slot; `nil` in an empty one.
-    subscript(slot: Int) -> Int? {
+    /// By the bits of the hash that follow the group's.
+    func firstSlot(for entry: UInt) -> Int {
+        Int((layout.hashBits(of: entry) &<< UInt(layout.groupBits)) &>> UInt(UInt.bitWidth - slotBits))
+    }
+
+    func slot(after slot: Int) -> Int { (slot + 1) & ((1 &<< slotBits) - 1) }
+
+    /// The entry in a slot; `nil` in an empty one.
+    subscript(slot: Int) -> UInt? {
         get { slots[slot] == Self.empty ? nil : slots[slot] }
         set { slots[slot] = newValue ?? Self.empty }
     }
