@@ -42,7 +42,7 @@ let package = Package(
             name: "CoreDataModelTests", dependencies: ["CoreDataModel", "SyncModel"], resources: [.copy("Fixtures")],
             swiftSettings: settings),
         .testTarget(
-            name: "JSONMapperTests", dependencies: ["JSONMapper"], resources: [.copy("Fixtures")],
+            name: "JSONMapperTests", dependencies: ["JSONMapper", "SyncModel"], resources: [.copy("Fixtures")],
             swiftSettings: settings),
 
         // Fuzz targets, each built alone with --sanitize=fuzzer
@@ -62,7 +62,7 @@ let package = Package(
             name: "EngineBenchmark", dependencies: ["OneWaySynchronizer", "BenchmarkSupport"],
             path: "Tests/Benchmarks/EngineBenchmark", swiftSettings: settings),
         .executableTarget(
-            name: "MapperBenchmark", dependencies: ["JSONMapper", "BenchmarkSupport"],
+            name: "MapperBenchmark", dependencies: ["JSONMapper", "SyncModel", "BenchmarkSupport"],
             path: "Tests/Benchmarks/MapperBenchmark", swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]

@@ -1,20 +1,22 @@
-import Foundation
+public import Foundation
 
 /// A Swift type that can be made of values of its kind, without loss.
-protocol ValueInitializable {
+public protocol ValueInitializable {
     /// Makes the same as a value; nil where that is not possible without loss.
     init?(_ value: Value)
 }
 
 extension Bool: ValueInitializable {
-    init?(_ value: Value) {
+    /// The flag of `.bool`.
+    public init?(_ value: Value) {
         guard case .bool(let flag) = value else { return nil }
         self = flag
     }
 }
 
 extension String: ValueInitializable {
-    init?(_ value: Value) {
+    /// The text of `.string` and `.uri`, the text form of `.uuid`.
+    public init?(_ value: Value) {
         switch value {
         case .string(let text), .uri(let text): self = text
         case .uuid(let uuid): self = uuid.uuidString
@@ -35,47 +37,58 @@ extension FixedWidthInteger {
 }
 
 extension Int: ValueInitializable {
-    init?(_ value: Value) { self.init(wholeNumber: value) }
+    /// The whole number, where it fits.
+    public init?(_ value: Value) { self.init(wholeNumber: value) }
 }
 
 extension Int8: ValueInitializable {
-    init?(_ value: Value) { self.init(wholeNumber: value) }
+    /// The whole number, where it fits.
+    public init?(_ value: Value) { self.init(wholeNumber: value) }
 }
 
 extension Int16: ValueInitializable {
-    init?(_ value: Value) { self.init(wholeNumber: value) }
+    /// The whole number, where it fits.
+    public init?(_ value: Value) { self.init(wholeNumber: value) }
 }
 
 extension Int32: ValueInitializable {
-    init?(_ value: Value) { self.init(wholeNumber: value) }
+    /// The whole number, where it fits.
+    public init?(_ value: Value) { self.init(wholeNumber: value) }
 }
 
 extension Int64: ValueInitializable {
-    init?(_ value: Value) { self.init(wholeNumber: value) }
+    /// The whole number, where it fits.
+    public init?(_ value: Value) { self.init(wholeNumber: value) }
 }
 
 extension UInt: ValueInitializable {
-    init?(_ value: Value) { self.init(wholeNumber: value) }
+    /// The whole number, where it fits.
+    public init?(_ value: Value) { self.init(wholeNumber: value) }
 }
 
 extension UInt8: ValueInitializable {
-    init?(_ value: Value) { self.init(wholeNumber: value) }
+    /// The whole number, where it fits.
+    public init?(_ value: Value) { self.init(wholeNumber: value) }
 }
 
 extension UInt16: ValueInitializable {
-    init?(_ value: Value) { self.init(wholeNumber: value) }
+    /// The whole number, where it fits.
+    public init?(_ value: Value) { self.init(wholeNumber: value) }
 }
 
 extension UInt32: ValueInitializable {
-    init?(_ value: Value) { self.init(wholeNumber: value) }
+    /// The whole number, where it fits.
+    public init?(_ value: Value) { self.init(wholeNumber: value) }
 }
 
 extension UInt64: ValueInitializable {
-    init?(_ value: Value) { self.init(wholeNumber: value) }
+    /// The whole number, where it fits.
+    public init?(_ value: Value) { self.init(wholeNumber: value) }
 }
 
 extension Double: ValueInitializable {
-    init?(_ value: Value) {
+    /// The number, where a double holds it exactly; a decimal is rounded.
+    public init?(_ value: Value) {
         switch value {
         case .double(let number): self = number
         case .int(let number): self.init(exactly: number)
@@ -87,14 +100,15 @@ extension Double: ValueInitializable {
 
 extension Float: ValueInitializable {
     /// A double is rounded: a `float` attribute holds the double of the same worth, which comes back as it was.
-    init?(_ value: Value) {
+    public init?(_ value: Value) {
         guard let number = Double(value) else { return nil }
         self.init(number)
     }
 }
 
 extension Decimal: ValueInitializable {
-    init?(_ value: Value) {
+    /// The number, exactly; a double as its shortest text spells it.
+    public init?(_ value: Value) {
         switch value {
         case .decimal(let number): self = number
         case .int(let number): self.init(number)
@@ -105,28 +119,32 @@ extension Decimal: ValueInitializable {
 }
 
 extension Timestamp: ValueInitializable {
-    init?(_ value: Value) {
+    /// The moment of `.date`.
+    public init?(_ value: Value) {
         guard case .date(let moment) = value else { return nil }
         self = moment
     }
 }
 
 extension Date: ValueInitializable {
-    init?(_ value: Value) {
+    /// The nearest `Date` to the moment of `.date`.
+    public init?(_ value: Value) {
         guard case .date(let moment) = value else { return nil }
         self = moment.date
     }
 }
 
 extension Data: ValueInitializable {
-    init?(_ value: Value) {
+    /// The bytes of `.binary`.
+    public init?(_ value: Value) {
         guard case .binary(let data) = value else { return nil }
         self = data
     }
 }
 
 extension UUID: ValueInitializable {
-    init?(_ value: Value) {
+    /// That of `.uuid`, or the one that a `.string` spells.
+    public init?(_ value: Value) {
         switch value {
         case .uuid(let uuid): self = uuid
         case .string(let text): self.init(uuidString: text)
@@ -136,7 +154,8 @@ extension UUID: ValueInitializable {
 }
 
 extension URL: ValueInitializable {
-    init?(_ value: Value) {
+    /// That which a `.uri` or `.string` spells.
+    public init?(_ value: Value) {
         switch value {
         case .uri(let text), .string(let text): self.init(string: text)
         default: return nil

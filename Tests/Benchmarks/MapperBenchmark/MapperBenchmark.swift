@@ -6,8 +6,17 @@ enum MapperBenchmark {
     static func main() async throws {
         let memory = MemoryProbe(
             Dictionary(
-                uniqueKeysWithValues: [10_000, 1_000_000].map { count in
-                    (ReaderCases.memoryCaseName(count), { @Sendable in try ReaderCases.readGenerated(count: count) })
+                uniqueKeysWithValues: [10_000, 1_000_000].flatMap { count in
+                    [
+                        (
+                            ReaderCases.memoryCaseName(count),
+                            { @Sendable in try ReaderCases.readGenerated(count: count) }
+                        ),
+                        (
+                            MappingCases.memoryCaseName(count),
+                            { @Sendable in try MappingCases.mapGenerated(count: count) }
+                        ),
+                    ]
                 }))
         if try await memory.runIfChild() { return }
 
@@ -15,6 +24,9 @@ enum MapperBenchmark {
         var report = BenchmarkReport(options: options)
         if options.includes("read") {
             try await ReaderCases.run(options: options, memory: memory, report: &report)
+        }
+        if options.includes("map") {
+            try await MappingCases.run(options: options, memory: memory, report: &report)
         }
         if options.includes("date") { try await DateCases.run(options: options, report: &report) }
         if options.includes("write") { try await WriterCases.run(options: options, report: &report) }

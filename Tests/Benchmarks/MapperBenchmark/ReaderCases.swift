@@ -46,16 +46,20 @@ enum ReaderCases {
 
     /// Reads what the generator makes without ever holding it all.
     static func readGenerated(count: Int) throws -> Int {
+        try readValues(JSONReader(source: generated(count: count)))
+    }
+
+    /// A source of what the generator makes.
+    static func generated(count: Int) -> JSONReader.Source {
         var generator = UserGenerator(count: count)
         var chunk: ArraySlice<UInt8> = []
-        let reader = JSONReader { buffer in
+        return { buffer in
             if chunk.isEmpty { chunk = generator.nextChunk()?[...] ?? [] }
             let count = min(buffer.count, chunk.count)
             chunk.prefix(count).withUnsafeBytes { buffer.copyMemory(from: $0) }
             chunk = chunk.dropFirst(count)
             return count
         }
-        return try readValues(reader)
     }
 
     /// Takes every value of every user, in whatever order its keys are.

@@ -1,0 +1,283 @@
+import Foundation
+import SyncModel
+
+// What becomes of a value, by the attribute's type; anything not listed is of wrong type, and null is null:
+//
+//                  string                        number                         true, false
+//   int…           a number's text               exact and in range             1, 0
+//   double, float  a number's text               nearest                        1, 0
+//   decimal        a number's text               exact                          1, 0
+//   string         itself                        its text, whole ones as such   "true", "false"
+//   bool           "true", "false", a number's   not 0                          itself
+//   date           ISO 8601, a Unix timestamp    a Unix timestamp
+//   uuid           its 36 characters
+//   uri            itself
+//   binary         whole, as its JSON text; arrays and objects as well
+extension ElementMapper {
+    /// Reads the value that comes next into an attribute: what most values are is dealt with here.
+    @inline(__always)
+    mutating func take(
+        _ cursor: inout JSONCursor, _ field: EntityMapping.Field, entry: Int
+    ) throws(JSONFault) -> Bool {
+        let byte = try cursor.significant()
+        switch field.converter {
+        case .string:
+            if byte == ASCII.quote {
+                let text = try cursor.readString()
+                guard text.isEscaped else {
+                    group.records.setString(text.bytes, at: field.slot)
+                    return true
+                }
+                text.withUTF8 { group.records.setString($0, at: field.slot) }
+                return true
+            }
+        case .int:
+            if ASCII.isDigit(byte) || byte == ASCII.minus {
+                let number = try cursor.scanNumber()
+                if let value = number.int64, field.range.contains(value) {
+                    group.records.setInt(value, at: field.slot)
+                    return true
+                }
+                return tolerate(.outOfRange(field.type), contract.wrongType, field, entry: entry)
+            }
+        case .double:
+            if ASCII.isDigit(byte) || byte == ASCII.minus {
+                let number = try cursor.scanNumber()
+                if let value = number.double {
+                    group.records.setDouble(value, at: field.slot)
+                    return true
+                }
+                return tolerate(.outOfRange(field.type), contract.wrongType, field, entry: entry)
+            }
+        case .date:
+            if byte == ASCII.quote {
+                let text = try cursor.readString()
+                if let milliseconds = DateParser.milliseconds(text) {
+                    group.records.setDate(Timestamp(microseconds: milliseconds * 1000), at: field.slot)
+                    return true
+                }
+                return tolerate(.unreadableDate, contract.unreadableDate, field, entry: entry)
+            }
+        case .bool:
+            if byte == ASCII.t || byte == ASCII.f {
+                group.records.setBool(try cursor.readBool(), at: field.slot)
+                return true
+            }
+        case .float, .decimal, .binary, .uuid, .uri, .transformed, .none: break
+        }
+        return try takeOther(&cursor, field, entry: entry)
+    }
+
+    @inline(never)
+    private mutating func takeOther(
+        _ cursor: inout JSONCursor, _ field: EntityMapping.Field, entry: Int
+    ) throws(JSONFault) -> Bool {
+        switch field.converter {
+        case .none:
+            try cursor.skipValue()
+            return true
+        case .transformed:
+            if try cursor.takeNull() { break }
+            return try transform(&cursor, field, entry: entry)
+        case .int, .double, .float, .decimal, .string, .bool, .date, .binary, .uuid, .uri:
+            if try cursor.takeNull() { break }
+            return try convert(&cursor, field, entry: entry)
+        }
+        group.records.setNull(at: field.slot)
+        return true
+    }
+
+    // MARK: Conversions
+
+    /// Converts the value that comes next, which is not null, without a transformer.
+    private mutating func convert(
+        _ cursor: inout JSONCursor, _ field: EntityMapping.Field, entry: Int
+    ) throws(JSONFault) -> Bool {
+        let problem: MappingProblem.Reason?
+        let kind = try cursor.kind()
+        switch (field.plain, kind) {
+        case (.binary, _):
+            group.records.setBinary(try cursor.rawValue().bytes, at: field.slot)
+            problem = nil
+        case (_, .string): problem = try cursor.readString().withUTF8 { convertText($0, field) }
+        case (_, .number): problem = convertNumber(try cursor.readNumber(), field)
+        case (_, .boolean): problem = convertBool(try cursor.readBool(), field)
+        case (_, .null), (_, .array), (_, .object):
+            try cursor.skipValue()
+            problem = .wrongType(field.type)
+        }
+        guard let problem else { return true }
+        let action = problem == .unreadableDate ? contract.unreadableDate : contract.wrongType
+        return tolerate(problem, action, field, entry: entry)
+    }
+
+    private mutating func convertText(
+        _ text: UnsafeBufferPointer<UInt8>, _ field: EntityMapping.Field
+    ) -> MappingProblem.Reason? {
+        switch field.plain {
+        case .string: group.records.setString(text, at: field.slot)
+        case .uri: group.records.setURI(text, at: field.slot)
+        case .uuid:
+            guard let uuid = UUID(utf8: text) else { return .wrongType(field.type) }
+            group.records.setUUID(uuid, at: field.slot)
+        case .date:
+            guard let milliseconds = DateParser.milliseconds(text) else { return .unreadableDate }
+            group.records.setDate(Timestamp(microseconds: milliseconds * 1000), at: field.slot)
+        case .bool:
+            if let flag = Self.flag(text) {
+                group.records.setBool(flag, at: field.slot)
+                return nil
+            }
+            return convertNumberText(text, field)
+        case .int, .double, .float, .decimal: return convertNumberText(text, field)
+        case .binary, .transformed, .none: return .wrongType(field.type)
+        }
+        return nil
+    }
+
+    private mutating func convertNumber(
+        _ number: JSONNumber, _ field: EntityMapping.Field
+    ) -> MappingProblem.Reason? {
+        switch field.plain {
+        case .int:
+            guard let value = number.int64, field.range.contains(value) else { return .outOfRange(field.type) }
+            group.records.setInt(value, at: field.slot)
+        case .double:
+            guard let value = number.double else { return .outOfRange(field.type) }
+            group.records.setDouble(value, at: field.slot)
+        case .float:
+            guard let value = number.double, Float(value).isFinite else { return .outOfRange(field.type) }
+            group.records.setDouble(Double(Float(value)), at: field.slot)
+        case .decimal:
+            guard group.records.setDecimal(number.text.bytes, at: field.slot) else { return .outOfRange(field.type) }
+        case .bool: group.records.setBool(number.mantissa != 0 || number.isTruncated, at: field.slot)
+        case .date:
+            guard let milliseconds = DateParser.milliseconds(number) else { return .unreadableDate }
+            group.records.setDate(Timestamp(microseconds: milliseconds * 1000), at: field.slot)
+        case .string:
+            // One number, one text: a key that comes as 1, as 1.0 and as "1" is the same key.
+            if let value = number.int64 {
+                group.records.setText(value.description, at: field.slot)
+            } else if number.isInteger {
+                group.records.setString(number.text.bytes, at: field.slot)
+            } else if let value = number.double {
+                group.records.setText(value.description, at: field.slot)
+            } else {
+                group.records.setString(number.text.bytes, at: field.slot)
+            }
+        case .uuid, .uri, .binary, .transformed, .none: return .wrongType(field.type)
+        }
+        return nil
+    }
+
+    private mutating func convertBool(_ flag: Bool, _ field: EntityMapping.Field) -> MappingProblem.Reason? {
+        switch field.plain {
+        case .bool: group.records.setBool(flag, at: field.slot)
+        case .int: group.records.setInt(flag ? 1 : 0, at: field.slot)
+        case .double, .float: group.records.setDouble(flag ? 1 : 0, at: field.slot)
+        case .decimal: group.records.setValue(.decimal(flag ? 1 : 0), at: field.slot)
+        case .string: group.records.setText(flag ? "true" : "false", at: field.slot)
+        case .date, .uuid, .uri, .binary, .transformed, .none: return .wrongType(field.type)
+        }
+        return nil
+    }
+
+    /// A number in a string may have white space around it, a plus and zeros in front, and no digit before its point.
+    private mutating func convertNumberText(
+        _ text: UnsafeBufferPointer<UInt8>, _ field: EntityMapping.Field
+    ) -> MappingProblem.Reason? {
+        guard text.contains(where: ASCII.isDigit) else { return .wrongType(field.type) }
+        var rest = text.drop(while: ASCII.isWhitespace)
+        while let last = rest.last, ASCII.isWhitespace(last) { rest.removeLast() }
+        var number: [UInt8] = []
+        if let sign = rest.first, sign == ASCII.minus || sign == ASCII.plus {
+            rest.removeFirst()
+            if sign == ASCII.minus { number.append(sign) }
+        }
+        while rest.first == ASCII.zero { rest.removeFirst() }
+        if rest.first.map(ASCII.isDigit) != true { number.append(ASCII.zero) }
+        number += rest
+        return number.withUnsafeBufferPointer { number in
+            guard let start = number.baseAddress else { return .wrongType(field.type) }
+            var cursor = JSONCursor(start: start, end: start + number.count, options: JSONOptions())
+            guard let read = try? cursor.readNumber(), cursor.byteOffset == number.count else {
+                return .wrongType(field.type)
+            }
+            return convertNumber(read, field)
+        }
+    }
+
+    private static func flag(_ text: UnsafeBufferPointer<UInt8>) -> Bool? {
+        guard text.count == 4 || text.count == 5 else { return nil }
+        let word = text.map { $0 | 0x20 }
+        if word.elementsEqual("true".utf8) { return true }
+        return word.elementsEqual("false".utf8) ? false : nil
+    }
+
+    // MARK: Transformers
+
+    private mutating func transform(
+        _ cursor: inout JSONCursor, _ field: EntityMapping.Field, entry: Int
+    ) throws(JSONFault) -> Bool {
+        let json = try JSONValue(&cursor, exactDecimals: field.type == .decimal)
+        guard let transformer = mapping.transformers[field.slot] else { return true }
+        do {
+            return try store(try transformer.forward(json) ?? .null, field, entry: entry)
+        } catch {
+            let name = mapping.keys.attributes[field.slot].transformerName ?? ""
+            return tolerate(.refused(by: name, "\(error)"), contract.wrongType, field, entry: entry)
+        }
+    }
+
+    /// Stores what a transformer made, converted by the rules of JSON where it is not of the attribute's type.
+    private mutating func store(_ value: Value, _ field: EntityMapping.Field, entry: Int) throws -> Bool {
+        if field.type.accepts(value) {
+            group.records.setValue(value, at: field.slot)
+            return true
+        }
+        var writer = JSONWriter()
+        try writer.value(value)
+        let bytes = writer.bytes
+        return try bytes.withUnsafeBufferPointer { bytes in
+            guard field.type != .transformable else {
+                group.records.setBinary(bytes, at: field.slot)
+                return true
+            }
+            guard let start = bytes.baseAddress else { return true }
+            var cursor = JSONCursor(start: start, end: start + bytes.count, options: JSONOptions())
+            return try convert(&cursor, field, entry: entry)
+        }
+    }
+}
+
+extension RecordBatch {
+    fileprivate mutating func setText(_ text: String, at slot: Int) {
+        var text = text
+        text.withUTF8 { setString($0, at: slot) }
+    }
+}
+
+extension UUID {
+    /// The UUID that 36 characters spell: 8, 4, 4, 4 and 12 hexadecimal digits of either case, hyphens between them.
+    fileprivate init?(utf8 text: UnsafeBufferPointer<UInt8>) {
+        guard text.count == 36 else { return nil }
+        var uuid: uuid_t = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+        let isRead = withUnsafeMutableBytes(of: &uuid) { bytes in
+            var index = 0
+            for byte in bytes.indices {
+                if index == 8 || index == 13 || index == 18 || index == 23 {
+                    guard text[index] == ASCII.minus else { return false }
+                    index += 1
+                }
+                guard let high = ASCII.hexValue(text[index]), let low = ASCII.hexValue(text[index + 1]) else {
+                    return false
+                }
+                bytes[byte] = UInt8(truncatingIfNeeded: high << 4 | low)
+                index += 2
+            }
+            return true
+        }
+        guard isRead else { return nil }
+        self.init(uuid: uuid)
+    }
+}

@@ -1,0 +1,176 @@
+public import SyncModel
+
+/// How JSON objects become records of one entity, compiled from its keys: which bytes of a key lead to which slot, and what
+/// converts the value there. Made by a `RecordMapper`, and the same for every object.
+public final class EntityMapping: Sendable {
+    /// The keys it was compiled from.
+    public let keys: EntityKeys
+    /// What is done about what does not fit.
+    public let contract: ValueContract
+
+    /// What makes an attribute's value, by its type.
+    enum Converter: UInt8 {
+        case int, double, float, decimal, string, bool, date, binary, uuid, uri
+        /// The value goes through a transformer first.
+        case transformed
+        /// The value is checked and left alone.
+        case none
+    }
+
+    /// An attribute that is read.
+    struct Field {
+        var slot: Int
+        var type: AttributeType
+        var converter: Converter
+        /// The converter without a transformer before it.
+        var plain: Converter
+        /// The range of an integer type.
+        var range: ClosedRange<Int64>
+    }
+
+    let trie: KeyTrie
+    /// In the order that the trie's entries refer to.
+    let fields: [Field]
+    /// By slot; nil for attributes without one.
+    let transformers: [JSONTransformers.AttributeTransformer?]
+    let entityMapper: JSONTransformers.EntityMapper?
+    let objectTransformer: JSONTransformers.ObjectTransformer?
+    /// The slots of attributes that must have a value and have no default.
+    let mandatorySlots: [Int]
+    /// The field of the one attribute that is the primary key.
+    let identityField: Field?
+    /// Fields by the hash of their names without case and separators, for keys in no usual spelling; empty in the Groot dialect.
+    private let looseNames: [UInt64: Int]
+
+    /// The entity.
+    public var layout: EntityLayout { keys.layout }
+
+    init(_ keys: EntityKeys, transformers all: JSONTransformers, contract: ValueContract) throws(MappingError) {
+        self.keys = keys
+        self.contract = contract
+        let layout = keys.layout
+        var transformers: [JSONTransformers.AttributeTransformer?] = []
+        for attribute in keys.attributes {
+            let name = attribute.transformerName
+            let found = name.flatMap { all.attributeTransformers[$0] }
+            if let name, found == nil {
+                throw .unknownTransformer(entity: layout.name, attribute: attribute.attribute.name, name: name)
+            }
+            transformers.append(found)
+        }
+        self.transformers = transformers
+        entityMapper = keys.entityMapperName.flatMap { all.entityMappers[$0] }
+        if let name = keys.entityMapperName, entityMapper == nil {
+            throw .unknownTransformer(entity: layout.name, attribute: nil, name: name)
+        }
+        objectTransformer = keys.objectTransformerName.flatMap { all.objectTransformers[$0] }
+        if let name = keys.objectTransformerName, objectTransformer == nil {
+            throw .unknownTransformer(entity: layout.name, attribute: nil, name: name)
+        }
+        mandatorySlots = layout.attributes.indices.filter {
+            !layout.attributes[$0].isOptional && layout.attributes[$0].defaultValue.isNull
+        }
+        let bySlot = keys.attributes.map { Self.field($0, dialect: keys.dialect) }
+        identityField = keys.identitySlots.count == 1 ? bySlot[keys.identitySlots[0]] : nil
+        trie = KeyTrie(Self.sources(keys))
+        let fields = trie.fieldOrder.map { bySlot[$0] }
+        self.fields = fields
+        looseNames =
+            keys.dialect == .groot
+            ? [:]
+            : Dictionary(
+                fields.indices.map { (Self.looseHash(layout.attributes[fields[$0].slot].name.utf8), $0) },
+                uniquingKeysWith: { first, _ in first })
+    }
+
+    /// The field of an attribute whose name is the camelCase of a key that is no entry; nil where there is none.
+    func looseField(_ key: JSONSlice) -> Int? {
+        guard !looseNames.isEmpty else { return nil }
+        guard let field = looseNames[key.withUTF8 { Self.looseHash($0) }] else { return nil }
+        return JSONKey.camelCase(key.string) == layout.attributes[fields[field].slot].name ? field : nil
+    }
+
+    /// The same for two spellings of a name that differ in separators and in the case of ASCII letters.
+    private static func looseHash(_ bytes: some Sequence<UInt8>) -> UInt64 {
+        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+        for byte in bytes where byte != ASCII.minus && byte != ASCII.space && byte != 0x5F {
+            let folded = byte &- 0x41 < 26 ? byte | 0x20 : byte
+            hash = (hash ^ UInt64(folded)) &* 0x0000_0100_0000_01B3
+        }
+        return hash
+    }
+
+    // MARK: Compiling
+
+    private static func field(_ keys: AttributeKeys, dialect: JSONDialect) -> Field {
+        let type = keys.attribute.type
+        let range: ClosedRange<Int64> =
+            switch type {
+            case .int16: Int64(Int16.min)...Int64(Int16.max)
+            case .int32: Int64(Int32.min)...Int64(Int32.max)
+            default: Int64.min...Int64.max
+            }
+        let plain: Converter =
+            switch type {
+            case .int16, .int32, .int64: .int
+            case .double: .double
+            case .float: .float
+            case .decimal: .decimal
+            case .string: .string
+            case .bool: .bool
+            case .date: .date
+            case .uuid: .uuid
+            case .uri: .uri
+            case .binary: .binary
+            // By convention, what no transformer reads is not for reading; by annotation, it was asked for and is kept whole.
+            case .transformable: dialect == .sync ? .none : .binary
+            }
+        return Field(
+            slot: keys.slot, type: type, converter: keys.transformerName == nil ? plain : .transformed, plain: plain,
+            range: range)
+    }
+
+    /// What each path leads to. Of several claims on one path the strongest holds, among equals the first; annotations hold all.
+    private static func sources(_ keys: EntityKeys) -> [KeyTrie.Source] {
+        var strongest: [[String]: (strength: Int, slots: [Int])] = [:]
+        var order: [[String]] = []
+        for attribute in keys.attributes {
+            for path in attribute.spellings {
+                let strength = strength(of: path, for: attribute)
+                guard let claim = strongest[path] else {
+                    strongest[path] = (strength, [attribute.slot])
+                    order.append(path)
+                    continue
+                }
+                if strength < claim.strength {
+                    strongest[path] = (strength, [attribute.slot])
+                } else if strength == claim.strength, strength == 0 {
+                    strongest[path] = (strength, claim.slots + [attribute.slot])
+                }
+            }
+        }
+        var sources = order.flatMap { path in
+            (strongest[path]?.slots ?? []).map { KeyTrie.Source(path: path, field: $0, relationship: nil) }
+        }
+        for relationship in keys.relationships {
+            let index = relationship.relationship.index
+            sources += relationship.spellings.map { KeyTrie.Source(path: $0, field: nil, relationship: (index, false)) }
+        }
+        for relationship in keys.relationships {
+            for path in relationship.identifierSpellings
+            where !sources.contains(where: { $0.relationship != nil && $0.path == path }) {
+                let index = relationship.relationship.index
+                sources.append(KeyTrie.Source(path: path, field: nil, relationship: (index, true)))
+            }
+        }
+        return sources
+    }
+
+    /// 0 for an annotation, 1 for the name, 2 for a reserved word, 3 for `id`.
+    private static func strength(of path: [String], for keys: AttributeKeys) -> Int {
+        if let custom = keys.customPath, path == custom || path == [custom.joined(separator: ".")] { return 0 }
+        let name = keys.attribute.name
+        if path == [name] || path.first.flatMap(JSONKey.camelCase) == name { return 1 }
+        return path == [EntityKeys.remotePrimaryKey] ? 3 : 2
+    }
+}

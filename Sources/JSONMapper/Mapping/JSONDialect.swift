@@ -1,0 +1,109 @@
+public import SyncModel
+
+/// The vocabulary in which a model says how JSON maps onto it.
+public enum JSONDialect: Hashable, Sendable, CaseIterable {
+    /// By convention, with annotations for what differs: `sync.remoteKey`, `sync.isPrimaryKey` (`YES` or `true`),
+    /// `sync.valueTransformer`, `sync.nonExportable` (any value), each also in the older spelling `hyper.…`, which counts where the newer
+    /// one is absent. A key of JSON reaches an attribute by its name in snake_case or camelCase; `EntityKeys` has the rules.
+    case sync
+    /// By annotation alone: `JSONKeyPath` and `JSONTransformerName` of properties, `identityAttributes` (or the older
+    /// `identityAttribute`), `entityMapperName` and `JSONDictionaryTransformerName` of entities. Nothing is inferred from
+    /// names: a property without a key path is neither read nor written.
+    case groot
+
+    /// The identities that the annotations and conventions of this dialect give the entities of a model, as what each
+    /// adds to its parent's; entities whose identity the model declares already are left out, unless an annotation says
+    /// otherwise.
+    ///
+    /// - Throws: `ModelError` where an annotation names an attribute that does not exist.
+    public func identities(in model: Model) throws(ModelError) -> [String: [String]] {
+        var result: [String: [String]] = [:]
+        for layout in model.layouts {
+            let inherited = layout.parent.map { model.layouts[$0].attributes.count } ?? 0
+            var found: [String] = []
+            switch self {
+            case .groot:
+                found = Annotation.identityAttributes(layout.entity.userInfo) ?? []
+            case .sync:
+                let own = layout.attributes[inherited...]
+                let inheritsOne = EntityKeys.ancestors(of: layout, in: model).contains {
+                    !(result[$0.name] ?? $0.entity.identity).isEmpty
+                }
+                if inheritsOne { continue }
+                if let marked = own.first(where: { Annotation.isPrimaryKey($0.userInfo) }) {
+                    found = [marked.name]
+                } else if layout.entity.identity.isEmpty {
+                    let byConvention = EntityKeys.primaryKeyNames.first { name in own.contains { $0.name == name } }
+                    found = byConvention.map { [$0] } ?? []
+                }
+            }
+            for attribute in found where layout.slot(of: attribute) == nil {
+                throw .unknownIdentity(entity: layout.name, attribute: attribute)
+            }
+            if !found.isEmpty {
+                result[layout.name] = found
+            }
+        }
+        return result
+    }
+
+    /// The model with the identities that ``identities(in:)`` finds, which is what stores need to tell objects apart.
+    ///
+    /// - Throws: `ModelError` where an annotation names an attribute that does not exist, or is transformable.
+    public func identified(_ model: Model) throws(ModelError) -> Model {
+        try model.replacingIdentities(try identities(in: model))
+    }
+}
+
+/// A convention for keys of more than one word.
+public enum JSONKeyStyle: Hashable, Sendable, CaseIterable {
+    /// `created_at`
+    case snakeCase
+    /// `createdAt`
+    case camelCase
+}
+
+/// What annotations say, read from a user info.
+enum Annotation {
+    static func remoteKey(_ userInfo: [String: String]) -> String? {
+        (userInfo["sync.remoteKey"] ?? userInfo["hyper.remoteKey"]).flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    static func isPrimaryKey(_ userInfo: [String: String]) -> Bool {
+        let value = userInfo["sync.isPrimaryKey"] ?? userInfo["hyper.isPrimaryKey"]
+        return value == "YES" || value == "true"
+    }
+
+    static func valueTransformer(_ userInfo: [String: String]) -> String? {
+        userInfo["sync.valueTransformer"] ?? userInfo["hyper.valueTransformer"]
+    }
+
+    static func isNonExportable(_ userInfo: [String: String]) -> Bool {
+        userInfo["sync.nonExportable"] != nil || userInfo["hyper.nonExportable"] != nil
+    }
+
+    static func keyPath(_ userInfo: [String: String]) -> String? {
+        userInfo["JSONKeyPath"].flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    static func transformer(_ userInfo: [String: String]) -> String? {
+        userInfo["JSONTransformerName"]
+    }
+
+    static func entityMapper(_ userInfo: [String: String]) -> String? {
+        userInfo["entityMapperName"]
+    }
+
+    static func objectTransformer(_ userInfo: [String: String]) -> String? {
+        userInfo["JSONDictionaryTransformerName"]
+    }
+
+    /// Names between commas, white space around them left out.
+    static func identityAttributes(_ userInfo: [String: String]) -> [String]? {
+        (userInfo["identityAttributes"] ?? userInfo["identityAttribute"]).map { list in
+            list.split(separator: ",").map { name in
+                String(name.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
+            }
+        }
+    }
+}

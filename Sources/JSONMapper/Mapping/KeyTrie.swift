@@ -1,0 +1,199 @@
+import SyncModel
+
+/// What the bytes of a key lead to, compiled for looking up keys without making a `String` of any.
+///
+/// A key is an *entry* of a *level*: level 0 holds the keys of the object itself, a further level those of the object under a
+/// key that is only part of a path. Per level, entries are found in a hash table of their bytes. Whoever walks objects tries the entry that
+/// followed the last one before: objects of one source mostly look alike.
+final class KeyTrie: @unchecked Sendable {
+    // Sendable: nothing changes after `init`, and the memory that entries point to is freed in `deinit`.
+
+    /// A key of a level. What it leads to may be several attributes, a relationship and a further level at once.
+    struct Entry {
+        /// The key as it is written, with quotes and colon; of no bytes where it cannot be written so without escapes.
+        var quoted: UnsafeBufferPointer<UInt8>
+        var bytes: UnsafeBufferPointer<UInt8>
+        /// The places in the mapping's fields of the attributes it fills.
+        var firstField: Int
+        var fieldCount: Int
+        /// The relationship it holds; -1 for none.
+        var relationship: Int
+        /// Whether it holds identifiers of related objects, and nothing else.
+        var holdsIdentifiers: Bool
+        /// The level of the object under it; -1 for none.
+        var level: Int
+        /// Whether it fills one attribute and does nothing else.
+        var isPlain: Bool
+    }
+
+    /// A level's place in the flat tables.
+    struct Level {
+        /// The power of two that is the size of its hash table, less one.
+        var mask: Int
+        var firstBucket: Int
+        /// The places in the mapping's fields of all attributes at it and below.
+        var fields: [Int]
+        /// The keys that lead to it.
+        var path: [String]
+    }
+
+    /// What a key is compiled from.
+    struct Source {
+        var path: [String]
+        var field: Int?
+        var relationship: (index: Int, holdsIdentifiers: Bool)?
+    }
+
+    let levels: [Level]
+    let entries: UnsafePointer<Entry>
+    let entryCount: Int
+    /// The way to each entry, for messages.
+    let paths: [[String]]
+    /// Fields in the order in which the entries refer to them.
+    let fieldOrder: [Int]
+    private let buckets: [Int32]
+    private let entryMemory: UnsafeMutablePointer<Entry>
+    private let byteMemory: UnsafeMutablePointer<UInt8>
+
+    init(_ sources: [Source]) {
+        var builder = Builder()
+        _ = builder.addLevel()
+        for source in sources { builder.insert(source, path: source.path[...], level: 0) }
+        fieldOrder = builder.entries.flatMap(\.fields)
+        paths = builder.entries.map(\.path)
+        entryCount = builder.entries.count
+        let quoted = builder.entries.map { JSONWriter.quotedKey($0.path.last ?? "") }
+        let plain = builder.entries.map { Array(($0.path.last ?? "").utf8) }
+        let byteCount = zip(quoted, plain).reduce(0) { $0 + $1.0.count + 1 + $1.1.count }
+        byteMemory = .allocate(capacity: max(byteCount, 1))
+        entryMemory = .allocate(capacity: max(builder.entries.count, 1))
+        var next = byteMemory
+        var firstField = 0
+        for (index, entry) in builder.entries.enumerated() {
+            let bytes = Self.copy(plain[index], to: &next)
+            // A key with escapes can be written in more ways than one, and is compared after they are resolved.
+            let isEscaped = quoted[index].count != plain[index].count + 2
+            let whole =
+                isEscaped
+                ? UnsafeBufferPointer(start: nil, count: 0) : Self.copy(quoted[index] + [ASCII.colon], to: &next)
+            let compiled = Entry(
+                quoted: whole, bytes: bytes, firstField: firstField, fieldCount: entry.fields.count,
+                relationship: entry.relationship?.index ?? -1,
+                holdsIdentifiers: entry.relationship?.holdsIdentifiers ?? false, level: entry.level,
+                isPlain: entry.fields.count == 1 && entry.relationship == nil && entry.level < 0)
+            (entryMemory + index).initialize(to: compiled)
+            firstField += entry.fields.count
+        }
+        entries = UnsafePointer(entryMemory)
+        var buckets: [Int32] = []
+        let paths = self.paths
+        let compiled = UnsafePointer(entryMemory)
+        levels = builder.levels.enumerated().map { level, members in
+            var size = 4
+            while size < members.count * 2 { size *= 2 }
+            let first = buckets.count
+            buckets += repeatElement(-1, count: size)
+            for member in members {
+                var bucket = Int(truncatingIfNeeded: Self.hash(compiled[member].bytes)) & (size - 1)
+                while buckets[first + bucket] >= 0 { bucket = (bucket + 1) & (size - 1) }
+                buckets[first + bucket] = Int32(member)
+            }
+            let outer = builder.entries.firstIndex { $0.level == level }
+            return Level(
+                mask: size - 1, firstBucket: first,
+                fields: builder.descendants(of: members).flatMap { entry in
+                    (0..<compiled[entry].fieldCount).map { compiled[entry].firstField + $0 }
+                }, path: outer.map { paths[$0] } ?? [])
+        }
+        self.buckets = buckets
+    }
+
+    deinit {
+        entryMemory.deallocate()
+        byteMemory.deallocate()
+    }
+
+    /// The entry of a key at a level; -1 where there is none.
+    func find(_ key: JSONSlice, level: Int) -> Int {
+        key.isEscaped ? key.withUTF8 { find($0, level: level) } : find(key.bytes, level: level)
+    }
+
+    private func find(_ key: UnsafeBufferPointer<UInt8>, level: Int) -> Int {
+        let level = levels[level]
+        var bucket = Int(truncatingIfNeeded: Self.hash(key)) & level.mask
+        while true {
+            let entry = Int(buckets[level.firstBucket + bucket])
+            if entry < 0 { return -1 }
+            let bytes = entries[entry].bytes
+            if bytes.count == key.count {
+                guard let one = bytes.baseAddress, let other = key.baseAddress else { return entry }
+                if areEqual(one, other, count: key.count) { return entry }
+            }
+            bucket = (bucket + 1) & level.mask
+        }
+    }
+
+    /// FNV-1a.
+    private static func hash(_ bytes: UnsafeBufferPointer<UInt8>) -> UInt64 {
+        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+        for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
+        return hash ^ (hash &>> 32)
+    }
+
+    private static func copy(
+        _ bytes: [UInt8], to next: inout UnsafeMutablePointer<UInt8>
+    ) -> UnsafeBufferPointer<UInt8> {
+        let start = next
+        for byte in bytes {
+            next.initialize(to: byte)
+            next += 1
+        }
+        return UnsafeBufferPointer(start: start, count: bytes.count)
+    }
+
+    /// Collects entries while paths are inserted.
+    private struct Builder {
+        struct Entry {
+            var path: [String]
+            var fields: [Int] = []
+            var relationship: (index: Int, holdsIdentifiers: Bool)?
+            var level = -1
+        }
+
+        var entries: [Entry] = []
+        /// The entries of each level.
+        var levels: [[Int]] = []
+
+        mutating func addLevel() -> Int {
+            levels.append([])
+            return levels.count - 1
+        }
+
+        mutating func insert(_ source: Source, path: ArraySlice<String>, level: Int) {
+            guard let key = path.first else { return }
+            let found = levels[level].first { entries[$0].path.last?.utf8.elementsEqual(key.utf8) ?? false }
+            let entry = found ?? entries.count
+            if found == nil {
+                entries.append(Entry(path: Array(source.path[..<(path.startIndex + 1)])))
+                levels[level].append(entry)
+            }
+            if path.count > 1 {
+                if entries[entry].level < 0 { entries[entry].level = addLevel() }
+                insert(source, path: path.dropFirst(), level: entries[entry].level)
+            } else {
+                if let field = source.field, !entries[entry].fields.contains(field) {
+                    entries[entry].fields.append(field)
+                }
+                if let relationship = source.relationship { entries[entry].relationship = relationship }
+            }
+        }
+
+        /// These entries and all at the levels below them.
+        func descendants(of members: [Int]) -> [Int] {
+            members.flatMap { member in
+                let level = entries[member].level
+                return [member] + (level < 0 ? [] : descendants(of: levels[level]))
+            }
+        }
+    }
+}

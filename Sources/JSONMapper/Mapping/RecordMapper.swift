@@ -1,0 +1,100 @@
+public import SyncModel
+
+/// Maps JSON onto the records of a model.
+///
+///     let mapper = try RecordMapper(model)
+///     let users = try mapper.reader(of: "User", bytes: bytes)
+///     while let batch = try users.next() { … }
+///
+/// Everything that depends on the model alone is worked out when the mapper is made; it is a value that can be kept and shared.
+public struct RecordMapper: Sendable {
+    /// The model, with the identities that the dialect finds in it: what a store for these records is made with.
+    public let model: Model
+    /// Where the rules for keys are taken from.
+    public let dialect: JSONDialect
+    /// What is done about what does not fit.
+    public let contract: ValueContract
+    /// What annotations refer to by name.
+    public let transformers: JSONTransformers
+
+    private let mappings: [EntityMapping]
+
+    /// Makes a mapper.
+    ///
+    /// - Parameters:
+    ///   - model: The model.
+    ///   - dialect: Where the rules for keys are taken from; Sync's by default.
+    ///   - transformers: All that the model's annotations refer to.
+    ///   - contract: What is done about what does not fit; by default what the dialect's ancestor did.
+    /// - Throws: `MappingError.unknownTransformer` for a name that was not registered; `ModelError` where an annotation makes
+    ///   an identity of what cannot be one.
+    public init(
+        _ model: Model, dialect: JSONDialect = .sync, transformers: JSONTransformers = JSONTransformers(),
+        contract: ValueContract? = nil
+    ) throws {
+        let contract = contract ?? .standard(dialect)
+        let identified = try dialect.identified(model)
+        self.model = identified
+        self.dialect = dialect
+        self.contract = contract
+        self.transformers = transformers
+        mappings = try identified.layouts.map { layout in
+            try EntityMapping(
+                EntityKeys(layout, in: identified, dialect: dialect), transformers: transformers, contract: contract)
+        }
+    }
+
+    /// How objects of an entity are mapped.
+    ///
+    /// - Throws: `MappingError.unknownEntity`.
+    public func mapping(of entity: String) throws(MappingError) -> EntityMapping {
+        guard let layout = model[entity] else { throw .unknownEntity(entity) }
+        return mappings[layout.index]
+    }
+
+    /// The mapping of the entity that an entity mapper named.
+    func mapping(of answer: String, for mapping: EntityMapping) throws(MappingError) -> EntityMapping {
+        guard let layout = model[answer], layout.isKind(of: mapping.layout) else {
+            throw .unrelatedEntity(entity: mapping.layout.name, answer: answer)
+        }
+        return mappings[layout.index]
+    }
+
+    // MARK: One object
+
+    /// Maps one JSON object onto a record: attributes whose keys are absent stay as they are, null clears.
+    ///
+    /// - Parameters:
+    ///   - record: A record of this mapper's model; what it is related to stays as it is.
+    ///   - json: An object.
+    /// - Returns: Whether a value changed.
+    /// - Throws: `MappingError.unfit` where the contract rejects the object or fails; `MappingError.unknownEntity` for a record of an
+    ///   entity that the model lacks; `JSONError.nonFiniteNumber` for such a number in `json`.
+    public func fill(_ record: inout Record, from json: JSONValue) throws -> Bool {
+        var writer = JSONWriter()
+        try writer.value(json)
+        return try fill(&record, from: writer.bytes)
+    }
+
+    /// Maps one JSON object, given as UTF-8, onto a record: attributes whose keys are absent stay as they are, null clears.
+    ///
+    /// - Returns: Whether a value changed.
+    /// - Throws: As ``fill(_:from:)-(_,JSONValue)``, and `JSONError` where the bytes are not one JSON document.
+    public func fill(_ record: inout Record, from bytes: [UInt8]) throws -> Bool {
+        let reader = try RecordReader(
+            self, entity: record.layout.name, reader: JSONReader(bytes: bytes, layout: .document),
+            options: RecordReader.Options(), usesEntityMapper: false)
+        guard let batch = try reader.next() else { return false }
+        if let problem = batch.rejected.first { throw MappingError.unfit(problem) }
+        guard let group = batch.groups.first else { return false }
+        return group.records.withReader { cells in
+            var hasChanged = false
+            for slot in 0..<min(cells.columnCount, record.layout.attributes.count) {
+                guard let value = cells.value(row: 0, slot: slot), record[slot: slot] != value else { continue }
+                record[slot: slot] = value
+                hasChanged = true
+            }
+            return hasChanged
+        }
+    }
+}

@@ -1,0 +1,80 @@
+public import SyncModel
+
+/// Reads JSON as batches of records, in memory that does not grow with the input.
+///
+/// Null in place of an object counts for nothing, except in the count of elements. A reader is used by one task at a time.
+public final class RecordReader {
+    /// How batches are cut, and what else they hold.
+    public struct Options: Sendable {
+        /// How many objects a batch is made of, at most; 1,000 by default, at least 1.
+        public var batchRowCount: Int
+        /// How many bytes of values and relationships a batch may hold before it is handed out; 1 MiB by default.
+        public var batchByteCount: Int
+        /// Whether the JSON of relationships is kept with each batch; false by default.
+        public var keepsRelationships: Bool
+        /// Whether an element may be the identifier of its object alone, as a string or number; nil, the default, leaves it to the
+        /// dialect: Groot's does, Sync's does not.
+        public var acceptsIdentifiers: Bool?
+
+        /// Makes options; what is left out keeps its default.
+        public init(
+            batchRowCount: Int = 1000, batchByteCount: Int = 1 << 20, keepsRelationships: Bool = false,
+            acceptsIdentifiers: Bool? = nil
+        ) {
+            self.batchRowCount = max(batchRowCount, 1)
+            self.batchByteCount = batchByteCount
+            self.keepsRelationships = keepsRelationships
+            self.acceptsIdentifiers = acceptsIdentifiers
+        }
+    }
+
+    private let reader: JSONReader
+    private var collector: RecordCollector
+
+    /// Makes a reader of elements that a `JSONReader` finds; used by nobody else from then on.
+    ///
+    /// - Throws: `MappingError.unknownEntity`.
+    public convenience init(
+        _ mapper: RecordMapper, entity: String, reader: JSONReader,
+        options: Options = Options()
+    ) throws(MappingError) {
+        try self.init(mapper, entity: entity, reader: reader, options: options, usesEntityMapper: true)
+    }
+
+    init(
+        _ mapper: RecordMapper, entity: String, reader: JSONReader, options: Options,
+        usesEntityMapper: Bool
+    ) throws(MappingError) {
+        self.reader = reader
+        collector = try RecordCollector(
+            mapper, entity: entity, options: options, jsonOptions: reader.options, usesEntityMapper: usesEntityMapper)
+    }
+
+    /// The next records.
+    ///
+    /// - Returns: Nil at the end, or, where the input is appended piece by piece, until there is more; what has been read of an
+    ///   unfinished batch is then handed out first.
+    /// - Throws: `JSONError` for malformed input, `MappingError.unfit` where the contract fails, and what the source throws. After
+    ///   `MappingError.unfit` reading can go on behind the element; what was mapped before it comes with the next batch.
+    public func next() throws -> MappedBatch? {
+        while !collector.isFull {
+            let index = reader.elementCount
+            guard let outcome = try reader.next({ cursor in try collector.read(&cursor, index: index) }) else { break }
+            _ = try collector.finish(outcome)
+        }
+        return collector.takeBatch()
+    }
+
+    /// All that is left, as records with defaults in place of what is absent, and what was left out.
+    ///
+    /// - Throws: As ``next()``.
+    public func readAll() throws -> (records: [Record], rejected: [MappingProblem]) {
+        var records: [Record] = []
+        var rejected: [MappingProblem] = []
+        while let batch = try next() {
+            for group in batch.groups { records += group.makeRecords() }
+            rejected += batch.rejected
+        }
+        return (records, rejected)
+    }
+}

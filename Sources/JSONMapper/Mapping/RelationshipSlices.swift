@@ -1,0 +1,61 @@
+/// The JSON of relationships, taken out of the objects of a batch while they were mapped, for whoever relates records.
+///
+/// Each entry holds the whole value as it is written: an object, an array of objects or identifiers, an identifier, null. A key
+/// that is absent has no entry; of a key that occurs twice both are here, and the later one counts. The bytes have been checked, so a
+/// cursor over them fails only where it is asked for a value of another kind.
+public struct RelationshipSlices: Sendable {
+    /// One relationship of one record.
+    public struct Entry: Hashable, Sendable {
+        /// The record's row in its batch.
+        public let row: Int
+        /// The relationship's index in the entity's layout.
+        public let relationship: Int
+        /// Whether it was found under a key for identifiers, such as `company_id`, rather than under the relationship's own.
+        public let holdsIdentifiers: Bool
+        /// What kind of value it is.
+        public let kind: JSONKind
+        /// Its place in `bytes`.
+        public let range: Range<Int>
+    }
+
+    /// The entries in the order of their rows, and within a row as they were written.
+    public private(set) var entries: [Entry] = []
+    /// The values, one after the other.
+    public private(set) var bytes: [UInt8] = []
+
+    mutating func append(_ value: JSONSlice, row: Int, relationship: Int, holdsIdentifiers: Bool) {
+        let start = bytes.count
+        bytes.append(contentsOf: value.bytes)
+        let kind = value.bytes.first.flatMap(JSONCursor.kind(startingWith:)) ?? .null
+        entries.append(
+            Entry(
+                row: row, relationship: relationship, holdsIdentifiers: holdsIdentifiers, kind: kind,
+                range: start..<bytes.count))
+    }
+
+    /// Takes back what was appended after a state.
+    mutating func truncate(entryCount: Int, byteCount: Int) {
+        entries.removeLast(entries.count - entryCount)
+        bytes.removeLast(bytes.count - byteCount)
+    }
+
+    /// Reads an entry's value.
+    ///
+    /// - Parameters:
+    ///   - entry: One of ``entries``.
+    ///   - options: What was accepted when the batch was read.
+    ///   - body: Gets a cursor before the value, valid until it returns.
+    /// - Throws: What the function throws.
+    public func read<Result, Failure: Error>(
+        _ entry: Entry, options: JSONOptions = JSONOptions(), _ body: (inout JSONCursor) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        let result: Swift.Result<Result, Failure> = bytes.withUnsafeBufferPointer { all in
+            let value = UnsafeBufferPointer(rebasing: all[entry.range])
+            // A value is never empty, and so has an address.
+            guard let start = value.baseAddress else { preconditionFailure("an entry of another batch") }
+            var cursor = JSONCursor(start: start, end: start + value.count, options: options)
+            do throws(Failure) { return .success(try body(&cursor)) } catch { return .failure(error) }
+        }
+        return try result.get()
+    }
+}

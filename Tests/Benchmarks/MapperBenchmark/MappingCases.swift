@@ -1,0 +1,74 @@
+import BenchmarkSupport
+import Foundation
+import JSONMapper
+import SyncModel
+
+/// From bytes to records, against `JSONDecoder` into a struct with the same fields.
+enum MappingCases {
+    /// The fields of ``User``.
+    static func mapper() throws -> RecordMapper {
+        try RecordMapper(
+            try Model {
+                Entity("User", identity: "remoteID") {
+                    Attribute("remoteID", .int64, optional: false)
+                    Attribute("name", .string)
+                    Attribute("email", .string)
+                    Attribute("createdAt", .date)
+                    Attribute("updatedAt", .date)
+                    Attribute("score", .double)
+                    Attribute("active", .bool)
+                    Attribute("tags", .binary)
+                    Attribute("city", .string, userInfo: ["sync.remoteKey": "address.city"])
+                    Attribute("zip", .string, userInfo: ["sync.remoteKey": "address.zip"])
+                }
+            })
+    }
+
+    static func run(options: BenchmarkOptions, memory: MemoryProbe, report: inout BenchmarkReport) async throws {
+        let mapper = try mapper()
+        for count in options.isFull ? [10_000, 1_000_000] : [10_000] {
+            let bytes = UserGenerator.bytes(count: count)
+            let data = Data(bytes)
+            let decoder = JSONDecoder()
+            decoder.dateDecodingStrategy = .iso8601
+            let measured = try await measure(
+                runs: count > 100_000 ? 3 : 9,
+                [
+                    BenchmarkCase("map-jsondecoder", n: count) { try decoder.decode([User].self, from: data).count },
+                    BenchmarkCase("map-records", n: count) { try drain(mapper.reader(of: "User", bytes: bytes)) },
+                ])
+            report.add(measured, against: "map-jsondecoder") { item in
+                [
+                    ("ns", .number(item.seconds / Double(item.n) * 1e9)),
+                    ("MB/s", .number(Double(bytes.count) / 1e6 / item.seconds)), ("spread", .number(item.spread)),
+                ]
+            }
+        }
+        for count in options.isFull ? [10_000, 1_000_000] : [10_000] {
+            let name = memoryCaseName(count)
+            let start = ContinuousClock.now
+            let peak = memory.peakBytes(of: name)
+            let elapsed = start.duration(to: .now) / .seconds(1)
+            report.add(BenchmarkReport.Row(name: name, n: count, seconds: elapsed, peakMemoryBytes: peak))
+        }
+    }
+
+    static func memoryCaseName(_ count: Int) -> String { "map-generated-\(count)" }
+
+    /// Maps what the generator makes without ever holding it all.
+    static func mapGenerated(count: Int) throws -> Int {
+        let reader = JSONReader(source: ReaderCases.generated(count: count))
+        return try drain(RecordReader(mapper(), entity: "User", reader: reader))
+    }
+
+    private static func drain(_ reader: RecordReader) throws -> Int {
+        var count = 0
+        while let batch = try reader.next() {
+            count += batch.recordCount
+            if batch.toleratedCount > 0 || !batch.rejected.isEmpty { throw Unmapped() }
+        }
+        return count
+    }
+
+    private struct Unmapped: Error {}
+}

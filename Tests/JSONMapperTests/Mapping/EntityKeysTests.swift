@@ -1,0 +1,139 @@
+import JSONMapper
+import SyncModel
+import Testing
+
+@Suite struct EntityKeysTests {
+    private func keys(
+        _ dialect: JSONDialect = .sync, of entity: String = "User", @ModelBuilder<Entity> _ entities: () -> [Entity]
+    ) throws -> EntityKeys {
+        let model = try Model(entities())
+        return EntityKeys(try model.layout(of: entity), in: model, dialect: dialect)
+    }
+
+    @Test func namesAreFoundInBothStylesAndWrittenInTheWantedOne() throws {
+        let keys = try keys { Entity("User") { Attribute("firstName", .string) } }
+        #expect(keys.attribute("firstName")?.spellings == [["firstName"], ["first_name"]])
+        #expect(keys.attribute("firstName")?.path() == ["first_name"])
+        #expect(keys.attribute("firstName")?.path(.camelCase) == ["firstName"])
+        #expect(keys.attribute("lastName") == nil)
+    }
+
+    @Test func aNameThatIsNotTheCamelCaseOfItsKeyIsFoundByItselfAlone() throws {
+        let keys = try keys { Entity("User") { Attribute("uniqueId", .string) } }
+        #expect(keys.attribute("uniqueId")?.spellings == [["uniqueId"]])
+        #expect(keys.attribute("uniqueId")?.path() == ["unique_id"])
+    }
+
+    @Test func customKeysStandBeforeNamesAndAreWrittenInEveryStyle() throws {
+        let keys = try keys {
+            Entity("User") {
+                Attribute("age", .int16, userInfo: ["sync.remoteKey": "age_of_person", "hyper.remoteKey": "old_age"])
+                Attribute("city", .string, userInfo: ["hyper.remoteKey": "address.city_name"])
+            }
+        }
+        #expect(keys.attribute("age")?.spellings == [["age_of_person"], ["age"]])
+        #expect(keys.attribute("age")?.path(.camelCase) == ["age_of_person"])
+        #expect(keys.attribute("city")?.spellings == [["address", "city_name"], ["address.city_name"], ["city"]])
+        #expect(keys.attribute("city")?.path() == ["address", "city_name"])
+    }
+
+    @Test func reservedWordsStandForNamesPrefixedWithTheEntityOrItsParent() throws {
+        let keys = try keys(of: "SpecialUser") {
+            Entity("User") { Attribute("userDescription", .string) }
+            Entity("SpecialUser", parent: "User") {
+                Attribute("specialUserType", .string)
+                Attribute("companyType", .string)
+            }
+        }
+        #expect(keys.attribute("userDescription")?.spellings.last == ["description"])
+        #expect(keys.attribute("userDescription")?.path(.camelCase) == ["description"])
+        #expect(keys.attribute("specialUserType")?.path() == ["type"])
+        #expect(keys.attribute("companyType")?.path() == ["company_type"])
+    }
+
+    @Test func relationshipsAreFoundAsObjectsAndByIdentifiers() throws {
+        let keys = try keys {
+            Entity("User") {
+                Relationship("bestFriend", toOne: "User")
+                Relationship("notes", toMany: "User", userInfo: ["sync.remoteKey": "data.annotations"])
+                Relationship("tags", toMany: "User", userInfo: ["sync.nonExportable": "x"])
+            }
+        }
+        #expect(keys.relationship("bestFriend")?.spellings == [["best_friend"], ["bestFriend"]])
+        #expect(
+            keys.relationship("bestFriend")?.identifierSpellings == [
+                ["best_friend_id"], ["bestFriendID"], ["bestFriendId"],
+            ])
+        #expect(keys.relationship("notes")?.spellings == [["data", "annotations"]])
+        #expect(keys.relationship("notes")?.identifierSpellings == [])
+        #expect(keys.relationship("tags")?.identifierSpellings.first == ["tags_ids"])
+        #expect(keys.relationship("tags")?.isExportable == false)
+    }
+
+    @Test(arguments: [
+        ("marked", ["sync.isPrimaryKey": "YES", "sync.remoteKey": "number"], "number"),
+        ("marked", ["hyper.isPrimaryKey": "true"], "marked"),
+        ("id", [:], "id"), ("remoteID", [:], "id"),
+    ])
+    func thePrimaryKeyIsTheMarkedAttributeOrTheOneNamedSo(name: String, userInfo: [String: String], remote: String)
+        throws
+    {
+        let keys = try keys {
+            Entity("User") {
+                Attribute("text", .string, userInfo: ["sync.isPrimaryKey": "NO"])
+                Attribute(name, .int64, userInfo: userInfo)
+            }
+        }
+        #expect(keys.localPrimaryKey == name)
+        #expect(keys.remotePrimaryKey == remote)
+    }
+
+    @Test func anEntityWithoutAKeyHasNone() throws {
+        let keys = try keys { Entity("User") { Attribute("text", .string) } }
+        #expect(keys.localPrimaryKey == nil)
+        #expect(keys.remotePrimaryKey == nil)
+        #expect(keys.identitySlots.isEmpty)
+    }
+
+    @Test func grootInfersNothing() throws {
+        let keys = try keys(.groot) {
+            Entity("User", userInfo: ["identityAttributes": "a , b", "JSONDictionaryTransformerName": "T"]) {
+                Attribute("a", .int64, userInfo: ["JSONKeyPath": "deep.a", "JSONTransformerName": "A"])
+                Attribute("b", .int64)
+                Relationship("friend", toOne: "User")
+            }
+        }
+        #expect(keys.attribute("a")?.spellings == [["deep", "a"]])
+        #expect(keys.attribute("a")?.transformerName == "A")
+        #expect(keys.attribute("b")?.path() == nil)
+        #expect(keys.attribute("b")?.isExportable == false)
+        #expect(keys.relationship("friend")?.spellings == [])
+        #expect(keys.identitySlots == [0, 1])
+        #expect(keys.localPrimaryKey == nil)
+        #expect(keys.objectTransformerName == "T")
+    }
+
+    @Test func identitiesOfAModelAreWhatEachEntityAdds() throws {
+        let model = try Model {
+            Entity("Contact", userInfo: ["identityAttribute": "uuid", "entityMapperName": "M"]) {
+                Attribute("uuid", .string)
+                Attribute("id", .int64)
+            }
+            Entity("Person", parent: "Contact", userInfo: ["identityAttributes": "email"]) {
+                Attribute("email", .string)
+            }
+            Entity("Other") { Attribute("text", .string, userInfo: ["hyper.isPrimaryKey": "YES"]) }
+        }
+        #expect(try JSONDialect.groot.identities(in: model) == ["Contact": ["uuid"], "Person": ["email"]])
+        #expect(try JSONDialect.sync.identities(in: model) == ["Contact": ["id"], "Other": ["text"]])
+        #expect(try JSONDialect.groot.identified(model).layout(of: "Person").identitySlots == [0, 2])
+        #expect(EntityKeys(try model.layout(of: "Person"), in: model, dialect: .groot).entityMapperName == "M")
+    }
+
+    @Test func anIdentityAnnotationThatNamesNothingIsAnError() throws {
+        let model = try Model { Entity("A", userInfo: ["identityAttributes": "missing"]) { Attribute("b", .string) } }
+        #expect(throws: ModelError.unknownIdentity(entity: "A", attribute: "missing")) {
+            try JSONDialect.groot.identities(in: model)
+        }
+    }
+}

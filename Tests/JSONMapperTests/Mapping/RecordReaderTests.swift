@@ -1,0 +1,234 @@
+import JSONMapper
+import SyncModel
+import Testing
+
+@Suite struct RecordReaderTests {
+    private let model: Model
+    private let mapper: RecordMapper
+
+    init() throws {
+        model = try Model {
+            Entity("User") {
+                Attribute("remoteID", .int64, optional: false)
+                Attribute("firstName", .string)
+                Attribute("city", .string, userInfo: ["sync.remoteKey": "address.city"])
+                Attribute("zip", .string, userInfo: ["sync.remoteKey": "address.code.zip"])
+                Attribute("bornOn", .date)
+                Relationship("bestFriend", toOne: "User")
+                Relationship("notes", toMany: "User")
+            }
+        }
+        mapper = try RecordMapper(model)
+    }
+
+    private func records(_ json: String) throws -> [[Value]] {
+        try mapper.records(of: "User", bytes: Array(json.utf8)).map(\.values)
+    }
+
+    private func rejecting(_ contract: ValueContract, _ json: String) throws -> ([Record], [MappingProblem]) {
+        let mapper = try RecordMapper(model, contract: contract)
+        let result = try mapper.reader(of: "User", bytes: Array(json.utf8)).readAll()
+        return (result.records, result.rejected)
+    }
+
+    // MARK: Keys
+
+    @Test(arguments: [
+        #"[{"id":1,"first_name":"a"}]"#, #"[{"id":1,"firstName":"a"}]"#, #"[{"remote_id":1,"first-name":"a"}]"#,
+        #"[{"remoteID":1,"FirstName":"a"}]"#, #"[{"first_name":"x","id":1,"first_name":"a"}]"#,
+        #"[ { "id" : 1 , "other" : [ {} ] , "FIRST_NAME" : "a" } ]"#, #"[{"\u0069d":1,"first\u005fname":"\u0061"}]"#,
+    ])
+    func everySpellingOfAKeyLeadsToItsAttribute(json: String) throws {
+        #expect(try records(json) == [[1, "a", .null, .null, .null]])
+    }
+
+    @Test func objectsMayDifferInTheOrderOfTheirKeys() throws {
+        let json =
+            #"[{"id":1,"first_name":"a"},{"x":0,"first_name":"b","y":1,"id":2},{"id":3,"first_name":"c"},{},{"first_name":"e"}]"#
+        #expect(
+            try records(json).map { [$0[0], $0[1]] } == [
+                [1, "a"], [2, "b"], [3, "c"], [.null, .null], [.null, "e"],
+            ])
+    }
+
+    @Test func aKeyPathReachesIntoNestedObjects() throws {
+        let json =
+            #"[{"address":{"city":"Oslo","code":{"zip":"0150"}}},{"address.city":"Bergen","address.code.zip":"5003"}]"#
+        #expect(try records(json).map { [$0[2], $0[3]] } == [["Oslo", "0150"], ["Bergen", "5003"]])
+    }
+
+    @Test func nullOnTheWayClearsAndAnAbsentEndLeaves() throws {
+        var record = Record(of: try mapper.model.layout(of: "User"))
+        record["city"] = "Oslo"
+        record["zip"] = "0150"
+        #expect(try mapper.fill(&record, from: Array(#"{"address":{"code":null}}"#.utf8)))
+        #expect(record["city"] == "Oslo")
+        #expect(record["zip"] == .null)
+        #expect(try mapper.fill(&record, from: Array(#"{"address":null}"#.utf8)))
+        #expect(record["city"] == .null)
+        let problems = try rejecting(ValueContract(wrongType: .reject), #"[{"address":"Oslo"}]"#).1
+        #expect(problems.map(\.keyPath) == ["address"])
+    }
+
+    @Test func oneKeyServesAnAttributeAPathAndARelationship() throws {
+        let model = try Model {
+            Entity("A") {
+                Attribute("whole", .binary, userInfo: ["sync.remoteKey": "b"])
+                Attribute("name", .string, userInfo: ["sync.remoteKey": "b.name"])
+                Attribute("again", .string, userInfo: ["sync.remoteKey": "b.name"])
+                Relationship("b", toOne: "A")
+            }
+        }
+        let reader = try RecordMapper(model).reader(
+            of: "A", bytes: Array(#"[{"b":{"name":"n"}}]"#.utf8), options: .init(keepsRelationships: true))
+        let group = try #require(try reader.next()?.groups.first)
+        #expect(group.records.value(row: 0, slot: 0) == .binary(.init(#"{"name":"n"}"#.utf8)))
+        #expect(group.records.value(row: 0, slot: 1) == "n")
+        #expect(group.records.value(row: 0, slot: 2) == "n")
+        #expect(group.relationships.entries.count == 1)
+    }
+
+    // MARK: Relationships
+
+    @Test func relationshipsAreHandedOverAsTheyAreWritten() throws {
+        let json =
+            #"[{"id":1},{"best_friend_id":7,"notes":[{"id":2}]},{"bestFriend":{"id":3},"notesIDs":[4],"notes":null}]"#
+        let reader = try mapper.reader(
+            of: "User", bytes: Array(json.utf8), options: .init(keepsRelationships: true))
+        let group = try #require(try reader.next()?.groups.first)
+        let slices = group.relationships
+        let texts = slices.entries.map { entry in
+            let value = slices.read(entry) { cursor in try? JSONValue(&cursor) }
+            return
+                "\(entry.row) \(entry.relationship) \(entry.holdsIdentifiers) \(entry.kind) \(value.map { "\($0)" } ?? "-")"
+        }
+        #expect(slices.entries.map(\.row) == [1, 1, 2, 2, 2])
+        #expect(slices.entries.map(\.relationship) == [0, 1, 0, 1, 1])
+        #expect(slices.entries.map(\.holdsIdentifiers) == [true, false, false, true, false])
+        #expect(slices.entries.map(\.kind) == [.number, .array, .object, .array, .null], "\(texts)")
+        #expect(slices.read(slices.entries[3]) { try? JSONValue(&$0) } == .array([.integer(4)]))
+        #expect(group.elementIndices == [0, 1, 2])
+    }
+
+    // MARK: Contract
+
+    @Test func theDefaultContractIsForgiving() throws {
+        let json = #"[{"id":"x","unknown":1,"first_name":["a"],"born_on":"never"}]"#
+        #expect(try records(json) == [[.null, .null, .null, .null, .null]])
+        let batch = try #require(try mapper.reader(of: "User", bytes: Array(json.utf8)).next())
+        #expect(batch.toleratedCount == 3)
+        #expect(batch.rejected.isEmpty)
+    }
+
+    @Test func rejectedObjectsAreReportedAndTheOthersGoOn() throws {
+        let (records, problems) = try rejecting(
+            ValueContract(unknownKey: .reject, wrongType: .reject, missingMandatory: .reject, unreadableDate: .reject),
+            #"[{"id":1},{"id":"x"},{"id":2,"address":{"x":1}},{"first_name":"a"},{"id":3,"born_on":"never"},7,null,{"id":null},{"id":9}]"#
+        )
+        #expect(records.map { $0["remoteID"] } == [1, 9])
+        #expect(
+            problems == [
+                MappingProblem(
+                    entity: "User", attribute: "remoteID", keyPath: "id", index: 1, reason: .wrongType(.int64)),
+                MappingProblem(entity: "User", keyPath: "address.x", index: 2, reason: .unknownKey),
+                MappingProblem(
+                    entity: "User", attribute: "remoteID", keyPath: "id", index: 3, reason: .missingMandatory),
+                MappingProblem(
+                    entity: "User", attribute: "bornOn", keyPath: "born_on", index: 4, reason: .unreadableDate),
+                MappingProblem(entity: "User", index: 5, reason: .notAnObject),
+                MappingProblem(
+                    entity: "User", attribute: "remoteID", keyPath: "id", index: 7, reason: .missingMandatory),
+            ])
+        #expect(problems[0].description == "User.remoteID, element 1 at id: the value is no int64")
+    }
+
+    @Test func ignoredValuesLeaveWhatIsThere() throws {
+        let mapper = try RecordMapper(model, contract: ValueContract(wrongType: .ignore, unreadableDate: .ignore))
+        var record = Record(of: try mapper.model.layout(of: "User"))
+        record["remoteID"] = 4
+        record["bornOn"] = .date(Timestamp(microseconds: 0))
+        #expect(try mapper.fill(&record, from: Array(#"{"id":"x","born_on":"never"}"#.utf8)) == false)
+        #expect(record["remoteID"] == 4)
+    }
+
+    @Test func aFailingContractEndsWithTheProblemAndReadingCanGoOn() throws {
+        let mapper = try RecordMapper(model, contract: ValueContract(wrongType: .fail))
+        let reader = try mapper.reader(of: "User", bytes: Array(#"[{"id":1},{"id":[]},{"id":3}]"#.utf8))
+        let problem = MappingProblem(
+            entity: "User", attribute: "remoteID", keyPath: "id", index: 1, reason: .wrongType(.int64))
+        #expect(throws: MappingError.unfit(problem)) { try reader.next() }
+        #expect(try reader.readAll().records.map { $0["remoteID"] } == [1, 3])
+    }
+
+    @Test func malformedInputIsAJSONErrorWithItsPlace() throws {
+        #expect(throws: JSONError.self) { try records(#"[{"id":1},{"id":}]"#) }
+        #expect(throws: JSONError.self) { try records(#"[{"id":1}"#) }
+    }
+
+    // MARK: Streams
+
+    @Test func batchesAreBoundedByRowsAndBytes() throws {
+        let json = Array(("[" + (0..<25).map { "{\"id\":\($0)}" }.joined(separator: ",") + "]").utf8)
+        let byRows = try mapper.reader(of: "User", bytes: json, options: .init(batchRowCount: 10))
+        var counts: [Int] = []
+        while let batch = try byRows.next() { counts.append(batch.recordCount) }
+        #expect(counts == [10, 10, 5])
+        let byBytes = try mapper.reader(of: "User", bytes: json, options: .init(batchByteCount: 1))
+        #expect(try byBytes.next()?.recordCount == 1)
+    }
+
+    @Test func aFloodOfRejectedObjectsComesInBatchesToo() throws {
+        let json = Array(("[" + repeatElement("1", count: 25).joined(separator: ",") + "]").utf8)
+        let reader = try mapper.reader(of: "User", bytes: json, options: .init(batchRowCount: 10))
+        #expect(try reader.next()?.rejected.count == 10)
+    }
+
+    @Test func anInputCutAnywhereGivesTheSameRecords() throws {
+        let json = Array(
+            #"[{"id":12,"first_name":"é\n\"x","address":{"city":"Oslo","code":{"zip":150}},"best_friend":{"id":[1,2]}},null,{"id":-3,"born_on":"2014-01-02"}]"#
+                .utf8)
+        let whole = try mapper.records(of: "User", bytes: json)
+        #expect(whole.count == 2)
+        for cut in 1..<json.count {
+            let source = JSONReader(layout: .array())
+            let reader = try RecordReader(
+                mapper, entity: "User", reader: source, options: .init(keepsRelationships: true))
+            var records: [Record] = []
+            var relationships = 0
+            for part in [json[..<cut], json[cut...]] {
+                try source.append(part)
+                if part.endIndex == json.endIndex { source.finish() }
+                while let batch = try reader.next() {
+                    records += batch.groups.flatMap { $0.makeRecords() }
+                    relationships += batch.groups.reduce(0) { $0 + $1.relationships.entries.count }
+                }
+            }
+            #expect(records == whole)
+            #expect(relationships == 1)
+        }
+    }
+
+    @Test func chunksThatArriveOverTimeAreMappedAsTheyCome() async throws {
+        let chunks = AsyncStream<[UInt8]> { continuation in
+            for part in ["{\"data\":[{\"id\"", ":1},{\"id\":2}", "]}"] { continuation.yield(Array(part.utf8)) }
+            continuation.finish()
+        }
+        var ids: [Value] = []
+        try await mapper.read(chunks, of: "User", layout: .array(at: "data")) { batch in
+            ids += batch.groups.flatMap { $0.makeRecords() }.map { $0["remoteID"] }
+        }
+        #expect(ids == [1, 2])
+    }
+
+    @Test func aParsedValueFollowsTheSameRules() throws {
+        let text = #"{"items":[{"id":"7","first_name":1.0,"address":{"city":null}}]}"#
+        let json = try JSONValue(parsing: text)
+        let (records, _) = try mapper.reader(of: "User", json: json, keyPath: "items").readAll()
+        #expect(records == (try mapper.records(of: "User", bytes: Array(text.utf8), keyPath: "items")))
+        #expect(records.first?["firstName"] == "1")
+    }
+
+    @Test func anUnknownEntityIsAnError() {
+        #expect(throws: MappingError.unknownEntity("Nobody")) { try mapper.reader(of: "Nobody", bytes: []) }
+    }
+}

@@ -1,0 +1,151 @@
+import Foundation
+import JSONMapper
+import SyncModel
+import Testing
+
+@Suite struct TransformerTests {
+    private func model() throws -> Model {
+        try Model {
+            Entity("A") {
+                Attribute("id", .int64)
+                Attribute("name", .string, userInfo: ["hyper.valueTransformer": "First"])
+                Attribute("blob", .transformable, transformer: "Stamp")
+                Attribute("amount", .decimal, userInfo: ["sync.valueTransformer": "Text"])
+            }
+        }
+    }
+
+    private func transformers() -> JSONTransformers {
+        var transformers = JSONTransformers()
+        transformers.register("First") { (texts: [String]) in
+            texts.first
+        } reverse: { (text: String) in
+            [text]
+        }
+        transformers.register("Stamp") { (text: String) in
+            Int64(text.dropFirst(6).dropLast(2)).map { Timestamp(microseconds: $0 * 1000) }
+        }
+        transformers.register("Text") { (json: JSONValue) -> Value? in .string("12.50") }
+        return transformers
+    }
+
+    private func filled(_ json: String, contract: ValueContract? = nil) throws -> Record {
+        let mapper = try RecordMapper(try model(), transformers: transformers(), contract: contract)
+        return try #require(try mapper.records(of: "A", bytes: Array("[\(json)]".utf8)).first)
+    }
+
+    @Test func aTransformerMakesTheValue() throws {
+        #expect(try filled(#"{"name":["Bob","Dylan"]}"#)["name"] == "Bob")
+        #expect(try filled(#"{"name":[]}"#)["name"] == .null)
+        #expect(try filled(#"{"name":null}"#)["name"] == .null)
+    }
+
+    @Test func aValueOfAnotherKindIsOfWrongType() throws {
+        #expect(try filled(#"{"name":"Bob"}"#)["name"] == .null)
+        #expect(throws: MappingError.self) { try filled(#"{"name":"Bob"}"#, contract: ValueContract(wrongType: .fail)) }
+    }
+
+    @Test func whatATransformerMakesIsConvertedToTheAttributesType() throws {
+        #expect(try filled(#"{"amount":"x"}"#)["amount"] == .decimal(try #require(Decimal(string: "12.5"))))
+    }
+
+    @Test func aTransformableAttributeKeepsWhatATransformerMakesAsJSON() throws {
+        #expect(
+            try filled(#"{"blob":"/Date(1451606400000)/"}"#)["blob"] == .binary(Data(#""2016-01-01T00:00:00Z""#.utf8)))
+    }
+
+    @Test func reverseTakesTheTypeThatForwardMakes() throws {
+        let transformer = try #require(transformers().transformer("First"))
+        #expect(try transformer.reverse?(.string("Bob")) == .array([.string("Bob")]))
+        #expect(throws: (any Error).self) { try transformer.reverse?(.int(1)) }
+        #expect(transformers().transformer("Stamp")?.reverse == nil)
+    }
+
+    @Test func anUnregisteredNameIsAnErrorWhenTheMapperIsMade() throws {
+        let model = try model()
+        #expect(throws: MappingError.unknownTransformer(entity: "A", attribute: "name", name: "First")) {
+            try RecordMapper(model)
+        }
+    }
+}
+
+@Suite struct GrootMappingTests {
+    private struct Refusal: Error {}
+
+    private func mapper(contract: ValueContract? = nil) throws -> RecordMapper {
+        let model = try Model {
+            Entity(
+                "Message", abstract: true,
+                userInfo: [
+                    "identityAttributes": "identifier", "entityMapperName": "Kind",
+                    "JSONDictionaryTransformerName": "Legacy",
+                ]
+            ) {
+                Attribute("identifier", .int64, optional: false, userInfo: ["JSONKeyPath": "id"])
+                Attribute("note", .string)
+            }
+            Entity("Text", parent: "Message") { Attribute("text", .string, userInfo: ["JSONKeyPath": "content.text"]) }
+            Entity("Picture", parent: "Message") { Attribute("url", .string, userInfo: ["JSONKeyPath": "url"]) }
+            Entity("Other") { Attribute("a", .string, userInfo: ["JSONKeyPath": "a"]) }
+        }
+        var transformers = JSONTransformers()
+        transformers.registerEntityMapper("Kind") { object in
+            switch object["type"] {
+            case .string("boom"): throw Refusal()
+            case .string(let type): type
+            default: nil
+            }
+        }
+        transformers.registerObjectTransformer("Legacy") { object in
+            var object = object
+            if let legacy = object["legacy_id"] { object["id"] = legacy }
+            return object
+        }
+        return try RecordMapper(model, dialect: .groot, transformers: transformers, contract: contract)
+    }
+
+    @Test func anEntityMapperTellsSubEntitiesApart() throws {
+        let json =
+            #"[{"id":1,"type":"Text","content":{"text":"a"}},{"id":2,"type":"Picture","url":"u"},{"legacy_id":3,"text":"c"},null]"#
+        let batch = try #require(try mapper().reader(of: "Message", bytes: Array(json.utf8)).next())
+        let groups = Dictionary(uniqueKeysWithValues: batch.groups.map { ($0.mapping.layout.name, $0) })
+        #expect(groups["Text"]?.makeRecords().map { $0["text"] } == ["a"])
+        #expect(groups["Picture"]?.makeRecords().map { $0["url"] } == ["u"])
+        #expect(groups["Picture"]?.elementIndices == [1])
+        #expect(groups["Message"]?.makeRecords().map { $0["identifier"] } == [3])
+        #expect(groups["Message"]?.undetermined.keys.sorted() == [0])
+    }
+
+    @Test func aPropertyWithoutAKeyPathIsNotRead() throws {
+        let records = try mapper().records(
+            of: "Text", bytes: Array(#"[{"id":1,"note":"n","text":"t","type":"Text"}]"#.utf8))
+        #expect(records.first?["note"] == .null)
+        #expect(records.first?["text"] == .null)
+    }
+
+    @Test func bareIdentifiersAreStubs() throws {
+        let batch = try #require(try mapper().reader(of: "Message", bytes: Array(#"["7",8]"#.utf8)).next())
+        #expect(batch.groups.first?.makeRecords().map { $0["identifier"] } == [7, 8])
+        #expect(batch.groups.first?.stubRows == [0, 1])
+    }
+
+    @Test func bareIdentifiersFailWithoutAnIdentity() throws {
+        let problem = MappingProblem(entity: "Other", index: 0, reason: .noIdentity)
+        #expect(throws: MappingError.unfit(problem)) { try mapper().records(of: "Other", bytes: Array(#"["7"]"#.utf8)) }
+    }
+
+    @Test func anAnswerThatIsNoSubEntityIsAnError() throws {
+        #expect(throws: MappingError.unrelatedEntity(entity: "Message", answer: "Other")) {
+            try mapper().records(of: "Message", bytes: Array(#"[{"id":1,"type":"Other"}]"#.utf8))
+        }
+    }
+
+    @Test func anObjectThatAMapperRefusesIsRejected() throws {
+        let mapper = try mapper(contract: ValueContract())
+        let (records, rejected) = try mapper.reader(
+            of: "Message", bytes: Array(#"[{"id":1,"type":"boom"},{"id":2}]"#.utf8)
+        ).readAll()
+        #expect(records.count == 1)
+        #expect(rejected.map(\.index) == [0])
+    }
+}
