@@ -44,6 +44,8 @@ let package = Package(
         .testTarget(
             name: "JSONMapperTests", dependencies: ["JSONMapper", "SyncModel"], resources: [.copy("Fixtures")],
             swiftSettings: settings),
+        .testTarget(
+            name: "ScenarioTests", dependencies: ["SyncModel", "CoreDataModel", "JSONMapper"], swiftSettings: settings),
 
         // Fuzz targets, each built alone with --sanitize=fuzzer
         .executableTarget(
