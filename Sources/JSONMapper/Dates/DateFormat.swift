@@ -20,29 +20,46 @@ public struct DateFormat: Sendable {
         }
     }
 
+    /// What a format is, for a writer that has a faster way for some of them.
+    enum Kind: Sendable { case iso8601, iso8601Seconds, pattern }
+
+    let kind: Kind
     private let pattern: Pattern?
 
+    private init(_ kind: Kind, pattern: Pattern? = nil) {
+        self.kind = kind
+        self.pattern = pattern
+    }
+
     /// `2015-06-23T12:40:08Z`, with three fraction digits where they are not zero.
-    public static let iso8601 = DateFormat(pattern: nil)
+    public static let iso8601 = DateFormat(.iso8601)
+
+    /// `2015-06-23T12:40:08Z`, fractions of a second dropped.
+    public static let iso8601Seconds = DateFormat(.iso8601Seconds)
 
     /// A Unicode date pattern (UTS #35, part 4), in UTC and in the locale `en_US_POSIX`, such as `yyyy-MM-dd`.
     ///
     /// Some hundred times slower than ``iso8601``.
     public static func pattern(_ pattern: String) -> DateFormat {
-        DateFormat(pattern: Pattern(pattern))
+        DateFormat(.pattern, pattern: Pattern(pattern))
     }
-
-    /// Whether this is ``iso8601``.
-    var isISO8601: Bool { pattern == nil }
 
     /// The text of a date.
     ///
     /// - Parameter milliseconds: since 1970-01-01T00:00:00Z; ISO 8601 takes what lies outside ``DateParser/range`` for its nearer end.
     public func string(milliseconds: Int64) -> String {
         if let pattern { return pattern.string(Date(timeIntervalSince1970: Double(milliseconds) / 1000)) }
+        let whole = kind == .iso8601Seconds ? Self.wholeSeconds(milliseconds) : milliseconds
         return String(unsafeUninitializedCapacity: Self.iso8601ByteCount) { buffer in
-            buffer.baseAddress.map { Self.writeISO8601(milliseconds, to: $0) } ?? 0
+            buffer.baseAddress.map { Self.writeISO8601(whole, to: $0) } ?? 0
         }
+    }
+
+    /// Milliseconds with the fraction of a second dropped, also before 1970.
+    @inline(__always)
+    static func wholeSeconds(_ milliseconds: Int64) -> Int64 {
+        let fraction = milliseconds % 1000
+        return milliseconds - (fraction < 0 ? fraction + 1000 : fraction)
     }
 
     /// Room that ``writeISO8601(_:to:)`` needs.

@@ -6,6 +6,7 @@ extension JSONWriter {
     /// and in Base64 otherwise.
     ///
     /// - Throws: ``JSONError/nonFiniteNumber``.
+    @inline(__always)
     mutating func value(_ value: Value) throws(JSONError) {
         switch value {
         case .null: null()
@@ -13,15 +14,46 @@ extension JSONWriter {
         case .int(let number): integer(number)
         case .double(let number): try double(number)
         case .decimal(let number):
-            guard !number.isNaN else { throw .nonFiniteNumber }
+            guard number.isFinite else { throw .nonFiniteNumber }
             raw(number.description.utf8)
         case .string(let text), .uri(let text): string(text)
-        case .date(let moment):
-            date(milliseconds: Int64((Double(moment.microseconds) / 1000).rounded(.down)))
-        case .binary(let data):
-            let bytes = Array(data)
-            if (try? JSONValue(parsing: bytes)) != nil { raw(bytes) } else { string(data.base64EncodedString()) }
+        case .date(let moment): date(milliseconds: moment.milliseconds)
+        case .binary(let data): binary(data)
         case .uuid(let uuid): string(uuid.uuidString)
         }
+    }
+
+    /// JSON as it is, anything else in Base64.
+    private mutating func binary(_ data: Data) {
+        let isJSON = data.withUnsafeBytes { bytes in
+            bytes.withMemoryRebound(to: UInt8.self) { bytes in
+                guard Self.isJSON(bytes) else { return false }
+                raw(bytes)
+                return true
+            }
+        }
+        if !isJSON { string(data.base64EncodedString()) }
+    }
+
+    /// Whether bytes are one JSON value, with nothing before or after it.
+    private static func isJSON(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard let start = bytes.baseAddress, let first = bytes.first, JSONCursor.kind(startingWith: first) != nil else {
+            return false
+        }
+        var cursor = JSONCursor(start: start, end: start + bytes.count, options: JSONOptions())
+        do {
+            try cursor.skipValue()
+            return cursor.byteOffset == bytes.count
+        } catch {
+            return false
+        }
+    }
+}
+
+extension Timestamp {
+    /// Milliseconds since 1970, rounded down, also before it.
+    var milliseconds: Int64 {
+        let fraction = microseconds % 1000
+        return (microseconds - fraction) / 1000 - (fraction < 0 ? 1 : 0)
     }
 }

@@ -63,7 +63,7 @@ extension MappingProblem: CustomStringConvertible {
     }
 }
 
-/// Why JSON could not be mapped, apart from JSON that is malformed, which is a `JSONError`.
+/// Why JSON could not be mapped or objects exported, apart from JSON that is malformed, which is a `JSONError`.
 public enum MappingError: Error, Hashable, Sendable {
     /// The model has no such entity.
     case unknownEntity(String)
@@ -74,6 +74,10 @@ public enum MappingError: Error, Hashable, Sendable {
     case unrelatedEntity(entity: String, answer: String)
     /// An object does not fit, and the contract says that mapping then ends.
     case unfit(MappingProblem)
+    /// On export, a transformer could not turn a value back; its own description.
+    case irreversible(entity: String, attribute: String, by: String, String)
+    /// On export, objects are nested in one another deeper than the options allow.
+    case nestedTooDeep(entity: String, maximumDepth: Int)
 }
 
 extension MappingError: CustomStringConvertible {
@@ -86,6 +90,10 @@ extension MappingError: CustomStringConvertible {
         case .unrelatedEntity(let entity, let answer):
             "the mapper of \(entity) answered \(answer), which is none of its kind"
         case .unfit(let problem): problem.description
+        case .irreversible(let entity, let attribute, let name, let text):
+            "\(entity).\(attribute) cannot be exported: \(name) refused the value: \(text)"
+        case .nestedTooDeep(let entity, let maximumDepth):
+            "\(entity) cannot be exported: it is nested deeper than \(maximumDepth) objects"
         }
     }
 }

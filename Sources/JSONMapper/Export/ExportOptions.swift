@@ -1,0 +1,33 @@
+/// How a `RecordExporter` writes objects.
+public struct ExportOptions: Sendable {
+    /// What becomes of the objects that an object is related to.
+    public enum Relationships: Hashable, Sendable, CaseIterable {
+        /// A to-one relationship is an object, a to-many one an array of objects.
+        case array
+        /// As web frameworks take nested attributes: the key gets `_attributes` (`Attributes` in camelCase), a to-many relationship is
+        /// an object whose keys are indices from `"0"` on, and an attribute `destroy` is written as `_destroy`.
+        case nested
+        /// They are left out.
+        case none
+    }
+
+    /// The style of keys that come from names; custom keys and those of the Groot dialect are as they are annotated. snake_case by
+    /// default.
+    public var keyStyle: JSONKeyStyle = .snakeCase
+    /// What becomes of related objects; ``Relationships/array`` by default.
+    public var relationships: Relationships = .array
+    /// How dates are written; ``DateFormat/iso8601Seconds`` by default, which drops fractions. ``DateFormat/iso8601`` keeps milliseconds.
+    public var dateFormat: DateFormat = .iso8601Seconds
+    /// How the bytes are laid out; compact by default.
+    public var style: JSONWriter.Style = .compact
+    /// How deep objects may be nested in one another by relationships; 1...512, 128 by default. An object deeper down is an error.
+    public var maximumDepth: Int {
+        get { depth }
+        set { depth = min(max(newValue, 1), 512) }
+    }
+
+    private var depth = 128
+
+    /// The defaults.
+    public init() {}
+}

@@ -1,0 +1,133 @@
+public import SyncModel
+
+/// Writes objects of a model as JSON, straight to bytes: the way back of what was read by the same dialect.
+///
+///     let exporter = try RecordExporter(model)
+///     exporter.bytes(of: user)    // {"id":1,"first_name":"Ada","notes":[{"id":7,"text":"…"}]}
+///
+/// An object has the keys of its attributes, then those of its relationships, each in the model's order; key paths are written as
+/// nested objects, which paths that begin alike share. Where two properties claim one key, or one's key is the beginning of the
+/// other's path, the attribute goes before the relationship and the first before the second; the other is left out. What is annotated as non-exportable, transformable
+/// attributes of the Sync dialect, and in the Groot dialect whatever has no key path, is left out. An attribute without a value is null; bytes that
+/// are JSON, as mapping keeps arrays and objects, are written as they are, other bytes as a string in base64.
+///
+/// **Related objects** are written in full, without the relationship that leads straight back to where they were come from. A to-many
+/// relationship without objects is an empty array or object; a to-one relationship that leads to nothing is left out, in the Groot
+/// dialect null. Where relationships can lead in a circle, each object on it is written in full once below the
+/// exported object; wherever else it is met, its attributes stand for it, without its relationships. So every export ends,
+/// and takes time in proportion to the objects and links it meets.
+public struct RecordExporter: Sendable {
+    private let plans: [ExportPlan]
+    private let options: ExportOptions
+    private let hasCycles: Bool
+
+    /// Works out how the objects of each entity of a model are written.
+    ///
+    /// - Parameters:
+    ///   - model: The model of the objects.
+    ///   - dialect: Whose annotations and conventions give the keys; Sync's by default.
+    ///   - transformers: The transformers that attributes name; values go through their reverse. A one-way transformer is passed over.
+    ///   - options: How objects are written.
+    /// - Throws: `MappingError` where an attribute names a transformer that is not registered.
+    public init(
+        _ model: Model, dialect: JSONDialect = .sync, transformers: JSONTransformers = JSONTransformers(),
+        options: ExportOptions = ExportOptions()
+    ) throws(MappingError) {
+        let keys = model.layouts.map { EntityKeys($0, in: model, dialect: dialect) }
+        let cycles = ExportCycles(in: model) { relationship in
+            options.relationships != .none && keys[relationship.source].relationships[relationship.index].isExportable
+        }
+        var plans: [ExportPlan] = []
+        for keys in keys {
+            plans.append(try ExportPlan(keys, options: options, transformers: transformers, cycles: cycles))
+        }
+        self.plans = plans
+        hasCycles = !cycles.isEmpty
+        self.options = options
+    }
+
+    /// One object as JSON.
+    ///
+    /// - Throws: What `write(_:to:)` throws.
+    public func bytes<Object: ExportableObject>(of object: Object) throws -> [UInt8] {
+        var writer = JSONWriter(style: options.style)
+        try write(object, to: &writer)
+        return writer.bytes
+    }
+
+    /// Objects as an array of JSON; all of it is in memory at once.
+    ///
+    /// - Throws: What `write(_:to:)` throws.
+    public func bytes<Objects: Sequence>(ofAll objects: Objects) throws -> [UInt8]
+    where Objects.Element: ExportableObject {
+        var writer = JSONWriter(style: options.style)
+        writer.beginArray()
+        for object in objects {
+            try write(object, to: &writer)
+        }
+        writer.endArray()
+        return writer.bytes
+    }
+
+    /// Writes objects as an array of JSON, a piece of some 64 KiB at a time: memory does not grow with their number.
+    ///
+    /// - Parameters:
+    ///   - objects: The objects, of any entities of the model; taken one after the other.
+    ///   - sink: Takes the next piece, which is valid only during the call. After an error the pieces so far are no whole JSON.
+    /// - Throws: What `write(_:to:)` throws, and what the sink throws.
+    public func write<Objects: Sequence>(
+        _ objects: Objects, to sink: (UnsafeRawBufferPointer) throws -> Void
+    ) throws where Objects.Element: ExportableObject {
+        var writer = JSONWriter(style: options.style)
+        writer.beginArray()
+        for object in objects {
+            try write(object, to: &writer)
+            try writer.flush(minimumByteCount: Self.pieceByteCount, to: sink)
+        }
+        writer.endArray()
+        try writer.flush(to: sink)
+    }
+
+    /// Writes objects that arrive over time as an array of JSON, a piece of some 64 KiB at a time: memory does not grow with their
+    /// number.
+    ///
+    /// - Parameters:
+    ///   - objects: The objects, of any entities of the model; taken one after the other. Where their task is cancelled, what happens
+    ///     is theirs to say.
+    ///   - sink: Takes the next piece. After an error the pieces so far are no whole JSON.
+    /// - Throws: What `write(_:to:)` throws, and what the sequence and the sink throw.
+    public func write<Objects: AsyncSequence>(
+        _ objects: Objects, to sink: ([UInt8]) async throws -> Void
+    ) async throws where Objects.Element: ExportableObject {
+        var writer = JSONWriter(style: options.style)
+        writer.beginArray()
+        for try await object in objects {
+            try write(object, to: &writer)
+            guard writer.byteCount >= Self.pieceByteCount else { continue }
+            try await sink(writer.takeBytes())
+        }
+        writer.endArray()
+        try await sink(writer.takeBytes())
+    }
+
+    private static let pieceByteCount = 64 << 10
+
+    /// Writes one object as the next value of a document.
+    ///
+    /// - Throws: `MappingError` where the object, or one that it is related to, is of no entity of the model, where objects are nested
+    ///   deeper than the options allow, or where a transformer fails; `JSONError.nonFiniteNumber`; and what the source of the objects throws.
+    public func write<Object: ExportableObject>(_ object: Object, to writer: inout JSONWriter) throws {
+        var walk = ExportWalk<Object>(plans: plans, options: options)
+        if hasCycles { walk.written.insert(object.exportID) }
+        try walk.write(object, to: &writer)
+    }
+}
+
+extension JSONWriter {
+    /// What has been written since the last flush, which empties the buffer.
+    fileprivate mutating func takeBytes() -> [UInt8] {
+        let taken = bytes
+        flush { _ in }
+        return taken
+    }
+}

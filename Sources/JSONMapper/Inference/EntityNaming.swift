@@ -1,0 +1,50 @@
+/// How an inferred model's entities and properties are named after keys.
+enum EntityNaming {
+    /// The entity of the objects under a key: `billing_address` gives `BillingAddress`.
+    static func entity(ofKey key: String) -> String {
+        capitalized(property(ofKey: key))
+    }
+
+    /// The entity of the objects in an array under a key: `order_items` gives `OrderItem`.
+    static func entity(ofArrayKey key: String) -> String {
+        let name = entity(ofKey: key)
+        let words = ["People": "Person", "Children": "Child"]
+        for (plural, singular) in words where name.hasSuffix(plural) {
+            return name.dropLast(plural.count) + singular
+        }
+        let small = name.lowercased()
+        if small.hasSuffix("series") || small.hasSuffix("species") { return name }
+        if small.hasSuffix("ies"), small.count > 4 { return name.dropLast(3) + "y" }
+        if ["xes", "ches", "shes", "sses"].contains(where: small.hasSuffix) { return String(name.dropLast(2)) }
+        if small.hasSuffix("s"), small.count > 1, !["ss", "us", "is"].contains(where: small.hasSuffix) {
+            return String(name.dropLast())
+        }
+        return name
+    }
+
+    /// The property of a key, by convention where that gives a name, else of the letters and digits in it; `value` where there are
+    /// none.
+    static func property(ofKey key: String) -> String {
+        if !key.isEmpty, key.allSatisfy({ $0.isUppercase }) { return key.lowercased() }
+        let legible = String(key.map { $0.isLetter || $0.isNumber ? $0 : "_" })
+        return JSONKey.camelCase(legible) ?? "value"
+    }
+
+    /// A relationship back to one object of an entity: `user` for `User`.
+    static func toOne(_ entity: String) -> String {
+        entity.prefix(1).lowercased() + entity.dropFirst()
+    }
+
+    /// A relationship back to many objects of an entity: `users` for `User`, `companies` for `Company`.
+    static func toMany(_ entity: String) -> String {
+        let name = toOne(entity)
+        if name.hasSuffix("y"), let before = name.dropLast().last, !"aeiou".contains(before) {
+            return name.dropLast() + "ies"
+        }
+        return name + (["s", "x", "ch", "sh"].contains(where: name.hasSuffix) ? "es" : "s")
+    }
+
+    static func capitalized(_ name: String) -> String {
+        name.prefix(1).uppercased() + name.dropFirst()
+    }
+}

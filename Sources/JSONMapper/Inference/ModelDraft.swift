@@ -1,0 +1,216 @@
+import SyncModel
+
+/// A model on its way from a sample: entities and properties decided, names made unique, inverses paired.
+struct ModelDraft {
+    private struct DraftRelationship {
+        var name: String
+        let destination: String
+        var isToMany: Bool
+        let isShared: Bool
+        var inverse: String?
+        var deleteRule = DeleteRule.nullify
+        var userInfo: [String: String] = [:]
+    }
+
+    private struct DraftEntity {
+        let name: String
+        var identity: [String] = []
+        var attributes: [Attribute] = []
+        var relationships: [DraftRelationship] = []
+
+        func hasProperty(_ name: String) -> Bool {
+            attributes.contains { $0.name == name } || relationships.contains { $0.name == name }
+        }
+    }
+
+    private let sample: ModelSample
+    private var entities: [DraftEntity] = []
+
+    /// - Throws: `ModelInferenceError` where the sample tells nothing of its elements.
+    init(_ sample: ModelSample) throws(ModelInferenceError) {
+        self.sample = sample
+        guard let root = sample.entities[sample.root] else { throw .emptySample }
+        guard root.properties.count > 0 else { throw .noKeys(entity: sample.root) }
+        guard !root.isDictionary else {
+            throw .tooManyKeys(entity: sample.root, maximum: ModelSample.maximumKeyCount)
+        }
+        let met = reachable()
+        for name in sample.names where met.contains(name) {
+            if let sketch = sample.entities[name] { entities.append(draft(name, sketch)) }
+        }
+        for index in entities.indices {
+            for place in entities[index].relationships.indices { addInverse(ofRelationship: place, of: index) }
+        }
+    }
+
+    /// The model.
+    ///
+    /// - Throws: `ModelError`, which would be a mistake made here.
+    func model() throws(ModelError) -> Model {
+        try Model(
+            entities.map { entity in
+                Entity(
+                    entity.name, identity: entity.identity, attributes: entity.attributes,
+                    relationships: entity.relationships.map(Self.relationship))
+            })
+    }
+
+    private static func relationship(_ draft: DraftRelationship) -> Relationship {
+        draft.isToMany
+            ? Relationship(
+                draft.name, toMany: draft.destination, inverse: draft.inverse, deleteRule: draft.deleteRule,
+                userInfo: draft.userInfo)
+            : Relationship(
+                draft.name, toOne: draft.destination, inverse: draft.inverse, deleteRule: draft.deleteRule,
+                userInfo: draft.userInfo)
+    }
+
+    // MARK: Entities
+
+    /// The entity that a property leads to; nil for a property that is an attribute.
+    private func destination(of property: PropertySketch) -> String? {
+        guard property.hasObject != property.hasObjects, !property.hasOtherArray, property.scalars.isEmpty,
+            !property.hasObject || !property.hasEmptyArray, let sketch = sample.entities[property.destination],
+            sketch.properties.count > 0, !sketch.isDictionary
+        else { return nil }
+        return property.destination
+    }
+
+    /// The elements' entity and all that relationships lead to from it.
+    private func reachable() -> Set<String> {
+        var reached: Set<String> = []
+        var waiting = [sample.root]
+        while let name = waiting.popLast() {
+            guard reached.insert(name).inserted, let sketch = sample.entities[name] else { continue }
+            waiting += sketch.properties.entries.compactMap { destination(of: $0) }
+        }
+        return reached
+    }
+
+    private func draft(_ name: String, _ sketch: EntitySketch) -> DraftEntity {
+        var draft = DraftEntity(name: name)
+        let key = primaryKey(of: name, sketch)
+        for property in sketch.properties.entries {
+            let isKey = property.key == key?.key
+            let name = Self.unused(EntityNaming.property(ofKey: property.key), in: draft)
+            if let destination = destination(of: property) {
+                let isFound = JSONKey.snakeCase(name) == property.key || name == property.key
+                draft.relationships.append(
+                    DraftRelationship(
+                        name: name, destination: destination, isToMany: property.hasObjects,
+                        isShared: property.isShared,
+                        userInfo: isFound ? [:] : [Annotation.remoteKeyName: property.key]))
+                continue
+            }
+            var attribute = Attribute(
+                name, Self.type(of: property), optional: !isKey || property.valueCount < sketch.objectCount)
+            if isKey {
+                draft.identity = [name]
+                if !EntityKeys.primaryKeyNames.contains(name) {
+                    attribute.userInfo[Annotation.isPrimaryKeyName] = "true"
+                }
+            }
+            draft.attributes.append(attribute)
+        }
+        annotateKeys(of: &draft, sketch)
+        return draft
+    }
+
+    /// Annotates the attributes whose keys convention would not find, or would write otherwise.
+    private func annotateKeys(of draft: inout DraftEntity, _ sketch: EntitySketch) {
+        let attributes = sketch.properties.entries.filter { destination(of: $0) == nil }
+        guard let model = try? Model([Entity(draft.name, attributes: draft.attributes, relationships: [])]) else {
+            return
+        }
+        let keys = EntityKeys(model.layouts[0], in: model)
+        for (slot, property) in attributes.enumerated() {
+            let path = [property.key]
+            let found = keys.attributes[slot]
+            let isConventional =
+                found.spellings.contains(path) && JSONKeyStyle.allCases.contains { found.path($0) == path }
+            if !isConventional { draft.attributes[slot].userInfo[Annotation.remoteKeyName] = property.key }
+        }
+    }
+
+    private func primaryKey(of entity: String, _ sketch: EntitySketch) -> PropertySketch? {
+        let names = EntitySketch.keyNames(of: entity)
+        return names.lazy.compactMap { name in
+            sketch.properties.entries.first { property in
+                guard EntityNaming.property(ofKey: property.key) == name, destination(of: property) == nil,
+                    [.int64, .string, .uuid, .decimal].contains(Self.type(of: property)), property.valueCount > 0
+                else { return false }
+                // By convention alone, `id` tells objects apart; any other key has to prove that it does.
+                return name == "id" || (property.valueCount == sketch.objectCount && !property.isRepeated)
+            }
+        }.first
+    }
+
+    private static func unused(_ name: String, in draft: DraftEntity) -> String {
+        guard draft.hasProperty(name) else { return name }
+        var number = 2
+        while draft.hasProperty("\(name)\(number)") { number += 1 }
+        return "\(name)\(number)"
+    }
+
+    private static func type(of property: PropertySketch) -> AttributeType {
+        guard !property.hasObject, !property.hasObjects, !property.hasOtherArray, !property.hasEmptyArray else {
+            return .binary
+        }
+        let scalars = property.scalars
+        if scalars.isEmpty { return .string }
+        if scalars == [.bool] { return .bool }
+        if scalars == [.uuid] { return .uuid }
+        if scalars == [.date] { return .date }
+        if scalars.contains(.bool) { return .binary }
+        let isText = !scalars.isDisjoint(with: [.text, .uuid, .date])
+        if isText { return .string }
+        if scalars == [.integer] { return .int64 }
+        if scalars.contains(.largeNumber) || !scalars.contains(.fraction) { return .decimal }
+        return .double
+    }
+
+    // MARK: Inverses
+
+    private mutating func addInverse(ofRelationship place: Int, of index: Int) {
+        let relationship = entities[index].relationships[place]
+        guard relationship.inverse == nil,
+            let other = entities.firstIndex(where: { $0.name == relationship.destination })
+        else { return }
+        let source = entities[index].name
+        let isOwned = entities[other].identity.isEmpty
+        let isToMany = !isOwned && (relationship.isShared || !relationship.isToMany)
+        if isOwned { entities[index].relationships[place].deleteRule = .cascade }
+        let preferred =
+            switch (other == index, isToMany) {
+            case (true, true): "children"
+            case (true, false): "parent"
+            case (false, true): EntityNaming.toMany(source)
+            case (false, false): EntityNaming.toOne(source)
+            }
+        let conventional = [preferred, EntityNaming.toOne(source), EntityNaming.toMany(source)]
+        // The sample has the way back: nested objects of this entity, which nothing else is the inverse of.
+        let paired = entities[other].relationships.indices.first { candidate in
+            let back = entities[other].relationships[candidate]
+            return back.destination == source && back.inverse == nil && conventional.contains(back.name)
+                && (other != index || candidate != place)
+        }
+        if let paired {
+            entities[other].relationships[paired].inverse = relationship.name
+            entities[index].relationships[place].inverse = entities[other].relationships[paired].name
+            return
+        }
+        let name =
+            entities[other].hasProperty(preferred)
+            ? Self.unused("\(preferred)Of\(EntityNaming.capitalized(relationship.name))", in: entities[other])
+            : preferred
+        entities[index].relationships[place].inverse = name
+        entities[other].relationships.append(
+            DraftRelationship(
+                name: name, destination: source, isToMany: isToMany, isShared: false, inverse: relationship.name))
+    }
+}
+
+extension Annotation {
+    fileprivate static let remoteKeyName = "sync.remoteKey"
+    fileprivate static let isPrimaryKeyName = "sync.isPrimaryKey"
+}

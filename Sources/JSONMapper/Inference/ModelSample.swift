@@ -1,0 +1,190 @@
+import Foundation
+
+/// What has been seen in a sample: entities, their keys, and what stood under them.
+struct ModelSample {
+    /// An object with more different keys is taken for a dictionary.
+    static let maximumKeyCount = 256
+
+    let root: String
+    /// By name; ``names`` has their order.
+    private(set) var entities: [String: EntitySketch] = [:]
+    /// The entities in the order in which they were met.
+    private(set) var names: [String] = []
+
+    init(root: String) {
+        self.root = root
+    }
+
+    /// Adds one element.
+    mutating func add(_ object: JSONObject) {
+        add(object, to: root, isElement: true)
+    }
+
+    /// Adds an object of an entity, and all that is nested in it.
+    private mutating func add(_ object: JSONObject, to entity: String, isElement: Bool = false) {
+        // Taken out while it changes, so that nothing is copied; what is nested in it may be of the same entity.
+        var sketch = entities.removeValue(forKey: entity) ?? EntitySketch()
+        if sketch.objectCount == 0 { names.append(entity) }
+        sketch.objectCount += 1
+        let identifier = EntitySketch.identifier(in: object, of: entity) ?? "#\(sketch.objectCount)"
+        var nested: [(object: JSONObject, entity: String)] = []
+        for (key, value) in object.entries where !key.isEmpty {
+            sketch.properties.update(key) { property in
+                nested += property.add(value, under: key, of: identifier)
+                if isElement { property.noteElementValue(value) }
+            }
+            if sketch.properties.count > Self.maximumKeyCount { break }
+        }
+        entities[entity] = sketch
+        guard !sketch.isDictionary else { return }
+        for (object, entity) in nested { add(object, to: entity) }
+    }
+}
+
+/// What has been seen of the objects of one entity.
+struct EntitySketch {
+    var objectCount = 0
+    var properties = PropertySketches()
+
+    var isDictionary: Bool {
+        properties.count > ModelSample.maximumKeyCount
+    }
+
+    /// The names of attributes that can be a primary key, the preferred one first.
+    static func keyNames(of entity: String) -> [String] {
+        ["id", "remoteID", EntityNaming.toOne(entity) + "ID", EntityNaming.toOne(entity) + "Id", "uuid", "guid"]
+    }
+
+    /// What tells an object apart, as far as its keys say.
+    static func identifier(in object: JSONObject, of entity: String) -> String? {
+        let names = keyNames(of: entity)
+        return names.lazy.compactMap { name in
+            object.entries.first { EntityNaming.property(ofKey: $0.key) == name }.flatMap { $0.value.identifier }
+        }.first
+    }
+}
+
+/// The properties of an entity by the names that convention gives their keys, in the order in which they were met.
+struct PropertySketches {
+    private(set) var entries: [PropertySketch] = []
+    private var indices: [String: Int] = [:]
+
+    var count: Int { entries.count }
+
+    mutating func update(_ key: String, _ body: (inout PropertySketch) -> Void) {
+        let name = JSONKey.camelCase(key) ?? key
+        if let index = indices[name] {
+            body(&entries[index])
+        } else {
+            indices[name] = entries.count
+            entries.append(PropertySketch(key: key))
+            body(&entries[entries.count - 1])
+        }
+    }
+}
+
+/// What stood under one key, in all objects of an entity.
+struct PropertySketch {
+    /// A kind of value that is not made of others.
+    enum Scalar: Hashable {
+        case bool, integer, largeInteger, fraction, largeNumber, uuid, date, text
+    }
+
+    /// The key as it was first written.
+    let key: String
+    private(set) var scalars: Set<Scalar> = []
+    /// In how many objects it had a value.
+    private(set) var valueCount = 0
+    /// Whether an object, an array of objects, any other array that is not empty, an empty one was there.
+    private(set) var hasObject = false
+    private(set) var hasObjects = false
+    private(set) var hasOtherArray = false
+    private(set) var hasEmptyArray = false
+    /// Whether one object was nested in two that differ.
+    private(set) var isShared = false
+    private var parents: [String: String] = [:]
+    /// Whether two elements had one value.
+    private(set) var isRepeated = false
+    private var elementValues: Set<String> = []
+
+    init(key: String) {
+        self.key = key
+    }
+
+    /// The entity of the objects in it; meaningless where there are none.
+    var destination: String {
+        hasObjects ? EntityNaming.entity(ofArrayKey: key) : EntityNaming.entity(ofKey: key)
+    }
+
+    /// Takes in a value.
+    ///
+    /// - Parameter parent: What tells the object apart that has it.
+    /// - Returns: The objects nested in it, with their entity.
+    mutating func add(
+        _ value: JSONValue, under key: String, of parent: String
+    ) -> [(object: JSONObject, entity: String)] {
+        if value != .null { valueCount += 1 }
+        switch value {
+        case .null: break
+        case .bool: scalars.insert(.bool)
+        case .integer: scalars.insert(.integer)
+        case .unsigned: scalars.insert(.largeInteger)
+        case .double: scalars.insert(.fraction)
+        case .decimal: scalars.insert(.largeNumber)
+        case .string(let text): scalars.insert(Self.kind(of: text))
+        case .object(let object):
+            hasObject = true
+            return nest([object], in: EntityNaming.entity(ofKey: self.key), of: parent)
+        case .array(let elements):
+            let objects = elements.compactMap { JSONObject(json: $0) }
+            if elements.isEmpty {
+                hasEmptyArray = true
+            } else if objects.isEmpty || objects.count < elements.count(where: { $0 != .null }) {
+                hasOtherArray = true
+            } else {
+                hasObjects = true
+                return nest(objects, in: EntityNaming.entity(ofArrayKey: self.key), of: parent)
+            }
+        }
+        return []
+    }
+
+    private mutating func nest(
+        _ objects: [JSONObject], in entity: String, of parent: String
+    ) -> [(object: JSONObject, entity: String)] {
+        for object in objects {
+            guard let child = EntitySketch.identifier(in: object, of: entity) else { continue }
+            if parents.updateValue(parent, forKey: child).map({ $0 != parent }) == true { isShared = true }
+        }
+        return objects.map { ($0, entity) }
+    }
+
+    /// Notes a value of an element of the sample, where it could be a primary key.
+    mutating func noteElementValue(_ value: JSONValue) {
+        guard !isRepeated, let identifier = value.identifier else { return }
+        if !elementValues.insert(identifier).inserted {
+            isRepeated = true
+            elementValues = []
+        }
+    }
+
+    private static func kind(of text: String) -> Scalar {
+        let bytes = Array(text.utf8.prefix(37))
+        if bytes.count == 36, UUID(uuidString: text) != nil { return .uuid }
+        // A timestamp as text is a number to the eye, and no date without a word from the user.
+        if bytes.count >= 10, bytes[4] == ASCII.minus, DateParser.milliseconds(text) != nil { return .date }
+        return .text
+    }
+}
+
+extension JSONValue {
+    /// What stands for it where objects are told apart; nil for what can be no primary key.
+    fileprivate var identifier: String? {
+        switch self {
+        case .integer(let number): String(number)
+        case .unsigned(let number): String(number)
+        case .decimal(let text), .string(let text): text
+        case .null, .bool, .double, .array, .object: nil
+        }
+    }
+}

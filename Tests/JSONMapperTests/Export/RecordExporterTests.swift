@@ -1,0 +1,193 @@
+import Foundation
+import JSONMapper
+import SyncModel
+import Testing
+
+@Suite struct RecordExporterTests {
+    private static func layout(
+        _ attributes: [Attribute], relationships: [Relationship] = [], name: String = "Thing"
+    ) throws -> (Model, EntityLayout) {
+        let model = try Model([Entity(name, attributes: attributes, relationships: relationships)])
+        return (model, model.layouts[0])
+    }
+
+    private func export(
+        _ type: AttributeType, _ value: Value, options: ExportOptions = ExportOptions()
+    ) throws -> String {
+        let (model, layout) = try Self.layout([Attribute("x", type)])
+        return try RecordExporter(model, options: options).text(of: GraphNode(layout, ["x": value]))
+    }
+
+    @Test(arguments: [
+        (AttributeType.int64, Value.int(-9_223_372_036_854_775_808), "-9223372036854775808"),
+        (.double, .double(12.5), "12.5"), (.double, .double(3), "3.0"), (.float, .double(Double(Float(12.2))), "12.2"),
+        (.float, .double(Double(Float(1e-30))), "1e-30"), (.bool, .bool(true), "true"), (.string, .null, "null"),
+        (.string, .string("a\"\u{1}ü"), #""a\"\u0001ü""#), (.uri, .uri("https://x.y/?a=1"), #""https://x.y/?a=1""#),
+        (.decimal, .decimal(Decimal(string: "12345678901234567890.125") ?? 0), "12345678901234567890.125"),
+        (
+            .uuid, .uuid(UUID(uuid: (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15))),
+            #""00010203-0405-0607-0809-0A0B0C0D0E0F""#
+        ),
+        (.date, .date(Timestamp(microseconds: 1_435_063_208_123_456)), #""2015-06-23T12:40:08Z""#),
+        (.date, .date(Timestamp(microseconds: -1)), #""1969-12-31T23:59:59Z""#),
+        (.binary, .binary(Data(#"{"a": [1]}"#.utf8)), #"{"a": [1]}"#), (.binary, .binary(Data("\"x\"".utf8)), #""x""#),
+        (.binary, .binary(Data([1, 2, 255])), #""AQL/""#), (.binary, .binary(Data()), #""""#),
+        (.binary, .binary(Data("[1] ".utf8)), #""WzFdIA==""#),
+    ])
+    func everyTypeIsWritten(type: AttributeType, value: Value, json: String) throws {
+        #expect(try export(type, value) == #"{"x":\#(json)}"#)
+    }
+
+    @Test func datesHaveTheFormatOfTheOptions() throws {
+        let moment = Value.date(Timestamp(microseconds: 1_435_063_208_123_456))
+        var options = ExportOptions()
+        options.dateFormat = .iso8601
+        #expect(try export(.date, moment, options: options) == #"{"x":"2015-06-23T12:40:08.123Z"}"#)
+        options.dateFormat = .pattern("dd.MM.yyyy")
+        #expect(try export(.date, moment, options: options) == #"{"x":"23.06.2015"}"#)
+        #expect(DateFormat.iso8601Seconds.string(milliseconds: -1) == "1969-12-31T23:59:59Z")
+    }
+
+    @Test(arguments: [Value.double(.nan), .double(.infinity), .decimal(.nan)])
+    func aNumberThatJSONLacksIsAnError(value: Value) throws {
+        for type in [AttributeType.double, .float] {
+            #expect(throws: JSONError.nonFiniteNumber) { try export(type, value) }
+        }
+    }
+
+    @Test func keysAreThoseOfConventionAndAnnotation() throws {
+        let (model, layout) = try Self.layout(
+            [
+                Attribute("remoteID", .int64), Attribute("createdAt", .string), Attribute("userType", .string),
+                Attribute("secret", .string, userInfo: ["sync.nonExportable": ""]),
+                Attribute("other", .string, userInfo: ["sync.remoteKey": "some_Key"]),
+                Attribute("cache", .transformable), Attribute("destroy", .bool),
+            ], name: "User")
+        var options = ExportOptions()
+        options.relationships = .none
+        let node = GraphNode(layout, ["remoteID": 1])
+        #expect(
+            try RecordExporter(model, options: options).text(of: node)
+                == #"{"id":1,"created_at":null,"type":null,"some_Key":null,"destroy":null}"#)
+        options.keyStyle = .camelCase
+        options.relationships = .nested
+        #expect(
+            try RecordExporter(model, options: options).text(of: node)
+                == #"{"id":1,"createdAt":null,"type":null,"some_Key":null,"_destroy":null}"#)
+    }
+
+    @Test func keyPathsThatBeginAlikeShareObjects() throws {
+        let path = { (path: String) in ["sync.remoteKey": path] }
+        let (model, layout) = try Self.layout([
+            Attribute("a", .int64, userInfo: path("p.a")), Attribute("b", .int64),
+            Attribute("c", .int64, userInfo: path("p.q.c")), Attribute("d", .int64, userInfo: path("p.d")),
+            Attribute("e", .int64, userInfo: path("p.q.e")),
+        ])
+        let node = GraphNode(layout, ["a": 1, "b": 2, "c": 3, "d": 4, "e": 5])
+        #expect(try RecordExporter(model).text(of: node) == #"{"p":{"a":1,"q":{"c":3,"e":5},"d":4},"b":2}"#)
+    }
+
+    @Test func ofTwoClaimsToAKeyTheFirstStays() throws {
+        let path = { (path: String) in ["sync.remoteKey": path] }
+        let (model, layout) = try Self.layout([
+            Attribute("a", .int64), Attribute("b", .int64, userInfo: path("a")),
+            Attribute("c", .int64, userInfo: path("a.c")), Attribute("d", .int64, userInfo: path("e.d")),
+            Attribute("e", .int64),
+        ])
+        let node = GraphNode(layout, ["a": 1, "b": 2, "c": 3, "d": 4, "e": 5])
+        #expect(try RecordExporter(model).text(of: node) == #"{"a":1,"e":{"d":4}}"#)
+    }
+
+    @Test func valuesGoThroughTheReverseOfTheirTransformer() throws {
+        let (model, layout) = try Self.layout([
+            Attribute("two", .int64, userInfo: ["sync.valueTransformer": "two"]),
+            Attribute("one", .int64, userInfo: ["sync.valueTransformer": "one"]),
+            Attribute("none", .int64, userInfo: ["sync.valueTransformer": "two"]),
+        ])
+        var transformers = JSONTransformers()
+        transformers.register("two", forward: { _ in nil }, reverse: { .array([.string($0 == .int(2) ? "ii" : "")]) })
+        transformers.register("one", forward: { _ in nil })
+        let node = GraphNode(layout, ["two": 2, "one": 1])
+        let exporter = try RecordExporter(model, transformers: transformers)
+        #expect(try exporter.text(of: node) == #"{"two":["ii"],"one":1,"none":null}"#)
+        #expect(throws: MappingError.unknownTransformer(entity: "Thing", attribute: "two", name: "two")) {
+            try RecordExporter(model)
+        }
+    }
+
+    @Test func aTransformerThatThrowsIsAnErrorWithItsPlace() throws {
+        let (model, layout) = try Self.layout([Attribute("x", .int64, userInfo: ["sync.valueTransformer": "t"])])
+        var transformers = JSONTransformers()
+        transformers.register("t", forward: { _ in nil }, reverse: { _ in throw GraphNode.Unreachable() })
+        let exporter = try RecordExporter(model, transformers: transformers)
+        #expect(
+            throws: MappingError.irreversible(entity: "Thing", attribute: "x", by: "t", "\(GraphNode.Unreachable())")
+        ) {
+            try exporter.bytes(of: GraphNode(layout, ["x": 1]))
+        }
+    }
+
+    @Test func grootExportsWhatHasAKeyPath() throws {
+        let path = { (path: String) in ["JSONKeyPath": path] }
+        let model = try Model([
+            Entity(
+                "A",
+                attributes: [
+                    Attribute("identifier", .int64, userInfo: path("id")), Attribute("note", .string),
+                    Attribute("deep", .string, userInfo: path("x.y")),
+                ],
+                relationships: [
+                    Relationship("one", toOne: "A", userInfo: path("one")),
+                    Relationship("many", toMany: "A", userInfo: path("m.any")), Relationship("mute", toOne: "A"),
+                ])
+        ])
+        let node = GraphNode(model.layouts[0], ["identifier": 1, "note": "n", "deep": "d"])
+        #expect(
+            try RecordExporter(model, dialect: .groot).text(of: node)
+                == #"{"id":1,"x":{"y":"d"},"one":null,"m":{"any":[]}}"#)
+    }
+
+    @Test func aSubEntityHasItsOwnKeys() throws {
+        let model = try Model([
+            Entity(
+                "Root", attributes: [Attribute("a", .int64)], relationships: [Relationship("roots", toMany: "Root")]),
+            Entity("Leaf", parent: "Root", attributes: [Attribute("b", .int64)], relationships: []),
+        ])
+        let node = GraphNode(model.layouts[0], ["a": 1])
+        node["roots"] = [GraphNode(model.layouts[1], ["a": 2, "b": 3])]
+        #expect(try RecordExporter(model).text(of: node) == #"{"a":1,"roots":[{"a":2,"b":3,"roots":[]}]}"#)
+    }
+
+    @Test func anObjectOfAnotherModelIsAnError() throws {
+        let (model, _) = try Self.layout([Attribute("a", .int64)])
+        let (_, stranger) = try Self.layout([Attribute("a", .int64)], name: "Stranger")
+        #expect(throws: MappingError.unknownEntity("Stranger")) {
+            try RecordExporter(model).bytes(of: GraphNode(stranger))
+        }
+    }
+
+    @Test func anExportServesTheModelWithOtherIdentities() throws {
+        let (model, _) = try Self.layout([Attribute("id", .int64)])
+        let identified = try JSONDialect.sync.identified(model)
+        #expect(try RecordExporter(model).text(of: GraphNode(identified.layouts[0], ["id": 4])) == #"{"id":4}"#)
+    }
+
+    @Test func relationshipsThatAreNotKnownAreLeftOut() throws {
+        let (model, layout) = try Self.layout(
+            [Attribute("a", .int64)],
+            relationships: [Relationship("ones", toMany: "Thing"), Relationship("twos", toMany: "Thing")])
+        let node = GraphNode(layout, ["a": 1])
+        node.unknown = ["ones"]
+        #expect(try RecordExporter(model).text(of: node) == #"{"a":1,"twos":[]}"#)
+        var record = Record(of: layout)
+        record["a"] = 1
+        #expect(String(decoding: try RecordExporter(model).bytes(of: record), as: UTF8.self) == #"{"a":1}"#)
+    }
+
+    @Test func aSourceThatFailsEndsTheExport() throws {
+        let (model, layout) = try Self.layout([], relationships: [Relationship("ones", toMany: "Thing")])
+        let node = GraphNode(layout)
+        node.fails = true
+        #expect(throws: GraphNode.Unreachable.self) { try RecordExporter(model).bytes(of: node) }
+    }
+}
