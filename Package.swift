@@ -19,6 +19,9 @@ let package = Package(
     ],
     targets: [
         .target(name: "OneWaySynchronizer", swiftSettings: settings),
+        .target(name: "LoopbackServer", swiftSettings: settings),
+        .executableTarget(
+            name: "Demo", dependencies: ["OneWaySynchronizer", "LoopbackServer"], path: "Demo", swiftSettings: settings),
         .target(name: "SyncModel", swiftSettings: settings),
         .target(name: "CoreDataModel", dependencies: ["SyncModel"], swiftSettings: settings),
         .target(name: "JSONMapper", dependencies: ["SyncModel"], swiftSettings: settings),
@@ -30,14 +33,19 @@ let package = Package(
         .testTarget(
             name: "OneWaySynchronizerTests", dependencies: ["OneWaySynchronizer", "TestSupport"],
             swiftSettings: settings),
+        .testTarget(name: "LoopbackServerTests", dependencies: ["LoopbackServer"], swiftSettings: settings),
+        .testTarget(
+            name: "DemoTests", dependencies: ["Demo", "LoopbackServer", "OneWaySynchronizer", "TestSupport"],
+            swiftSettings: settings),
         .testTarget(name: "SyncModelTests", dependencies: ["SyncModel"], swiftSettings: settings),
         .testTarget(
-            name: "CoreDataModelTests", dependencies: ["CoreDataModel", "SyncModel"], swiftSettings: settings),
-        .testTarget(
-            name: "JSONMapperTests", dependencies: ["JSONMapper", "SyncModel"], swiftSettings: settings),
-        .testTarget(
-            name: "ScenarioTests", dependencies: ["SyncModel", "CoreDataModel", "JSONMapper"],
+            name: "CoreDataModelTests", dependencies: ["CoreDataModel", "SyncModel"], resources: [.copy("Fixtures")],
             swiftSettings: settings),
+        .testTarget(
+            name: "JSONMapperTests", dependencies: ["JSONMapper", "SyncModel"], resources: [.copy("Fixtures")],
+            swiftSettings: settings),
+        .testTarget(
+            name: "ScenarioTests", dependencies: ["SyncModel", "CoreDataModel", "JSONMapper"], swiftSettings: settings),
 
         // Fuzz targets, each built alone with --sanitize=fuzzer
         .executableTarget(

@@ -60,9 +60,9 @@ final class ModelXMLReader: NSObject, XMLParserDelegate {
 
     static func read(_ data: Data, file: String) throws(ModelFileError) -> ModelDocument {
         guard data.count <= ModelFile.maximumByteCount else { throw .tooLarge(file: file) }
-        try XMLGuard.check(data, file: file)
+        let checked = try XMLGuard.checked(data, file: file)
         let reader = ModelXMLReader(file: file)
-        let parser = XMLParser(data: data)
+        let parser = XMLParser(data: checked)
         parser.shouldResolveExternalEntities = false
         parser.delegate = reader
         // Its result says nothing of a document that ends too early, or has no element at all.
@@ -101,9 +101,11 @@ final class ModelXMLReader: NSObject, XMLParserDelegate {
     func parser(_ parser: XMLParser, parseErrorOccurred parseError: any Error) {
         guard failure == nil else { return }
         let code = (parseError as NSError).code
-        failure = .malformed(
-            file: file, line: max(parser.lineNumber, 1), column: max(parser.columnNumber, 1),
-            reason: "not well-formed XML (\(code))")
+        fail(
+            parser,
+            .malformed(
+                file: file, line: max(parser.lineNumber, 1), column: max(parser.columnNumber, 1),
+                reason: "not well-formed XML (\(code))"))
     }
 
     private func fail(_ parser: XMLParser, _ error: ModelFileError) {

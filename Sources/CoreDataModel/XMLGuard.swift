@@ -2,88 +2,65 @@ import Foundation
 
 /// Looks at the bytes of a file before an XML parser sees any of them, for what must not reach it.
 ///
-/// - A document type, and with it every entity. It can stand nowhere but before the outermost element.
-/// - Processing instructions: FoundationXML's parser reads past a null pointer at one without content, as in `<?a?>`. No
-///   model file has any, so that `<?` is refused wherever it stands, comments included.
-struct XMLGuard {
-    private let bytes: Data
-    private let file: String
-    private var index: Data.Index
-    private var line = 1
-
-    /// Checks a file.
+/// - Document types, and with them every entity.
+/// - Processing instructions: FoundationXML's parser follows a null pointer at one without content, as in `<?a?>`.
+/// - Other encodings than UTF-8. The XML declaration is read here and hidden from the parser, so that the two cannot
+///   disagree on where it ends or what it says.
+///
+/// No model file has any of these, so that `<?`, and `<!` that starts neither a comment nor character data, are refused
+/// wherever they stand, comments included: no text can be read as a comment here and as something else there.
+enum XMLGuard {
+    /// The bytes for the parser: those of the file, with spaces for the XML declaration.
     ///
-    /// - Throws: `ModelFileError.unsupportedEncoding` for anything but UTF-8, `documentType`, `processingInstruction`. What
-    ///   else may be wrong is left to the XML parser.
-    static func check(_ bytes: Data, file: String) throws(ModelFileError) {
-        guard !bytes.contains(0), String(validating: bytes, as: UTF8.self) != nil else {
+    /// - Throws: `ModelFileError.unsupportedEncoding`, `documentType`, `processingInstruction`. What else may be wrong is
+    ///   left to the XML parser.
+    static func checked(_ data: Data, file: String) throws(ModelFileError) -> Data {
+        guard !data.contains(0), String(validating: data, as: UTF8.self) != nil else {
             throw .unsupportedEncoding(file: file)
         }
-        var contents = XMLGuard(bytes: bytes, file: file, index: bytes.startIndex)
-        try contents.check()
-    }
-
-    private init(bytes: Data, file: String, index: Data.Index) {
-        self.bytes = bytes
-        self.file = file
-        self.index = index
-    }
-
-    private mutating func check() throws(ModelFileError) {
-        if starts(with: "\u{FEFF}") {
-            skip(3)
-        }
-        if starts(with: "<?xml ") || starts(with: "<?xml\t") || starts(with: "<?xml\n") || starts(with: "<?xml\r") {
-            try checkEncoding()
-            skip(past: "?>")
-        }
-        try checkInstructions()
-        while index < bytes.endIndex {
-            if starts(with: "<!--") {
-                skip(past: "-->")
-            } else if starts(with: "<!") {
-                throw .documentType(file: file, line: line)
-            } else if starts(with: "<") {
-                return
-            } else {
-                skip(1)
+        var bytes = [UInt8](data)
+        let start = bytes.starts(with: "\u{FEFF}".utf8) ? 3 : 0
+        if let end = endOfDeclaration(bytes, from: start) {
+            guard announcesUTF8(bytes[start..<end]) else { throw .unsupportedEncoding(file: file) }
+            for index in start..<end where bytes[index] != UInt8(ascii: "\n") {
+                bytes[index] = UInt8(ascii: " ")
             }
         }
-    }
-
-    private func checkInstructions() throws(ModelFileError) {
-        var ahead = self
-        while let next = bytes[ahead.index...].firstIndex(of: UInt8(ascii: "<")) {
-            ahead.skip(next - ahead.index)
-            guard !ahead.starts(with: "<?") else { throw .processingInstruction(file: file, line: ahead.line) }
-            ahead.skip(1)
+        var line = 1
+        for (index, byte) in bytes.enumerated() {
+            if byte == UInt8(ascii: "\n") {
+                line += 1
+            } else if byte == UInt8(ascii: "<") {
+                let rest = bytes[(index + 1)...]
+                if rest.first == UInt8(ascii: "?") {
+                    throw .processingInstruction(file: file, line: line)
+                }
+                if rest.first == UInt8(ascii: "!"), !rest.starts(with: "!--".utf8), !rest.starts(with: "![CDATA[".utf8)
+                {
+                    throw .documentType(file: file, line: line)
+                }
+            }
         }
+        return Data(bytes)
     }
 
-    /// The declaration must not announce another encoding than the one that was found.
-    private func checkEncoding() throws(ModelFileError) {
-        let end = bytes[index...].firstIndex(of: UInt8(ascii: ">")) ?? bytes.endIndex
-        let declaration = String(decoding: bytes[index..<end], as: UTF8.self).lowercased()
-        guard let encoding = declaration.range(of: "encoding") else { return }
-        let value = declaration[encoding.upperBound...].drop { " \t\r\n=\"'".contains($0) }
-        guard ["utf-8", "utf8", "us-ascii", "ascii"].contains(String(value.prefix { !" \t\r\n\"'?".contains($0) }))
-        else { throw .unsupportedEncoding(file: file) }
-    }
-
-    private func starts(with text: String) -> Bool {
-        bytes[index...].starts(with: text.utf8)
-    }
-
-    private mutating func skip(past text: String) {
-        while index < bytes.endIndex, !starts(with: text) {
-            skip(1)
+    /// The index after an XML declaration; nil where there is none.
+    private static func endOfDeclaration(_ bytes: [UInt8], from start: Int) -> Int? {
+        let opening = Array("<?xml".utf8)
+        guard bytes[start...].starts(with: opening) else { return nil }
+        let first = start + opening.count
+        guard first < bytes.count, " \t\r\n".utf8.contains(bytes[first]) else { return nil }
+        let closing = bytes[first...].indices.dropLast().first {
+            bytes[$0] == UInt8(ascii: "?") && bytes[$0 + 1] == UInt8(ascii: ">")
         }
-        skip(text.utf8.count)
+        return closing.map { $0 + 2 }
     }
 
-    private mutating func skip(_ count: Int) {
-        let end = min(index + count, bytes.endIndex)
-        line += bytes[index..<end].count { $0 == UInt8(ascii: "\n") }
-        index = end
+    /// Whether a declaration names the encoding that was found, or none.
+    private static func announcesUTF8(_ declaration: ArraySlice<UInt8>) -> Bool {
+        let text = String(decoding: declaration, as: UTF8.self).lowercased()
+        guard let encoding = text.range(of: "encoding") else { return true }
+        let value = text[encoding.upperBound...].drop { " \t\r\n=\"'".contains($0) }
+        return ["utf-8", "utf8", "us-ascii", "ascii"].contains(String(value.prefix { !" \t\r\n\"'?".contains($0) }))
     }
 }

@@ -92,27 +92,38 @@ public struct SyncPlan<Item: SyncItem>: Sendable {
     var keptCount: Int { decisions.count { $0 == .keep } }
 
     /// Notes that the stored items at these positions are to be downloaded again.
-    mutating func update(_ indices: some Sequence<Int>) {
+    mutating func update(_ indices: [Int]) {
         for index in indices { decisions[index] = .update }
     }
 
     /// What would be downloaded: new and changed items by their download order, ties in the source's order.
-    public var downloads: [Item] {
-        var chosen: [Item] = []
-        chosen.reserveCapacity(decisions.count { $0 != .keep })
+    public var downloads: [Item] { items(at: downloadIndices) }
+
+    /// The positions in ``items`` of what would be downloaded, in that order.
+    var downloadIndices: [Int] {
+        var indices: [Int] = []
+        indices.reserveCapacity(decisions.count { $0 != .keep })
         var isInOrder = true
         var lastOrder = Int.min
         for index in decisions.indices where decisions[index] != .keep {
-            let item = items[index]
-            let order = item.owsDownloadOrder
+            let order = items[index].owsDownloadOrder
             if order < lastOrder { isInOrder = false }
             lastOrder = order
-            chosen.append(item)
+            indices.append(index)
         }
-        guard !isInOrder else { return chosen }
-        // Sorted as pairs of integers: the order is asked for once per item, and the index keeps ties in place.
-        let order = chosen.enumerated().map { (order: $1.owsDownloadOrder, index: $0) }
-        return order.sorted { $0 < $1 }.map { chosen[$0.index] }
+        guard !isInOrder else { return indices }
+        // Sorted as pairs of integers, so that items are not moved, and the position keeps ties in place.
+        return indices.map { (order: items[$0].owsDownloadOrder, index: $0) }.sorted { $0 < $1 }.map(\.index)
+    }
+
+    /// The items at some positions; not copied where that is all of them, in order.
+    func items(at indices: [Int]) -> [Item] {
+        indices.elementsEqual(items.indices) ? items : indices.map { items[$0] }
+    }
+
+    /// Whether the items at some positions are stored; empty where no item of the source is.
+    func isStored(at indices: [Int]) -> [Bool] {
+        decisions.contains { $0 != .insert } ? indices.map { decisions[$0] != .insert } : []
     }
 
     /// How many keys have each action; those that none has are absent.

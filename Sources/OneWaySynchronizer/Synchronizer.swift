@@ -168,6 +168,8 @@ public actor Synchronizer<Processor: SyncProcessor> {
             // Leaves the actor for as long as the pass runs.
             lastResult = await marker.mark { await pass.run() }
             passTask = nil
+            // What was asked for while the pass ran is queued behind it, not begun after its end.
+            admitInbox()
             handle(.passEnded)
         }
     }

@@ -198,7 +198,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "", "{}", "<model>", "<model></entity>", "<model/><model/>", "<model a='1' a='2'/>", "<model>&x;</model>",
+        "", "{}", "<model>", "<model></entity>", "<model/><model/>", "<?xml version='1.0'\n<?a?>",
+        "<model a='1' a='2'/>", "<model>&x;</model>",
     ])
     func whatIsNotWellFormedIsRefusedWithAPosition(xml: String) {
         #expect {

@@ -202,15 +202,18 @@ import Testing
     }
 
     @Test func decimalsOfFoundationAgreeWithTheirText() {
-        for exponent in -40...40 {
+        var numbers: [Decimal] = [.greatestFiniteMagnitude, -.greatestFiniteMagnitude, .leastNonzeroMagnitude]
+        for exponent in [-128, -127, 127] + Array(-40...40) {
             for significand in [1, 7, 10, 125, 1_000_001] {
-                let number = Decimal(sign: .minus, exponent: exponent, significand: Decimal(significand))
-                var batch = RecordBatch(columnCount: 1)
-                batch.beginRecord()
-                batch.setValue(.decimal(number), at: 0)
-                batch.endRecord()
-                #expect(batch.value(row: 0, slot: 0) == .decimal(number))
+                numbers.append(Decimal(sign: .minus, exponent: exponent, significand: Decimal(significand)))
             }
+        }
+        for number in numbers where number.isFinite {
+            var batch = RecordBatch(columnCount: 1)
+            batch.beginRecord()
+            batch.setValue(.decimal(number), at: 0)
+            batch.endRecord()
+            #expect(batch.value(row: 0, slot: 0) == .decimal(number))
         }
         var batch = RecordBatch(columnCount: 1)
         batch.beginRecord()

@@ -64,7 +64,7 @@ struct ElementMapper {
         stop = nil
     }
 
-    /// Hands out what has been committed, and starts anew.
+    /// Hands out what has been committed, and starts anew; no row may be open.
     mutating func takeGroup() -> MappedBatch.Group {
         var full = MappedBatch.Group(mapping: mapping, records: RecordBatch(of: mapping.layout))
         swap(&full, &group)

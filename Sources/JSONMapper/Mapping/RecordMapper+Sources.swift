@@ -11,7 +11,8 @@ extension RecordMapper {
     ///   - options: How batches are cut, and what else they hold.
     /// - Throws: `MappingError.unknownEntity`.
     public func reader(
-        of entity: String, bytes: [UInt8], keyPath: String = "", options: RecordReader.Options = RecordReader.Options()
+        of entity: String, bytes: [UInt8], keyPath: String = "",
+        options: RecordReader.Options = RecordReader.Options()
     ) throws(MappingError) -> RecordReader {
         let layout = JSONLayout.array(at: keyPath, acceptsSingleObject: true)
         return try RecordReader(

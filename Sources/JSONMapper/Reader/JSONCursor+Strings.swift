@@ -73,33 +73,27 @@ extension JSONCursor {
     @inline(__always)
     private mutating func sequenceLength(at cursor: UnsafePointer<UInt8>) throws(JSONFault) -> Int {
         let first = cursor.pointee
+        let length: Int
+        // What the second byte may be: E0 and F0 leave out overlong forms, ED surrogates, F4 what is above U+10FFFF.
+        var seconds: ClosedRange<UInt8> = 0x80...0xBF
+        switch first {
+        case 0xC2...0xDF: length = 2
+        case 0xE0...0xEF:
+            length = 3
+            if first == 0xE0 { seconds = 0xA0...0xBF } else if first == 0xED { seconds = 0x80...0x9F }
+        case 0xF0...0xF4:
+            length = 4
+            if first == 0xF0 { seconds = 0x90...0xBF } else if first == 0xF4 { seconds = 0x80...0x8F }
+        default: throw fault(.invalidUTF8, at: cursor)
+        }
         let available = end - cursor
-        if first >= 0xC2, first <= 0xDF {
-            guard available >= 2 else { throw endFault() }
-            guard cursor[1] & 0xC0 == 0x80 else { throw fault(.invalidUTF8, at: cursor) }
-            return 2
+        guard available > 1 else { throw endFault() }
+        guard seconds.contains(cursor[1]) else { throw fault(.invalidUTF8, at: cursor) }
+        for index in 2..<max(length, 2) {
+            guard index < available else { throw endFault() }
+            guard cursor[index] & 0xC0 == 0x80 else { throw fault(.invalidUTF8, at: cursor) }
         }
-        if first & 0xF0 == 0xE0 {
-            if available >= 3 {
-                let second = cursor[1]
-                // E0 needs A0…BF, ED needs 80…9F: the others are overlong, or surrogates.
-                guard second & 0xC0 == 0x80, cursor[2] & 0xC0 == 0x80, first != 0xE0 || second >= 0xA0,
-                    first != 0xED || second <= 0x9F
-                else { throw fault(.invalidUTF8, at: cursor) }
-                return 3
-            }
-        } else if first >= 0xF0, first <= 0xF4 {
-            if available >= 4 {
-                let second = cursor[1]
-                guard second & 0xC0 == 0x80, cursor[2] & 0xC0 == 0x80, cursor[3] & 0xC0 == 0x80,
-                    first != 0xF0 || second >= 0x90, first != 0xF4 || second <= 0x8F
-                else { throw fault(.invalidUTF8, at: cursor) }
-                return 4
-            }
-        } else {
-            throw fault(.invalidUTF8, at: cursor)
-        }
-        throw endFault()
+        return length
     }
 
     /// Length of the escape that starts here: 2, 6, or 12 for a surrogate pair.

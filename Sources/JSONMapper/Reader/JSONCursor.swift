@@ -99,7 +99,11 @@ public struct JSONCursor {
     public mutating func takeKey(_ quotedKey: UnsafeBufferPointer<UInt8>) -> Bool {
         guard let expected = quotedKey.baseAddress else { return false }
         let skipped = needsComma ? 1 : 0
-        guard end - position >= quotedKey.count + skipped else { return false }
+        guard end - position >= quotedKey.count + skipped else {
+            // Whether it is there cannot be told before more has come.
+            if !endIsFinal { hitEnd = true }
+            return false
+        }
         if needsComma && position.pointee != ASCII.comma { return false }
         guard areEqual(position + skipped, expected, count: quotedKey.count) else { return false }
         position += quotedKey.count + skipped

@@ -16,11 +16,12 @@ enum JSONDuplicateKeys {
     private static func check(_ cursor: inout JSONCursor) throws(JSONFault) {
         switch try cursor.kind() {
         case .object:
-            var keys: Set<String.UTF8Key> = []
+            // By their bytes: two spellings of one character are two keys.
+            var keys: Set<[UInt8]> = []
             try cursor.beginObject()
             while let key = try cursor.nextKey() {
                 let offset = key.start - cursor.base - 1
-                guard keys.insert(String.UTF8Key(key)).inserted else {
+                guard keys.insert(key.withUTF8 { Array($0) }).inserted else {
                     throw JSONFault(.duplicateKey, byteOffset: offset)
                 }
                 try check(&cursor)
@@ -29,17 +30,6 @@ enum JSONDuplicateKeys {
             try cursor.beginArray()
             while try cursor.nextElement() { try check(&cursor) }
         case .string, .number, .boolean, .null: try cursor.skipValue()
-        }
-    }
-}
-
-extension String {
-    /// A key compared by its bytes: two spellings of one character are two keys.
-    struct UTF8Key: Hashable {
-        private let bytes: [UInt8]
-
-        init(_ slice: JSONSlice) {
-            bytes = slice.withUTF8 { Array($0) }
         }
     }
 }

@@ -8,7 +8,7 @@ struct JSONFramer {
     private var openCount = 0
     private var isInString = false
     private var isEscaped = false
-    /// Bytes looked at so far; once closed, the length of the value.
+    /// Bytes looked at so far; once closed, what a cursor needs: the value and, after a number or a word, the byte that ended it.
     private(set) var byteCount = 0
 
     /// Whether it has begun and the end is not found yet.
@@ -30,16 +30,16 @@ struct JSONFramer {
         }
         while byteCount < available, state != .closed {
             let byte = start[byteCount]
+            byteCount += 1
             if state == .scalar {
                 switch byte {
                 case ASCII.comma, ASCII.closeBrace, ASCII.closeBracket, ASCII.space, ASCII.newline,
                     ASCII.carriageReturn, ASCII.tab:
                     state = .closed
-                default: byteCount += 1
+                default: break
                 }
                 continue
             }
-            byteCount += 1
             if isInString {
                 if isEscaped {
                     isEscaped = false

@@ -18,7 +18,8 @@ extension JSONReader {
     ) {
         var offset = 0
         // One byte to spare, so that the end of a small input is seen without growing.
-        self.init(layout: layout, options: options, windowByteCount: min(Self.windowByteCount, bytes.count + 1)) { buffer in
+        self.init(layout: layout, options: options, windowByteCount: min(Self.windowByteCount, bytes.count + 1)) {
+            buffer in
             let count = min(buffer.count, bytes.count - offset)
             bytes.withUnsafeBytes { all in
                 buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: all[offset..<offset + count]))

@@ -3,7 +3,9 @@
 /// Give it an array of bytes, a file or a function that fills a buffer, and pull:
 ///
 ///     let reader = try JSONReader(file: "users.json", layout: .array(at: "data.users"))
-///     while let name = try reader.next({ cursor in try cursor.name() }) { … }
+///     while let user = try reader.next({ cursor in try JSONValue(&cursor) }) {
+///         print(user["name"] ?? .null)
+///     }
 ///
 /// Or make it without a source, ``append(_:)`` what arrives, and pull until ``next(_:)`` is nil. One window of memory holds the
 /// element at hand; an element that is cut by the window's end is read again from its start when more has come.
@@ -15,8 +17,8 @@ public final class JSONReader {
 
     private enum Phase {
         case start, root
-        /// Inside an object of the path, before a key or its end.
-        case key(level: Int, needsComma: Bool)
+        /// Inside an object of the path.
+        case key(level: Int, KeyPlace)
         case colon(level: Int, isMatch: Bool)
         case skipped(level: Int)
         case target(level: Int)
@@ -26,6 +28,8 @@ public final class JSONReader {
         case trailing, finished
         case failed(JSONError)
     }
+
+    private enum KeyPlace { case first, afterComma, afterValue }
 
     private enum Peek { case byte(UInt8), ended, starved }
 
@@ -41,18 +45,9 @@ public final class JSONReader {
     private var framer = JSONFramer()
     private var isReading = false
 
-    /// Owned by this object: allocated in `init`, replaced when it grows, freed in `deinit`. Cursors point into it only while
-    /// `isReading`, when nothing moves it.
-    private var window: UnsafeMutablePointer<UInt8>
-    private var capacity: Int
-    /// The unread bytes are `window[start..<end]`.
-    private var start = 0
-    private var end = 0
+    /// Cursors point into it only while `isReading`, when nothing fills it.
+    private var window: JSONWindow
     private var inputEnded = false
-    /// Bytes, line feeds and the start of the last line, all before the window.
-    private var discardedByteCount = 0
-    private var discardedLineCount = 0
-    private var lineStartOffset = 0
 
     /// How many bytes are asked of a source at a time.
     static let windowByteCount = 256 << 10
@@ -72,8 +67,7 @@ public final class JSONReader {
         self.layout = layout
         self.options = options
         self.source = source
-        capacity = max(windowByteCount, 16)
-        window = .allocate(capacity: capacity)
+        window = JSONWindow(capacity: windowByteCount)
     }
 
     /// Makes a reader that is handed its input piece by piece, by ``append(_:)`` and then ``finish()``.
@@ -81,12 +75,7 @@ public final class JSONReader {
         self.layout = layout
         self.options = options
         source = nil
-        capacity = 4096
-        window = .allocate(capacity: capacity)
-    }
-
-    deinit {
-        window.deallocate()
+        window = JSONWindow(capacity: 4096)
     }
 
     // MARK: Pulling
@@ -144,10 +133,7 @@ public final class JSONReader {
     /// - Throws: ``JSONError/exceeded(_:_:)`` beyond ``JSONOptions/maximumTotalByteCount``.
     public func append(_ bytes: UnsafeRawBufferPointer) throws {
         precondition(!isReading && source == nil && !inputEnded, "this reader takes no input")
-        guard let base = bytes.baseAddress else { return }
-        makeRoom(for: bytes.count)
-        UnsafeMutableRawPointer(window + end).copyMemory(from: base, byteCount: bytes.count)
-        end += bytes.count
+        window.append(bytes)
         try checkTotal()
     }
 
@@ -178,28 +164,24 @@ public final class JSONReader {
         switch phase {
         case .root: try enter(level: 0, byte)
         case .target(let level): try enter(level: level, byte)
-        case .key(let level, let needsComma): return try stepKey(level: level, needsComma: needsComma, byte)
+        case .key(let level, let place): return try stepKey(level: level, place, byte)
         case .colon(let level, let isMatch):
             guard byte == ASCII.colon else { throw fail(.unexpectedByte) }
-            start += 1
+            window.start += 1
             phase = isMatch ? .target(level: level + 1) : .skipped(level: level)
         case .skipped(let level):
             guard try readElement({ try $0.skipValue() }) != nil else { return false }
-            phase = .key(level: level, needsComma: true)
+            phase = .key(level: level, .afterValue)
         case .separator(let isFirst):
             if byte == ASCII.closeBracket {
-                start += 1
+                window.start += 1
                 leaveTarget()
             } else if isFirst {
                 phase = .element
             } else {
                 guard byte == ASCII.comma else { throw fail(.unexpectedByte) }
-                start += 1
-                guard case .byte(let next) = try peek() else {
-                    phase = .element
-                    return true
-                }
-                guard next != ASCII.closeBracket else { throw fail(.unexpectedByte) }
+                window.start += 1
+                // A bracket after the comma is refused as the element it is not.
                 phase = .element
             }
         case .trailing: throw fail(.trailingContent)
@@ -213,12 +195,12 @@ public final class JSONReader {
         guard layout.kind != .document else { return phase = .single }
         guard level == layout.path.count else {
             guard byte == ASCII.openBrace else { throw failUnexpected(byte, .notAnObject) }
-            start += 1
-            return phase = .key(level: level, needsComma: false)
+            window.start += 1
+            return phase = .key(level: level, .first)
         }
         hasFoundTarget = true
         if byte == ASCII.openBracket {
-            start += 1
+            window.start += 1
             phase = .separator(isFirst: true)
         } else if byte == ASCII.openBrace, layout.kind == .arrayOrSingle {
             phase = .single
@@ -231,35 +213,29 @@ public final class JSONReader {
 
     /// Leaves the array, or the value that stood for it: the objects around it are still open.
     private func leaveTarget() {
-        phase = layout.path.isEmpty ? .trailing : .key(level: layout.path.count - 1, needsComma: true)
+        phase = layout.path.isEmpty ? .trailing : .key(level: layout.path.count - 1, .afterValue)
     }
 
-    private func stepKey(level: Int, needsComma: Bool, _ byte: UInt8) throws -> Bool {
-        if byte == ASCII.closeBrace {
+    private func stepKey(level: Int, _ place: KeyPlace, _ byte: UInt8) throws -> Bool {
+        if byte == ASCII.closeBrace, place != .afterComma {
             guard hasFoundTarget else { throw fail(.keyPathNotFound) }
-            start += 1
-            phase = level == 0 ? .trailing : .key(level: level - 1, needsComma: true)
+            window.start += 1
+            phase = level == 0 ? .trailing : .key(level: level - 1, .afterValue)
             return true
         }
-        if needsComma {
+        if place == .afterValue {
             guard byte == ASCII.comma else { throw fail(.unexpectedByte) }
-            start += 1
-            switch try peek() {
-            case .byte(ASCII.quote): break
-            case .byte, .ended: throw fail(start == end ? .unexpectedEnd : .unexpectedByte)
-            case .starved:
-                start -= 1
-                return false
-            }
+            window.start += 1
+            phase = .key(level: level, .afterComma)
+            return true
         }
-        guard window[start] == ASCII.quote else { throw fail(.unexpectedByte) }
-        let keyStart = start
+        guard byte == ASCII.quote else { throw fail(.unexpectedByte) }
+        let keyOffset = window.readByteCount
         guard let isMatch = try readElement({ try $0.readString().equals(self.layout.path[level]) }) else {
-            if needsComma { phase = .key(level: level, needsComma: false) }
             return false
         }
         if isMatch, hasFoundTarget {
-            start = keyStart
+            window.start -= window.readByteCount - keyOffset
             throw fail(.duplicateKey)
         }
         phase = .colon(level: level, isMatch: isMatch)
@@ -267,14 +243,14 @@ public final class JSONReader {
     }
 
     private func stepBetweenLines(isFirst: Bool, hasNewline: Bool) throws -> Bool {
-        while start < end {
-            let byte = window[start]
+        while window.count > 0 {
+            let byte = window[0]
             guard ASCII.isWhitespace(byte) else {
                 guard isFirst || hasNewline else { throw fail(.trailingContent) }
                 phase = .single
                 return true
             }
-            start += 1
+            window.start += 1
             if byte == ASCII.newline, !hasNewline {
                 phase = .betweenLines(isFirst: isFirst, hasNewline: true)
                 return true
@@ -288,10 +264,10 @@ public final class JSONReader {
     }
 
     private func skipByteOrderMark() throws -> Bool {
-        while end - start < 3, !inputEnded {
+        while window.count < 3, !inputEnded {
             guard try fill() else { return false }
         }
-        if end - start >= 3, window[start] == 0xEF, window[start + 1] == 0xBB, window[start + 2] == 0xBF { start += 3 }
+        if window.count >= 3, window[0] == 0xEF, window[1] == 0xBB, window[2] == 0xBF { window.start += 3 }
         phase = layout.kind == .lines ? .betweenLines(isFirst: true, hasNewline: false) : .root
         return true
     }
@@ -300,10 +276,10 @@ public final class JSONReader {
     @inline(__always)
     private func peek() throws -> Peek {
         while true {
-            while start < end {
-                let byte = window[start]
+            while window.count > 0 {
+                let byte = window[0]
                 guard ASCII.isWhitespace(byte) else { return .byte(byte) }
-                start += 1
+                window.start += 1
             }
             if inputEnded { return .ended }
             guard try fill() else { return .starved }
@@ -316,7 +292,7 @@ public final class JSONReader {
     ///
     /// - Returns: nil if more input is needed first.
     private func readElement<Result>(_ body: (inout JSONCursor) throws -> Result) throws -> Result? {
-        while start == end, !inputEnded {
+        while window.count == 0, !inputEnded {
             guard try fill() else { return nil }
         }
         if case .element = phase, case .starved = try peek() { return nil }
@@ -327,9 +303,9 @@ public final class JSONReader {
                     return result
                 }
             }
-            framer.advance(window + start, available: end - start)
+            framer.advance(window.first, available: window.count)
             if framer.isClosed { continue }
-            if end - start > options.maximumElementByteCount { throw fail(.elementSizeLimit) }
+            if window.count > options.maximumElementByteCount { throw fail(.elementSizeLimit) }
             guard try fill() else { return nil }
         }
     }
@@ -339,9 +315,9 @@ public final class JSONReader {
     /// - Returns: nil if the value goes on beyond them.
     @inline(__always)
     private func attempt<Result>(_ body: (inout JSONCursor) throws -> Result) throws -> Result? {
-        let first = UnsafePointer(window + start)
+        let first = window.first
         let whole = JSONCursor(
-            start: first, end: first + (framer.isClosed ? framer.byteCount : end - start),
+            start: first, end: first + (framer.isClosed ? framer.byteCount : window.count),
             endIsFinal: inputEnded || framer.isClosed, options: options)
         var cursor = whole
         do {
@@ -358,7 +334,7 @@ public final class JSONReader {
             if options.duplicateKeys == .fail {
                 try JSONDuplicateKeys.check(first, byteCount: byteCount, options: options)
             }
-            start += byteCount
+            window.start += byteCount
             return result
         } catch {
             if cursor.hitEnd { return nil }
@@ -367,64 +343,20 @@ public final class JSONReader {
         }
     }
 
-    // MARK: Window
+    // MARK: Input
 
     /// Asks the source for more; with nothing to ask, the input has to be appended.
     ///
     /// - Returns: false if there is no source.
     private func fill() throws -> Bool {
         guard let source else { return false }
-        makeRoom(for: 1)
-        let count = try source(UnsafeMutableRawBufferPointer(start: window + end, count: capacity - end))
-        precondition(count >= 0 && count <= capacity - end, "a source wrote more than its buffer holds")
-        if count == 0 { inputEnded = true }
-        end += count
+        if try window.fill(from: source) == 0 { inputEnded = true }
         try checkTotal()
         return true
     }
 
     private func checkTotal() throws {
-        if discardedByteCount + end > options.maximumTotalByteCount { throw fail(.totalSizeLimit) }
-    }
-
-    /// Drops what has been read and, if that is not enough, grows.
-    private func makeRoom(for byteCount: Int) {
-        if capacity - end >= byteCount, start < capacity / 2, source == nil { return }
-        discardRead()
-        guard capacity - end < byteCount else { return }
-        let larger = max(capacity * 2, end + byteCount)
-        let replacement = UnsafeMutablePointer<UInt8>.allocate(capacity: larger)
-        replacement.update(from: window, count: end)
-        window.deallocate()
-        window = replacement
-        capacity = larger
-    }
-
-    private func discardRead() {
-        guard start > 0 else { return }
-        let lines = Self.countLines(window, start)
-        if lines > 0 {
-            discardedLineCount += lines
-            lineStartOffset = discardedByteCount + Self.lineStart(window, start)
-        }
-        discardedByteCount += start
-        // The two may overlap; `update` allows that.
-        window.update(from: window + start, count: end - start)
-        end -= start
-        start = 0
-    }
-
-    private static func countLines(_ bytes: UnsafePointer<UInt8>, _ count: Int) -> Int {
-        var lines = 0
-        for index in 0..<count where bytes[index] == ASCII.newline { lines &+= 1 }
-        return lines
-    }
-
-    /// Offset of the byte after the last line feed; 0 if there is none.
-    private static func lineStart(_ bytes: UnsafePointer<UInt8>, _ count: Int) -> Int {
-        var index = count
-        while index > 0, bytes[index - 1] != ASCII.newline { index -= 1 }
-        return index
+        if window.totalByteCount > options.maximumTotalByteCount { throw fail(.totalSizeLimit) }
     }
 
     // MARK: Errors
@@ -437,12 +369,8 @@ public final class JSONReader {
     /// Makes an error with its place in the whole input and, unless the value alone is at fault, ends reading.
     @inline(never)
     private func fail(_ reason: JSONFault.Reason, byteOffset: Int = 0) -> JSONError {
-        let place = start + byteOffset
-        let lines = Self.countLines(window, place)
-        let lineStart = lines == 0 ? lineStartOffset : discardedByteCount + Self.lineStart(window, place)
-        let location = JSONLocation(
-            byteOffset: discardedByteCount + place, line: discardedLineCount + lines + 1,
-            column: discardedByteCount + place - lineStart + 1, keyPath: keyPath(to: byteOffset))
+        var location = window.location(of: byteOffset)
+        location.keyPath = keyPath(to: byteOffset)
         let error = JSONError(reason, location)
         switch (phase, error) {
         case (.element, .mismatched), (.single, .mismatched): break
@@ -461,8 +389,8 @@ public final class JSONReader {
             outer = layout.path.prefix(level).map { String(decoding: $0, as: UTF8.self) }.joined(separator: ".")
         case .start, .root, .betweenLines, .trailing, .finished, .failed: outer = ""
         }
-        guard byteOffset > 0, start + byteOffset <= end else { return outer }
-        let path = outer + JSONLocator.keyPath(from: window + start, to: byteOffset)
+        guard byteOffset > 0, byteOffset <= window.count else { return outer }
+        let path = outer + JSONLocator.keyPath(from: window.first, to: byteOffset)
         return path.hasPrefix(".") ? String(path.dropFirst()) : path
     }
 }

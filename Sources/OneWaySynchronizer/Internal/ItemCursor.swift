@@ -13,7 +13,8 @@ final class ItemCursor: Sendable {
 
     /// How an item's call ended.
     enum Outcome {
-        case done
+        /// The call at a position answered.
+        case done(Int, Bool)
         case failed
         /// Ended by the stop of its stage; neither done nor failed.
         case interrupted
@@ -32,6 +33,9 @@ final class ItemCursor: Sendable {
         var done = 0
         var failed = 0
         var retries = 0
+        var trueCount = 0
+        /// By position; empty unless they are kept.
+        var answers: [Bool?] = []
         var isStopped = false
         /// Items that wait to be called again; at most `maximumWaitingCount`.
         var waiting: [Waiting] = []
@@ -41,9 +45,18 @@ final class ItemCursor: Sendable {
 
     /// How the stage went.
     struct Tally {
-        var done: Int
-        var failed: Int
-        var retries: Int
+        var done = 0
+        var failed = 0
+        var retries = 0
+        /// How many calls answered `true`.
+        var trueCount = 0
+        /// What each position's call answered, `nil` where it did not; empty unless answers are kept.
+        var answers: [Bool?] = []
+
+        /// The positions whose calls answered so, ascending.
+        func positions(answering answer: Bool) -> [Int] {
+            answers.indices.filter { answers[$0] == answer }
+        }
     }
 
     private let stage: SyncStage
@@ -52,9 +65,13 @@ final class ItemCursor: Sendable {
     private let maximumWaitingCount: Int
     private let clock: SyncClock
     private let events: EventBroadcaster
-    private let state = Locked(State())
+    private let keepsAnswers: Bool
+    private let state: Locked<State>
 
-    init(stage: SyncStage, count: Int, width: Int, stopsOnFailure: Bool, clock: SyncClock, events: EventBroadcaster) {
+    init(
+        stage: SyncStage, count: Int, width: Int, stopsOnFailure: Bool, keepsAnswers: Bool, clock: SyncClock,
+        events: EventBroadcaster
+    ) {
         self.stage = stage
         self.count = count
         self.stopsOnFailure = stopsOnFailure
@@ -62,6 +79,8 @@ final class ItemCursor: Sendable {
         self.events = events
         // Bounds the list of waiting items: past it, a worker waits with its own instead of starting others.
         maximumWaitingCount = 4 * width
+        self.keepsAnswers = keepsAnswers
+        state = Locked(State(answers: keepsAnswers ? [Bool?](repeating: nil, count: count) : []))
     }
 
     /// Notes how the last call ended, and hands out the next one; `nil` when there is none for this worker.
@@ -80,8 +99,10 @@ final class ItemCursor: Sendable {
             state.retries += 1
             state.waiting.append(Waiting(index: step.index, attempt: step.attempt, due: clock.now() + step.delay))
             return
-        case .done:
+        case .done(let index, let answer):
             state.done += 1
+            if answer { state.trueCount += 1 }
+            if keepsAnswers { state.answers[index] = answer }
         case .failed:
             state.failed += 1
         }
@@ -121,7 +142,9 @@ final class ItemCursor: Sendable {
     var isStopped: Bool { state.withLock { $0.isStopped } }
 
     var tally: Tally {
-        state.withLock { Tally(done: $0.done, failed: $0.failed, retries: $0.retries) }
+        state.withLock {
+            Tally(done: $0.done, failed: $0.failed, retries: $0.retries, trueCount: $0.trueCount, answers: $0.answers)
+        }
     }
 
     /// Sends progress about a hundred times by count, and ten times a second where items are slow. Under the lock, so

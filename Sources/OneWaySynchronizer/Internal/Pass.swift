@@ -75,21 +75,22 @@ struct Pass<Processor: SyncProcessor>: Sendable {
         }
         try await askForUpdates(&plan, in: &report)
         report.unchanged = plan.keptCount
-        let planned = plan.downloads
+        let indices = plan.downloadIndices
+        let planned = plan.items(at: indices)
         let downloads = try await perform(.prepare, in: &report) {
             try await processor.owsPrepareDownload(of: planned)
         }
         report.planned = downloads.count
+        let isStored =
+            downloads.isIdentical(to: planned)
+            ? plan.isStored(at: indices)
+            : KeyComparison.membership(of: downloads.map { $0.owsPrimaryKey }, in: localKeys)
         if options.downloadPreview {
-            let decidesOutcome = !options.downloadContent
-            try await download(downloads, stage: .preview, localKeys: decidesOutcome ? localKeys : nil, in: &report) {
-                try await processor.owsDownloadItemPreview(for: $0)
-            }
+            try await download(
+                downloads, .preview, isStored: isStored, decidesOutcome: !options.downloadContent, in: &report)
         }
         if options.downloadContent {
-            try await download(downloads, stage: .content, localKeys: localKeys, in: &report) {
-                try await processor.owsDownloadItem(for: $0)
-            }
+            try await download(downloads, .content, isStored: isStored, decidesOutcome: true, in: &report)
         }
         if case .remove = plan.removal, options.removalOrder == .afterDownloads, errors.isEmpty {
             withhold([], for: .incompletePass, in: &report)
@@ -134,57 +135,38 @@ struct Pass<Processor: SyncProcessor>: Sendable {
     private func askForUpdates(_ plan: inout SyncPlan<Item>, in report: inout SyncReport) async throws(Stop) {
         let indices = plan.keptIndices
         guard !indices.isEmpty else { return }
-        let items = plan.items
-        let answer = try await perform(.shouldUpdate, in: &report) {
-            try await processor.owsShouldUpdateItems(indices.count == items.count ? items : indices.map { items[$0] })
-        }
+        let items = plan.items(at: indices)
+        let answer = try await perform(.shouldUpdate, in: &report) { try await processor.owsShouldUpdateItems(items) }
         if let keys = answer {
-            plan.update(indices.lazy.filter { keys.contains(items[$0].owsPrimaryKey) })
+            plan.update(items.indices.filter { keys.contains(items[$0].owsPrimaryKey) }.map { indices[$0] })
             return
         }
         let checks = await forEach(
-            indices.count, stage: .shouldUpdate, width: options.concurrentUpdateChecks ? options.width : 1,
-            stopsOnFailure: true, keepsPositions: true, in: &report,
-            key: { items[indices[$0]].owsPrimaryKey },
-            call: { position in
-                let item = items[indices[position]]
-                return try await processor.owsShouldUpdateItem(forKey: item.owsPrimaryKey, with: item)
-            }
-        )
+            items, .shouldUpdate, width: options.concurrentUpdateChecks ? options.width : 1, stopsOnFailure: true,
+            keepsAnswers: true, in: &report)
         if let stop = checks.stop { throw stop }
-        plan.update(checks.answers.truePositions.lazy.map { indices[$0] })
+        plan.update(checks.tally.positions(answering: true).map { indices[$0] })
     }
 
     /// Downloads every item's preview or content.
     ///
-    /// - Parameter localKeys: Where this stage decides what the report says became of an item, the keys that were stored
-    ///   before; `nil` where a later stage does.
+    /// - Parameters:
+    ///   - isStored: For each of `items`, whether it was stored before; empty where none was.
+    ///   - decidesOutcome: Whether this stage, and no later one, decides what the report says became of an item.
     private func download(
-        _ items: [Item], stage: SyncStage, localKeys: Set<Item.Key>?, in report: inout SyncReport,
-        _ download: @escaping @Sendable (Item) async throws -> Void
+        _ items: [Item], _ call: ItemCall, isStored: [Bool], decidesOutcome: Bool, in report: inout SyncReport
     ) async throws(Stop) {
-        let isStored = localKeys.map { KeyComparison.membership(of: items.map { $0.owsPrimaryKey }, in: $0) } ?? []
         let downloads = await forEach(
-            items.count, stage: stage, width: options.width, stopsOnFailure: options.stopOnError,
-            keepsPositions: options.reportsKeys && localKeys != nil, in: &report,
-            key: { items[$0].owsPrimaryKey },
-            call: { position in
-                let item = items[position]
-                if let limit = options.itemTimeout {
-                    try await clock.withTimeout(limit) { try await download(item) }
-                } else {
-                    try await download(item)
-                }
-                return isStored.isEmpty ? false : isStored[position]
-            }
-        )
-        if localKeys != nil {
-            report.updated = downloads.answers.trueCount
-            report.inserted = downloads.doneCount - report.updated
-            report.failed = downloads.failedCount
+            items, call, isStored: isStored, width: options.width, stopsOnFailure: options.stopOnError,
+            keepsAnswers: options.reportsKeys && decidesOutcome, in: &report)
+        if decidesOutcome {
+            report.updated = downloads.tally.trueCount
+            report.inserted = downloads.tally.done - report.updated
+            report.failed = downloads.tally.failed
             if options.reportsKeys {
-                report.keys[.inserted] = downloads.answers.falsePositions.map { items[$0].owsPrimaryKey }
-                report.keys[.updated] = downloads.answers.truePositions.map { items[$0].owsPrimaryKey }
+                let tally = downloads.tally
+                report.keys[.inserted] = tally.positions(answering: false).map { items[$0].owsPrimaryKey }
+                report.keys[.updated] = tally.positions(answering: true).map { items[$0].owsPrimaryKey }
             }
         }
         if let stop = downloads.stop { throw stop }
@@ -224,37 +206,30 @@ struct Pass<Processor: SyncProcessor>: Sendable {
         if report.durations[stage] == nil { events.send(.stageBegan(stage)) }
     }
 
-    /// How a stage of many calls went.
-    private struct StageResult {
-        var answers = CallAnswers()
-        var doneCount = 0
-        var failedCount = 0
-        /// Why the pass must end after this stage; `nil` where it goes on.
-        var stop: Stop?
-    }
-
-    /// Makes a call for each of `count` positions, several at a time, as a stage of its own.
+    /// Makes a call for each of `items`, several at a time, as a stage of its own.
     ///
     /// - Parameters:
-    ///   - key: The key of the item at a position, for errors.
-    ///   - call: Makes the call for a position, and says something about it.
+    ///   - isStored: See ``ItemCalls/isStored``.
+    ///   - keepsAnswers: Whether the tally says what each call answered.
+    /// - Returns: How the stage went, and why the pass must end after it; `nil` where it goes on.
     private func forEach(
-        _ count: Int, stage: SyncStage, width: Int, stopsOnFailure: Bool, keepsPositions: Bool,
-        in report: inout SyncReport,
-        key: @escaping @Sendable (Int) -> Item.Key,
-        call: @escaping @Sendable (Int) async throws -> Bool
-    ) async -> StageResult {
-        guard !Task.isCancelled else { return StageResult(stop: .cancelled) }
+        _ items: [Item], _ call: ItemCall, isStored: [Bool] = [], width: Int, stopsOnFailure: Bool, keepsAnswers: Bool,
+        in report: inout SyncReport
+    ) async -> (tally: ItemCursor.Tally, stop: Stop?) {
+        guard !Task.isCancelled else { return (ItemCursor.Tally(), .cancelled) }
+        let stage = call.stage
         announce(stage, in: report)
         let start = clock.now()
-        let width = min(width, count)
+        let width = min(width, items.count)
         let cursor = ItemCursor(
-            stage: stage, count: count, width: width, stopsOnFailure: stopsOnFailure, clock: clock, events: events)
-        let answers = await boundedForEach(
-            cursor, width: width, keepsPositions: keepsPositions, sleep: clock.sleep, call: call
+            stage: stage, count: items.count, width: width, stopsOnFailure: stopsOnFailure, keepsAnswers: keepsAnswers,
+            clock: clock, events: events)
+        let calls = ItemCalls(
+            call: call, items: items, isStored: isStored, processor: processor, cursor: cursor, clock: clock,
+            timeout: call == .shouldUpdate ? nil : options.itemTimeout
         ) { step, error in
             guard !Task.isCancelled, !cursor.isStopped else { return .interrupted }
-            let error = SyncError(stage: stage, key: key(step.index), underlying: error)
+            let error = SyncError(stage: stage, key: items[step.index].owsPrimaryKey, underlying: error)
             if let delay = retryDelay(after: error, attempt: step.attempt) {
                 return .retry(ItemCursor.Step(index: step.index, attempt: step.attempt + 1, delay: delay))
             }
@@ -262,13 +237,12 @@ struct Pass<Processor: SyncProcessor>: Sendable {
             fail(error)
             return .failed
         }
+        await boundedForEach(cursor, width: width) { await calls.work() }
         let tally = cursor.tally
         report.retries += tally.retries
         report.durations[stage, default: .zero] += clock.now() - start
         let failure = stopsOnFailure && tally.failed > 0 ? Stop.failed : nil
-        return StageResult(
-            answers: answers, doneCount: tally.done, failedCount: tally.failed,
-            stop: Task.isCancelled ? .cancelled : failure)
+        return (tally, Task.isCancelled ? .cancelled : failure)
     }
 
     // MARK: Errors
@@ -291,5 +265,14 @@ struct Pass<Processor: SyncProcessor>: Sendable {
         errors.fill(&report)
         return isCancelled || !report.errors.isEmpty
             ? .failure(SyncFailure(report: report, isCancelled: isCancelled)) : .success(report)
+    }
+}
+
+extension Array {
+    /// Whether both are the same array, never copied; in constant time. A `false` says nothing of their elements.
+    fileprivate func isIdentical(to other: [Element]) -> Bool {
+        withUnsafeBufferPointer { elements in
+            other.withUnsafeBufferPointer { elements.baseAddress == $0.baseAddress && elements.count == $0.count }
+        }
     }
 }

@@ -180,8 +180,14 @@ public struct RecordBatch: Sendable {
     /// - Returns: Whether the text is a number of at most 38 significant digits, none beyond 10¹²⁷ or 10⁻¹²⁷; otherwise
     ///   the cell is left as it was.
     public mutating func setDecimal(_ text: UnsafeBufferPointer<UInt8>, at slot: Int) -> Bool {
+        setDecimal(text, within: .text, at: slot)
+    }
+
+    private mutating func setDecimal(
+        _ text: UnsafeBufferPointer<UInt8>, within limits: DecimalText.Limits, at slot: Int
+    ) -> Bool {
         let start = arena.count
-        guard DecimalText.append(canonical: text, to: &arena) else { return false }
+        guard DecimalText.append(canonical: text, within: limits, to: &arena) else { return false }
         set(Cell(.decimal, offset: start, length: arena.count - start), at: slot)
         return true
     }
@@ -196,7 +202,7 @@ public struct RecordBatch: Sendable {
         case .int(let number): setInt(number, at: slot)
         case .double(let number): setDouble(number, at: slot)
         case .decimal(let number):
-            let isSet = number.description.withUTF8Bytes { setDecimal($0, at: slot) }
+            let isSet = number.description.withUTF8Bytes { setDecimal($0, within: .decimal, at: slot) }
             if !isSet {
                 setNull(at: slot)
             }

@@ -1,17 +1,28 @@
 /// Decimal numbers as text in one form, so that two texts of the same number are the same bytes.
 ///
 /// The form: an optional minus, digits without needless zeros in front, and, where it is not whole, a point and digits
-/// without needless zeros at the end; zero is `0`. At most 38 significant digits and an exponent of −127 to 127, which
-/// is what `Decimal` holds.
+/// without needless zeros at the end; zero is `0`.
 enum DecimalText {
-    static let maximumDigits = 38
-    static let maximumExponent = 127
+    /// Which numbers are taken.
+    struct Limits {
+        /// How many digits lie between the first and the last significant one, these included.
+        let digitCount: Int
+        /// The powers of ten that significant digits may stand for.
+        let powers: ClosedRange<Int>
+
+        /// What any text may say: such a number is always a `Decimal`.
+        static let text = Limits(digitCount: 38, powers: -127...127)
+        /// What a `Decimal` may be: 128 bits times a power of ten.
+        static let decimal = Limits(digitCount: 39, powers: -128...165)
+    }
 
     /// Appends the canonical form of a number's text: `-`, digits, a point and digits, an exponent, as JSON writes them;
     /// a plus in front and zeros in front are read as well.
     ///
-    /// - Returns: Whether the text is a number that the form can hold exactly; otherwise nothing is appended.
-    static func append(canonical text: UnsafeBufferPointer<UInt8>, to bytes: inout [UInt8]) -> Bool {
+    /// - Returns: Whether the text is a number within the limits; otherwise nothing is appended.
+    static func append(
+        canonical text: UnsafeBufferPointer<UInt8>, within limits: Limits, to bytes: inout [UInt8]
+    ) -> Bool {
         var index = 0
         var isNegative = false
         if index < text.count, text[index] == UInt8(ascii: "-") || text[index] == UInt8(ascii: "+") {
@@ -57,7 +68,8 @@ enum DecimalText {
         let power = { (index: Int) in exponent + (index < units ? units - 1 - index : units - index) }
         let highest = power(digits.first)
         let lowest = power(digits.end - 1)
-        guard highest - lowest < maximumDigits, lowest >= -maximumExponent, highest <= maximumExponent else {
+        guard highest - lowest < limits.digitCount, limits.powers.contains(lowest), limits.powers.contains(highest)
+        else {
             return false
         }
         if isNegative {

@@ -11,20 +11,24 @@ enum Floor {
         let stored = source.intersection(local)
         var downloads = items
         if !stored.isEmpty {
-            let wanted = Mutex<[Int]>([])
-            try await pool(items.count, width: 1) { index in
-                let item = items[index]
-                if try await processor.owsShouldUpdateItem(forKey: item.owsPrimaryKey, with: item) {
-                    wanted.withLock { $0.append(index) }
-                }
+            // One at a time, as a pass asks: a pool of one worker is a loop.
+            downloads.removeAll(keepingCapacity: true)
+            for item in items where try await processor.owsShouldUpdateItem(forKey: item.owsPrimaryKey, with: item) {
+                downloads.append(item)
             }
-            downloads = wanted.withLock { $0.map { items[$0] } }
         }
         let chosen = downloads
         try await pool(chosen.count, width: width) { index in
             try await processor.owsDownloadItem(for: chosen[index])
         }
         return chosen.count + absent.count
+    }
+
+    /// The calls alone, where they are all that takes time.
+    static func run(_ processor: SlowProcessor, width: Int) async throws -> Int {
+        let items = processor.items
+        try await pool(items.count, width: width) { try await processor.owsDownloadItem(for: items[$0]) }
+        return items.count
     }
 
     /// `width` workers of one task group over a shared position.

@@ -13,6 +13,12 @@ func pass(_ processor: InstantProcessor) async throws -> Int {
     return report.inserted + report.updated + report.unchanged
 }
 
+func sum(of repeats: Int, _ body: @Sendable () async throws -> Int) async throws -> Int {
+    var sum = 0
+    for _ in 0..<repeats { sum += try await body() }
+    return sum
+}
+
 let memorySizes = [10_000, 1_000_000]
 var memoryCases: [String: @Sendable () async throws -> Int] = [:]
 for workload in Workload.allCases {
@@ -20,9 +26,8 @@ for workload in Workload.allCases {
         memoryCases["\(workload.rawValue) \(count)"] = { try await pass(InstantProcessor(workload, count: count)) }
         memoryCases["\(workload.rawValue) \(count) input"] = {
             let processor = InstantProcessor(workload, count: count)
-            // What a pass cannot do without: the items, the local keys, and the list of what to download.
-            let downloads = processor.items.filter { _ in workload != .unchanged }
-            return downloads.count + processor.localKeys.count
+            // The items' own array and the local keys; a list of what to download is the pass's own.
+            return processor.items.count + processor.localKeys.count
         }
     }
 }
@@ -33,50 +38,64 @@ let options = try BenchmarkOptions()
 var report = BenchmarkReport(options: options)
 
 for workload in Workload.allCases {
-    var costs: [Int: Double] = [:]
-    for count in [10_000, 100_000, 1_000_000] {
+    // All sizes in turns, so that what is said of their ratio does not depend on when each was measured; and as many items
+    // of each in a turn, so that none is too short to be timed.
+    let sizes = [10_000, 100_000, 1_000_000].filter { options.includes("\(workload.rawValue) \($0)") }
+    let itemsPerTurn = sizes.max() ?? 0
+    let cases = sizes.flatMap { count in
         let name = "\(workload.rawValue) \(count)"
-        guard options.includes(name) else { continue }
         let processor = InstantProcessor(workload, count: count)
-        let floor = "floor: \(name)"
-        let runs = (options.isFull ? 3 : 1) * (count < 1_000_000 ? 9 : 3)
-        let measurements = try await measure(
-            runs: runs,
-            [
-                BenchmarkCase(floor, n: count) { try await Floor.run(processor, width: width) },
-                BenchmarkCase(name, n: count) { try await pass(processor) },
-            ])
-        costs[count] = measurements[1].seconds / Double(count)
-        report.add(measurements, against: floor) { measurement in
-            var extra: [(name: String, value: BenchmarkReport.Field)] = [
-                ("ns_per_item", .number(measurement.seconds / Double(count) * 1e9))
-            ]
-            if measurement.name == name, memorySizes.contains(count), options.isFull || count == 1_000_000,
-                let peak = probe.peakBytes(of: name), let input = probe.peakBytes(of: "\(name) input")
-            {
-                extra.append(("bytes_per_item", .number(Double(peak - input) / Double(count))))
-            }
-            if measurement.name == name, let small = costs[10_000], count > 10_000 {
-                extra.append(("cost_over_10000", .number((costs[count] ?? 0) / small)))
-            }
-            return extra
+        let repeats = itemsPerTurn / count
+        return [
+            BenchmarkCase("floor: \(name)", n: count) {
+                try await sum(of: repeats) { try await Floor.run(processor, width: width) }
+            },
+            BenchmarkCase(name, n: count) { try await sum(of: repeats) { try await pass(processor) } },
+        ]
+    }
+    let measurements = try await measure(runs: options.isFull ? 15 : 5, cases)
+    let costs = measurements.map { $0.seconds / Double(itemsPerTurn) }
+    for (index, measurement) in measurements.enumerated() {
+        let count = measurement.n
+        let isFloor = index % 2 == 0
+        var row = BenchmarkReport.Row(name: measurement.name, n: count, seconds: costs[index] * Double(count))
+        row.extra = [("ns_per_item", .number(costs[index] * 1e9))]
+        if !isFloor {
+            row.ratio = costs[index] / costs[index - 1]
+            row.against = measurements[index - 1].name
         }
+        if count > 10_000, sizes.first == 10_000 {
+            row.extra.append(("cost_over_10000", .number(costs[index] / costs[index % 2])))
+        }
+        if !isFloor, memorySizes.contains(count), options.isFull || count == 1_000_000 {
+            row.peakMemoryBytes = probe.peakBytes(of: measurement.name)
+            if let peak = row.peakMemoryBytes, let input = probe.peakBytes(of: "\(measurement.name) input") {
+                row.extra.append(("bytes_per_item", .number(Double(peak - input) / Double(count))))
+            }
+        }
+        row.extra.append(("spread", .number(measurement.spread)))
+        report.add(row)
     }
 }
 
 let latency = Duration.milliseconds(10)
+let slowWidth = 64
 let slowCount = options.isFull ? 10_000 : 2_000
-let slowName = "\(slowCount) items of 10 ms, 64 wide"
+let slowName = "\(slowCount) items of 10 ms, \(slowWidth) wide"
 if options.includes(slowName) {
     let processor = SlowProcessor(count: slowCount, latency: latency)
-    let ideal = Double(slowCount) / 64 * (latency / .seconds(1))
+    // Nobody can be quicker than full rounds of as many calls as may run at once. The floor shows what the system's timers
+    // leave of that.
+    let ideal = Double((slowCount + slowWidth - 1) / slowWidth) * (latency / .seconds(1))
+    let floor = "floor: \(slowName)"
     let measurements = try await measure(
         runs: 3, warmup: 0,
         [
+            BenchmarkCase(floor, n: slowCount) { try await Floor.run(processor, width: slowWidth) },
             BenchmarkCase(slowName, n: slowCount) {
-                let synchronizer = Synchronizer(processor: processor, options: SyncOptions(concurrency: 64))
+                let synchronizer = Synchronizer(processor: processor, options: SyncOptions(concurrency: slowWidth))
                 return try await synchronizer.sync().inserted
-            }
+            },
         ])
-    report.add(measurements) { [("of_ideal", .number(ideal / $0.seconds))] }
+    report.add(measurements, against: floor) { [("of_ideal", .number(ideal / $0.seconds))] }
 }

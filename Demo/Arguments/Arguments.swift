@@ -1,0 +1,120 @@
+import Foundation
+import OneWaySynchronizer
+
+/// What the command was asked to do.
+enum Invocation: Equatable {
+    case tour
+    case mirror(MirrorArguments)
+    case help(Usage.Topic)
+
+    /// Reads a command line.
+    ///
+    /// - Parameter arguments: Without the command's own name.
+    /// - Throws: ``UsageError`` for anything that is not understood, missing, given twice or out of range.
+    init(_ arguments: [String]) throws(UsageError) {
+        guard let first = arguments.first else {
+            self = .tour
+            return
+        }
+        let rest = Array(arguments.dropFirst())
+        switch first {
+        case "-h", "--help", "help":
+            self = try .help(Self.topic(rest))
+        case "tour":
+            if Self.asksForHelp(rest) {
+                self = .help(.tour)
+            } else if let surplus = rest.first {
+                throw UsageError("tour takes no arguments; got '\(surplus)'", topic: .tour)
+            } else {
+                self = .tour
+            }
+        case "mirror":
+            self = Self.asksForHelp(rest) ? .help(.mirror) : .mirror(try MirrorArguments(rest))
+        case _ where first.hasPrefix("-"):
+            throw UsageError("unknown option '\(first)'", topic: .general)
+        default:
+            throw UsageError("unknown command '\(first)'", topic: .general)
+        }
+    }
+
+    private static func asksForHelp(_ arguments: [String]) -> Bool {
+        arguments.prefix { $0 != "--" }.contains { $0 == "-h" || $0 == "--help" }
+    }
+
+    private static func topic(_ arguments: [String]) throws(UsageError) -> Usage.Topic {
+        guard let name = arguments.first else { return .general }
+        guard arguments.count == 1, let topic = Usage.Topic(rawValue: name) else {
+            throw UsageError("no help about '\(arguments.joined(separator: " "))'", topic: .general)
+        }
+        return topic
+    }
+}
+
+/// What `mirror` was asked to do.
+struct MirrorArguments: Equatable {
+    var listURL: URL
+    var folder: URL
+    /// How many downloads run at a time; at least 1.
+    var concurrency = 8
+    /// Whether an item's error leaves the others alone.
+    var keepsGoing = false
+    /// Whether to show the plan and change nothing.
+    var isDryRun = false
+    /// How many removals are suspicious; nil when none are.
+    var removalLimit: RemovalLimit?
+    /// The pause between two passes; nil for a single pass.
+    var interval: Duration?
+
+    init(_ arguments: [String]) throws(UsageError) {
+        var scanner = ArgumentScanner(arguments, topic: .mirror)
+        var operands: [String] = []
+        var concurrency = 8
+        var keepsGoing = false
+        var isDryRun = false
+        while let argument = try scanner.next() {
+            switch argument {
+            case .operand(let text):
+                operands.append(text)
+            case .option("--concurrency"):
+                concurrency = try scanner.value(of: "--concurrency", as: "a whole number from 1 to 1000") { text in
+                    Int(text).flatMap { (1...1_000).contains($0) ? $0 : nil }
+                }
+            case .option("--max-removals"):
+                removalLimit = try scanner.value(
+                    of: "--max-removals", as: "a number such as 10, or a share such as 20%", Self.limit)
+            case .option("--every"):
+                interval = try scanner.value(of: "--every", as: "a number of seconds from 0.1 to 31536000") { text in
+                    Double(text).flatMap { (0.1...31_536_000).contains($0) ? .milliseconds(Int64($0 * 1_000)) : nil }
+                }
+            case .option("--keep-going"):
+                try scanner.noValue(of: "--keep-going")
+                keepsGoing = true
+            case .option("--dry-run"):
+                try scanner.noValue(of: "--dry-run")
+                isDryRun = true
+            case .option(let name):
+                throw scanner.error("unknown option '\(name)'")
+            }
+        }
+        guard operands.count == 2 else {
+            throw scanner.error("expected LIST_URL and FOLDER, got \(operands.count) of them")
+        }
+        guard let listURL = URL(string: operands[0]), listURL.isHTTP else {
+            throw scanner.error("'\(operands[0])' is not an address with http or https")
+        }
+        guard !operands[1].isEmpty else { throw scanner.error("FOLDER is empty") }
+        guard !isDryRun || interval == nil else { throw scanner.error("--dry-run and --every exclude each other") }
+        self.listURL = listURL
+        self.folder = URL(filePath: operands[1], directoryHint: .isDirectory)
+        self.concurrency = concurrency
+        self.keepsGoing = keepsGoing
+        self.isDryRun = isDryRun
+    }
+
+    private static func limit(_ text: String) -> RemovalLimit? {
+        if let percent = text.hasSuffix("%") ? Double(text.dropLast()) : nil {
+            return (0...100).contains(percent) ? RemovalLimit(fraction: percent / 100) : nil
+        }
+        return Int(text).flatMap { $0 >= 0 ? RemovalLimit(count: $0) : nil }
+    }
+}

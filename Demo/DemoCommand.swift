@@ -1,0 +1,29 @@
+import Foundation
+
+/// The command: `Demo [tour]`, `Demo mirror …`.
+@main
+struct DemoCommand {
+    static func main() async {
+        exit(await run(Array(CommandLine.arguments.dropFirst()), console: Console()))
+    }
+
+    /// Does what a command line says.
+    ///
+    /// - Returns: The exit code.
+    static func run(_ arguments: [String], console: Console) async -> Int32 {
+        do throws(UsageError) {
+            switch try Invocation(arguments) {
+            case .help(let topic):
+                console.print(Usage.text(topic))
+                return ExitCode.done
+            case .tour:
+                return await Tour(console: console).run()
+            case .mirror(let arguments):
+                return await MirrorCommand(arguments: arguments, console: console).run()
+            }
+        } catch {
+            console.printError("Demo: \(error)")
+            return ExitCode.wrongUsage
+        }
+    }
+}

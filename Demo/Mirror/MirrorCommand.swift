@@ -1,0 +1,131 @@
+import Foundation
+import OneWaySynchronizer
+
+/// `Demo mirror`: one pass, a dry run, or passes on a schedule.
+struct MirrorCommand {
+    let arguments: MirrorArguments
+    let console: Console
+
+    /// Does what the arguments say, until it is done or interrupted.
+    ///
+    /// - Returns: The exit code.
+    func run() async -> Int32 {
+        let client = HTTPClient()
+        defer { client.close() }
+        let processor = MirrorProcessor(
+            listURL: arguments.listURL, folder: MirrorFolder(url: arguments.folder), client: client)
+        let synchronizer = Synchronizer(processor: processor, options: options)
+        if arguments.isDryRun { return await interruptible { await showPlan(of: synchronizer) } }
+        if let interval = arguments.interval { return await repeatPasses(of: synchronizer, every: interval) }
+        return await runPass(of: synchronizer)
+    }
+
+    private var options: SyncOptions {
+        SyncOptions(
+            concurrency: arguments.concurrency, downloadPreview: true, stopOnError: !arguments.keepsGoing,
+            removalLimit: arguments.removalLimit, retry: RetryPolicy(maxAttempts: 4))
+    }
+
+    // MARK: One pass
+
+    private func runPass(of synchronizer: Synchronizer<MirrorProcessor>) async -> Int32 {
+        let interrupt = InterruptHandler {
+            Task { await synchronizer.cancel() }
+        }
+        defer { withExtendedLifetime(interrupt) {} }
+        let events = synchronizer.events
+        let display = Task {
+            var display = ProgressDisplay(console: console)
+            await display.showUntilIdle(events)
+        }
+        let result: Result<SyncReport, SyncFailure>
+        do throws(SyncFailure) {
+            result = .success(try await synchronizer.sync())
+        } catch {
+            result = .failure(error)
+        }
+        await display.value
+        return tell(result)
+    }
+
+    /// Says how a pass ended.
+    ///
+    /// - Returns: The exit code for it.
+    private func tell(_ result: Result<SyncReport, SyncFailure>) -> Int32 {
+        switch result {
+        case .success(let report):
+            console.print("done: \(report)")
+            return ExitCode.done
+        case .failure(let failure):
+            for error in failure.errors { console.printError("failed: \(error)") }
+            let surplus = failure.report.errorCount - failure.errors.count
+            if surplus > 0 { console.printError("failed: and \(surplus) more") }
+            console.printError("\(failure.isCancelled ? "stopped" : "failed"): \(failure.report)")
+            return failure.isCancelled ? ExitCode.interrupted : ExitCode.failed
+        }
+    }
+
+    // MARK: Passes on a schedule
+
+    private func repeatPasses(of synchronizer: Synchronizer<MirrorProcessor>, every interval: Duration) async -> Int32 {
+        let service = SyncService(synchronizer: synchronizer, schedule: SyncSchedule(interval: interval, jitter: 0))
+        let interrupt = InterruptHandler {
+            service.requestStop()
+            Task { await synchronizer.cancel() }
+        }
+        defer { withExtendedLifetime(interrupt) {} }
+        let events = synchronizer.events
+        let display = Task { await showPasses(events) }
+        let code: Int32
+        do {
+            try await service.run()
+            code = ExitCode.interrupted
+        } catch {
+            console.printError("failed: \(error)")
+            code = ExitCode.failed
+        }
+        // What has happened is still shown; what happens from now on is not.
+        display.cancel()
+        await display.value
+        return code
+    }
+
+    private func showPasses(_ events: SyncEvents) async {
+        var display = ProgressDisplay(console: console)
+        for await event in events {
+            display.show(event)
+            if case .passEnded(let result) = event { _ = tell(result) }
+        }
+    }
+
+    // MARK: Dry run
+
+    private func showPlan(of synchronizer: Synchronizer<MirrorProcessor>) async -> Int32 {
+        do throws(SyncFailure) {
+            let plan = try await synchronizer.plan()
+            for line in Self.lines(of: plan) { console.print(line) }
+            guard let refusal = plan.refusal else { return ExitCode.done }
+            console.printError("would fail: \(refusal)")
+            return ExitCode.failed
+        } catch {
+            console.printError("\(error.isCancelled ? "stopped" : "failed"): \(error)")
+            return error.isCancelled ? ExitCode.interrupted : ExitCode.failed
+        }
+    }
+
+    /// A line for each key that something would happen to, and one that counts the rest.
+    static func lines(of plan: SyncPlan<MirrorItem>) -> [String] {
+        let changes = plan.steps.filter { $0.action != .keep }
+        let lines = changes.map { "\($0.key)  \($0.action)" }.sorted()
+        let count = plan.counts[.keep] ?? 0
+        return lines + ["\(count) unchanged, \(changes.count) to change; nothing was changed"]
+    }
+
+    /// Runs something in a task that Ctrl-C cancels.
+    private func interruptible(_ body: @escaping @Sendable () async -> Int32) async -> Int32 {
+        let task = Task { await body() }
+        let interrupt = InterruptHandler { task.cancel() }
+        defer { withExtendedLifetime(interrupt) {} }
+        return await task.value
+    }
+}

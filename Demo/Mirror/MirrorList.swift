@@ -1,0 +1,125 @@
+import Foundation
+
+/// Reads a server's list: a JSON array of objects with `key` and `url`, and optionally `revision`, `order` and
+/// `preview_url`.
+///
+///     [{ "key": "a.txt", "url": "items/a.txt", "revision": 7, "order": 1, "preview_url": null }]
+enum MirrorList {
+    /// An entry as it is written in the list.
+    private struct Entry: Decodable {
+        let key: String
+        let url: String
+        let revision: Revision?
+        let order: Int?
+        let previewURL: String?
+
+        enum CodingKeys: String, CodingKey {
+            case key, url, revision, order
+            case previewURL = "preview_url"
+        }
+    }
+
+    /// A text or a whole number, taken as text.
+    private struct Revision: Decodable {
+        let text: String
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            if let number = try? container.decode(Int64.self) {
+                text = String(number)
+            } else {
+                text = try container.decode(String.self)
+            }
+        }
+    }
+
+    /// - Parameters:
+    ///   - data: The list, as the server sent it.
+    ///   - url: Where the list came from. Relative addresses in it are resolved against this.
+    /// - Returns: The items in the list's order; keys may repeat.
+    /// - Throws: ``MirrorListError``, which names the URL, and the entry where it is about one.
+    static func items(from data: Data, url: URL) throws(MirrorListError) -> [MirrorItem] {
+        let entries: [Entry]
+        do {
+            entries = try JSONDecoder().decode([Entry].self, from: data)
+        } catch {
+            throw MirrorListError(url: url, error: error, data: data)
+        }
+        var items: [MirrorItem] = []
+        items.reserveCapacity(entries.count)
+        for (index, entry) in entries.enumerated() {
+            items.append(
+                MirrorItem(
+                    owsPrimaryKey: MirrorKey(entry.key), owsDownloadOrder: entry.order ?? 0,
+                    url: try resolve(entry.url, against: url, place: "[\(index)].url"), revision: entry.revision?.text,
+                    previewURL: try entry.previewURL.map { text throws(MirrorListError) in
+                        try resolve(text, against: url, place: "[\(index)].preview_url")
+                    }))
+        }
+        return items
+    }
+
+    private static func resolve(_ text: String, against url: URL, place: String) throws(MirrorListError) -> URL {
+        guard !text.isEmpty, let resolved = URL(string: text, relativeTo: url)?.absoluteURL, resolved.isHTTP else {
+            throw MirrorListError(
+                url: url, problem: "\(place): \"\(Printable.text(text))\" is not an address with http or https")
+        }
+        return resolved
+    }
+}
+
+/// What is wrong with a list. Its description is one line that names the URL.
+struct MirrorListError: Error, Equatable, CustomStringConvertible {
+    let url: URL
+    /// What is wrong, and at which place, such as `[3].url: expected a string, found null`.
+    let problem: String
+
+    var description: String { "\(url.displayName): \(problem)" }
+
+    init(url: URL, problem: String) {
+        self.url = url
+        self.problem = problem
+    }
+
+    /// - Parameters:
+    ///   - error: What `JSONDecoder` threw.
+    ///   - data: What it was given; its beginning is quoted when it is not JSON.
+    fileprivate init(url: URL, error: any Error, data: Data) {
+        let problem =
+            switch error {
+            case DecodingError.keyNotFound(let key, let context):
+                "\(Self.place(context.codingPath + [key])): is missing"
+            case DecodingError.valueNotFound(let type, let context):
+                "\(Self.place(context.codingPath)): expected \(Self.name(of: type)), found null"
+            case DecodingError.typeMismatch(let type, let context):
+                "\(Self.place(context.codingPath)): expected \(Self.name(of: type))"
+            case DecodingError.dataCorrupted(let context) where !context.codingPath.isEmpty:
+                "\(Self.place(context.codingPath)): \(context.debugDescription)"
+            default:
+                "the list is not JSON; it begins with \"\(Self.beginning(of: data))\""
+            }
+        self.init(url: url, problem: problem)
+    }
+
+    /// A key path such as `[3].url`; `the list` for the whole.
+    private static func place(_ path: [any CodingKey]) -> String {
+        let text = path.map { key in key.intValue.map { "[\($0)]" } ?? ".\(key.stringValue)" }.joined()
+        return text.isEmpty ? "the list" : text
+    }
+
+    private static func name(of type: any Any.Type) -> String {
+        switch type {
+        case is String.Type: "a string"
+        case is any BinaryInteger.Type: "a whole number"
+        case is [Any].Type: "an array"
+        case is [String: Any].Type: "an object"
+        default: "another type"
+        }
+    }
+
+    private static func beginning(of data: Data) -> String {
+        let text = String(decoding: data.prefix(200), as: UTF8.self)
+        let line = text.split(whereSeparator: \.isNewline).first.map(String.init) ?? ""
+        return Printable.text(line, limit: 40)
+    }
+}

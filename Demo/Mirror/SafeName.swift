@@ -1,0 +1,82 @@
+/// Makes a file name of any key.
+///
+/// Different keys get different names, also where the file system ignores case or changes the spelling of accented
+/// letters: names consist of lower-case ASCII alone. No name begins with a dot, is a device's, or leads out of its
+/// folder.
+///
+/// - Letters a…z, digits, `-`, `_` and `.` stand for themselves, except where a name's beginning or end makes them special.
+/// - A capital letter is `!` and its small one: `README.md` becomes `!r!e!a!d!m!e.md`.
+/// - Every other byte of the key's UTF-8 is `%` and two digits: `a/b` becomes `a%2fb`.
+/// - A name of more than 200 bytes is cut, and `~` and the key's SHA-256 are appended.
+/// - The empty key is `%_`.
+enum SafeName {
+    /// The longest name that is not cut, in bytes. With 255, what most file systems allow, there is room for an extension.
+    static let byteCountLimit = 200
+
+    /// What is left of a name that is cut.
+    private static let cutByteCount = 100
+
+    /// Names that the mirror uses for itself.
+    private static let reservedNames: Set<String> = ["previews"]
+
+    /// Names that stand for devices on some systems, with any extension.
+    private static let deviceNames: Set<String> = Set(
+        ["con", "prn", "aux", "nul"] + (0...9).flatMap { ["com\($0)", "lpt\($0)"] })
+
+    /// The file name for a key: 1 to 200 bytes of ASCII.
+    static func of(_ key: MirrorKey) -> String {
+        let bytes = Array(key.text.utf8)
+        if bytes.isEmpty { return "%_" }
+        let isSpecial = isReserved(bytes)
+        var name = ""
+        for (index, byte) in bytes.enumerated() {
+            let piece = index == 0 && isSpecial ? escaped(byte) : piece(for: byte, at: index, of: bytes.count)
+            if name.utf8.count + piece.utf8.count > byteCountLimit { return cut(name, of: bytes) }
+            name += piece
+        }
+        return name
+    }
+
+    private static func piece(for byte: UInt8, at index: Int, of count: Int) -> String {
+        let isFirst = index == 0
+        let isLast = index == count - 1
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
+            return String(UnicodeScalar(byte))
+        case UInt8(ascii: "-") where !isFirst:
+            return "-"
+        case UInt8(ascii: ".") where !isFirst && !isLast:
+            return "."
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"):
+            return "!" + String(UnicodeScalar(byte + 0x20))
+        default:
+            return escaped(byte)
+        }
+    }
+
+    private static func escaped(_ byte: UInt8) -> String {
+        let digits = String(byte, radix: 16)
+        return byte < 0x10 ? "%0\(digits)" : "%\(digits)"
+    }
+
+    private static func isReserved(_ bytes: [UInt8]) -> Bool {
+        let text = String(decoding: bytes, as: UTF8.self)
+        let stem = text.prefix { $0 != "." }
+        return reservedNames.contains(text) || deviceNames.contains(String(stem))
+    }
+
+    /// A beginning that people recognise, without half an escape, and a digest that tells it from all others. A `~` occurs
+    /// in no other name.
+    private static func cut(_ name: String, of bytes: [UInt8]) -> String {
+        var beginning = name.prefix(cutByteCount)
+        if let escape = beginning.lastIndex(where: { $0 == "%" || $0 == "!" }) {
+            let isWhole = beginning.distance(from: escape, to: beginning.endIndex) > 2
+            if !isWhole { beginning = beginning[..<escape] }
+        }
+        return beginning + "~"
+            + SHA256.digest(of: bytes).map { byte in
+                let digits = String(byte, radix: 16)
+                return byte < 0x10 ? "0\(digits)" : digits
+            }.joined()
+    }
+}

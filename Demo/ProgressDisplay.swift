@@ -1,0 +1,66 @@
+import OneWaySynchronizer
+
+/// Shows a synchronizer's events: a line that is rewritten on a terminal, one line per stage where output is piped.
+struct ProgressDisplay {
+    let console: Console
+    /// Begins every line.
+    var indentation = ""
+    private var last: SyncProgress?
+
+    init(console: Console, indentation: String = "") {
+        self.console = console
+        self.indentation = indentation
+    }
+
+    /// Shows events until the synchronizer is idle again, or gone.
+    ///
+    /// - Parameter events: Asked for before the pass began.
+    mutating func showUntilIdle(_ events: SyncEvents) async {
+        for await event in events {
+            show(event)
+            if case .statusChanged(let status) = event, !status.isSyncing { return }
+        }
+    }
+
+    mutating func show(_ event: SyncEvent) {
+        switch event {
+        case .progress(let progress):
+            if progress.stage != last?.stage { printFinal() }
+            last = progress
+            console.show(indentation + Self.line(progress))
+        case .willRetry(let error, let attempt, let delay):
+            console.print("\(indentation)trying again in \(Self.seconds(delay)) after attempt \(attempt): \(error)")
+        case .passEnded:
+            printFinal()
+            last = nil
+        case .statusChanged, .stageBegan, .failed:
+            // Errors are told once, at the end.
+            break
+        }
+    }
+
+    /// Where nobody sees the live line, the last state of a stage that moves items is worth a line of its own.
+    private func printFinal() {
+        console.clear()
+        guard let progress = last, !console.isTerminal, [.preview, .content].contains(progress.stage) else { return }
+        console.print(indentation + Self.line(progress))
+    }
+
+    /// Such as `content 3 of 12, 1 failed`, with a bar where the total is known.
+    static func line(_ progress: SyncProgress) -> String {
+        let failures = progress.failed > 0 ? ", \(progress.failed) failed" : ""
+        guard let total = progress.total, total > 0 else {
+            return "\(progress.stage.rawValue) \(progress.done)\(failures)"
+        }
+        let width = 24
+        let filled = min(width, width * (progress.done + progress.failed) / total)
+        let bar = String(repeating: "#", count: filled) + String(repeating: "-", count: width - filled)
+        return "[\(bar)] \(progress.stage.rawValue) \(progress.done) of \(total)\(failures)"
+    }
+
+    /// Such as `0.5 s`.
+    static func seconds(_ duration: Duration) -> String {
+        let tenths = Int((duration / .milliseconds(100)).rounded())
+        return "\(tenths / 10).\(tenths % 10) s"
+    }
+}

@@ -1,0 +1,131 @@
+import Foundation
+import OneWaySynchronizer
+
+/// What the chapters share: the server, the folder, the synchronizer between them, and the narrator's voice.
+final class TourStage: Sendable {
+    let console: Console
+    let server: CatalogueServer
+    let folder: MirrorFolder
+    let synchronizer: Synchronizer<MirrorProcessor>
+    private let client: HTTPClient
+    private let root: URL
+
+    init(console: Console) throws {
+        self.console = console
+        root = FileManager.default.temporaryDirectory.appending(path: "ows-demo-\(UUID().uuidString)")
+        server = try CatalogueServer()
+        server.entries = Self.catalogue
+        folder = MirrorFolder(url: root.appending(path: "mirror"))
+        client = HTTPClient()
+        synchronizer = Synchronizer(
+            processor: MirrorProcessor(listURL: server.listURL, folder: folder, client: client),
+            options: Self.options)
+    }
+
+    /// Takes the folder away.
+    func close() {
+        client.close()
+        try? FileManager.default.removeItem(at: root)
+    }
+
+    /// What the chapters begin with.
+    static let options = SyncOptions(
+        concurrency: 4, downloadPreview: true, retry: RetryPolicy(maxAttempts: 3, baseDelay: .milliseconds(50)))
+
+    /// Twelve texts; one comes slowly, and one fails at first.
+    private static var catalogue: [String: CatalogueServer.Entry] {
+        var entries: [String: CatalogueServer.Entry] = [:]
+        let names = [
+            "alder", "birch", "cedar", "elm", "fir", "hazel", "larch", "maple", "oak", "pine", "rowan", "willow",
+        ]
+        for (index, name) in names.enumerated() {
+            entries[name] = CatalogueServer.Entry(content: "\(name.capitalized) is tree number \(index + 1).\n")
+        }
+        entries["maple"]?.isSlow = true
+        entries["oak"]?.failureCount = 1
+        entries["willow"]?.order = -1
+        return entries
+    }
+
+    // MARK: Telling
+
+    func say(_ text: String) {
+        for line in text.split(separator: "\n", omittingEmptySubsequences: false) { console.print("   \(line)") }
+    }
+
+    /// Says what is claimed when it is true.
+    ///
+    /// - Throws: ``TourFailure`` when it is not.
+    func check(_ claim: String, _ isTrue: Bool) throws {
+        guard isTrue else { throw TourFailure(claim: claim) }
+        say("✓ \(claim)")
+    }
+
+    // MARK: Doing
+
+    /// Runs a pass and shows its progress.
+    func sync() async -> Result<SyncReport, SyncFailure> {
+        let events = synchronizer.events
+        let console = console
+        let display = Task {
+            var display = ProgressDisplay(console: console, indentation: "   ")
+            await display.showUntilIdle(events)
+        }
+        let result: Result<SyncReport, SyncFailure>
+        do throws(SyncFailure) {
+            result = .success(try await synchronizer.sync())
+        } catch {
+            result = .failure(error)
+        }
+        await display.value
+        return result
+    }
+
+    /// Runs a pass that must succeed, and says what it did.
+    func syncSuccessfully() async throws -> SyncReport {
+        let report = try await sync().get()
+        say("report: \(report)")
+        return report
+    }
+
+    /// Runs a pass that must fail, and says why it did.
+    func syncUnsuccessfully() async throws -> SyncFailure {
+        switch await sync() {
+        case .success(let report):
+            throw TourFailure(claim: "the pass fails; it reported \(report)")
+        case .failure(let failure):
+            say("failure: \(failure)")
+            say("report: \(failure.report)")
+            return failure
+        }
+    }
+
+    // MARK: Looking
+
+    /// The contents that are in the folder, by key of the catalogue or, for anything else, by file name.
+    func mirroredContents() throws -> [String: String] {
+        guard FileManager.default.fileExists(atPath: folder.url.path) else { return [:] }
+        var contents: [String: String] = [:]
+        for name in try FileManager.default.contentsOfDirectory(atPath: folder.url.path)
+        where !name.hasPrefix(".") && name != "previews" {
+            contents[name] = try String(contentsOf: folder.url.appending(path: name), encoding: .utf8)
+        }
+        return contents
+    }
+
+    /// Whether the folder holds what the source holds, previews included, and nothing else.
+    func isFolderEqualToSource() throws -> Bool {
+        let entries = server.entries
+        let previews = try entries.keys.allSatisfy { key in
+            let file = folder.previewFile(for: MirrorKey(key))
+            return try String(contentsOf: file, encoding: .utf8) == entries[key]?.preview
+        }
+        return try mirroredContents() == entries.mapValues(\.content) && previews
+    }
+
+    /// Whether nothing half downloaded is left behind.
+    func hasNoLeftovers() throws -> Bool {
+        let incoming = folder.url.appending(path: ".mirror/incoming")
+        return try FileManager.default.contentsOfDirectory(atPath: incoming.path).isEmpty
+    }
+}

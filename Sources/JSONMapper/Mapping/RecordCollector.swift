@@ -1,0 +1,217 @@
+import SyncModel
+
+/// Maps JSON objects one by one and gathers them in batches: what a `RecordReader` is made of, and what objects inside of others are
+/// mapped with.
+///
+///     var notes = try RecordCollector(mapper, entity: "Note")
+///     for entry in group.relationships.entries where entry.relationship == notesIndex {
+///         try group.relationships.read(entry) { cursor in try notes.addAll(&cursor, index: entry.row) }
+///     }
+///     let batch = notes.takeBatch()       // elementIndices are the rows of the users
+///
+/// Null in place of an object counts for nothing.
+public struct RecordCollector {
+    /// What became of an element.
+    public enum Added: Hashable, Sendable {
+        /// It is the last row of the group of its entity.
+        case record
+        /// It was null.
+        case nothing
+        /// The contract left it out.
+        case rejected
+    }
+
+    enum Outcome { case mapped(Int), skipped, stopped(ElementMapper.Stop) }
+
+    /// How elements are mapped, unless an entity mapper says otherwise.
+    public let mapping: EntityMapping
+
+    private let mapper: RecordMapper
+    private let options: RecordReader.Options
+    private let jsonOptions: JSONOptions
+    private let acceptsIdentifiers: Bool
+    private let usesEntityMapper: Bool
+    /// Whether nothing but the mapping sees an element.
+    private let isPlain: Bool
+    /// One for each entity met so far; the first is that of `mapping`.
+    private var elements: [ElementMapper]
+    private var rejected: [MappingProblem] = []
+
+    /// Makes a collector without records.
+    ///
+    /// - Parameters:
+    ///   - mapper: What maps.
+    ///   - entity: The entity of the objects.
+    ///   - options: How batches are cut, and what else they hold.
+    /// - Throws: `MappingError.unknownEntity`.
+    public init(_ mapper: RecordMapper, entity: String, options: RecordReader.Options = RecordReader.Options())
+        throws(MappingError)
+    {
+        try self.init(mapper, entity: entity, options: options, jsonOptions: JSONOptions(), usesEntityMapper: true)
+    }
+
+    init(
+        _ mapper: RecordMapper, entity: String, options: RecordReader.Options, jsonOptions: JSONOptions,
+        usesEntityMapper: Bool
+    ) throws(MappingError) {
+        self.mapper = mapper
+        self.options = options
+        self.jsonOptions = jsonOptions
+        self.usesEntityMapper = usesEntityMapper
+        acceptsIdentifiers = options.acceptsIdentifiers ?? (mapper.dialect == .groot)
+        mapping = try mapper.mapping(of: entity)
+        isPlain = mapping.objectTransformer == nil && (mapping.entityMapper == nil || !usesEntityMapper)
+        elements = [ElementMapper(mapping, keepsRelationships: options.keepsRelationships)]
+    }
+
+    /// Whether a batch should be taken before more is added.
+    public var isFull: Bool {
+        var rowCount = rejected.count
+        var byteCount = 0
+        for index in elements.indices {
+            rowCount += elements[index].group.records.count
+            byteCount += elements[index].group.records.byteCount + elements[index].group.relationships.bytes.count
+        }
+        return rowCount >= options.batchRowCount || byteCount >= options.batchByteCount
+    }
+
+    /// Maps the value that comes next.
+    ///
+    /// - Parameters:
+    ///   - cursor: Stands before an object (or an identifier, if those are accepted) whose bytes are all there.
+    ///   - index: What the row is told apart by in `elementIndices` and in problems.
+    /// - Throws: `JSONFault` for malformed input, `MappingError.unfit` where the contract fails.
+    public mutating func add(_ cursor: inout JSONCursor, index: Int) throws -> Added {
+        let start = cursor
+        let outcome = try read(&cursor, index: index)
+        if case .stopped = outcome {
+            // What is wrong was found in the middle.
+            cursor = start
+            try cursor.skipValue()
+        }
+        return try finish(outcome)
+    }
+
+    /// Maps the value that comes next, and if it is an array, each of its elements, all with the same index.
+    ///
+    /// - Throws: `JSONFault` for malformed input, `MappingError.unfit` where the contract fails.
+    public mutating func addAll(_ cursor: inout JSONCursor, index: Int) throws {
+        guard try cursor.kind() == .array else {
+            _ = try add(&cursor, index: index)
+            return
+        }
+        try cursor.beginArray()
+        while try cursor.nextElement() { _ = try add(&cursor, index: index) }
+    }
+
+    /// Hands out what has been gathered, and starts anew.
+    ///
+    /// - Returns: Nil if that is nothing.
+    public mutating func takeBatch() -> MappedBatch? {
+        var groups: [MappedBatch.Group] = []
+        var toleratedCount = 0
+        for index in elements.indices {
+            elements[index].discard()
+            toleratedCount += elements[index].toleratedCount
+            if !elements[index].group.records.isEmpty { groups.append(elements[index].takeGroup()) }
+        }
+        guard !groups.isEmpty || !rejected.isEmpty else { return nil }
+        defer { rejected = [] }
+        return MappedBatch(groups: groups, rejected: rejected, toleratedCount: toleratedCount)
+    }
+
+    // MARK: Elements
+
+    /// Maps the element that comes next into an open row, again if its end had not come; ``finish(_:)`` closes it.
+    @inline(__always)
+    mutating func read(_ cursor: inout JSONCursor, index: Int) throws -> Outcome {
+        isPlain ? try readPlain(&cursor, index: index, element: 0) : try readTransformed(&cursor, index: index)
+    }
+
+    @inline(__always)
+    mutating func finish(_ outcome: Outcome) throws(MappingError) -> Added {
+        switch outcome {
+        case .mapped(let element):
+            elements[element].commit()
+            return .record
+        case .skipped: return .nothing
+        case .stopped(let stop):
+            if stop.isFatal { throw .unfit(stop.problem) }
+            rejected.append(stop.problem)
+            return .rejected
+        }
+    }
+
+    /// Maps the element that comes next with one of the mappers.
+    @inline(__always)
+    private mutating func readPlain(
+        _ cursor: inout JSONCursor, index: Int, element: Int
+    ) throws(JSONFault) -> Outcome {
+        elements[element].begin(index: index)
+        let isMapped: Bool
+        switch try cursor.kind() {
+        case .object: isMapped = try elements[element].map(&cursor)
+        case .null:
+            try cursor.readNull()
+            return .skipped
+        case .string, .number:
+            isMapped =
+                acceptsIdentifiers ? try elements[element].mapIdentifier(&cursor) : elements[element].refuseElement()
+        case .array, .boolean: isMapped = elements[element].refuseElement()
+        }
+        return isMapped ? .mapped(element) : stopped(element)
+    }
+
+    private mutating func stopped(_ element: Int) -> Outcome {
+        guard let stop = elements[element].stop else { return .skipped }
+        elements[element].discard()
+        return .stopped(stop)
+    }
+
+    /// Lets the object transformer and the entity mapper see the element first.
+    private mutating func readTransformed(_ cursor: inout JSONCursor, index: Int) throws -> Outcome {
+        guard try cursor.kind() == .object else { return try readPlain(&cursor, index: index, element: 0) }
+        let original = cursor
+        guard case .object(var object) = try JSONValue(&cursor, exactDecimals: true) else { return .skipped }
+        var element = 0
+        var isUndetermined = false
+        var name = mapping.keys.objectTransformerName ?? ""
+        do {
+            if let transformer = mapping.objectTransformer { object = try transformer(object) }
+            name = mapping.keys.entityMapperName ?? ""
+            if usesEntityMapper, let entityMapper = mapping.entityMapper {
+                let answer = try entityMapper(object)
+                element = try answer.map { name throws(MappingError) in try elementMapper(name) } ?? 0
+                isUndetermined = answer == nil
+            }
+        } catch let error as MappingError {
+            throw error
+        } catch {
+            elements[0].begin(index: index)
+            _ = elements[0].refuse(by: name, "\(error)")
+            return stopped(0)
+        }
+        guard mapping.objectTransformer != nil || isUndetermined else {
+            var again = original
+            return try readPlain(&again, index: index, element: element)
+        }
+        var writer = JSONWriter()
+        try writer.value(.object(object))
+        let bytes = writer.bytes
+        return try bytes.withUnsafeBufferPointer { buffer in
+            guard let start = buffer.baseAddress else { return .skipped }
+            var transformed = JSONCursor(start: start, end: start + buffer.count, options: jsonOptions)
+            let outcome = try readPlain(&transformed, index: index, element: element)
+            if isUndetermined, case .mapped = outcome { elements[element].keepUndetermined(bytes) }
+            return outcome
+        }
+    }
+
+    /// The place of the mapper for the entity that an entity mapper named.
+    private mutating func elementMapper(_ answer: String) throws(MappingError) -> Int {
+        if let known = elements.firstIndex(where: { $0.mapping.layout.name == answer }) { return known }
+        let found = try mapper.mapping(of: answer, for: mapping)
+        elements.append(ElementMapper(found, keepsRelationships: options.keepsRelationships))
+        return elements.count - 1
+    }
+}

@@ -1,0 +1,128 @@
+/// The piece of the input that is in memory, and where it lies in the whole.
+struct JSONWindow: ~Copyable {
+    /// Owned by this value, which cannot be copied: allocated in `init`, replaced when it grows, freed in `deinit`.
+    private var memory: UnsafeMutablePointer<UInt8>
+    private var capacity: Int
+    /// The unread bytes are those from `start` to before `end`.
+    var start = 0
+    private(set) var end = 0
+    /// Bytes, line feeds and the offset of the last line's start, all before the memory's first byte.
+    private var discardedByteCount = 0
+    private var discardedLineCount = 0
+    private var lineStartOffset = 0
+
+    init(capacity: Int) {
+        self.capacity = max(capacity, 16)
+        memory = .allocate(capacity: self.capacity)
+    }
+
+    deinit {
+        memory.deallocate()
+    }
+
+    /// How many bytes are unread.
+    @inline(__always)
+    var count: Int { end - start }
+    /// The first unread byte; valid until the window is filled or appended to.
+    @inline(__always)
+    var first: UnsafePointer<UInt8> { UnsafePointer(memory + start) }
+    /// Bytes of the whole input before the first unread one.
+    var readByteCount: Int { discardedByteCount + start }
+    /// Bytes of the whole input so far.
+    var totalByteCount: Int { discardedByteCount + end }
+
+    /// The unread byte at an index, which must be below `count`.
+    @inline(__always)
+    subscript(index: Int) -> UInt8 { memory[start + index] }
+
+    // MARK: Filling
+
+    /// Has a source write behind the unread bytes.
+    ///
+    /// - Returns: how many bytes it wrote; 0 is the end of the input.
+    /// - Throws: what the source throws.
+    mutating func fill(from source: JSONReader.Source) throws -> Int {
+        discardRead()
+        grow(toHold: 1)
+        let count = try source(UnsafeMutableRawBufferPointer(start: memory + end, count: capacity - end))
+        precondition(count >= 0 && count <= capacity - end, "a source wrote more than its buffer holds")
+        end += count
+        return count
+    }
+
+    /// Adds bytes behind the unread ones. What has been read is dropped only once it is half of the memory, so that each byte is moved
+    /// a bounded number of times.
+    mutating func append(_ bytes: UnsafeRawBufferPointer) {
+        guard let base = bytes.baseAddress else { return }
+        if start >= capacity / 2 || capacity - end < bytes.count { discardRead() }
+        grow(toHold: bytes.count)
+        UnsafeMutableRawPointer(memory + end).copyMemory(from: base, byteCount: bytes.count)
+        end += bytes.count
+    }
+
+    private mutating func grow(toHold byteCount: Int) {
+        guard capacity - end < byteCount else { return }
+        let larger = max(capacity * 2, end + byteCount)
+        let replacement = UnsafeMutablePointer<UInt8>.allocate(capacity: larger)
+        replacement.update(from: memory, count: end)
+        memory.deallocate()
+        memory = replacement
+        capacity = larger
+    }
+
+    private mutating func discardRead() {
+        guard start > 0 else { return }
+        let lines = Self.countLines(memory, start)
+        if lines > 0 {
+            discardedLineCount += lines
+            lineStartOffset = discardedByteCount + Self.lineStart(memory, start)
+        }
+        discardedByteCount += start
+        // The two may overlap; `update` allows that.
+        memory.update(from: memory + start, count: end - start)
+        end -= start
+        start = 0
+    }
+
+    // MARK: Places
+
+    /// The place of an unread byte, or of the end, in the whole input, without a key path.
+    ///
+    /// - Parameter index: counted from the first unread byte.
+    func location(of index: Int) -> JSONLocation {
+        let place = start + index
+        let lines = Self.countLines(memory, place)
+        let lineStart = lines == 0 ? lineStartOffset : discardedByteCount + Self.lineStart(memory, place)
+        let offset = discardedByteCount + place
+        return JSONLocation(byteOffset: offset, line: discardedLineCount + lines + 1, column: offset - lineStart + 1)
+    }
+
+    /// Counts line feeds, sixteen bytes at a time: each lane counts its own, and is emptied before it can overflow.
+    private static func countLines(_ bytes: UnsafePointer<UInt8>, _ count: Int) -> Int {
+        let raw = UnsafeRawPointer(bytes)
+        let feeds = SIMD16<UInt8>(repeating: ASCII.newline)
+        var lines = 0
+        var index = 0
+        while count - index >= 16 {
+            var lanes = SIMD16<UInt8>()
+            for _ in 0..<min((count - index) / 16, 255) {
+                let word = raw.loadUnaligned(fromByteOffset: index, as: SIMD16<UInt8>.self)
+                lanes.replace(with: lanes &+ 1, where: word .== feeds)
+                index += 16
+            }
+            for lane in lanes.indices { lines += Int(lanes[lane]) }
+        }
+        while index < count {
+            if bytes[index] == ASCII.newline { lines += 1 }
+            index += 1
+        }
+        return lines
+    }
+
+    /// Offset of the byte after the last line feed; 0 if there is none.
+    private static func lineStart(_ bytes: UnsafePointer<UInt8>, _ count: Int) -> Int {
+        var index = count
+        while index > 0, bytes[index - 1] != ASCII.newline { index -= 1 }
+        return index
+    }
+}

@@ -1,0 +1,57 @@
+internal import Synchronization
+
+/// The accepting thread's work: takes connections, gives each a thread, and joins those that have ended.
+final class Acceptor: Sendable {
+    private let listener: Descriptor
+    private let stopSignal: LoopbackGate
+    private let limits: LoopbackHTTPServer.Limits
+    private let handler: LoopbackHTTPServer.Handler
+
+    /// Connections whose threads have ended and wait to be joined, by number.
+    private let ended = Mutex<[Int]>([])
+
+    init(
+        listener: Descriptor,
+        stopSignal: LoopbackGate,
+        limits: LoopbackHTTPServer.Limits,
+        handler: @escaping LoopbackHTTPServer.Handler
+    ) {
+        self.listener = listener
+        self.stopSignal = stopSignal
+        self.limits = limits
+        self.handler = handler
+    }
+
+    /// Accepts until the stop signal opens, then waits for every connection's thread to end.
+    func run() {
+        var threads: [Int: ServerThread] = [:]
+        var number = 0
+        while Wait.until(readable: listener, stopSignal: stopSignal) == .ready {
+            for finished in takeEnded() { threads.removeValue(forKey: finished)?.join() }
+            guard let socket = listener.accept() else {
+                // The client has gone again, or there is no descriptor left, which takes time to pass.
+                _ = Wait.stops(stopSignal, withinMilliseconds: 1)
+                continue
+            }
+            guard threads.count < limits.connectionCount else { continue }
+            number += 1
+            threads[number] = try? serve(socket, number: number)
+        }
+        for thread in threads.values { thread.join() }
+    }
+
+    private func serve(_ socket: Descriptor, number: Int) throws -> ServerThread {
+        let connection = Connection(socket: socket, stopSignal: stopSignal, limits: limits)
+        return try ServerThread { [self] in
+            connection.run(handler)
+            ended.withLock { $0.append(number) }
+        }
+    }
+
+    private func takeEnded() -> [Int] {
+        ended.withLock { numbers in
+            defer { numbers = [] }
+            return numbers
+        }
+    }
+}

@@ -1,0 +1,81 @@
+import Foundation
+import OneWaySynchronizer
+import Testing
+
+@testable import Demo
+
+@Suite struct ArgumentsTests {
+    private let operands = ["http://host/list.json", "folder"]
+
+    private func mirror(_ options: String...) throws -> MirrorArguments {
+        guard case .mirror(let arguments) = try Invocation(["mirror"] + options + operands) else {
+            throw UsageError("not a mirror", topic: .mirror)
+        }
+        return arguments
+    }
+
+    @Test(arguments: [
+        ([], Invocation.tour), (["tour"], .tour), (["--help"], .help(.general)), (["-h"], .help(.general)),
+        (["help"], .help(.general)), (["help", "mirror"], .help(.mirror)), (["tour", "--help"], .help(.tour)),
+        (["mirror", "--help"], .help(.mirror)), (["mirror", "--bad", "-h"], .help(.mirror)),
+    ])
+    func aCommandIsRecognised(arguments: [String], expected: Invocation) throws {
+        #expect(try Invocation(arguments) == expected)
+    }
+
+    @Test func theDefaultsAreThoseOfTheHelp() throws {
+        let arguments = try mirror()
+        #expect(arguments.listURL.absoluteString == "http://host/list.json")
+        #expect(arguments.folder.lastPathComponent == "folder")
+        #expect(arguments.concurrency == 8)
+        #expect(!arguments.keepsGoing && !arguments.isDryRun)
+        #expect(arguments.removalLimit == nil && arguments.interval == nil)
+    }
+
+    @Test func everyOptionIsTaken() throws {
+        #expect(try mirror("--concurrency", "3").concurrency == 3)
+        #expect(try mirror("--concurrency=1000").concurrency == 1_000)
+        #expect(try mirror("--keep-going").keepsGoing)
+        #expect(try mirror("--dry-run").isDryRun)
+        #expect(try mirror("--max-removals", "0").removalLimit == RemovalLimit(count: 0))
+        #expect(try mirror("--max-removals", "12.5%").removalLimit == RemovalLimit(fraction: 0.125))
+        #expect(try mirror("--every", "1.5").interval == .milliseconds(1_500))
+    }
+
+    @Test func afterTwoDashesEverythingIsAnOperand() throws {
+        let invocation = try Invocation(["mirror", "--", "http://host/", "--help"])
+        guard case .mirror(let arguments) = invocation else {
+            Issue.record("got \(invocation)")
+            return
+        }
+        #expect(arguments.folder.lastPathComponent == "--help")
+    }
+
+    @Test(arguments: [
+        ["fly"], ["--fly"], ["tour", "now"], ["help", "fly"], ["help", "mirror", "tour"], ["mirror"],
+        ["mirror", "http://host/"],
+        ["mirror", "http://host/", "a", "b"], ["mirror", "file:///etc", "a"], ["mirror", "host/list", "a"],
+        ["mirror", "http://", "a"], ["mirror", "http://host/", ""],
+        ["mirror", "http://host/", "a", "--concurrency"], ["mirror", "http://host/", "a", "--concurrency", "0"],
+        ["mirror", "http://host/", "a", "--concurrency", "many"],
+        ["mirror", "http://host/", "a", "--concurrency", "1001"],
+        ["mirror", "http://host/", "a", "--max-removals", "-1"],
+        ["mirror", "http://host/", "a", "--max-removals", "101%"],
+        ["mirror", "http://host/", "a", "--max-removals", "%"],
+        ["mirror", "http://host/", "a", "--max-removals", "nan%"],
+        ["mirror", "http://host/", "a", "--every", "0"], ["mirror", "http://host/", "a", "--every", "nan"],
+        ["mirror", "http://host/", "a", "--every", "inf"], ["mirror", "http://host/", "a", "--every", "1e300"],
+        ["mirror", "http://host/", "a", "--dry-run=yes"], ["mirror", "http://host/", "a", "--dry-run", "--dry-run"],
+        ["mirror", "http://host/", "a", "--dry-run", "--every", "1"], ["mirror", "http://host/", "a", "-x"],
+    ])
+    func aWrongArgumentIsOneLineThatPointsToTheHelp(arguments: [String]) throws {
+        let error = try #require(throws: UsageError.self) { try Invocation(arguments) }
+        #expect(!error.description.contains("\n"))
+        #expect(error.description.hasSuffix("--help)"))
+    }
+
+    @Test(arguments: Usage.Topic.allCases)
+    func everyHelpFitsATerminal(topic: Usage.Topic) {
+        #expect(Usage.text(topic).split(separator: "\n").allSatisfy { $0.count <= 110 })
+    }
+}

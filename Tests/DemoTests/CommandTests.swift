@@ -1,0 +1,182 @@
+import Foundation
+import LoopbackServer
+import OneWaySynchronizer
+import TestSupport
+import Testing
+
+@testable import Demo
+
+/// The built command, run as a process of its own.
+@Suite(.timeLimit(.minutes(1))) struct CommandTests {
+    @Test(arguments: [["--help"], ["mirror", "--help"], ["tour", "--help"], ["help", "mirror"]])
+    func helpGoesToStandardOutput(arguments: [String]) async throws {
+        let child = try await ChildProcess.run(arguments)
+        #expect(child.code == 0)
+        #expect(child.output.contains("Usage:") && child.output.contains("Exit codes:"))
+        #expect(child.errors.isEmpty)
+    }
+
+    @Test(arguments: [["--fly"], ["fly"], ["mirror"], ["mirror", "http://host/", "a", "--concurrency", "0"]])
+    func aWrongArgumentIsOneLineOnStandardError(arguments: [String]) async throws {
+        let child = try await ChildProcess.run(arguments)
+        #expect(child.code == 64)
+        #expect(child.output.isEmpty)
+        #expect(child.errors.hasPrefix("Demo: "))
+        #expect(child.errors.split(separator: "\n").count == 1)
+    }
+
+    @Test func theTourKeepsItsWord() async throws {
+        let child = try await ChildProcess.run([])
+        #expect(child.code == 0, "\(child.output)\n\(child.errors)")
+        #expect(child.errors.isEmpty)
+        #expect(child.output.contains("Everything was as claimed"))
+        // Piped, so lines are plain.
+        #expect(!child.output.contains("\u{1B}") && !child.output.contains("\r"))
+        for chapter in Chapter.all { #expect(child.output.contains(chapter.title)) }
+    }
+
+    @Test func aMirrorIsMadeAndThenUnchanged() async throws {
+        try await MirrorWorld.with { world in
+            world.serve([("a", 1), ("b", 1)])
+            let arguments = ["mirror", world.listURL.absoluteString, world.folder.url.path]
+            let dry = try await ChildProcess.run(arguments + ["--dry-run"])
+            #expect(dry.code == 0)
+            #expect(dry.output.hasSuffix("0 unchanged, 2 to change; nothing was changed\n"))
+            #expect(world.files.isEmpty)
+            let first = try await ChildProcess.run(arguments)
+            #expect(first.code == 0)
+            #expect(first.output.hasSuffix("done: 2 listed: 2 inserted, 0 updated, 0 unchanged, 0 removed\n"))
+            #expect(try world.contents == ["a": "a 1", "b": "b 1"])
+            let second = try await ChildProcess.run(arguments)
+            #expect(second.output == "done: 2 listed: 0 inserted, 0 updated, 2 unchanged, 0 removed\n")
+        }
+    }
+
+    @Test func aFailureIsExitCode1AndNamesTheItem() async throws {
+        try await MirrorWorld.with { world in
+            world.serve([("a", 1), ("b", 1), ("c", 1)]) { $0.path == "/items/1" ? .status(404) : nil }
+            let child = try await ChildProcess.run(
+                ["mirror", world.listURL.absoluteString, world.folder.url.path, "--keep-going", "--concurrency", "2"])
+            #expect(child.code == 1)
+            #expect(child.errors.hasPrefix("failed: content of \"b\": \(world.server.baseURL)/items/1: status 404\n"))
+            #expect(try world.contents == ["a": "a 1", "c": "c 1"])
+        }
+    }
+
+    @Test func tooManyRemovalsAreRefused() async throws {
+        try await MirrorWorld.with { world in
+            world.serve([("a", 1), ("b", 1)])
+            try await world.synchronizer.sync()
+            world.serve([])
+            let arguments = ["mirror", world.listURL.absoluteString, world.folder.url.path, "--max-removals", "50%"]
+            let child = try await ChildProcess.run(arguments)
+            #expect(child.code == 1)
+            #expect(child.errors.contains("2 of 2 local items would be removed"))
+            let dry = try await ChildProcess.run(arguments + ["--dry-run"])
+            #expect(dry.code == 1)
+            #expect(dry.errors.hasPrefix("would fail: "))
+            #expect(try world.contents.count == 2)
+        }
+    }
+
+    @Test(arguments: [[], ["--every", "3600"]])
+    func ctrlCStopsCleanly(options: [String]) async throws {
+        try await MirrorWorld.with { world in
+            let gate = Gate()
+            world.serve([("a", 1)]) { request in
+                guard request.path == "/items/0" else { return nil }
+                return .stream(byteCount: 100) { writer in
+                    try writer.write(Array("half".utf8))
+                    gate.open()
+                    try writer.hang()
+                }
+            }
+            let child = try ChildProcess(
+                ["mirror", world.listURL.absoluteString, world.folder.url.path] + options)
+            try await gate.pass()
+            child.interrupt()
+            let end = await child.end()
+            #expect(end.code == 130)
+            #expect(end.errors.contains("stopped: "))
+            #expect(try world.contents.isEmpty)
+        }
+    }
+
+    @Test func passesAreRepeatedUntilCtrlC() async throws {
+        try await MirrorWorld.with { world in
+            world.serve([("a", 1)])
+            let child = try ChildProcess(
+                ["mirror", world.listURL.absoluteString, world.folder.url.path, "--every", "0.1"])
+            try await world.requests.wait(for: "/list.json", count: 3)
+            child.interrupt()
+            let end = await child.end()
+            #expect(end.code == 130)
+            #expect(end.output.contains("1 inserted") && end.output.contains("1 unchanged"))
+        }
+    }
+}
+
+/// The Demo, built beside the tests.
+final class ChildProcess: Sendable {
+    struct End: Sendable {
+        let code: Int32
+        let output: String
+        let errors: String
+    }
+
+    private let process: Process
+    private let streams: [Task<String, Never>]
+    private let ends: AsyncStream<Int32>
+
+    init(_ arguments: [String]) throws {
+        let process = Process()
+        let executable = try #require(Self.executable)
+        process.executableURL = executable
+        process.arguments = arguments
+        let pipes = [Pipe(), Pipe()]
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = pipes[0]
+        process.standardError = pipes[1]
+        let (ends, end) = AsyncStream.makeStream(of: Int32.self)
+        process.terminationHandler = { process in
+            end.yield(process.terminationStatus)
+            end.finish()
+        }
+        try process.run()
+        self.process = process
+        self.ends = ends
+        streams = pipes.map { pipe in
+            let reading = pipe.fileHandleForReading
+            return Task {
+                await withCheckedContinuation { continuation in
+                    // Blocks until the child has closed its end, so on a thread that nothing else needs.
+                    Thread.detachNewThread {
+                        let data = (try? reading.readToEnd()) ?? Data()
+                        continuation.resume(returning: String(decoding: data, as: UTF8.self))
+                    }
+                }
+            }
+        }
+    }
+
+    static func run(_ arguments: [String]) async throws -> End {
+        await (try ChildProcess(arguments)).end()
+    }
+
+    func interrupt() {
+        process.interrupt()
+    }
+
+    func end() async -> End {
+        var code: Int32 = -1
+        for await status in ends { code = status }
+        return End(code: code, output: await streams[0].value, errors: await streams[1].value)
+    }
+
+    /// Beside the test bundle or the test runner.
+    private static var executable: URL? {
+        let candidates = [Bundle.main.executableURL, Bundle(for: ChildProcess.self).bundleURL].compactMap(\.self)
+        return candidates.lazy.map { $0.deletingLastPathComponent().appending(path: "Demo") }
+            .first { FileManager.default.isExecutableFile(atPath: $0.path) }
+    }
+}

@@ -1,0 +1,307 @@
+import Foundation
+import LoopbackServer
+import OneWaySynchronizer
+import TestSupport
+import Testing
+
+@testable import Demo
+
+@Suite(.timeLimit(.minutes(1))) struct MirrorProcessorTests {
+    // MARK: The work
+
+    @Test func aMirrorEqualsItsSource() async throws {
+        try await MirrorWorld.with { world in
+            world.serve([("a", 1), ("b", 1)])
+            let report = try await world.synchronizer.sync()
+            #expect(report.inserted == 2)
+            #expect(try world.contents == ["a": "a 1", "b": "b 1"])
+        }
+    }
+
+    @Test func whatIsUnchangedIsNotFetchedAgain() async throws {
+        try await MirrorWorld.with { world in
+            world.serve([("a", 1), ("b", 1)])
+            try await world.synchronizer.sync()
+            let count = world.requests.events.count
+            let report = try await world.synchronizer.sync()
+            #expect(report.unchanged == 2)
+            #expect(world.transfers(after: count).isEmpty)
+        }
+    }
+
+    @Test func onlyTheDifferenceIsTransferred() async throws {
+        try await MirrorWorld.with { world in
+            world.serve([("a", 1), ("b", 1), ("c", 1)])
+            try await world.synchronizer.sync()
+            let count = world.requests.events.count
+            world.serve([("a", 1), ("b", 2), ("d", 1)])
+            let report = try await world.synchronizer.sync()
+            #expect(report.inserted == 1 && report.updated == 1 && report.removed == 1 && report.unchanged == 1)
+            #expect(try world.contents == ["a": "a 1", "b": "b 2", "d": "d 1"])
+            #expect(Set(world.transfers(after: count)) == ["/items/1", "/items/2"])
+        }
+    }
+
+    @Test func aDryRunChangesNothing() async throws {
+        try await MirrorWorld.with { world in
+            world.serve([("a", 1), ("b", 1)])
+            #expect(try await world.synchronizer.plan().counts == [.insert: 2])
+            #expect(!FileManager.default.fileExists(atPath: world.folder.url.path))
+            try await world.synchronizer.sync()
+            let files = world.files
+            world.serve([("a", 2), ("c", 1)])
+            let plan = try await world.synchronizer.plan()
+            #expect(plan.counts == [.insert: 1, .update: 1, .remove: 1])
+            #expect(
+                MirrorCommand.lines(of: plan) == [
+                    "a  update: the processor says it changed", "b  remove: absent from the source",
+                    "c  insert: not stored yet", "0 unchanged, 3 to change; nothing was changed",
+                ])
+            #expect(world.files == files)
+        }
+    }
+
+    @Test func previewsAreKeptBesideTheContents() async throws {
+        try await MirrorWorld.with { world in
+            world.reply { request in
+                switch request.path {
+                case "/list.json": .json(#"[{"key": "a", "url": "/c", "revision": 1, "preview_url": "/p"}]"#)
+                case "/c": .text("content")
+                case "/p": .text("preview")
+                default: nil
+                }
+            }
+            try await world.synchronizer.sync()
+            let preview = world.folder.previewFile(for: MirrorKey("a"))
+            #expect(try String(contentsOf: preview, encoding: .utf8) == "preview")
+            #expect(world.transfers(after: 0) == ["/p", "/c"])
+            world.serve([])
+            try await world.synchronizer.sync()
+            #expect(world.files == [".mirror/lock"])
+        }
+    }
+
+    @Test func anEmptyContentIsAContent() async throws {
+        try await MirrorWorld.with { world in
+            world.serve([("a", 1)]) { $0.path == "/items/0" ? .bytes([]) : nil }
+            try await world.synchronizer.sync()
+            #expect(try world.contents == ["a": ""])
+            #expect(try await world.synchronizer.sync().unchanged == 1)
+        }
+    }
+
+    @Test func whateverTheKeyItsFileStaysInTheFolder() async throws {
+        let keys = [
+            "../../etc/passwd", "", ".", "..", "a/b", "/etc/passwd", "\0", String(repeating: "k", count: 10_240), "CON",
+            "con", "Con", "e\u{301}", "\u{e9}", "previews", ".mirror", "a\nb", "\u{1B}[2J",
+        ]
+        try await MirrorWorld.with { world in
+            world.serve(keys.map { ($0, 1) })
+            let report = try await world.synchronizer.sync()
+            #expect(report.inserted == keys.count)
+            #expect(Set(try world.contents.values) == Set(keys.map { "\($0) 1" }))
+            #expect(try world.contents.count == keys.count)
+            let parent = world.folder.url.deletingLastPathComponent()
+            #expect(try FileManager.default.contentsOfDirectory(atPath: parent.path) == ["mirror"])
+            #expect(try await world.synchronizer.sync().unchanged == keys.count)
+            world.serve([])
+            #expect(try await world.synchronizer.sync().removed == keys.count)
+            #expect(world.files == [".mirror/lock"])
+        }
+    }
+
+    // MARK: Bad servers, when they list
+
+    /// A way in which a server fails to list, and what the error must say after the URL.
+    struct BadList: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let message: String
+        let reply: @Sendable () -> LoopbackResponse
+    }
+
+    static let badLists = [
+        BadList(testDescription: "404", message: "status 404: no such list") { .text("no such list", status: 404) },
+        BadList(testDescription: "500", message: "status 500") { .status(500) },
+        BadList(testDescription: "429", message: "status 429, asks to wait 7 s") {
+            .status(429, headers: [("Retry-After", "7")])
+        },
+        BadList(testDescription: "cut short", message: "the body was cut short after 2 of 100 bytes") {
+            .cutShort(Array("[]".utf8), promising: 100)
+        },
+        BadList(testDescription: "cut short, chunked", message: "the body was cut short after 2 bytes") {
+            .cutShortChunked(Array("[]".utf8))
+        },
+        BadList(testDescription: "never ends", message: "the body is longer than 50000 bytes") { .endless() },
+        BadList(testDescription: "never ends, in JSON", message: "the body is longer than 50000 bytes") {
+            .endless(of: Array("[],".utf8) + Array(repeating: 0x20, count: 5_000))
+        },
+        BadList(testDescription: "not JSON", message: #"the list is not JSON; it begins with "hello""#) {
+            .json("hello")
+        },
+        BadList(testDescription: "half a JSON", message: #"the list is not JSON; it begins with "[{""#) { .json("[{") },
+        BadList(testDescription: "another shape", message: "the list: expected an array") { .json(#"{"items": []}"#) },
+        BadList(testDescription: "an entry of another shape", message: "[0].url: is missing") {
+            .json(#"[{"key": "a"}]"#)
+        },
+        BadList(testDescription: "HTML", message: #"the list is not JSON; it begins with "<html>""#) {
+            .text("<html>\nPlease log in</html>", type: "text/html")
+        },
+        BadList(testDescription: "closes", message: "no usable reply") { .closing },
+        BadList(testDescription: "garbage", message: "") { .garbage(Array("\u{1}\u{2}\u{3}\r\n\r\n".utf8)) },
+    ]
+
+    @Test(arguments: badLists)
+    func aBadListIsAClearErrorAndRemovesNothing(_ bad: BadList) async throws {
+        var limits = HTTPClient.Limits()
+        limits.listByteCount = 50_000
+        try await MirrorWorld.with(limits: limits) { world in
+            world.serve([("a", 1), ("b", 1)])
+            try await world.synchronizer.sync()
+            let files = world.files
+            world.serve([]) { request in request.path == "/list.json" ? bad.reply() : nil }
+            let failure = try await world.failure()
+            #expect(failure.errors.count == 1)
+            let error = try #require(failure.errors.first)
+            #expect(error.stage == .list)
+            let prefix = "list: \(world.listURL.absoluteString): \(bad.message)"
+            #expect(error.description.hasPrefix(prefix), "\(error)")
+            #expect(!error.description.contains("\n"))
+            #expect(world.files == files)
+            #expect(try world.contents == ["a": "a 1", "b": "b 1"])
+        }
+    }
+
+    @Test func aServerThatIsGoneIsAClearErrorAndRemovesNothing() async throws {
+        try await MirrorWorld.with { world in
+            world.serve([("a", 1)])
+            try await world.synchronizer.sync()
+            let files = world.files
+            let refusal = try LoopbackRefusal()
+            let processor = MirrorProcessor(
+                listURL: try #require(URL(string: refusal.baseURL + "/list.json")), folder: world.folder,
+                client: world.synchronizer.processor.client)
+            let failure = try await #require(throws: SyncFailure.self) {
+                try await Synchronizer(processor: processor).sync()
+            }
+            #expect(failure.description == "list: \(refusal.baseURL)/list.json: cannot connect")
+            #expect(world.files == files)
+            withExtendedLifetime(refusal) {}
+        }
+    }
+
+    @Test func duplicateKeysAreAClearErrorAndRemoveNothing() async throws {
+        try await MirrorWorld.with { world in
+            world.serve([("a", 1)])
+            try await world.synchronizer.sync()
+            world.serve([("b", 1), ("c", 1), ("b", 2)])
+            let failure = try await world.failure()
+            #expect(failure.description.hasSuffix(#"the source lists keys more than once: "b""#))
+            #expect(try world.contents == ["a": "a 1"])
+        }
+    }
+
+    // MARK: Bad servers, when they serve an item
+
+    static let badItems = [
+        BadList(testDescription: "404", message: "status 404") { .status(404) },
+        BadList(testDescription: "500", message: "status 500: oops") { .text("oops", status: 500) },
+        BadList(testDescription: "part", message: "status 206") { .text("part", status: 206) },
+        BadList(testDescription: "cut short", message: "the body was cut short after 4 of 100 bytes") {
+            .cutShort(Array("half".utf8), promising: 100)
+        },
+        BadList(testDescription: "cut short, chunked", message: "the body was cut short after 4 bytes") {
+            .cutShortChunked(Array("half".utf8))
+        },
+        BadList(testDescription: "never ends", message: "the body is longer than 50000 bytes") { .endless() },
+        BadList(testDescription: "closes", message: "no usable reply") { .closing },
+    ]
+
+    @Test(arguments: badItems)
+    func aBadItemIsAClearErrorAndLeavesTheOldFile(_ bad: BadList) async throws {
+        var limits = HTTPClient.Limits()
+        limits.fileByteCount = 50_000
+        try await MirrorWorld.with(limits: limits) { world in
+            world.synchronizer.options.stopOnError = false
+            world.serve([("a", 1), ("b", 1)])
+            try await world.synchronizer.sync()
+            world.serve([("a", 2), ("b", 2), ("c", 2)]) { request in
+                ["/items/0", "/items/2"].contains(request.path) ? bad.reply() : nil
+            }
+            let failure = try await world.failure()
+            #expect(failure.errors.count == 2)
+            let errors = Set(failure.errors.map(\.description))
+            for (key, index) in [("a", 0), ("c", 2)] {
+                let prefix = "content of \"\(key)\": \(world.server.baseURL)/items/\(index): \(bad.message)"
+                #expect(errors.contains { $0.hasPrefix(prefix) }, "\(errors)")
+            }
+            #expect(try world.contents == ["a": "a 1", "b": "b 2"])
+            world.serve([("a", 2), ("b", 2), ("c", 2)])
+            try await world.synchronizer.sync()
+            #expect(try world.contents == ["a": "a 2", "b": "b 2", "c": "c 2"])
+        }
+    }
+
+    @Test func aPassingErrorIsTriedAgain() async throws {
+        try await MirrorWorld.with { world in
+            world.synchronizer.options.retry = RetryPolicy(maxAttempts: 3, baseDelay: .zero)
+            let replies = Locked<[LoopbackResponse]>([
+                .status(500), .status(429, headers: [("Retry-After", "0")]),
+            ])
+            world.serve([("a", 1)]) { request in
+                guard request.path == "/items/0" else { return nil }
+                return replies.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+            }
+            let report = try await world.synchronizer.sync()
+            #expect(report.retries == 2)
+            #expect(try world.contents == ["a": "a 1"])
+        }
+    }
+
+    @Test func theWaitBeforeATryIsWhatTheServerAsksFor() async throws {
+        try await MirrorWorld.with { world in
+            let clock = ManualClock()
+            let synchronizer = Synchronizer(
+                processor: world.synchronizer.processor, options: SyncOptions(retry: RetryPolicy()), clock: clock)
+            let isBusy = Locked(true)
+            world.serve([("a", 1)]) { request in
+                guard request.path == "/list.json" else { return nil }
+                let wasBusy = isBusy.withLock { isBusy in
+                    defer { isBusy = false }
+                    return isBusy
+                }
+                return wasBusy ? .status(429, headers: [("Retry-After", "40")]) : nil
+            }
+            async let report = synchronizer.sync()
+            try await clock.waitForSleepers()
+            #expect(clock.pendingDelays == [.seconds(40)])
+            clock.advance(by: .seconds(40))
+            #expect(try await report.inserted == 1)
+        }
+    }
+
+    // MARK: A cancel
+
+    @Test func aCancelInTheMiddleOfABodyLeavesNothingHalfWritten() async throws {
+        try await MirrorWorld.with { world in
+            world.serve([("a", 1)])
+            try await world.synchronizer.sync()
+            let gate = Gate()
+            world.serve([("a", 2), ("b", 1)]) { request in
+                guard request.path.hasPrefix("/items/") else { return nil }
+                return .stream(byteCount: 100) { writer in
+                    try writer.write(Array("half".utf8))
+                    gate.open()
+                    try writer.hang()
+                }
+            }
+            async let failure = world.failure()
+            try await gate.pass()
+            await world.synchronizer.cancel()
+            #expect(try await failure.isCancelled)
+            #expect(try world.contents == ["a": "a 1"])
+            world.serve([("a", 2), ("b", 1)])
+            try await world.synchronizer.sync()
+            #expect(try world.contents == ["a": "a 2", "b": "b 1"])
+        }
+    }
+}

@@ -1,0 +1,86 @@
+import Foundation
+import LoopbackServer
+import OneWaySynchronizer
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+// The README's processor, to the letter.
+
+struct Article: SyncItem, Decodable {
+    let id: Int
+    let modified: Double  // seconds since 1970
+    var owsPrimaryKey: Int { id }
+}
+
+struct ArticleMirror: SyncProcessor {
+    let api: URL
+    let folder: URL
+
+    func owsFetchSourceList() async throws -> SourceList<Article> {
+        SourceList(try await JSONDecoder().decode([Article].self, from: get("articles")))
+    }
+
+    func owsGetLocalKeys() async throws -> Set<Int> {
+        Set(try FileManager.default.contentsOfDirectory(atPath: folder.path).compactMap(Int.init))
+    }
+
+    func owsRemoveLocalItems(for keys: Set<Int>) async throws {
+        for key in keys { try FileManager.default.removeItem(at: folder.appending(path: "\(key)")) }
+    }
+
+    func owsShouldUpdateItem(forKey key: Int, with item: Article) async throws -> Bool {
+        let attributes = try FileManager.default.attributesOfItem(atPath: folder.appending(path: "\(key)").path)
+        return attributes[.modificationDate] as? Date ?? .distantPast < Date(timeIntervalSince1970: item.modified)
+    }
+
+    func owsDownloadItem(for item: Article) async throws {
+        try await get("articles/\(item.id)").write(to: folder.appending(path: "\(item.id)"), options: .atomic)
+    }
+
+    private func get(_ path: String) async throws -> Data {
+        let (data, response) = try await URLSession.shared.data(from: api.appending(path: path))
+        guard (response as? HTTPURLResponse)?.statusCode == 200 else { throw URLError(.badServerResponse) }
+        return data
+    }
+}
+
+@Suite struct ReadmeExample {
+    @Test func theReadmeShowsThisVeryCode() throws {
+        let file = URL(filePath: #filePath)
+        let root = file.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        let source = try String(contentsOf: file, encoding: .utf8)
+        let begin = try #require(source.range(of: "struct Article: SyncItem"))
+        let end = try #require(source.range(of: "\n@Suite struct ReadmeExample"))
+        let code = source[begin.lowerBound..<end.lowerBound]
+        let readme = try String(contentsOf: root.appending(path: "README.md"), encoding: .utf8)
+        #expect(readme.contains(code + "```"))
+    }
+
+    @Test func itMirrorsAnAPI() async throws {
+        let server = try LoopbackHTTPServer { request in
+            switch request.path {
+            case "/articles":
+                .json(#"[{"id": 1, "modified": 978307200}, {"id": 2, "modified": 32472144000}]"#)
+            case "/articles/1": .text("one")
+            case "/articles/2": .text("two")
+            default: .status(404)
+            }
+        }
+        let folder = try TemporaryDirectory()
+        try Data("old".utf8).write(to: folder.url.appending(path: "3"))
+        let synchronizer = Synchronizer(
+            processor: ArticleMirror(api: try #require(URL(string: server.baseURL)), folder: folder.url))
+
+        let first = try await synchronizer.sync()
+        #expect(first.inserted == 2 && first.removed == 1)
+        #expect(try String(contentsOf: folder.url.appending(path: "2"), encoding: .utf8) == "two")
+        let second = try await synchronizer.sync()
+        #expect(
+            second.updated == 1 && second.unchanged == 1, "one is older than its file, the other is from the future")
+        await server.stop()
+    }
+}

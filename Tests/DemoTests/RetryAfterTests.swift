@@ -1,0 +1,45 @@
+import Foundation
+import OneWaySynchronizer
+import Testing
+
+@testable import Demo
+
+@Suite struct RetryAfterTests {
+    /// Sun, 06 Nov 1994 08:49:37 GMT, the date of RFC 9110's examples.
+    private let now = Date(timeIntervalSince1970: 784_111_777)
+
+    @Test(arguments: [
+        ("0", 0), (" 120 ", 120), ("99999999999999999999", 31_536_000),
+        ("Sun, 06 Nov 1994 08:50:37 GMT", 60), ("Sunday, 06-Nov-94 08:50:37 GMT", 60), ("Sun Nov  6 08:50:37 1994", 60),
+        ("Sun, 06 Nov 1994 08:48:37 GMT", 0),
+    ])
+    func secondsAndDatesAreRead(value: String, seconds: Int) {
+        #expect(HTTPError.retryAfter(value, now: now) == .seconds(seconds))
+    }
+
+    @Test(arguments: [nil, "", "soon", "-1", "1.5", "Sun, 99 Nov 1994 08:49:37 GMT"])
+    func anythingElseIsIgnored(value: String?) {
+        #expect(HTTPError.retryAfter(value, now: now) == nil)
+    }
+
+    @Test(arguments: [
+        (HTTPError.Problem.status(503, firstLine: "", retryAfter: nil), true),
+        (.status(429, firstLine: "", retryAfter: nil), true), (.status(408, firstLine: "", retryAfter: nil), true),
+        (.status(404, firstLine: "", retryAfter: nil), false), (.status(501, firstLine: "", retryAfter: nil), false),
+        (.status(304, firstLine: "", retryAfter: nil), false), (.timedOut, true),
+        (.cutShort(received: 1, expected: 2), true), (.unreachable("", isLasting: false), true),
+        (.unreachable("", isLasting: true), false), (.tooLarge(limit: 1), false), (.tooManyRedirects(limit: 1), false),
+        (.forbiddenRedirect(""), false), (.cannotWrite(""), false),
+    ])
+    func onlyWhatMayPassIsTriedAgain(problem: HTTPError.Problem, isRetryable: Bool) throws {
+        let error: any RetryableError = HTTPError(url: try #require(URL(string: "http://host/")), problem: problem)
+        #expect(error.isRetryable == isRetryable)
+    }
+
+    @Test func theWaitIsWhatTheServerAskedFor() throws {
+        let url = try #require(URL(string: "http://me:secret@host/a"))
+        let error = HTTPError(url: url, problem: .status(429, firstLine: "slow down", retryAfter: .seconds(3)))
+        #expect(error.retryAfter == .seconds(3))
+        #expect(error.description == "http://host/a: status 429, asks to wait 3 s: slow down")
+    }
+}

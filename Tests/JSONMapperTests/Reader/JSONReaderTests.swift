@@ -1,0 +1,284 @@
+import Foundation
+import JSONMapper
+import Testing
+
+@Suite struct JSONReaderTests {
+    private func integers(_ text: String, _ layout: JSONLayout) throws -> [Int64] {
+        let reader = JSONReader(bytes: Array(text.utf8), layout: layout)
+        var result: [Int64] = []
+        while let value = try reader.next({ try $0.readNumber().int64 ?? -1 }) { result.append(value) }
+        #expect(reader.isFinished)
+        #expect(reader.elementCount == result.count)
+        return result
+    }
+
+    private func error(
+        _ text: String, _ layout: JSONLayout = .array(), _ change: (inout JSONOptions) -> Void = { _ in }
+    ) -> JSONError? {
+        var options = JSONOptions()
+        change(&options)
+        return Reading(Array(text.utf8), layout: layout, options: options).error
+    }
+
+    @Test func elementsComeFromTheArrayAtTheKeyPath() throws {
+        #expect(try integers("[1,2,3]", .array()) == [1, 2, 3])
+        #expect(try integers("[]", .array()) == [])
+        #expect(try integers(#"{"data":{"items":[1,2]}}"#, .array(at: "data.items")) == [1, 2])
+        let around =
+            #" { "a" : [ 9 ] , "data" : { "x" : {"items":[8]} , "items" : [ 1 , 2 ] , "y" : "z" } , "b" : null } "#
+        #expect(try integers(around, .array(at: "data.items")) == [1, 2])
+        #expect(try integers(#"{"a.b":{"\u0063":[7]}}"#, .array(at: ["a.b", "c"])) == [7])
+    }
+
+    @Test func aSingleObjectCountsAsAnArrayOfItWhenAskedFor() throws {
+        let layout = JSONLayout.array(at: "data", acceptsSingleObject: true)
+        #expect(
+            Reading(Array(#"{"data":{"id":1},"n":2}"#.utf8), layout: layout).elements == [.object(["id": .integer(1)])])
+        #expect(Reading(Array(#"{"data":[{"id":1}]}"#.utf8), layout: layout).elements.count == 1)
+        #expect(error(#"{"data":{"id":1}}"#, .array(at: "data"))?.reason == .notAnArray)
+        #expect(error(#"{"data":7}"#, layout)?.reason == .notAnArray)
+        #expect(Reading(Array("{}".utf8), layout: .array(acceptsSingleObject: true)).elements == [.object([:])])
+    }
+
+    @Test(arguments: [
+        "{}", #"{"data":{}}"#, #"{"data":null}"#, #"{"data":{"items":null}}"#, #"{"error":"no"}"#, "[]", "7",
+        #"{"data":[1]}"#,
+    ])
+    func aMissingKeyPathIsAnErrorAndNotAnEmptyList(text: String) {
+        let reading = Reading(Array(text.utf8), layout: .array(at: "data.items"))
+        #expect(reading.elements.isEmpty)
+        guard case .mismatched = reading.error else {
+            Issue.record("\(String(describing: reading.error))")
+            return
+        }
+    }
+
+    @Test func theKeyPathMustNotOccurTwice() {
+        let found = error(#"{"a":[1],"a":[2]}"#, .array(at: "a"))
+        #expect(found?.reason == .duplicateKey)
+        #expect(found?.location?.byteOffset == 9)
+    }
+
+    @Test func linesAreElements() throws {
+        #expect(try integers("1\n2\r\n\n  3 \n", .lines) == [1, 2, 3])
+        #expect(try integers("", .lines) == [])
+        #expect(try integers("\n \n", .lines) == [])
+        #expect(error("1 2\n", .lines)?.reason == .trailingContent)
+        #expect(
+            error("[1]\n{\"a\":x}", .lines)?.location
+                == JSONLocation(byteOffset: 9, line: 2, column: 6, keyPath: "[1].a"))
+    }
+
+    @Test func elementsAppearAsSoonAsTheyAreWhole() throws {
+        let reader = JSONReader(layout: .lines)
+        try reader.append(Array("{\"a\":1}\n{\"a\"".utf8))
+        #expect(try reader.next { try JSONValue(&$0) } == .object(["a": .integer(1)]))
+        #expect(try reader.next { try JSONValue(&$0) } == nil)
+        #expect(!reader.isFinished)
+        try reader.append(Data(":2}".utf8))
+        #expect(try reader.next { try JSONValue(&$0) } == .object(["a": .integer(2)]))
+        reader.finish()
+        #expect(try reader.next { try JSONValue(&$0) } == nil)
+        #expect(reader.isFinished)
+    }
+
+    @Test func aBodyThatReadsPartOrNothingLeavesTheRestToTheReader() throws {
+        let reader = JSONReader(bytes: Array(#"[{"a":[1,2],"b":3},{"a":[4]},{"a":]}]"#.utf8))
+        #expect(
+            try reader.next { cursor in
+                try cursor.beginObject()
+                return try cursor.nextKey()?.string ?? ""
+            } == "a")
+        #expect(try reader.next { _ in 7 } == 7)
+        #expect(throws: JSONError.self) { try reader.next { _ in 7 } }
+        #expect(throws: JSONError.self) { try reader.next { _ in 7 } }
+    }
+
+    @Test func anErrorOfTheBodyLeavesTheReaderBeforeTheElement() throws {
+        struct Refusal: Error {}
+        let reader = JSONReader(bytes: Array("[1,2]".utf8))
+        #expect(throws: Refusal.self) { try reader.next { _ in throw Refusal() } }
+        #expect(try reader.next { try $0.readNumber().int64 } == 1)
+        #expect(throws: JSONError.self) { try reader.next { _ = try $0.readString() } }
+        #expect(try reader.next { try $0.readNumber().int64 } == 2)
+        #expect(try reader.next { try $0.readNumber().int64 } == nil)
+    }
+
+    @Test func aBodyThatSwallowsFaultsStillSeesWholeElements() throws {
+        var pieces = Array(#"[{"a":1},{"a":2}]"#.utf8)[...]
+        let reader = JSONReader(windowByteCount: 16) { buffer in
+            guard let byte = pieces.popFirst() else { return 0 }
+            buffer[0] = byte
+            return 1
+        }
+        var values: [JSONValue?] = []
+        while let value = try reader.next({ cursor in [try? JSONValue(&cursor)] }) { values += value }
+        #expect(values == [.object(["a": .integer(1)]), .object(["a": .integer(2)])])
+    }
+
+    @Test func anExpectedKeyThatIsCutIsTakenOnceItIsWhole() throws {
+        struct Missing: Error {}
+        let key = Array("\"identifier\":".utf8)
+        let bytes = Array(#"[{"identifier":1},{"identifier":2}]"#.utf8)
+        for cut in 0...bytes.count {
+            let reader = JSONReader()
+            var values: [Int64?] = []
+            for piece in [bytes[..<cut], bytes[cut...]] {
+                try reader.append(piece)
+                while let value = try reader.next({ cursor in
+                    try cursor.beginObject()
+                    guard key.withUnsafeBufferPointer({ cursor.takeKey($0) }) else { throw Missing() }
+                    return [try cursor.readNumber().int64]
+                }) {
+                    values += value
+                }
+            }
+            #expect(values == [1, 2])
+        }
+    }
+
+    @Test func limitsAreKept() {
+        #expect(error("[[1]]") { $0.maximumDepth = 1 } == nil)
+        #expect(error("[[[1]]]") { $0.maximumDepth = 1 }?.reason == .depthLimit)
+        #expect(error("[12345]") { $0.maximumElementByteCount = 5 } == nil)
+        #expect(error("[123456]") { $0.maximumElementByteCount = 5 }?.reason == .elementSizeLimit)
+        #expect(error("[1]") { $0.maximumTotalByteCount = 3 } == nil)
+        #expect(error("[1] ") { $0.maximumTotalByteCount = 3 }?.reason == .totalSizeLimit)
+        let endless = JSONReader(
+            options: {
+                var options = JSONOptions(); options.maximumElementByteCount = 1000; return options
+            }()
+        ) { buffer in
+            buffer.copyBytes(from: repeatElement(UInt8(ascii: "["), count: buffer.count))
+            return buffer.count
+        }
+        #expect(throws: JSONError.self) { try endless.next { try $0.skipValue() } }
+    }
+
+    @Test func duplicateKeysAreAnErrorWhenAskedFor() {
+        let text = #"[{"a":1,"b":[{"c":1,"\u0063":2}]}]"#
+        #expect(error(text) == nil)
+        let found = error(text) { $0.duplicateKeys = .fail }
+        #expect(
+            found == .malformed(.duplicateKey, JSONLocation(byteOffset: 20, line: 1, column: 21, keyPath: "[0].b[0]")))
+        #expect(error(#"[{"a":{"a":1},"b":{"a":1}},{"a":1}]"#) { $0.duplicateKeys = .fail } == nil)
+        #expect(error("[{\"é\":1,\"e\u{301}\":2}]") { $0.duplicateKeys = .fail } == nil)
+    }
+
+    struct Place: CustomTestStringConvertible {
+        var text: String
+        var layout: JSONLayout = .array()
+        var reason: JSONFault.Reason
+        var location: JSONLocation
+        var testDescription: String { text }
+    }
+
+    @Test(arguments: [
+        Place(text: "", reason: .unexpectedEnd, location: JSONLocation(byteOffset: 0, line: 1, column: 1)),
+        Place(text: " \n ", reason: .unexpectedEnd, location: JSONLocation(byteOffset: 3, line: 2, column: 2)),
+        Place(
+            text: "[1,\n 2,\n  x]", reason: .unexpectedByte,
+            location: JSONLocation(byteOffset: 10, line: 3, column: 3, keyPath: "[2]")),
+        Place(text: "[1] x", reason: .trailingContent, location: JSONLocation(byteOffset: 4, line: 1, column: 5)),
+        Place(
+            text: "[{\"a\": {\"b\": [0, 01]}}]", reason: .invalidNumber,
+            location: JSONLocation(byteOffset: 17, line: 1, column: 18, keyPath: "[0].a.b[1]")),
+        Place(
+            text: "[\"\u{1}\"]", reason: .controlCharacter,
+            location: JSONLocation(byteOffset: 2, line: 1, column: 3, keyPath: "[0]")),
+        Place(
+            text: "[\"ab\\q\"]", reason: .invalidEscape,
+            location: JSONLocation(byteOffset: 4, line: 1, column: 5, keyPath: "[0]")),
+        Place(
+            text: "[\"\\ud800\"]", reason: .loneSurrogate,
+            location: JSONLocation(byteOffset: 2, line: 1, column: 3, keyPath: "[0]")),
+        Place(
+            text: "[nulL]", reason: .invalidLiteral,
+            location: JSONLocation(byteOffset: 4, line: 1, column: 5, keyPath: "[0]")),
+        Place(
+            text: "[fals", reason: .unexpectedEnd,
+            location: JSONLocation(byteOffset: 5, line: 1, column: 6, keyPath: "[0]")),
+        Place(
+            text: "[{\"é\":1,}]", reason: .unexpectedByte,
+            location: JSONLocation(byteOffset: 9, line: 1, column: 10, keyPath: "[0]")),
+        Place(
+            text: "{\"data\":{\"items\":[1,{\"k\":tru}]}}", layout: .array(at: "data.items"), reason: .invalidLiteral,
+            location: JSONLocation(byteOffset: 28, line: 1, column: 29, keyPath: "data.items[1].k")),
+        Place(
+            text: "{\"data\":\n[]}", layout: .array(at: "data.items"), reason: .notAnObject,
+            location: JSONLocation(byteOffset: 9, line: 2, column: 1, keyPath: "data")),
+        Place(
+            text: "{\"other\":@}", layout: .array(at: "data"), reason: .unexpectedByte,
+            location: JSONLocation(byteOffset: 9, line: 1, column: 10)),
+    ])
+    func anErrorKnowsItsPlace(place: Place) {
+        let bytes = Array(place.text.utf8)
+        for reading in [Reading(bytes, layout: place.layout), Reading(bytes, stride: 2, layout: place.layout)] {
+            #expect(reading.error?.reason == place.reason)
+            #expect(reading.error?.location == place.location)
+        }
+    }
+
+    @Test func everyReasonBelongsToOneCase() {
+        #expect(Set(JSONFault.Reason.allCases.map(\.rawValue)).count == JSONFault.Reason.allCases.count)
+        #expect(error("[-")?.description == "malformed JSON: unexpectedEnd at line 1, column 3 (byte 2) at [0]")
+        #expect(error("{}")?.description == "unexpected JSON: notAnArray at line 1, column 1 (byte 0)")
+        #expect(
+            error("[[1]]", .document) { $0.maximumDepth = 1 }?.description
+                == "JSON beyond a limit: depthLimit at line 1, column 2 (byte 1) at [0]")
+        #expect(JSONError.nonFiniteNumber.location == nil && JSONError.nonFiniteNumber.reason == nil)
+    }
+
+    @Test func aFileIsReadInPieces() throws {
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).json")
+        defer { try? FileManager.default.removeItem(at: file) }
+        let records = (0..<20_000).map { "{\"id\":\($0),\"text\":\"some text that fills the file é\"}" }
+        try Data("[\n\(records.joined(separator: ",\n"))\n]\n".utf8).write(to: file)
+        let reader = try JSONReader(file: file.path)
+        var next: Int64 = 0
+        while let value = try reader.next({ try JSONValue(&$0) }) {
+            #expect(value["id"] == .integer(next))
+            next += 1
+        }
+        #expect(next == 20_000)
+    }
+
+    @Test func anUnreadableFileIsAnError() throws {
+        #expect(throws: JSONError.unreadableFile(path: "/nowhere/at/all", code: ENOENT)) {
+            try JSONReader(file: "/nowhere/at/all")
+        }
+        let folder = try JSONReader(file: FileManager.default.temporaryDirectory.path)
+        #expect(throws: JSONError.self) { try folder.next { try $0.skipValue() } }
+    }
+
+    @Test func chunksThatArriveOverTimeAreRead() async throws {
+        let text = Array(#"{"items":[{"id":1},{"id":2},{"id":3}]}"#.utf8)
+        let chunks = AsyncStream<ArraySlice<UInt8>> { continuation in
+            for start in stride(from: 0, to: text.count, by: 5) {
+                continuation.yield(text[start..<min(start + 5, text.count)])
+            }
+            continuation.finish()
+        }
+        var values: [JSONValue] = []
+        try await JSONReader(layout: .array(at: "items")).read(chunks) { cursor in
+            let value = try JSONValue(&cursor)
+            values.append(value)
+        }
+        #expect(values.compactMap { $0["id"] } == [.integer(1), .integer(2), .integer(3)])
+    }
+
+    @Test func anErrorOfTheSourceComesOutAsItIs() {
+        struct Broken: Error {}
+        let reader = JSONReader { _ in throw Broken() }
+        #expect(throws: Broken.self) { try reader.next { try $0.skipValue() } }
+    }
+
+    @Test func linesAreCountedAcrossWindows() {
+        var text = "[\n"
+        for index in 0..<3000 { text += "\"\(index)\",\n" }
+        text += "  oops]"
+        let expected = JSONLocation(byteOffset: text.utf8.count - 5, line: 3002, column: 3, keyPath: "[3000]")
+        #expect(Reading(Array(text.utf8), stride: 7, layout: .array()).error?.location == expected)
+        #expect(Reading(Array(text.utf8), layout: .array()).error?.location == expected)
+    }
+}
