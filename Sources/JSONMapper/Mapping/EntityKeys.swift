@@ -15,7 +15,7 @@ public import SyncModel
 ///
 /// A relationship with a custom key is found under that alone, objects or identifiers; any other has its objects under
 /// its name in snake_case or as it is, and identifiers under the name followed by `_id` (to-one) or `_ids` (to-many), `ID` or `IDs`,
-/// `Id` or `Ids`. One key may serve an attribute and a relationship at once. The primary key is the attribute so marked, else the
+/// `Id` or `Ids`. One key may serve an attribute and a relationship at once; of several relationships the first has it. The primary key is the attribute so marked, else the
 /// identity that the model declares, else `id`, else `remoteID`; the topmost entity that has one of these gives it to all that inherit from
 /// it.
 ///

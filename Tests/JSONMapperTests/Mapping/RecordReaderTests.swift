@@ -110,6 +110,18 @@ import Testing
         #expect(throws: JSONError.self) { try mapper.records(of: "A", bytes: Array(#"[{"q"\/k":1}]"#.utf8)) }
     }
 
+    @Test func namesThatDifferInCaseAloneAreToldApart() throws {
+        let mapper = try RecordMapper(
+            try Model {
+                Entity("A") {
+                    Attribute("userId", .int64)
+                    Attribute("userID", .int64)
+                }
+            })
+        let records = try mapper.records(of: "A", bytes: Array(#"[{"User_Id":1,"userId":2}]"#.utf8))
+        #expect(records.map(\.values) == [[2, 1]])
+    }
+
     @Test func theStrongestClaimOnAKeyHolds() throws {
         let mapper = try RecordMapper(
             try Model {
