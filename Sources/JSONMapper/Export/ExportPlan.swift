@@ -70,7 +70,7 @@ struct ExportPlan: Sendable {
         }
         ownSteps = tree.steps
         for relationship in keys.relationships where relationship.isExportable && options.relationships != .none {
-            guard var path = relationship.customPath ?? relationship.path(options.keyStyle), let last = path.popLast()
+            guard var path = relationship.path(options.keyStyle), let last = path.popLast()
             else { continue }
             let suffix =
                 switch (options.relationships, options.keyStyle) {
