@@ -20,10 +20,10 @@ public struct ExportOptions: Sendable {
     public var dateFormat: DateFormat = .iso8601Seconds
     /// How the bytes are laid out; compact by default.
     public var style: JSONWriter.Style = .compact
-    /// How deep objects may be nested in one another by relationships; 1...512, 128 by default. An object deeper down is an error.
+    /// How deep objects may be nested in one another by relationships; 1...2,048, 128 by default. An object deeper down is an error.
     public var maximumDepth: Int {
         get { depth }
-        set { depth = min(max(newValue, 1), 512) }
+        set { depth = min(max(newValue, 1), 2048) }
     }
 
     private var depth = 128

@@ -1,13 +1,35 @@
 import SyncModel
 
 /// The way of exports from object to object.
+///
+/// Objects that are begun and wait for those that they are related to are on a stack of its own, not on the thread's: how deep
+/// objects can be nested does not depend on who exports.
 struct ExportWalk<Object: ExportableObject> {
+    /// A relationship that is being written: the objects that it leads to.
+    private struct Links {
+        let export: ExportPlan.Related
+        let objects: [Object]
+        var next = 0
+    }
+
+    /// An object that is begun.
+    private struct Frame {
+        let object: Object
+        let plan: Int
+        let steps: [ExportPlan.Step]
+        /// The relationship that leads straight back to where the object was come from.
+        let inverse: Int?
+        /// The step after the relationship.
+        var place: Int
+        var links: Links
+    }
+
     private let plans: [ExportPlan]
     private let options: ExportOptions
     private let hasCycles: Bool
+    private var frames: [Frame] = []
     /// The objects on cycles that have been written in full below the exported one.
     private var written: Set<Object.ExportID> = []
-    private var depth = 0
 
     init(plans: [ExportPlan], options: ExportOptions, hasCycles: Bool) {
         self.plans = plans
@@ -15,31 +37,66 @@ struct ExportWalk<Object: ExportableObject> {
         self.hasCycles = hasCycles
     }
 
-    /// Writes an object that is exported for its own sake.
+    /// Writes an object that is exported for its own sake, and all that is nested in it.
     mutating func write(_ object: Object, to writer: inout JSONWriter) throws {
-        depth = 0
+        frames.removeAll(keepingCapacity: true)
         if hasCycles { written = [object.exportID] }
-        try write(object, arrivingBy: nil, to: &writer)
+        try begin(object, arrivingBy: nil, &writer)
+        while let top = frames.indices.last {
+            let index = frames[top].links.next
+            if index < frames[top].links.objects.count {
+                frames[top].links.next += 1
+                let links = frames[top].links
+                if links.export.relationship.isToMany, options.relationships == .nested { writer.key(String(index)) }
+                try begin(links.objects[index], arrivingBy: links.export, &writer)
+                continue
+            }
+            if frames[top].links.export.relationship.isToMany {
+                if options.relationships == .nested { writer.endObject() } else { writer.endArray() }
+            }
+            let frame = frames[top]
+            let pause = try proceed(
+                with: frame.object, plans[frame.plan], frame.steps, from: frame.place, inverse: frame.inverse, &writer)
+            if let pause {
+                (frames[top].place, frames[top].links) = pause
+            } else {
+                frames.removeLast()
+            }
+        }
     }
 
+    /// Begins an object; where it is related to others, it is then on the stack, else it has been written.
+    ///
     /// - Parameter arrival: The relationship that led to the object; nil for the exported object itself.
-    private mutating func write(
-        _ object: Object, arrivingBy arrival: ExportPlan.Related?, to writer: inout JSONWriter
+    private mutating func begin(
+        _ object: Object, arrivingBy arrival: ExportPlan.Related?, _ writer: inout JSONWriter
     ) throws {
         let layout = object.layout
-        guard plans.indices.contains(layout.index), plans[layout.index].layout.isSame(as: layout) else {
+        let index = layout.index
+        guard plans.indices.contains(index), plans[index].layout.isSame(as: layout) else {
             throw MappingError.unknownEntity(layout.name)
         }
-        depth += 1
-        defer { depth -= 1 }
-        guard depth <= options.maximumDepth else {
+        guard frames.count < options.maximumDepth else {
             throw MappingError.nestedTooDeep(entity: layout.name, maximumDepth: options.maximumDepth)
         }
         let isRepeated = arrival?.isOnCycle == true && !written.insert(object.exportID).inserted
-        let plan = plans[layout.index]
+        let steps = isRepeated ? plans[index].ownSteps : plans[index].steps
+        let inverse = arrival?.relationship.inverse
         writer.beginObject()
-        let steps = isRepeated ? plan.ownSteps : plan.steps
-        for place in steps.indices {
+        guard let pause = try proceed(with: object, plans[index], steps, from: 0, inverse: inverse, &writer) else {
+            return
+        }
+        frames.append(
+            Frame(
+                object: object, plan: index, steps: steps, inverse: inverse, place: pause.place, links: pause.links))
+    }
+
+    /// Takes the steps of an object up to its end, or to a relationship whose objects come next.
+    private func proceed(
+        with object: Object, _ plan: ExportPlan, _ steps: [ExportPlan.Step], from start: Int, inverse: Int?,
+        _ writer: inout JSONWriter
+    ) throws -> (place: Int, links: Links)? {
+        for place in start..<steps.count {
             let index = steps[place].index
             switch steps[place].kind {
             case .attribute:
@@ -61,42 +118,37 @@ struct ExportWalk<Object: ExportableObject> {
                 writer.endObject()
             case .relationship:
                 let export = plan.relationships[index]
-                if export.relationship.index == arrival?.relationship.inverse { continue }
-                guard let related = try object.related(by: export.relationship) else { continue }
-                try write(related, by: export, under: steps[place].key, to: &writer)
+                guard export.relationship.index != inverse,
+                    let links = try begin(export, of: object, under: steps[place].key, &writer)
+                else { continue }
+                return (place + 1, links)
             }
         }
         writer.endObject()
+        return nil
     }
 
-    private mutating func write(
-        _ related: [Object], by export: ExportPlan.Related, under key: [UInt8], to writer: inout JSONWriter
-    ) throws {
+    /// Begins what stands for a relationship.
+    ///
+    /// - Returns: Nil where nothing comes after it.
+    private func begin(
+        _ export: ExportPlan.Related, of object: Object, under key: [UInt8], _ writer: inout JSONWriter
+    ) throws -> Links? {
+        guard let objects = try object.related(by: export.relationship) else { return nil }
         guard export.relationship.isToMany else {
-            if let object = related.first {
-                writer.key(quoted: key)
-                try write(object, arrivingBy: export, to: &writer)
-            } else if export.writesNull {
-                writer.key(quoted: key)
-                writer.null()
+            guard let first = objects.first else {
+                if export.writesNull {
+                    writer.key(quoted: key)
+                    writer.null()
+                }
+                return nil
             }
-            return
+            writer.key(quoted: key)
+            return Links(export: export, objects: [first])
         }
         writer.key(quoted: key)
-        if options.relationships == .nested {
-            writer.beginObject()
-            for (index, object) in related.enumerated() {
-                writer.key(String(index))
-                try write(object, arrivingBy: export, to: &writer)
-            }
-            writer.endObject()
-        } else {
-            writer.beginArray()
-            for object in related {
-                try write(object, arrivingBy: export, to: &writer)
-            }
-            writer.endArray()
-        }
+        if options.relationships == .nested { writer.beginObject() } else { writer.beginArray() }
+        return Links(export: export, objects: objects)
     }
 
     private func json(of attribute: ExportPlan.Transformed, in object: Object) throws(MappingError) -> JSONValue {
