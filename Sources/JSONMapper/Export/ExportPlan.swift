@@ -2,7 +2,7 @@ import SyncModel
 
 /// What is written of the objects of one entity, and under which keys: worked out once, as a list of steps from the first key of an
 /// object to its last. Steps are plain numbers beside their key, so that taking one copies nothing; what they refer to is in tables.
-struct ExportPlan: Sendable {
+final class ExportPlan: Sendable {
     enum Kind: Sendable {
         /// An attribute; the index is its slot.
         case attribute
@@ -45,14 +45,16 @@ struct ExportPlan: Sendable {
     let steps: [Step]
     /// The steps without those that lead to other objects.
     let ownSteps: [Step]
-    private(set) var transformed: [Transformed] = []
-    private(set) var relationships: [Related] = []
+    let transformed: [Transformed]
+    let relationships: [Related]
 
     init(
         _ keys: EntityKeys, options: ExportOptions, transformers: JSONTransformers, cycles: ExportCycles
     ) throws(MappingError) {
         layout = keys.layout
         var tree = ExportKeyTree()
+        var transformed: [Transformed] = []
+        var relationships: [Related] = []
         for attribute in keys.attributes where attribute.isExportable {
             guard var path = attribute.path(options.keyStyle) else { continue }
             if options.relationships == .nested, path == ["destroy"] { path = ["_destroy"] }
@@ -86,6 +88,8 @@ struct ExportPlan: Sendable {
                     isOnCycle: cycles.contain(relationship.relationship)))
         }
         steps = tree.steps
+        self.transformed = transformed
+        self.relationships = relationships
     }
 
     /// Nil where the attribute has no transformer, or one that goes one way.

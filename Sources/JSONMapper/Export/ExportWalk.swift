@@ -3,8 +3,11 @@ import SyncModel
 /// The way of exports from object to object.
 ///
 /// Objects that are begun and wait for those that they are related to are on a stack of its own, not on the thread's: how deep
-/// objects can be nested does not depend on who exports.
-struct ExportWalk<Object: ExportableObject> {
+/// objects can be nested does not depend on who exports. It is not generic, so that no type has to be looked up per object where callers
+/// in other modules cannot specialize it.
+struct ExportWalk {
+    private typealias Object = any ExportableObject
+
     /// A relationship that is being written: the objects that it leads to.
     private struct Links {
         let export: ExportPlan.Related
@@ -15,7 +18,7 @@ struct ExportWalk<Object: ExportableObject> {
     /// An object that is begun.
     private struct Frame {
         let object: Object
-        let plan: Int
+        let plan: ExportPlan
         let steps: [ExportPlan.Step]
         /// The relationship that leads straight back to where the object was come from.
         let inverse: Int?
@@ -29,7 +32,7 @@ struct ExportWalk<Object: ExportableObject> {
     private let hasCycles: Bool
     private var frames: [Frame] = []
     /// The objects on cycles that have been written in full below the exported one.
-    private var written: Set<Object.ExportID> = []
+    private var written: Set<AnyHashable> = []
 
     init(plans: [ExportPlan], options: ExportOptions, hasCycles: Bool) {
         self.plans = plans
@@ -38,9 +41,9 @@ struct ExportWalk<Object: ExportableObject> {
     }
 
     /// Writes an object that is exported for its own sake, and all that is nested in it.
-    mutating func write(_ object: Object, to writer: inout JSONWriter) throws {
+    mutating func write(_ object: any ExportableObject, to writer: inout JSONWriter) throws {
         frames.removeAll(keepingCapacity: true)
-        if hasCycles { written = [object.exportID] }
+        if hasCycles { written = [Self.id(of: object)] }
         try begin(object, arrivingBy: nil, &writer)
         while let top = frames.indices.last {
             let index = frames[top].links.next
@@ -56,7 +59,7 @@ struct ExportWalk<Object: ExportableObject> {
             }
             let frame = frames[top]
             let pause = try proceed(
-                with: frame.object, plans[frame.plan], frame.steps, from: frame.place, inverse: frame.inverse, &writer)
+                with: frame.object, frame.plan, frame.steps, from: frame.place, inverse: frame.inverse, &writer)
             if let pause {
                 (frames[top].place, frames[top].links) = pause
             } else {
@@ -76,19 +79,20 @@ struct ExportWalk<Object: ExportableObject> {
         guard plans.indices.contains(index), plans[index].layout.isSame(as: layout) else {
             throw MappingError.unknownEntity(layout.name)
         }
+        let plan = plans[index]
         guard frames.count < options.maximumDepth else {
             throw MappingError.nestedTooDeep(entity: layout.name, maximumDepth: options.maximumDepth)
         }
-        let isRepeated = arrival?.isOnCycle == true && !written.insert(object.exportID).inserted
-        let steps = isRepeated ? plans[index].ownSteps : plans[index].steps
+        let isRepeated = arrival?.isOnCycle == true && !written.insert(Self.id(of: object)).inserted
+        let steps = isRepeated ? plan.ownSteps : plan.steps
         let inverse = arrival?.relationship.inverse
         writer.beginObject()
-        guard let pause = try proceed(with: object, plans[index], steps, from: 0, inverse: inverse, &writer) else {
+        guard let pause = try proceed(with: object, plan, steps, from: 0, inverse: inverse, &writer) else {
             return
         }
         frames.append(
             Frame(
-                object: object, plan: index, steps: steps, inverse: inverse, place: pause.place, links: pause.links))
+                object: object, plan: plan, steps: steps, inverse: inverse, place: pause.place, links: pause.links))
     }
 
     /// Takes the steps of an object up to its end, or to a relationship whose objects come next.
@@ -149,6 +153,10 @@ struct ExportWalk<Object: ExportableObject> {
         writer.key(quoted: key)
         if options.relationships == .nested { writer.beginObject() } else { writer.beginArray() }
         return Links(export: export, objects: objects)
+    }
+
+    private static func id(of object: some ExportableObject) -> AnyHashable {
+        AnyHashable(object.exportID)
     }
 
     private func json(of attribute: ExportPlan.Transformed, in object: Object) throws(MappingError) -> JSONValue {

@@ -51,9 +51,9 @@ public struct RecordExporter: Sendable {
     /// - Throws: `MappingError` where the object, or one that it is related to, is of no entity of the model, where objects are nested
     ///   deeper than the options allow, or where a transformer fails; `JSONError.nonFiniteNumber`; and what the source of the
     ///   objects throws.
-    public func bytes<Object: ExportableObject>(of object: Object) throws -> [UInt8] {
+    public func bytes(of object: some ExportableObject) throws -> [UInt8] {
         var writer = JSONWriter(style: options.style)
-        var walk = walk(of: Object.self)
+        var walk = self.walk
         try walk.write(object, to: &writer)
         return writer.bytes
     }
@@ -78,7 +78,7 @@ public struct RecordExporter: Sendable {
         _ objects: Objects, to sink: (UnsafeRawBufferPointer) throws -> Void
     ) throws where Objects.Element: ExportableObject {
         var writer = JSONWriter(style: options.style)
-        var walk = walk(of: Objects.Element.self)
+        var walk = self.walk
         writer.beginArray()
         for object in objects {
             try walk.write(object, to: &writer)
@@ -100,7 +100,7 @@ public struct RecordExporter: Sendable {
         _ objects: Objects, isolation: isolated (any Actor)? = #isolation, to sink: ([UInt8]) async throws -> Void
     ) async throws where Objects.Element: ExportableObject {
         var writer = JSONWriter(style: options.style)
-        var walk = walk(of: Objects.Element.self)
+        var walk = self.walk
         writer.beginArray()
         for try await object in objects {
             try walk.write(object, to: &writer)
@@ -113,7 +113,7 @@ public struct RecordExporter: Sendable {
 
     private static let pieceByteCount = 64 << 10
 
-    private func walk<Object: ExportableObject>(of type: Object.Type) -> ExportWalk<Object> {
+    private var walk: ExportWalk {
         ExportWalk(plans: plans, options: options, hasCycles: hasCycles)
     }
 }
