@@ -1,23 +1,30 @@
 import SyncModel
 
-/// The way of one export from object to object.
+/// The way of exports from object to object.
 struct ExportWalk<Object: ExportableObject> {
-    let plans: [ExportPlan]
-    let options: ExportOptions
-    /// The objects on cycles that have been written in full.
-    var written: Set<Object.ExportID> = []
+    private let plans: [ExportPlan]
+    private let options: ExportOptions
+    private let hasCycles: Bool
+    /// The objects on cycles that have been written in full below the exported one.
+    private var written: Set<Object.ExportID> = []
     private var depth = 0
 
-    init(plans: [ExportPlan], options: ExportOptions) {
+    init(plans: [ExportPlan], options: ExportOptions, hasCycles: Bool) {
         self.plans = plans
         self.options = options
+        self.hasCycles = hasCycles
     }
 
-    /// Writes an object.
-    ///
-    /// - Parameter arrival: The relationship that led to it; nil for the exported object itself.
-    mutating func write(
-        _ object: Object, arrivingBy arrival: RelationshipExport? = nil, to writer: inout JSONWriter
+    /// Writes an object that is exported for its own sake.
+    mutating func write(_ object: Object, to writer: inout JSONWriter) throws {
+        depth = 0
+        if hasCycles { written = [object.exportID] }
+        try write(object, arrivingBy: nil, to: &writer)
+    }
+
+    /// - Parameter arrival: The relationship that led to the object; nil for the exported object itself.
+    private mutating func write(
+        _ object: Object, arrivingBy arrival: ExportPlan.Related?, to writer: inout JSONWriter
     ) throws {
         let layout = object.layout
         guard plans.indices.contains(layout.index), plans[layout.index].layout.isSame(as: layout) else {
@@ -31,39 +38,39 @@ struct ExportWalk<Object: ExportableObject> {
         let isRepeated = arrival?.isOnCycle == true && !written.insert(object.exportID).inserted
         let plan = plans[layout.index]
         writer.beginObject()
-        try write(
-            isRepeated ? plan.ownMembers : plan.members, of: object, except: arrival?.relationship.inverse, to: &writer)
+        let steps = isRepeated ? plan.ownSteps : plan.steps
+        for place in steps.indices {
+            let index = steps[place].index
+            switch steps[place].kind {
+            case .attribute:
+                writer.key(quoted: steps[place].key)
+                try writer.value(object.value(at: index))
+            case .dateAttribute:
+                writer.key(quoted: steps[place].key)
+                try writer.value(object.value(at: index), dates: options.dateFormat)
+            case .floatAttribute:
+                writer.key(quoted: steps[place].key)
+                try writer.float(object.value(at: index))
+            case .transformedAttribute:
+                writer.key(quoted: steps[place].key)
+                try writer.value(try json(of: plan.transformed[index], in: object))
+            case .beginGroup:
+                writer.key(quoted: steps[place].key)
+                writer.beginObject()
+            case .endGroup:
+                writer.endObject()
+            case .relationship:
+                let export = plan.relationships[index]
+                if export.relationship.index == arrival?.relationship.inverse { continue }
+                guard let related = try object.related(by: export.relationship) else { continue }
+                try write(related, by: export, under: steps[place].key, to: &writer)
+            }
+        }
         writer.endObject()
     }
 
     private mutating func write(
-        _ members: [ExportPlan.Member], of object: Object, except inverse: Int?, to writer: inout JSONWriter
-    ) throws {
-        for member in members {
-            switch member.content {
-            case .attribute(let attribute):
-                writer.key(quoted: member.key)
-                let value = object.value(at: attribute.slot)
-                if let transformer = attribute.transformer, !value.isNull {
-                    try writer.value(try transform(value, of: attribute, in: object, by: transformer))
-                } else {
-                    try write(value, as: attribute, to: &writer)
-                }
-            case .group(let members):
-                writer.key(quoted: member.key)
-                writer.beginObject()
-                try write(members, of: object, except: inverse, to: &writer)
-                writer.endObject()
-            case .relationship(let export):
-                if export.relationship.index == inverse { continue }
-                guard let related = try object.related(by: export.relationship) else { continue }
-                try write(related, by: export, under: member.key, to: &writer)
-            }
-        }
-    }
-
-    private mutating func write(
-        _ related: [Object], by export: RelationshipExport, under key: [UInt8], to writer: inout JSONWriter
+        _ related: [Object], by export: ExportPlan.Related, under key: [UInt8], to writer: inout JSONWriter
     ) throws {
         guard export.relationship.isToMany else {
             if let object = related.first {
@@ -92,27 +99,15 @@ struct ExportWalk<Object: ExportableObject> {
         }
     }
 
-    // MARK: Values
-
-    private func transform(
-        _ value: Value, of attribute: AttributeExport, in object: Object,
-        by transformer: (name: String, reverse: JSONTransformers.Reverse)
-    ) throws(MappingError) -> JSONValue {
+    private func json(of attribute: ExportPlan.Transformed, in object: Object) throws(MappingError) -> JSONValue {
+        let value = object.value(at: attribute.slot)
+        guard !value.isNull else { return .null }
         do {
-            return try transformer.reverse(value) ?? .null
+            return try attribute.reverse(value) ?? .null
         } catch {
             throw .irreversible(
                 entity: object.layout.name, attribute: object.layout.attributes[attribute.slot].name,
-                by: transformer.name, String(describing: error))
-        }
-    }
-
-    @inline(__always)
-    private func write(_ value: Value, as attribute: AttributeExport, to writer: inout JSONWriter) throws {
-        switch value {
-        case .date(let moment): writer.date(moment, as: options.dateFormat)
-        case .double(let number) where attribute.isFloat: try writer.float(Float(number))
-        default: try writer.value(value)
+                by: attribute.name, String(describing: error))
         }
     }
 }
@@ -125,12 +120,15 @@ extension EntityLayout {
 }
 
 extension JSONWriter {
-    fileprivate mutating func float(_ number: Float) throws {
+    /// Writes a float, held as the double of the same worth, with as few digits as tell it from other floats.
+    fileprivate mutating func float(_ value: Value) throws {
+        guard case .double(let number) = value else { return try self.value(value) }
         guard number.isFinite else { throw JSONError.nonFiniteNumber }
-        raw(number.description.utf8)
+        raw(Float(number).description.utf8)
     }
 
-    fileprivate mutating func date(_ moment: Timestamp, as format: DateFormat) {
+    fileprivate mutating func value(_ value: Value, dates format: DateFormat) throws {
+        guard case .date(let moment) = value else { return try self.value(value) }
         switch format.kind {
         case .iso8601: date(milliseconds: moment.milliseconds)
         case .iso8601Seconds: date(milliseconds: DateFormat.wholeSeconds(moment.milliseconds))

@@ -48,25 +48,24 @@ public struct RecordExporter: Sendable {
 
     /// One object as JSON.
     ///
-    /// - Throws: What `write(_:to:)` throws.
+    /// - Throws: `MappingError` where the object, or one that it is related to, is of no entity of the model, where objects are nested
+    ///   deeper than the options allow, or where a transformer fails; `JSONError.nonFiniteNumber`; and what the source of the
+    ///   objects throws.
     public func bytes<Object: ExportableObject>(of object: Object) throws -> [UInt8] {
         var writer = JSONWriter(style: options.style)
-        try write(object, to: &writer)
+        var walk = walk(of: Object.self)
+        try walk.write(object, to: &writer)
         return writer.bytes
     }
 
     /// Objects as an array of JSON; all of it is in memory at once.
     ///
-    /// - Throws: What `write(_:to:)` throws.
+    /// - Throws: What `bytes(of:)` throws.
     public func bytes<Objects: Sequence>(ofAll objects: Objects) throws -> [UInt8]
     where Objects.Element: ExportableObject {
-        var writer = JSONWriter(style: options.style)
-        writer.beginArray()
-        for object in objects {
-            try write(object, to: &writer)
-        }
-        writer.endArray()
-        return writer.bytes
+        var bytes: [UInt8] = []
+        try write(objects) { bytes.append(contentsOf: $0) }
+        return bytes
     }
 
     /// Writes objects as an array of JSON, a piece of some 64 KiB at a time: memory does not grow with their number.
@@ -74,14 +73,15 @@ public struct RecordExporter: Sendable {
     /// - Parameters:
     ///   - objects: The objects, of any entities of the model; taken one after the other.
     ///   - sink: Takes the next piece, which is valid only during the call. After an error the pieces so far are no whole JSON.
-    /// - Throws: What `write(_:to:)` throws, and what the sink throws.
+    /// - Throws: What `bytes(of:)` throws, and what the sink throws.
     public func write<Objects: Sequence>(
         _ objects: Objects, to sink: (UnsafeRawBufferPointer) throws -> Void
     ) throws where Objects.Element: ExportableObject {
         var writer = JSONWriter(style: options.style)
+        var walk = walk(of: Objects.Element.self)
         writer.beginArray()
         for object in objects {
-            try write(object, to: &writer)
+            try walk.write(object, to: &writer)
             try writer.flush(minimumByteCount: Self.pieceByteCount, to: sink)
         }
         writer.endArray()
@@ -95,14 +95,15 @@ public struct RecordExporter: Sendable {
     ///   - objects: The objects, of any entities of the model; taken one after the other. Where their task is cancelled, what happens
     ///     is theirs to say.
     ///   - sink: Takes the next piece. After an error the pieces so far are no whole JSON.
-    /// - Throws: What `write(_:to:)` throws, and what the sequence and the sink throw.
+    /// - Throws: What `bytes(of:)` throws, and what the sequence and the sink throw.
     public func write<Objects: AsyncSequence>(
-        _ objects: Objects, to sink: ([UInt8]) async throws -> Void
+        _ objects: Objects, isolation: isolated (any Actor)? = #isolation, to sink: ([UInt8]) async throws -> Void
     ) async throws where Objects.Element: ExportableObject {
         var writer = JSONWriter(style: options.style)
+        var walk = walk(of: Objects.Element.self)
         writer.beginArray()
         for try await object in objects {
-            try write(object, to: &writer)
+            try walk.write(object, to: &writer)
             guard writer.byteCount >= Self.pieceByteCount else { continue }
             try await sink(writer.takeBytes())
         }
@@ -112,14 +113,8 @@ public struct RecordExporter: Sendable {
 
     private static let pieceByteCount = 64 << 10
 
-    /// Writes one object as the next value of a document.
-    ///
-    /// - Throws: `MappingError` where the object, or one that it is related to, is of no entity of the model, where objects are nested
-    ///   deeper than the options allow, or where a transformer fails; `JSONError.nonFiniteNumber`; and what the source of the objects throws.
-    public func write<Object: ExportableObject>(_ object: Object, to writer: inout JSONWriter) throws {
-        var walk = ExportWalk<Object>(plans: plans, options: options)
-        if hasCycles { walk.written.insert(object.exportID) }
-        try walk.write(object, to: &writer)
+    private func walk<Object: ExportableObject>(of type: Object.Type) -> ExportWalk<Object> {
+        ExportWalk(plans: plans, options: options, hasCycles: hasCycles)
     }
 }
 

@@ -30,6 +30,12 @@ enum EntityNaming {
         return JSONKey.camelCase(legible) ?? "value"
     }
 
+    /// Whether a property of a name is found under a key without an annotation.
+    static func isConventional(_ key: String, for name: String) -> Bool {
+        guard key != name else { return true }
+        return JSONKey.snakeCase(name) == key && JSONKey.camelCase(key) == name
+    }
+
     /// A relationship back to one object of an entity: `user` for `User`.
     static func toOne(_ entity: String) -> String {
         entity.prefix(1).lowercased() + entity.dropFirst()
@@ -42,6 +48,14 @@ enum EntityNaming {
             return name.dropLast() + "ies"
         }
         return name + (["s", "x", "ch", "sh"].contains(where: name.hasSuffix) ? "es" : "s")
+    }
+
+    /// The name, with the first number from 2 on that makes it unused.
+    static func unused(_ name: String, isUsed: (String) -> Bool) -> String {
+        guard isUsed(name) else { return name }
+        var number = 2
+        while isUsed("\(name)\(number)") { number += 1 }
+        return "\(name)\(number)"
     }
 
     static func capitalized(_ name: String) -> String {

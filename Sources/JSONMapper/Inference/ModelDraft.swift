@@ -89,19 +89,19 @@ struct ModelDraft {
 
     private func draft(_ name: String, _ sketch: EntitySketch) -> DraftEntity {
         var draft = DraftEntity(name: name)
-        let key = primaryKey(of: name, sketch)
-        for property in sketch.properties.entries {
-            let isKey = property.key == key?.key
-            let name = Self.unused(EntityNaming.property(ofKey: property.key), in: draft)
+        let names = Self.names(of: sketch)
+        let key = primaryKey(of: name, sketch, names)
+        for (place, property) in sketch.properties.entries.enumerated() {
+            let name = names[place]
             if let destination = destination(of: property) {
-                let isFound = JSONKey.snakeCase(name) == property.key || name == property.key
                 draft.relationships.append(
                     DraftRelationship(
                         name: name, destination: destination, isToMany: property.hasObjects,
                         isShared: property.isShared,
-                        userInfo: isFound ? [:] : [Annotation.remoteKeyName: property.key]))
+                        userInfo: property.isConventional ? [:] : [Annotation.remoteKeyName: property.key]))
                 continue
             }
+            let isKey = place == key
             var attribute = Attribute(
                 name, Self.type(of: property), optional: !isKey || property.valueCount < sketch.objectCount)
             if isKey {
@@ -116,6 +116,18 @@ struct ModelDraft {
         return draft
     }
 
+    /// The names of an entity's properties: those that convention gives come first to theirs, any other gets a number where it is taken.
+    private static func names(of sketch: EntitySketch) -> [String] {
+        let properties = sketch.properties.entries
+        var names = properties.map { EntityNaming.property(ofKey: $0.key) }
+        var taken = Set(zip(names, properties).lazy.filter(\.1.isConventional).map(\.0))
+        for place in properties.indices where !properties[place].isConventional {
+            names[place] = EntityNaming.unused(names[place]) { taken.contains($0) }
+            taken.insert(names[place])
+        }
+        return names
+    }
+
     /// Annotates the attributes whose keys convention would not find, or would write otherwise.
     private func annotateKeys(of draft: inout DraftEntity, _ sketch: EntitySketch) {
         let attributes = sketch.properties.entries.filter { destination(of: $0) == nil }
@@ -124,32 +136,25 @@ struct ModelDraft {
         }
         let keys = EntityKeys(model.layouts[0], in: model)
         for (slot, property) in attributes.enumerated() {
-            let path = [property.key]
-            let found = keys.attributes[slot]
-            let isConventional =
-                found.spellings.contains(path) && JSONKeyStyle.allCases.contains { found.path($0) == path }
-            if !isConventional { draft.attributes[slot].userInfo[Annotation.remoteKeyName] = property.key }
+            let isWritten = JSONKeyStyle.allCases.contains { keys.attributes[slot].path($0) == [property.key] }
+            if !property.isConventional || !isWritten {
+                draft.attributes[slot].userInfo[Annotation.remoteKeyName] = property.key
+            }
         }
     }
 
-    private func primaryKey(of entity: String, _ sketch: EntitySketch) -> PropertySketch? {
-        let names = EntitySketch.keyNames(of: entity)
-        return names.lazy.compactMap { name in
-            sketch.properties.entries.first { property in
-                guard EntityNaming.property(ofKey: property.key) == name, destination(of: property) == nil,
-                    [.int64, .string, .uuid, .decimal].contains(Self.type(of: property)), property.valueCount > 0
-                else { return false }
-                // By convention alone, `id` tells objects apart; any other key has to prove that it does.
-                return name == "id" || (property.valueCount == sketch.objectCount && !property.isRepeated)
-            }
+    /// The place of the property that tells the entity's objects apart.
+    private func primaryKey(of entity: String, _ sketch: EntitySketch, _ names: [String]) -> Int? {
+        EntitySketch.keyNames(of: entity).lazy.compactMap { name in
+            guard let place = names.firstIndex(of: name) else { return nil }
+            let property = sketch.properties.entries[place]
+            guard destination(of: property) == nil, property.valueCount > 0,
+                [.int64, .string, .uuid, .decimal].contains(Self.type(of: property))
+            else { return nil }
+            // By convention alone, `id` tells objects apart; any other key has to prove that it does.
+            let isProven = property.valueCount == sketch.objectCount && !property.isRepeated
+            return name == "id" || isProven ? place : nil
         }.first
-    }
-
-    private static func unused(_ name: String, in draft: DraftEntity) -> String {
-        guard draft.hasProperty(name) else { return name }
-        var number = 2
-        while draft.hasProperty("\(name)\(number)") { number += 1 }
-        return "\(name)\(number)"
     }
 
     private static func type(of property: PropertySketch) -> AttributeType {
@@ -165,8 +170,11 @@ struct ModelDraft {
         let isText = !scalars.isDisjoint(with: [.text, .uuid, .date])
         if isText { return .string }
         if scalars == [.integer] { return .int64 }
-        if scalars.contains(.largeNumber) || !scalars.contains(.fraction) { return .decimal }
-        return .double
+        let isFraction = !scalars.isDisjoint(with: [.fraction, .extremeFraction])
+        if scalars.contains(.endlessNumber) || scalars.isSuperset(of: [.longNumber, .extremeFraction]) {
+            return .string
+        }
+        return scalars.contains(.longNumber) || !isFraction ? .decimal : .double
     }
 
     // MARK: Inverses
@@ -201,7 +209,9 @@ struct ModelDraft {
         }
         let name =
             entities[other].hasProperty(preferred)
-            ? Self.unused("\(preferred)Of\(EntityNaming.capitalized(relationship.name))", in: entities[other])
+            ? EntityNaming.unused("\(preferred)Of\(EntityNaming.capitalized(relationship.name))") {
+                entities[other].hasProperty($0)
+            }
             : preferred
         entities[index].relationships[place].inverse = name
         entities[other].relationships.append(

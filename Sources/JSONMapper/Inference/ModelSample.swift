@@ -1,4 +1,5 @@
 import Foundation
+import SyncModel
 
 /// What has been seen in a sample: entities, their keys, and what stood under them.
 struct ModelSample {
@@ -30,7 +31,7 @@ struct ModelSample {
         var nested: [(object: JSONObject, entity: String)] = []
         for (key, value) in object.entries where !key.isEmpty {
             sketch.properties.update(key) { property in
-                nested += property.add(value, under: key, of: identifier)
+                nested += property.add(value, of: identifier)
                 if isElement { property.noteElementValue(value) }
             }
             if sketch.properties.count > Self.maximumKeyCount { break }
@@ -59,12 +60,16 @@ struct EntitySketch {
     static func identifier(in object: JSONObject, of entity: String) -> String? {
         let names = keyNames(of: entity)
         return names.lazy.compactMap { name in
-            object.entries.first { EntityNaming.property(ofKey: $0.key) == name }.flatMap { $0.value.identifier }
+            let value = object[name] ?? object.entries.first { EntityNaming.property(ofKey: $0.key) == name }?.value
+            return value?.identifier
         }.first
     }
 }
 
-/// The properties of an entity by the names that convention gives their keys, in the order in which they were met.
+/// The properties of an entity in the order in which they were met.
+///
+/// The spellings of a key that convention leads to one property (`firstName`, `first_name`) are one; any other spelling has to be
+/// annotated, and is a property of its own.
 struct PropertySketches {
     private(set) var entries: [PropertySketch] = []
     private var indices: [String: Int] = [:]
@@ -72,12 +77,15 @@ struct PropertySketches {
     var count: Int { entries.count }
 
     mutating func update(_ key: String, _ body: (inout PropertySketch) -> Void) {
-        let name = JSONKey.camelCase(key) ?? key
-        if let index = indices[name] {
+        let name = EntityNaming.property(ofKey: key)
+        let isConventional = EntityNaming.isConventional(key, for: name)
+        // No convention gives an empty name, which keeps the two kinds apart.
+        let place = isConventional ? name : "\0\(key)"
+        if let index = indices[place] {
             body(&entries[index])
         } else {
-            indices[name] = entries.count
-            entries.append(PropertySketch(key: key))
+            indices[place] = entries.count
+            entries.append(PropertySketch(key: key, isConventional: isConventional))
             body(&entries[entries.count - 1])
         }
     }
@@ -87,11 +95,16 @@ struct PropertySketches {
 struct PropertySketch {
     /// A kind of value that is not made of others.
     enum Scalar: Hashable {
-        case bool, integer, largeInteger, fraction, largeNumber, uuid, date, text
+        /// Numbers: in `Int64`, whole beyond it, with a fraction; a double that no decimal holds, a decimal that no double holds, and
+        /// what neither holds.
+        case integer, largeInteger, fraction, extremeFraction, longNumber, endlessNumber
+        case bool, uuid, date, text
     }
 
     /// The key as it was first written.
     let key: String
+    /// Whether it is found without an annotation.
+    let isConventional: Bool
     private(set) var scalars: Set<Scalar> = []
     /// In how many objects it had a value.
     private(set) var valueCount = 0
@@ -107,8 +120,9 @@ struct PropertySketch {
     private(set) var isRepeated = false
     private var elementValues: Set<String> = []
 
-    init(key: String) {
+    init(key: String, isConventional: Bool) {
         self.key = key
+        self.isConventional = isConventional
     }
 
     /// The entity of the objects in it; meaningless where there are none.
@@ -120,21 +134,19 @@ struct PropertySketch {
     ///
     /// - Parameter parent: What tells the object apart that has it.
     /// - Returns: The objects nested in it, with their entity.
-    mutating func add(
-        _ value: JSONValue, under key: String, of parent: String
-    ) -> [(object: JSONObject, entity: String)] {
+    mutating func add(_ value: JSONValue, of parent: String) -> [(object: JSONObject, entity: String)] {
         if value != .null { valueCount += 1 }
         switch value {
         case .null: break
         case .bool: scalars.insert(.bool)
         case .integer: scalars.insert(.integer)
         case .unsigned: scalars.insert(.largeInteger)
-        case .double: scalars.insert(.fraction)
-        case .decimal: scalars.insert(.largeNumber)
+        case .double(let number): scalars.insert(Self.isDecimal("\(number)") ? .fraction : .extremeFraction)
+        case .decimal(let text): scalars.insert(Self.isDecimal(text) ? .longNumber : .endlessNumber)
         case .string(let text): scalars.insert(Self.kind(of: text))
         case .object(let object):
             hasObject = true
-            return nest([object], in: EntityNaming.entity(ofKey: self.key), of: parent)
+            return nest([object], in: EntityNaming.entity(ofKey: key), of: parent)
         case .array(let elements):
             let objects = elements.compactMap { JSONObject(json: $0) }
             if elements.isEmpty {
@@ -143,7 +155,7 @@ struct PropertySketch {
                 hasOtherArray = true
             } else {
                 hasObjects = true
-                return nest(objects, in: EntityNaming.entity(ofArrayKey: self.key), of: parent)
+                return nest(objects, in: EntityNaming.entity(ofArrayKey: key), of: parent)
             }
         }
         return []
@@ -166,6 +178,13 @@ struct PropertySketch {
             isRepeated = true
             elementValues = []
         }
+    }
+
+    private static func isDecimal(_ text: String) -> Bool {
+        var batch = RecordBatch(columnCount: 1)
+        batch.beginRecord()
+        var text = text
+        return text.withUTF8 { batch.setDecimal($0, at: 0) }
     }
 
     private static func kind(of text: String) -> Scalar {

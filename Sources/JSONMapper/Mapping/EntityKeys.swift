@@ -15,8 +15,9 @@ public import SyncModel
 ///
 /// A relationship with a custom key is found under that alone, objects or identifiers; any other has its objects under
 /// its name in snake_case or as it is, and identifiers under the name followed by `_id` (to-one) or `_ids` (to-many), `ID` or `IDs`,
-/// `Id` or `Ids`. One key may serve an attribute and a relationship at once. The primary key is the attribute so marked, else the
-/// identity that the model declares, else `id`, else `remoteID`.
+/// `Id` or `Ids`. One key may serve an attribute and a relationship at once; of several relationships the first has it. The primary key is the attribute so marked, else the
+/// identity that the model declares, else `id`, else `remoteID`; the topmost entity that has one of these gives it to all that inherit from
+/// it.
 ///
 /// **In the Groot dialect** a property has the key path of its annotation or none, and the identity is what the entity and those
 /// it inherits from are annotated with, else what the model declares.
@@ -45,7 +46,7 @@ public struct EntityKeys: Sendable {
     public init(_ layout: EntityLayout, in model: Model, dialect: JSONDialect = .sync) {
         self.layout = layout
         self.dialect = dialect
-        let lineage = [layout] + Self.ancestors(of: layout, in: model)
+        let lineage = Self.lineage(of: layout, in: model)
         switch dialect {
         case .sync:
             let prefixes = lineage.map(\.name)
@@ -91,25 +92,31 @@ public struct EntityKeys: Sendable {
     static let primaryKeyNames = ["id", "remoteID"]
     static let remotePrimaryKey = "id"
 
-    /// The entities it inherits from, the nearest first.
-    static func ancestors(of layout: EntityLayout, in model: Model) -> [EntityLayout] {
-        Array(sequence(first: layout) { $0.parent.map { model.layouts[$0] } }.dropFirst())
+    /// The entity and those it inherits from, the nearest first.
+    static func lineage(of layout: EntityLayout, in model: Model) -> [EntityLayout] {
+        Array(sequence(first: layout) { $0.parent.map { model.layouts[$0] } })
+    }
+
+    /// In the Sync dialect, the names that the entity itself makes its identity: its marked attribute, what it declares,
+    /// or an attribute named so; nil where it has none of these.
+    static func ownIdentity(_ layout: EntityLayout) -> [String]? {
+        let own = layout.entity.attributes
+        if let marked = own.first(where: { Annotation.isPrimaryKey($0.userInfo) }) { return [marked.name] }
+        guard layout.entity.identity.isEmpty else { return layout.entity.identity }
+        return primaryKeyNames.first { name in own.contains { $0.name == name } }.map { [$0] }
     }
 
     private static func identitySlots(_ lineage: [EntityLayout], dialect: JSONDialect) -> [Int] {
         let layout = lineage[0]
+        let names: [String]
         switch dialect {
         case .groot:
-            let names = lineage.reversed().flatMap { Annotation.identityAttributes($0.entity.userInfo) ?? [] }
-            let slots = names.compactMap { layout.slot(of: $0) }
-            return slots.isEmpty ? layout.identitySlots : slots
-        case .sync:
-            if let marked = layout.attributes.firstIndex(where: { Annotation.isPrimaryKey($0.userInfo) }) {
-                return [marked]
-            }
-            guard layout.identitySlots.isEmpty else { return layout.identitySlots }
-            return primaryKeyNames.lazy.compactMap { layout.slot(of: $0) }.first.map { [$0] } ?? []
+            let annotated = lineage.reversed().flatMap { Annotation.identityAttributes($0.entity.userInfo) ?? [] }
+            guard !annotated.isEmpty else { return layout.identitySlots }
+            names = annotated
+        case .sync: names = lineage.reversed().lazy.compactMap { ownIdentity($0) }.first ?? []
         }
+        return names.compactMap { layout.slot(of: $0) }
     }
 
     // MARK: Sync

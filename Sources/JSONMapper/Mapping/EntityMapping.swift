@@ -40,7 +40,7 @@ public final class EntityMapping: Sendable {
     /// The field of the one attribute that is the primary key.
     let identityField: Field?
     /// Fields by the hash of their names without case and separators, for keys in no usual spelling; empty in the Groot dialect.
-    private let looseNames: [UInt64: Int]
+    private let looseNames: [UInt64: [Int]]
 
     /// The entity.
     public var layout: EntityLayout { keys.layout }
@@ -78,16 +78,15 @@ public final class EntityMapping: Sendable {
         looseNames =
             keys.dialect == .groot
             ? [:]
-            : Dictionary(
-                fields.indices.map { (Self.looseHash(layout.attributes[fields[$0].slot].name.utf8), $0) },
-                uniquingKeysWith: { first, _ in first })
+            : Dictionary(grouping: fields.indices) { Self.looseHash(layout.attributes[fields[$0].slot].name.utf8) }
     }
 
     /// The field of an attribute whose name is the camelCase of a key that is no entry; nil where there is none.
     func looseField(_ key: JSONSlice) -> Int? {
         guard !looseNames.isEmpty else { return nil }
-        guard let field = looseNames[key.withUTF8 { Self.looseHash($0) }] else { return nil }
-        return JSONKey.camelCase(key.string) == layout.attributes[fields[field].slot].name ? field : nil
+        guard let candidates = looseNames[key.withUTF8 { Self.looseHash($0) }] else { return nil }
+        let name = JSONKey.camelCase(key.string)
+        return candidates.first { layout.attributes[fields[$0].slot].name == name }
     }
 
     /// The same for two spellings of a name that differ in separators and in the case of ASCII letters.

@@ -11,31 +11,21 @@ public enum JSONDialect: Hashable, Sendable, CaseIterable {
     /// names: a property without a key path is neither read nor written.
     case groot
 
-    /// The identities that the annotations and conventions of this dialect give the entities of a model, as what each
-    /// adds to its parent's; entities whose identity the model declares already are left out, unless an annotation says
-    /// otherwise.
+    /// The identities that the annotations and conventions of this dialect give the entities of a model, or that the model
+    /// declares where these say nothing, as what each adds to its parent's. In the Sync dialect an entity that inherits an
+    /// identity adds nothing.
     ///
     /// - Throws: `ModelError` where an annotation names an attribute that does not exist.
     public func identities(in model: Model) throws(ModelError) -> [String: [String]] {
         var result: [String: [String]] = [:]
         for layout in model.layouts {
-            let inherited = layout.parent.map { model.layouts[$0].attributes.count } ?? 0
-            var found: [String] = []
+            let lineage = EntityKeys.lineage(of: layout, in: model)
+            let found: [String]
             switch self {
-            case .groot:
-                found = Annotation.identityAttributes(layout.entity.userInfo) ?? []
+            case .groot: found = Annotation.identityAttributes(layout.entity.userInfo) ?? []
             case .sync:
-                let own = layout.attributes[inherited...]
-                let inheritsOne = EntityKeys.ancestors(of: layout, in: model).contains {
-                    !(result[$0.name] ?? $0.entity.identity).isEmpty
-                }
-                if inheritsOne { continue }
-                if let marked = own.first(where: { Annotation.isPrimaryKey($0.userInfo) }) {
-                    found = [marked.name]
-                } else if layout.entity.identity.isEmpty {
-                    let byConvention = EntityKeys.primaryKeyNames.first { name in own.contains { $0.name == name } }
-                    found = byConvention.map { [$0] } ?? []
-                }
+                let isInherited = lineage.dropFirst().contains { EntityKeys.ownIdentity($0) != nil }
+                found = isInherited ? [] : EntityKeys.ownIdentity(layout) ?? []
             }
             for attribute in found where layout.slot(of: attribute) == nil {
                 throw .unknownIdentity(entity: layout.name, attribute: attribute)

@@ -184,7 +184,7 @@ final class KeyTrie: @unchecked Sendable {
                 if let field = source.field, !entries[entry].fields.contains(field) {
                     entries[entry].fields.append(field)
                 }
-                if let relationship = source.relationship { entries[entry].relationship = relationship }
+                entries[entry].relationship = entries[entry].relationship ?? source.relationship
             }
         }
 

@@ -12,8 +12,6 @@ public struct RecordMapper: Sendable {
     public let model: Model
     /// Where the rules for keys are taken from.
     public let dialect: JSONDialect
-    /// What is done about what does not fit.
-    public let contract: ValueContract
     /// What annotations refer to by name.
     public let transformers: JSONTransformers
 
@@ -26,21 +24,25 @@ public struct RecordMapper: Sendable {
     ///   - dialect: Where the rules for keys are taken from; Sync's by default.
     ///   - transformers: All that the model's annotations refer to.
     ///   - contract: What is done about what does not fit; by default what the dialect's ancestor did.
-    /// - Throws: `MappingError.unknownTransformer` for a name that was not registered; `ModelError` where an annotation makes
+    ///   - contracts: The same for single entities, by their names.
+    /// - Throws: `MappingError.unknownTransformer` for a name that was not registered, `MappingError.unknownEntity` for a contract
+    ///   of none; `ModelError` where an annotation makes
     ///   an identity of what cannot be one.
     public init(
         _ model: Model, dialect: JSONDialect = .sync, transformers: JSONTransformers = JSONTransformers(),
-        contract: ValueContract? = nil
+        contract: ValueContract? = nil, contracts: [String: ValueContract] = [:]
     ) throws {
-        let contract = contract ?? .standard(dialect)
         let identified = try dialect.identified(model)
         self.model = identified
         self.dialect = dialect
-        self.contract = contract
         self.transformers = transformers
+        for entity in contracts.keys.sorted() where identified[entity] == nil {
+            throw MappingError.unknownEntity(entity)
+        }
         mappings = try identified.layouts.map { layout in
             try EntityMapping(
-                EntityKeys(layout, in: identified, dialect: dialect), transformers: transformers, contract: contract)
+                EntityKeys(layout, in: identified, dialect: dialect), transformers: transformers,
+                contract: contracts[layout.name] ?? contract ?? .standard(dialect))
         }
     }
 

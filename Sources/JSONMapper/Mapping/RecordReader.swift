@@ -31,7 +31,7 @@ public final class RecordReader {
     private let reader: JSONReader
     private var collector: RecordCollector
 
-    /// Makes a reader of elements that a `JSONReader` finds; used by nobody else from then on.
+    /// Makes a reader of elements that a `JSONReader` finds. Nobody else pulls from that one then; input may still be appended to it.
     ///
     /// - Throws: `MappingError.unknownEntity`.
     public convenience init(

@@ -13,9 +13,10 @@ public struct JSONTransformers: Sendable {
     public typealias Forward = @Sendable (JSONValue) throws -> Value?
     /// Makes a JSON value of an attribute's value; nil is null.
     public typealias Reverse = @Sendable (Value) throws -> JSONValue?
-    /// Names the entity that an object is of; nil leaves it to the entity that was asked for.
+    /// Names the entity that an object is of; nil leaves it to the entity that was asked for. Numbers with a fraction or an exponent are
+    /// `JSONValue.decimal`, so that none loses a digit.
     public typealias EntityMapper = @Sendable (JSONObject) throws -> String?
-    /// Rewrites an object before it is mapped.
+    /// Rewrites an object before it is mapped. Numbers with a fraction or an exponent are `JSONValue.decimal`, so that none loses a digit.
     public typealias ObjectTransformer = @Sendable (JSONObject) throws -> JSONObject
 
     struct AttributeTransformer: Sendable {

@@ -1,6 +1,6 @@
 import BenchmarkSupport
 
-/// Reading, dates, mapping and writing of JSON against Foundation's.
+/// Reading, dates, mapping, export and writing of JSON against Foundation's.
 @main
 enum MapperBenchmark {
     static func main() async throws {
@@ -16,6 +16,10 @@ enum MapperBenchmark {
                             MappingCases.memoryCaseName(count),
                             { @Sendable in try MappingCases.mapGenerated(count: count) }
                         ),
+                        (
+                            ExportCases.memoryCaseName(count),
+                            { @Sendable in try ExportCases.exportGenerated(count: count) }
+                        ),
                     ]
                 }))
         if try await memory.runIfChild() { return }
@@ -27,6 +31,9 @@ enum MapperBenchmark {
         }
         if options.includes("map") {
             try await MappingCases.run(options: options, memory: memory, report: &report)
+        }
+        if options.includes("export") {
+            try await ExportCases.run(options: options, memory: memory, report: &report)
         }
         if options.includes("date") { try await DateCases.run(options: options, report: &report) }
         if options.includes("write") { try await WriterCases.run(options: options, report: &report) }

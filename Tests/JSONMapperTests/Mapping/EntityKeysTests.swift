@@ -136,4 +136,13 @@ import Testing
             try JSONDialect.groot.identities(in: model)
         }
     }
+
+    @Test func anInheritedPrimaryKeyStays() throws {
+        let model = try Model {
+            Entity("A") { Attribute("id", .int64) }
+            Entity("B", parent: "A") { Attribute("other", .string, userInfo: ["sync.isPrimaryKey": "YES"]) }
+        }
+        #expect(EntityKeys(try model.layout(of: "B"), in: model).localPrimaryKey == "id")
+        #expect(try JSONDialect.sync.identified(model).layout(of: "B").identitySlots == [0])
+    }
 }

@@ -88,6 +88,54 @@ import Testing
         #expect(group.relationships.entries.count == 1)
     }
 
+    @Test func anAttributeAndAnIdentifierOfARelationshipMayShareAKey() throws {
+        let model = try Model {
+            Entity("A") {
+                Attribute("ownerID", .int64)
+                Relationship("owner", toOne: "A")
+            }
+        }
+        let reader = try RecordMapper(model).reader(
+            of: "A", bytes: Array(#"[{"owner_id":7}]"#.utf8), options: .init(keepsRelationships: true))
+        let group = try #require(try reader.next()?.groups.first)
+        #expect(group.records.value(row: 0, slot: 0) == 7)
+        #expect(group.relationships.entries.map(\.holdsIdentifiers) == [true])
+    }
+
+    @Test func aKeyThatNeedsEscapesIsFoundHoweverItIsEscaped() throws {
+        let mapper = try RecordMapper(
+            try Model { Entity("A") { Attribute("a", .int64, userInfo: ["sync.remoteKey": "q\"\\/k"]) } })
+        let json = #"[{"q\"\\/k":1},{"q\"\\\/k":2},{"\u0071\u0022\\/k":3}]"#
+        #expect(try mapper.records(of: "A", bytes: Array(json.utf8)).map { $0["a"] } == [1, 2, 3])
+        #expect(throws: JSONError.self) { try mapper.records(of: "A", bytes: Array(#"[{"q"\/k":1}]"#.utf8)) }
+    }
+
+    @Test func namesThatDifferInCaseAloneAreToldApart() throws {
+        let mapper = try RecordMapper(
+            try Model {
+                Entity("A") {
+                    Attribute("userId", .int64)
+                    Attribute("userID", .int64)
+                }
+            })
+        let records = try mapper.records(of: "A", bytes: Array(#"[{"User_Id":1,"userId":2}]"#.utf8))
+        #expect(records.map(\.values) == [[2, 1]])
+    }
+
+    @Test func theStrongestClaimOnAKeyHolds() throws {
+        let mapper = try RecordMapper(
+            try Model {
+                Entity("A") {
+                    Attribute("id", .int64)
+                    Attribute("remoteID", .int64)
+                    Attribute("aType", .string)
+                    Attribute("kind", .string, userInfo: ["sync.remoteKey": "type"])
+                }
+            })
+        let records = try mapper.records(of: "A", bytes: Array(#"[{"id":1,"type":"t"}]"#.utf8))
+        #expect(records.map(\.values) == [[1, .null, .null, "t"]])
+    }
+
     // MARK: Relationships
 
     @Test func relationshipsAreHandedOverAsTheyAreWritten() throws {
@@ -140,6 +188,12 @@ import Testing
                     entity: "User", attribute: "remoteID", keyPath: "id", index: 7, reason: .missingMandatory),
             ])
         #expect(problems[0].description == "User.remoteID, element 1 at id: the value is no int64")
+    }
+
+    @Test func anEntityMayHaveAContractOfItsOwn() throws {
+        let mapper = try RecordMapper(model, contracts: ["User": ValueContract(unknownKey: .fail)])
+        #expect(throws: MappingError.self) { try mapper.records(of: "User", bytes: Array(#"[{"x":1}]"#.utf8)) }
+        #expect(throws: MappingError.unknownEntity("X")) { try RecordMapper(model, contracts: ["X": ValueContract()]) }
     }
 
     @Test func ignoredValuesLeaveWhatIsThere() throws {

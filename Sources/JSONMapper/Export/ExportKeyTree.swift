@@ -1,0 +1,55 @@
+/// Keys of an object gathered by their paths, in the order in which their first keys came.
+///
+/// Paths that begin alike share the objects of their beginning. Where a key stands for something whole already, be it because two
+/// properties have one key or because one property's key is the beginning of another's path, the first one stays.
+struct ExportKeyTree {
+    /// What stands under a whole path.
+    struct Leaf {
+        var kind: ExportPlan.Kind
+        var index: Int
+    }
+
+    private enum Node {
+        case leaf(Leaf)
+        case branch(ExportKeyTree)
+    }
+
+    private var keys: [String] = []
+    private var nodes: [Node] = []
+
+    mutating func add(_ leaf: Leaf, at path: some Collection<String>) {
+        guard let key = path.first else { return }
+        let rest = path.dropFirst()
+        let index = keys.firstIndex { $0.utf8.elementsEqual(key.utf8) }
+        switch (index, rest.isEmpty) {
+        case (nil, true):
+            keys.append(key)
+            nodes.append(.leaf(leaf))
+        case (nil, false):
+            var branch = ExportKeyTree()
+            branch.add(leaf, at: rest)
+            keys.append(key)
+            nodes.append(.branch(branch))
+        case (let index?, false):
+            guard case .branch(var branch) = nodes[index] else { return }
+            branch.add(leaf, at: rest)
+            nodes[index] = .branch(branch)
+        case (.some, true):
+            break
+        }
+    }
+
+    /// The steps that write all of it.
+    var steps: [ExportPlan.Step] {
+        zip(keys, nodes).flatMap { key, node in
+            let key = JSONWriter.quotedKey(key)
+            switch node {
+            case .leaf(let leaf):
+                return [ExportPlan.Step(kind: leaf.kind, index: leaf.index, key: key)]
+            case .branch(let branch):
+                return [ExportPlan.Step(kind: .beginGroup, index: 0, key: key)] + branch.steps
+                    + [ExportPlan.Step(kind: .endGroup, index: 0, key: [])]
+            }
+        }
+    }
+}
