@@ -124,6 +124,23 @@ import Testing
         }
     }
 
+    /// A clock that cannot wait.
+    private struct BrokenClock: Clock {
+        let now = ManualClock().now
+        var minimumResolution: Duration { .zero }
+        func sleep(until deadline: ManualClock.Instant, tolerance: Duration?) async throws { throw TestError("broken") }
+    }
+
+    @Test(arguments: [ScriptedProcessor.Call.list, .content("a")])
+    func aWaitThatFailsNeverLooksLikeASuccess(call: ScriptedProcessor.Call) async throws {
+        let processor = failing(call, times: 1, error: RetryableTestError(retryAfter: .seconds(1)))
+        let options = SyncOptions(retry: RetryPolicy())
+        await #expect(throws: SyncFailure.self) {
+            try await Synchronizer(processor: processor, options: options, clock: BrokenClock()).sync()
+        }
+        #expect(processor.calls.last == .end)
+    }
+
     static let delays: [(attempt: Int, random: Double, expected: Duration?)] = [
         (1, 0, .zero), (1, 0.5, .milliseconds(250)), (2, 0.5, .milliseconds(500)), (3, 0.5, .seconds(1)),
         (8, 0.5, .seconds(5)), (99, 0.999, .milliseconds(9990)), (100, 0.5, nil),

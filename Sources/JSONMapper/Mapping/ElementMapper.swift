@@ -23,6 +23,9 @@ struct ElementMapper {
 
     /// The entry that followed each entry the last time, and after those, the first one of each level; -1 where it is not known.
     private var successors: [Int32]
+    /// The hashes of keys that are known to be no spelling of any name, each at the place that its lowest six bits give; 0 for none. 64
+    /// bits are taken for the key: two keys of one hash would have to be made on purpose, and all that it brings is one more ignored.
+    private var unclaimed = [UInt64](repeating: 0, count: 64)
     private var elementIndex = 0
     private var openEntryCount = 0
     private var openByteCount = 0
@@ -142,9 +145,10 @@ struct ElementMapper {
                 if expected >= 0, key.equals(entries[expected].bytes) {
                     entry = expected
                 } else {
-                    entry = mapping.trie.find(key, level: level)
+                    let hash = KeyTrie.hash(key)
+                    entry = mapping.trie.find(key, hash: hash, level: level)
                     guard entry >= 0 else {
-                        guard try takeUnknown(key, &cursor, level: level) else { return false }
+                        guard try takeUnknown(key, hash: hash, &cursor, level: level) else { return false }
                         continue
                     }
                     successors[previous] = Int32(truncatingIfNeeded: entry)
@@ -162,10 +166,12 @@ struct ElementMapper {
 
     @inline(never)
     private mutating func takeUnknown(
-        _ key: JSONSlice, _ cursor: inout JSONCursor, level: Int
+        _ key: JSONSlice, hash: UInt64, _ cursor: inout JSONCursor, level: Int
     ) throws(JSONFault) -> Bool {
-        if level == 0, let field = mapping.looseField(key) {
-            return try take(&cursor, mapping.fields[field], entry: -1)
+        let place = Int(truncatingIfNeeded: hash & 63)
+        if level == 0, unclaimed[place] != hash {
+            if let field = mapping.looseField(key) { return try take(&cursor, mapping.fields[field], entry: -1) }
+            unclaimed[place] = hash
         }
         switch contract.unknownKey {
         case .ignore, .null:

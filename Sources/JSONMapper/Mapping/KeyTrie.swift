@@ -114,23 +114,22 @@ final class KeyTrie: @unchecked Sendable {
     }
 
     /// The entry of a key at a level; -1 where there is none.
-    func find(_ key: JSONSlice, level: Int) -> Int {
-        key.isEscaped ? key.withUTF8 { find($0, level: level) } : find(key.bytes, level: level)
-    }
-
-    private func find(_ key: UnsafeBufferPointer<UInt8>, level: Int) -> Int {
+    ///
+    /// - Parameter hash: That of the key.
+    func find(_ key: JSONSlice, hash: UInt64, level: Int) -> Int {
         let level = levels[level]
-        var bucket = Int(truncatingIfNeeded: Self.hash(key)) & level.mask
+        var bucket = Int(truncatingIfNeeded: hash) & level.mask
         while true {
             let entry = Int(buckets[level.firstBucket + bucket])
-            if entry < 0 { return -1 }
-            let bytes = entries[entry].bytes
-            if bytes.count == key.count {
-                guard let one = bytes.baseAddress, let other = key.baseAddress else { return entry }
-                if areEqual(one, other, count: key.count) { return entry }
-            }
+            if entry < 0 || key.equals(entries[entry].bytes) { return entry }
             bucket = (bucket + 1) & level.mask
         }
+    }
+
+    /// The hash of a key, its escapes resolved.
+    @inline(__always)
+    static func hash(_ key: JSONSlice) -> UInt64 {
+        key.isEscaped ? key.withUTF8 { hash($0) } : hash(key.bytes)
     }
 
     /// FNV-1a.

@@ -21,15 +21,18 @@ struct Pass<Processor: SyncProcessor>: Sendable {
     /// Runs the pass. `owsSyncEnd` is called exactly once, whatever happens.
     func run() async -> Result<SyncReport, SyncFailure> {
         var report = SyncReport()
+        var isCancelled = false
         do throws(Stop) {
             try await perform(.begin, in: &report, retries: false, evenIfCancelled: true) {
                 try await processor.owsSyncBegin()
             }
             try await synchronize(&report)
+            isCancelled = Task.isCancelled
         } catch {
-            // Both reasons show in the outcome: failures in the log, a cancellation in the task.
+            // What failed is in the log.
+            isCancelled = error == .cancelled || Task.isCancelled
         }
-        let outcome = outcome(of: report, isCancelled: Task.isCancelled)
+        let outcome = outcome(of: report, isCancelled: isCancelled)
         // A task of its own, because this one may be cancelled.
         let ending = Task { [report] in
             var report = report
@@ -39,7 +42,6 @@ struct Pass<Processor: SyncProcessor>: Sendable {
             return report
         }
         report = await ending.value
-        let isCancelled = if case .failure(let failure) = outcome { failure.isCancelled } else { false }
         let result = self.outcome(of: report, isCancelled: isCancelled)
         events.send(.passEnded(result))
         return result

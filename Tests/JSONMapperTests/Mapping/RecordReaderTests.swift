@@ -196,6 +196,12 @@ import Testing
         #expect(throws: MappingError.unknownEntity("X")) { try RecordMapper(model, contracts: ["X": ValueContract()]) }
     }
 
+    @Test func aNumberThatDoesNotFitIsToldApartFromAnotherType() throws {
+        let (_, problems) = try rejecting(
+            ValueContract(wrongType: .reject), #"[{"id":1.5},{"id":9223372036854775808},{"id":[]}]"#)
+        #expect(problems.map(\.reason) == [.outOfRange(.int64), .outOfRange(.int64), .wrongType(.int64)])
+    }
+
     @Test func ignoredValuesLeaveWhatIsThere() throws {
         let mapper = try RecordMapper(model, contract: ValueContract(wrongType: .ignore, unreadableDate: .ignore))
         var record = Record(of: try mapper.model.layout(of: "User"))

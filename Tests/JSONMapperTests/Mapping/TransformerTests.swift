@@ -148,4 +148,19 @@ import Testing
         #expect(records.count == 1)
         #expect(rejected.map(\.index) == [0])
     }
+
+    @Test(arguments: ["entityMapperName", "JSONDictionaryTransformerName"])
+    func anUnregisteredNameOfAnEntityIsAnError(annotation: String) throws {
+        let model = try Model { Entity("A", userInfo: [annotation: "Missing"]) { Attribute("a", .string) } }
+        #expect(throws: MappingError.unknownTransformer(entity: "A", attribute: nil, name: "Missing")) {
+            try RecordMapper(model, dialect: .groot)
+        }
+    }
+
+    @Test func aBareIdentifierOfWrongTypeIsNoStub() throws {
+        let mapper = try mapper(contract: ValueContract())
+        let (records, rejected) = try mapper.reader(of: "Message", bytes: Array(#"["x",3]"#.utf8)).readAll()
+        #expect(records.map { $0["identifier"] } == [3])
+        #expect(rejected.map(\.reason) == [.wrongType(.int64)])
+    }
 }
