@@ -42,7 +42,8 @@ let package = Package(
             name: "CoreDataModelTests", dependencies: ["CoreDataModel", "SyncModel"], resources: [.copy("Fixtures")],
             swiftSettings: settings),
         .testTarget(
-            name: "JSONMapperTests", dependencies: ["JSONMapper", "SyncModel"], resources: [.copy("Fixtures")],
+            name: "JSONMapperTests", dependencies: ["JSONMapper", "SyncModel", "TestSupport"],
+            resources: [.copy("Fixtures")],
             swiftSettings: settings),
         .testTarget(
             name: "ScenarioTests", dependencies: ["SyncModel", "CoreDataModel", "JSONMapper"], swiftSettings: settings),

@@ -3,7 +3,7 @@ public import SyncModel
 /// Writes objects of a model as JSON, straight to bytes: the way back of what was read by the same dialect.
 ///
 ///     let exporter = try RecordExporter(model)
-///     exporter.bytes(of: user)    // {"id":1,"first_name":"Ada","notes":[{"id":7,"text":"…"}]}
+///     try exporter.bytes(of: user)    // {"id":1,"first_name":"Ada","notes":[{"id":7,"text":"…"}]}
 ///
 /// An object has the keys of its attributes, then those of its relationships, each in the model's order; key paths are written as
 /// nested objects, which paths that begin alike share. Where two properties claim one key, or one's key is the beginning of the

@@ -14,7 +14,7 @@ extension Model {
     ///   keys is a dictionary rather than an object, and kept whole.
     /// - **Attributes** are named by the camelCase of their keys; where the convention would not find the key again, it is annotated
     ///   as `sync.remoteKey`. Types are widened over the whole sample: whole numbers are `int64`, with fractions among them `double`, beyond
-    ///   `Int64` `decimal`; texts that are all UUIDs `uuid`, all ISO 8601 dates `date`, else `string`, also together with
+    ///   `Int64` `decimal`, numbers that no decimal holds `string`; texts that are all UUIDs `uuid`, all ISO 8601 dates `date`, else `string`, also together with
     ///   numbers; always null `string`. Arrays of anything but objects, and what no other type holds, are `binary`, which keeps any JSON whole.
     ///   All are optional but the primary key.
     /// - **The primary key** is `id`; else a key `remote_id`, `<entity>_id`, `uuid` or `guid` that is in every object, and in no

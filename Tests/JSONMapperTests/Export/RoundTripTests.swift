@@ -1,6 +1,7 @@
 import Foundation
 import JSONMapper
 import SyncModel
+import TestSupport
 import Testing
 
 /// What is exported of an imported object is the same object in canonical form: export(import(x)) = canonical(x).
@@ -8,10 +9,10 @@ import Testing
     /// A model whose names, types, key paths and annotations a seed decides, and JSON for it.
     struct World {
         let model: Model
-        var random: Seeded
+        var random: SeededRandom
 
         init(seed: UInt64) throws {
-            var random = Seeded(state: seed)
+            var random = SeededRandom(seed: seed)
             let types = AttributeType.allCases.filter { $0 != .transformable }
             let words = ["first", "name", "url", "created", "at", "user", "json", "zip2"]
             var names: Set<String> = ["id", "kind"]
@@ -84,18 +85,6 @@ import Testing
         }
     }
 
-    struct Seeded: RandomNumberGenerator {
-        var state: UInt64
-
-        mutating func next() -> UInt64 {
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var mixed = state
-            mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-            mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-            return mixed ^ (mixed >> 31)
-        }
-    }
-
     @Test(arguments: Array(UInt64(1)...200))
     func anExportOfAnImportIsTheCanonicalForm(seed: UInt64) throws {
         var world = try World(seed: seed)
@@ -121,7 +110,7 @@ import Testing
     /// The graph of a seed: entities that relate to one another in every way, and objects linked at random.
     @Test(arguments: Array(UInt64(1)...60))
     func anExportOfARandomGraphEndsAndNamesNothingThatIsNotThere(seed: UInt64) throws {
-        var random = Seeded(state: seed)
+        var random = SeededRandom(seed: seed)
         let names = ["A", "B", "C", "D"]
         let model = try Model(
             names.map { name in

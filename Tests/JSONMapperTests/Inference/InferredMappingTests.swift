@@ -1,5 +1,6 @@
 import JSONMapper
 import SyncModel
+import TestSupport
 import Testing
 
 /// A model made of a sample maps that sample: every key is claimed, every value fits.
@@ -44,7 +45,7 @@ import Testing
 
     @Test(arguments: Array(UInt64(1)...150))
     func aRandomSampleFits(seed: UInt64) throws {
-        var random = RoundTripTests.Seeded(state: seed)
+        var random = SeededRandom(seed: seed)
         let elements = (0..<6).map { _ in Self.object(depth: 3, using: &random) }
         var writer = JSONWriter()
         try writer.value(.array(elements))
@@ -56,7 +57,7 @@ import Testing
         }
     }
 
-    private static func object(depth: Int, using random: inout RoundTripTests.Seeded) -> JSONValue {
+    private static func object(depth: Int, using random: inout SeededRandom) -> JSONValue {
         let keys = [
             "id", "_id", "name", "firstName", "first_name", "first-name", "items", "children", "parent", "user",
             "user_id",
@@ -69,7 +70,7 @@ import Testing
         return .object(object)
     }
 
-    private static func value(depth: Int, using random: inout RoundTripTests.Seeded) -> JSONValue {
+    private static func value(depth: Int, using random: inout SeededRandom) -> JSONValue {
         switch Int.random(in: depth > 0 ? 0..<11 : 0..<8, using: &random) {
         case 0: return .null
         case 1: return .bool(true)
