@@ -37,16 +37,16 @@ let package = Package(
         .testTarget(
             name: "DemoTests", dependencies: ["Demo", "LoopbackServer", "OneWaySynchronizer", "TestSupport"],
             swiftSettings: settings),
-        .testTarget(name: "SyncModelTests", dependencies: ["SyncModel"], swiftSettings: settings),
+        .testTarget(name: "SyncModelTests", dependencies: ["SyncModel", "TestSupport"], swiftSettings: settings),
         .testTarget(
-            name: "CoreDataModelTests", dependencies: ["CoreDataModel", "SyncModel"], resources: [.copy("Fixtures")],
-            swiftSettings: settings),
+            name: "CoreDataModelTests", dependencies: ["CoreDataModel", "SyncModel", "TestSupport"],
+            resources: [.copy("Fixtures")], swiftSettings: settings),
         .testTarget(
             name: "JSONMapperTests", dependencies: ["JSONMapper", "SyncModel", "TestSupport"],
-            resources: [.copy("Fixtures")],
-            swiftSettings: settings),
+            resources: [.copy("Fixtures")], swiftSettings: settings),
         .testTarget(
-            name: "ScenarioTests", dependencies: ["SyncModel", "CoreDataModel", "JSONMapper"], swiftSettings: settings),
+            name: "ScenarioTests", dependencies: ["SyncModel", "CoreDataModel", "JSONMapper", "TestSupport"],
+            swiftSettings: settings),
 
         // Fuzz targets, each built alone with --sanitize=fuzzer
         .executableTarget(
@@ -60,12 +60,14 @@ let package = Package(
             swiftSettings: settings),
 
         // Benchmarks
-        .target(name: "BenchmarkSupport", path: "Tests/Benchmarks/BenchmarkSupport", swiftSettings: settings),
+        .target(
+            name: "BenchmarkSupport", dependencies: ["TestSupport"], path: "Tests/Benchmarks/BenchmarkSupport",
+            swiftSettings: settings),
         .executableTarget(
             name: "EngineBenchmark", dependencies: ["OneWaySynchronizer", "BenchmarkSupport"],
             path: "Tests/Benchmarks/EngineBenchmark", swiftSettings: settings),
         .executableTarget(
-            name: "MapperBenchmark", dependencies: ["JSONMapper", "SyncModel", "BenchmarkSupport"],
+            name: "MapperBenchmark", dependencies: ["JSONMapper", "SyncModel", "BenchmarkSupport", "TestSupport"],
             path: "Tests/Benchmarks/MapperBenchmark", swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]

@@ -1,6 +1,7 @@
 import CoreDataModel
 import Foundation
 import SyncModel
+import TestSupport
 import Testing
 
 @Suite struct ModelXMLWriterTests {
@@ -60,39 +61,31 @@ import Testing
 }
 
 /// Models made at random, the same for the same seed.
-private struct RandomModel: RandomNumberGenerator {
-    private var state: UInt64
+private struct RandomModel {
+    private var random: SeededRandom
 
     init(seed: UInt64) {
-        state = seed
-    }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
+        random = SeededRandom(seed: seed)
     }
 
     mutating func model() throws -> Model {
-        let count = Int.random(in: 0...6, using: &self)
+        let count = Int.random(in: 0...6, using: &random)
         var entities: [Entity] = []
         for index in 0..<count {
-            let parent = index > 0 && chance(3) ? "E\(Int.random(in: 0..<index, using: &self))" : nil
+            let parent = index > 0 && chance(3) ? "E\(Int.random(in: 0..<index, using: &random))" : nil
             var entity = Entity(
                 "E\(index)", parent: parent, abstract: chance(5), attributes: [], relationships: [],
                 formerName: chance(4) ? text() : nil, userInfo: userInfo())
-            for place in 0..<Int.random(in: 0...8, using: &self) {
+            for place in 0..<Int.random(in: 0...8, using: &random) {
                 entity.attributes.append(attribute("a\(index)_\(place)"))
             }
             let suitable = entity.attributes.filter { $0.type != .transformable }.map(\.name)
-            entity.identity = chance(2) ? Array(suitable.shuffled(using: &self).prefix(2)) : []
+            entity.identity = chance(2) ? Array(suitable.shuffled(using: &random).prefix(2)) : []
             entities.append(entity)
         }
-        for place in 0..<(count == 0 ? 0 : Int.random(in: 0...8, using: &self)) {
-            let one = Int.random(in: 0..<count, using: &self)
-            let other = Int.random(in: 0..<count, using: &self)
+        for place in 0..<(count == 0 ? 0 : Int.random(in: 0...8, using: &random)) {
+            let one = Int.random(in: 0..<count, using: &random)
+            let other = Int.random(in: 0..<count, using: &random)
             let hasInverse = chance(2)
             entities[one].relationships.append(
                 relationship("r\(place)", to: "E\(other)", inverse: hasInverse ? "i\(place)" : nil))
@@ -104,7 +97,7 @@ private struct RandomModel: RandomNumberGenerator {
     }
 
     private mutating func chance(_ sides: Int) -> Bool {
-        Int.random(in: 0..<sides, using: &self) == 0
+        Int.random(in: 0..<sides, using: &random) == 0
     }
 
     private mutating func text() -> String {
@@ -112,22 +105,22 @@ private struct RandomModel: RandomNumberGenerator {
             "a", "é", "e", "\u{301}", "<", ">", "&", "\"", "'", "\n", "\t", "\r", " ", "😀", "]", "\u{85}",
         ]
         var text = ""
-        for _ in 0..<Int.random(in: 0...6, using: &self) {
-            text.unicodeScalars.append(scalars[Int.random(in: 0..<scalars.count, using: &self)])
+        for _ in 0..<Int.random(in: 0...6, using: &random) {
+            text.unicodeScalars.append(scalars[Int.random(in: 0..<scalars.count, using: &random)])
         }
         return text
     }
 
     private mutating func userInfo() -> [String: String] {
         var info: [String: String] = [:]
-        for _ in 0..<Int.random(in: 0...2, using: &self) {
+        for _ in 0..<Int.random(in: 0...2, using: &random) {
             info[text()] = text()
         }
         return info
     }
 
     private mutating func attribute(_ name: String) -> Attribute {
-        let type = AttributeType.allCases[Int.random(in: 0..<AttributeType.allCases.count, using: &self)]
+        let type = AttributeType.allCases[Int.random(in: 0..<AttributeType.allCases.count, using: &random)]
         return Attribute(
             name, type, optional: chance(2), default: chance(2) ? defaultValue(type) : .null,
             transformer: chance(6) ? text() : nil, formerName: chance(6) ? text() : nil, userInfo: userInfo())
@@ -135,19 +128,19 @@ private struct RandomModel: RandomNumberGenerator {
 
     private mutating func defaultValue(_ type: AttributeType) -> Value {
         switch type {
-        case .int16: .int(Int64(Int16.random(in: .min ... .max, using: &self)))
-        case .int32: .int(Int64(Int32.random(in: .min ... .max, using: &self)))
-        case .int64: .int(Int64.random(in: .min ... .max, using: &self))
-        case .double: .double(Double(bitPattern: next()))
-        case .float: .double(Double(Float(bitPattern: UInt32(truncatingIfNeeded: next()))))
+        case .int16: .int(Int64(Int16.random(in: .min ... .max, using: &random)))
+        case .int32: .int(Int64(Int32.random(in: .min ... .max, using: &random)))
+        case .int64: .int(Int64.random(in: .min ... .max, using: &random))
+        case .double: .double(Double(bitPattern: random.next()))
+        case .float: .double(Double(Float(bitPattern: UInt32(truncatingIfNeeded: random.next()))))
         case .decimal:
             .decimal(
                 Decimal(
-                    sign: chance(2) ? .minus : .plus, exponent: Int.random(in: -20...20, using: &self),
-                    significand: Decimal(next())))
+                    sign: chance(2) ? .minus : .plus, exponent: Int.random(in: -20...20, using: &random),
+                    significand: Decimal(random.next())))
         case .string: .string(text())
         case .bool: .bool(chance(2))
-        case .date: .date(Timestamp(microseconds: Int64(truncatingIfNeeded: next()) / 4))
+        case .date: .date(Timestamp(microseconds: Int64(truncatingIfNeeded: random.next()) / 4))
         case .uuid: .uuid(uuid())
         case .uri: .uri(text())
         case .binary, .transformable: .null
@@ -156,13 +149,13 @@ private struct RandomModel: RandomNumberGenerator {
 
     private mutating func uuid() -> UUID {
         var bytes: uuid_t = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
-        let halves = [next(), next()]
+        let halves = [random.next(), random.next()]
         halves.withUnsafeBytes { source in withUnsafeMutableBytes(of: &bytes) { $0.copyBytes(from: source) } }
         return UUID(uuid: bytes)
     }
 
     private mutating func relationship(_ name: String, to entity: String, inverse: String?) -> Relationship {
-        let rule = DeleteRule.allCases[Int.random(in: 0..<DeleteRule.allCases.count, using: &self)]
+        let rule = DeleteRule.allCases[Int.random(in: 0..<DeleteRule.allCases.count, using: &random)]
         return chance(2)
             ? Relationship(
                 name, toOne: entity, inverse: inverse, deleteRule: rule, optional: chance(2),

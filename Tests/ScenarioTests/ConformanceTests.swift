@@ -1,7 +1,8 @@
+import TestSupport
 import Testing
 
 /// The scenarios of the corpus, each a test case of its own.
-@Suite(.enabled(if: Corpus.present != nil, Comment(rawValue: Corpus.isMissing)))
+@Suite(.enabled(if: Corpus.present != nil, Comment(rawValue: ConformanceFiles.isMissing)))
 struct ConformanceTests {
     private static let scenarios = (try? Corpus.scenarios.get()) ?? []
 

@@ -2,24 +2,14 @@ import CoreDataModel
 import Foundation
 import JSONMapper
 import SyncModel
+import TestSupport
 
-/// The conformance corpus: scenarios, models and payloads, in the folder that `CONFORMANCE_DIR` names, else beside the package.
+/// The conformance corpus: scenarios, models and payloads.
 struct Corpus: Sendable {
     let folder: URL
 
     /// Nil where there is none on this machine.
-    static let present: Corpus? = {
-        let named = ProcessInfo.processInfo.environment["CONFORMANCE_DIR"].map { URL(fileURLWithPath: $0) }
-        var package = URL(fileURLWithPath: #filePath)
-        for _ in 0..<3 {
-            package.deleteLastPathComponent()
-        }
-        let folder = named ?? package.deletingLastPathComponent().appendingPathComponent("shared/conformance")
-        let scenarios = folder.appendingPathComponent("scenarios")
-        return FileManager.default.fileExists(atPath: scenarios.path) ? Corpus(folder: folder) : nil
-    }()
-
-    static let isMissing = "the conformance corpus is neither in CONFORMANCE_DIR nor beside the package"
+    static let present = ConformanceFiles.folder.map { Corpus(folder: $0) }
 
     /// Every scenario, by file and in the file's order; none where there is no corpus.
     static let scenarios: Result<[Scenario], any Error> = Result { try present?.readScenarios() ?? [] }

@@ -1,14 +1,12 @@
 import SyncModel
+import TestSupport
 import Testing
 
 @Suite struct EntityLayoutTests {
     /// Forests of entities, every relationship with its inverse, the same for the same seed.
     private static func model(seed: Int) throws -> Model {
-        var state = UInt64(seed)
-        func random(_ limit: Int) -> Int {
-            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-            return Int((state >> 33) % UInt64(limit))
-        }
+        var generator = SeededRandom(seed: UInt64(seed))
+        func random(_ limit: Int) -> Int { Int.random(in: 0..<limit, using: &generator) }
         let count = 1 + random(8)
         // Declared in another order than that of descent: entity i inherits from one of a higher number.
         var entities = (0..<count).map { index in

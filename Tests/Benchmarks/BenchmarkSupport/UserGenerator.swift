@@ -1,3 +1,4 @@
+import TestSupport
 /// Seeded JSON of users, the input that all benchmarks read: one array, a record per line, made piece by piece.
 ///
 /// A record has `id`, `name`, `email`, `created_at`, `updated_at`, `score`, `active`, three `tags` and an `address`; nested ones also have three
@@ -25,7 +26,7 @@ public struct UserGenerator {
 
     private let count: Int
     private let isNested: Bool
-    private var random: SeededGenerator
+    private var random: SeededRandom
     private var madeCount = 0
     private var hasEnded = false
 
@@ -33,7 +34,7 @@ public struct UserGenerator {
     public init(count: Int, isNested: Bool = false, seed: UInt64 = 20_261_121) {
         self.count = count
         self.isNested = isNested
-        random = SeededGenerator(seed: seed)
+        random = SeededRandom(seed: seed)
     }
 
     /// All of the JSON at once.

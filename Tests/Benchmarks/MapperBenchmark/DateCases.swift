@@ -1,3 +1,4 @@
+import TestSupport
 import BenchmarkSupport
 import Foundation
 import JSONMapper
@@ -6,7 +7,7 @@ import JSONMapper
 enum DateCases {
     static func run(options: BenchmarkOptions, report: inout BenchmarkReport) async throws {
         let count = options.isFull ? 1_000_000 : 100_000
-        var random = SeededGenerator(seed: 1)
+        var random = SeededRandom(seed: 1)
         let moments = (0..<1000).map { _ in Int64.random(in: 0..<4_000_000_000, using: &random) * 1000 }
         let texts = moments.map { DateFormat.iso8601.string(milliseconds: $0) }
         let utf8 = texts.map { Array($0.utf8) }

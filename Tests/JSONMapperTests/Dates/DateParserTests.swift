@@ -1,5 +1,6 @@
 import Foundation
 import JSONMapper
+import TestSupport
 import Testing
 
 @Suite struct DateParserTests {
@@ -98,7 +99,7 @@ import Testing
     }
 
     @Test func whatIsWrittenReadsBackAsFoundationReadsIt() throws {
-        var random = TestRandom(seed: 5)
+        var random = SeededRandom(seed: 5)
         let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
         for _ in 0..<5000 {
             let milliseconds = Int64.random(in: DateParser.range, using: &random)

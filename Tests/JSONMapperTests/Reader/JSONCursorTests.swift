@@ -1,4 +1,5 @@
 import JSONMapper
+import TestSupport
 import Testing
 
 @Suite struct JSONCursorTests {
@@ -66,7 +67,7 @@ import Testing
     }
 
     @Test func doublesAreReadAsTheStandardLibraryReadsThem() throws {
-        var random = TestRandom(seed: 3)
+        var random = SeededRandom(seed: 3)
         for _ in 0..<20_000 {
             let bits = Double(bitPattern: random.next())
             let short = Double(Int64.random(in: -999_999_999...999_999_999, using: &random)) / 1e4
@@ -192,17 +193,5 @@ extension JSONValue {
         case .decimal(let text): Double(text)
         default: nil
         }
-    }
-}
-
-/// The same random numbers in every run.
-struct TestRandom: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-        return (state ^ state >> 33) &* 0xFF51_AFD7_ED55_8CCD
     }
 }

@@ -1,19 +1,11 @@
 import Foundation
 import JSONMapper
+import TestSupport
 import Testing
 
 /// The files of nst/JSONTestSuite, which lie outside this package.
 @Suite struct JSONTestSuiteTests {
-    static let folder: URL? = {
-        let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().deletingLastPathComponent()
-        let shared =
-            ProcessInfo.processInfo.environment["CONFORMANCE_DIR"].map {
-                URL(fileURLWithPath: $0).deletingLastPathComponent()
-            } ?? package.deletingLastPathComponent().appendingPathComponent("shared")
-        let folder = shared.appendingPathComponent("json-test-suite")
-        return FileManager.default.fileExists(atPath: folder.path) ? folder : nil
-    }()
+    static let folder = ConformanceFiles.jsonTestSuite
 
     static func files(_ kind: String, in subfolder: String = "test_parsing") -> [String] {
         guard let folder = folder?.appendingPathComponent(subfolder) else { return [] }

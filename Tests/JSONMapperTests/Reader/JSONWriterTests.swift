@@ -1,4 +1,5 @@
 import JSONMapper
+import TestSupport
 import Testing
 
 @Suite struct JSONWriterTests {
@@ -58,7 +59,7 @@ import Testing
     }
 
     @Test func doublesAreTheShortestThatReadBack() throws {
-        var random = TestRandom(seed: 9)
+        var random = SeededRandom(seed: 9)
         for _ in 0..<20_000 {
             let places = Int.random(in: 0...9, using: &random)
             let decimal =
@@ -124,7 +125,7 @@ import Testing
     }
 
     @Test func whatIsWrittenReadsBack() throws {
-        var random = TestRandom(seed: 1)
+        var random = SeededRandom(seed: 1)
         for _ in 0..<500 {
             let value = Self.value(depth: 0, &random)
             #expect(try JSONValue(parsing: text(value)) == value)
@@ -133,7 +134,7 @@ import Testing
         }
     }
 
-    private static func value(depth: Int, _ random: inout TestRandom) -> JSONValue {
+    private static func value(depth: Int, _ random: inout SeededRandom) -> JSONValue {
         switch Int.random(in: 0..<(depth < 5 ? 9 : 7), using: &random) {
         case 0: .null
         case 1: .bool(.random(using: &random))
@@ -147,7 +148,7 @@ import Testing
         }
     }
 
-    private static func object(depth: Int, _ random: inout TestRandom) -> JSONValue {
+    private static func object(depth: Int, _ random: inout SeededRandom) -> JSONValue {
         var object = JSONObject()
         for _ in 0..<Int.random(in: 0...20, using: &random) {
             object[string(&random)] = value(depth: depth + 1, &random)
@@ -155,7 +156,7 @@ import Testing
         return .object(object)
     }
 
-    private static func string(_ random: inout TestRandom) -> String {
+    private static func string(_ random: inout SeededRandom) -> String {
         let scalars = Array("ab\"\\\n\u{0}é水😀 12345678".unicodeScalars)
         var text = ""
         for _ in 0..<Int.random(in: 0...20, using: &random) {
