@@ -8,8 +8,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-// The README's processor, to the letter.
-
+// README
 struct Article: SyncItem, Decodable {
     let id: Int
     let modified: Double  // seconds since 1970
@@ -47,17 +46,11 @@ struct ArticleMirror: SyncProcessor {
         return data
     }
 }
+// end of README
 
 @Suite struct ReadmeExample {
     @Test func theReadmeShowsThisVeryCode() throws {
-        let file = URL(filePath: #filePath)
-        let root = file.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        let source = try String(contentsOf: file, encoding: .utf8)
-        let begin = try #require(source.range(of: "struct Article: SyncItem"))
-        let end = try #require(source.range(of: "\n@Suite struct ReadmeExample"))
-        let code = source[begin.lowerBound..<end.lowerBound]
-        let readme = try String(contentsOf: root.appending(path: "README.md"), encoding: .utf8)
-        #expect(readme.contains(code + "```"))
+        #expect(try ReadmeSnippets.missing(from: #filePath).isEmpty)
     }
 
     @Test func itMirrorsAnAPI() async throws {

@@ -1,0 +1,115 @@
+import CoreDataModel
+import Foundation
+import JSONMapper
+import SyncModel
+import TestSupport
+import Testing
+
+/// The README's examples of models and JSON, compiled and run.
+@Suite struct ReadmeExample {
+    @Test func theReadmeShowsThisVeryCode() throws {
+        #expect(try ReadmeSnippets.missing(from: #filePath).isEmpty)
+    }
+
+    private static func model() throws -> Model {
+        // README
+        let model = try Model {
+            Entity("User", identity: "remoteID") {
+                Attribute("remoteID", .int64, optional: false)
+                Attribute("firstName", .string)
+                Attribute("userDescription", .string)
+                Attribute("birthday", .date)
+                Relationship("notes", toMany: "Note", inverse: "user", deleteRule: .cascade)
+            }
+            Entity("Note", identity: "remoteID") {
+                Attribute("remoteID", .int64, optional: false)
+                Attribute("text", .string)
+                Relationship("user", toOne: "User", inverse: "notes")
+            }
+        }
+        // end of README
+        return model
+    }
+
+    private let json = [UInt8](
+        #"""
+        [{"id": "7", "first_name": "Ada", "description": "wrote the first program", "birthday": "1815-12-10"},
+         {"id": 8, "firstName": "Grace", "birthday": -1995753600}]
+        """#.utf8)
+
+    @Test func recordsComeFromJSON() throws {
+        let model = try Self.model()
+        let bytes = json
+        // README
+        let mapper = try RecordMapper(model)
+        let users = try mapper.records(of: "User", bytes: bytes)
+        let id = users[0]["remoteID"]  // .int(7), from "id": "7"
+        let text = users[0]["userDescription"]  // from "description", which is a reserved word
+        let name = users[1]["firstName"]  // from "firstName" as well as from "first_name"
+        // end of README
+        #expect(id == .int(7))
+        #expect(text == .string("wrote the first program"))
+        #expect(name == .string("Grace"))
+        #expect(users[0]["birthday"] == .date(Timestamp(microseconds: -4_861_728_000_000_000)))
+    }
+
+    @Test func largeFilesAreReadInBatches() throws {
+        let folder = try TemporaryDirectory()
+        let file = folder.url.appending(path: "users.json").path
+        try Data(#"{"data": {"users": [{"id": 1}, {"id": [1]}]}}"#.utf8).write(to: URL(filePath: file))
+        let model = try Self.model()
+        var printed: [String] = []
+        func print(_ problem: MappingProblem) { printed.append("\(problem)") }
+        func store(_ records: RecordBatch) { #expect(records.count == 1) }
+        // README
+        let strict = try RecordMapper(model, contract: ValueContract(wrongType: .reject))
+        let reader = try strict.reader(of: "User", file: file, layout: .array(at: "data.users"))
+        while let batch = try reader.next() {
+            for group in batch.groups { store(group.records) }  // packed rows, a thousand at most
+            for problem in batch.rejected { print(problem) }  // which element, which attribute, and why
+        }
+        // end of README
+        #expect(printed.count == 1)
+        #expect(printed.first?.contains("User.remoteID") == true)
+    }
+
+    @Test func recordsBecomeJSON() throws {
+        let model = try Self.model()
+        let users = try RecordMapper(model).records(of: "User", bytes: json)
+        // README
+        var options = ExportOptions()
+        options.keyStyle = .camelCase
+        options.dateFormat = .pattern("yyyy-MM-dd")
+        let exporter = try RecordExporter(model, options: options)
+        let bytes = try exporter.bytes(ofAll: users)
+        // end of README
+        let text = String(decoding: bytes, as: UTF8.self)
+        #expect(text.contains(#""firstName":"Ada""#))
+        #expect(text.contains(#""birthday":"1815-12-10""#))
+    }
+
+    @Test func aSampleMakesAModel() throws {
+        let bytes = json
+        // README
+        let inferred = try Model.inferred(from: bytes, entity: "User")
+        let file = try inferred.coreDataXML()  // a model file, to be changed by hand from here on
+        // end of README
+        #expect(inferred["User"]?.slot(of: "firstName") != nil)
+        #expect(try ModelFile(xml: file).model == inferred)
+    }
+
+    @Test func modelFilesAreRead() throws {
+        let folder = try TemporaryDirectory()
+        let url = folder.url.appending(path: "Contacts.xcdatamodel")
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+        try Self.model().coreDataXML().write(to: url.appending(path: "contents"))
+        // README
+        let modelFile = try ModelFile(contentsOf: url)  // .xcdatamodeld, .xcdatamodel or the XML inside
+        let attributes = modelFile.model["User"]?.attributes
+        let warnings = modelFile.warnings  // what the file says and a model cannot, with lines
+        // end of README
+        #expect(modelFile.model == (try Self.model()))
+        #expect(warnings.isEmpty)
+        #expect(attributes?.count == 4)
+    }
+}
