@@ -16,6 +16,7 @@ let package = Package(
         .library(name: "SyncModel", targets: ["SyncModel"]),
         .library(name: "CoreDataModel", targets: ["CoreDataModel"]),
         .library(name: "JSONMapper", targets: ["JSONMapper"]),
+        .library(name: "SyncStore", targets: ["SyncStore"]),
     ],
     targets: [
         .target(name: "OneWaySynchronizer", swiftSettings: settings),
@@ -25,6 +26,7 @@ let package = Package(
         .target(name: "SyncModel", swiftSettings: settings),
         .target(name: "CoreDataModel", dependencies: ["SyncModel"], swiftSettings: settings),
         .target(name: "JSONMapper", dependencies: ["SyncModel"], swiftSettings: settings),
+        .target(name: "SyncStore", dependencies: ["SyncModel"], swiftSettings: settings),
 
         // Tests
         .target(
