@@ -17,6 +17,7 @@ let package = Package(
         .library(name: "CoreDataModel", targets: ["CoreDataModel"]),
         .library(name: "JSONMapper", targets: ["JSONMapper"]),
         .library(name: "SyncStore", targets: ["SyncStore"]),
+        .library(name: "StoreSync", targets: ["StoreSync"]),
     ],
     targets: [
         .target(name: "OneWaySynchronizer", swiftSettings: settings),
@@ -27,6 +28,9 @@ let package = Package(
         .target(name: "CoreDataModel", dependencies: ["SyncModel"], swiftSettings: settings),
         .target(name: "JSONMapper", dependencies: ["SyncModel"], swiftSettings: settings),
         .target(name: "SyncStore", dependencies: ["SyncModel"], swiftSettings: settings),
+        .target(
+            name: "StoreSync", dependencies: ["OneWaySynchronizer", "SyncModel", "JSONMapper", "SyncStore"],
+            swiftSettings: settings),
 
         // Tests
         .target(
@@ -47,7 +51,8 @@ let package = Package(
             name: "JSONMapperTests", dependencies: ["JSONMapper", "SyncModel"], resources: [.copy("Fixtures")],
             swiftSettings: settings),
         .testTarget(
-            name: "ScenarioTests", dependencies: ["SyncModel", "CoreDataModel", "JSONMapper"], swiftSettings: settings),
+            name: "ScenarioTests", dependencies: ["SyncModel", "CoreDataModel", "JSONMapper", "SyncStore", "StoreSync"],
+            swiftSettings: settings),
 
         // Fuzz targets, each built alone with --sanitize=fuzzer
         .executableTarget(

@@ -51,4 +51,18 @@ public struct RowSet: Sendable {
         let index = Int(row & ((1 << pageShift) - 1))
         return (index >> 6, 1 << UInt64(index & 63))
     }
+
+    /// The rows in ascending order.
+    public var rows: [Int64] {
+        var rows: [Int64] = []
+        rows.reserveCapacity(count)
+        for (page, words) in pages.sorted(by: { $0.key < $1.key }) {
+            for (index, word) in words.enumerated() where word != 0 {
+                for bit in 0..<64 where word & (1 << UInt64(bit)) != 0 {
+                    rows.append(page << Self.pageShift + Int64(index << 6 + bit))
+                }
+            }
+        }
+        return rows
+    }
 }

@@ -78,7 +78,8 @@ public protocol StoreTransaction: StoreReader {
     ///
     /// - Parameters:
     ///   - batch: Records of one entity, which must not be abstract if it comes to an insertion; its cells hold what the attributes accept.
-    ///   - handles: For each row of the batch the object it is for, 0 where that is to be found by identity; nil if that is so for all.
+    ///   - handles: For each row of the batch the object it is for, 0 where that is to be found by identity; nil if that is so for all. The
+    ///     handle of no object, such as -1, leaves its row of the batch out.
     ///   - policy: What may be done.
     /// - Returns: What became of each row of the batch.
     /// - Throws: `StoreError.identityTaken` if an update by handle would give two objects one identity; `StoreError.abstractEntity`.
