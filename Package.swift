@@ -16,6 +16,8 @@ let package = Package(
         .library(name: "SyncModel", targets: ["SyncModel"]),
         .library(name: "CoreDataModel", targets: ["CoreDataModel"]),
         .library(name: "JSONMapper", targets: ["JSONMapper"]),
+        .library(name: "SyncStore", targets: ["SyncStore"]),
+        .library(name: "StoreSync", targets: ["StoreSync"]),
     ],
     targets: [
         .target(name: "OneWaySynchronizer", swiftSettings: settings),
@@ -25,6 +27,10 @@ let package = Package(
         .target(name: "SyncModel", swiftSettings: settings),
         .target(name: "CoreDataModel", dependencies: ["SyncModel"], swiftSettings: settings),
         .target(name: "JSONMapper", dependencies: ["SyncModel"], swiftSettings: settings),
+        .target(name: "SyncStore", dependencies: ["SyncModel"], swiftSettings: settings),
+        .target(
+            name: "StoreSync", dependencies: ["OneWaySynchronizer", "SyncModel", "JSONMapper", "SyncStore"],
+            swiftSettings: settings),
 
         // Tests
         .target(
@@ -45,7 +51,8 @@ let package = Package(
             name: "JSONMapperTests", dependencies: ["JSONMapper", "SyncModel", "TestSupport"],
             resources: [.copy("Fixtures")], swiftSettings: settings),
         .testTarget(
-            name: "ScenarioTests", dependencies: ["SyncModel", "CoreDataModel", "JSONMapper", "TestSupport"],
+            name: "ScenarioTests",
+            dependencies: ["SyncModel", "CoreDataModel", "JSONMapper", "SyncStore", "StoreSync", "TestSupport"],
             swiftSettings: settings),
 
         // Fuzz targets, each built alone with --sanitize=fuzzer

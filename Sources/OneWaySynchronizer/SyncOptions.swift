@@ -124,7 +124,7 @@ public struct RemovalLimit: Sendable, Hashable {
     }
 
     /// Whether removing `removals` of `localCount` local items is within the limit.
-    func allows(removals: Int, of localCount: Int) -> Bool {
+    package func allows(removals: Int, of localCount: Int) -> Bool {
         if let count, removals > count { return false }
         if let fraction, Double(removals) > fraction * Double(localCount) { return false }
         return true

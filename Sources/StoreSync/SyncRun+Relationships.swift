@@ -1,0 +1,148 @@
+import JSONMapper
+import SyncModel
+import SyncStore
+
+extension SyncRun {
+    /// Merges what is nested in the objects of a group, and relates them.
+    func relate(_ group: MappedBatch.Group, _ result: MergeResult, _ origin: Origin) async throws {
+        let layout = group.mapping.layout
+        var entries: [Int: [Int64: RelationshipSlices.Entry]] = [:]
+        for entry in group.relationships.entries {
+            let row = result.rows[entry.row]
+            guard row != 0, origin.policy.updates || result.changes[entry.row] == .inserted else { continue }
+            entries[entry.relationship, default: [:]][row] = entry
+        }
+        for (index, entries) in entries.sorted(by: { $0.key < $1.key }) {
+            let relationship = layout.relationships[index]
+            var elements = try NestedElements(relationship, mapper: mapper, keepsJSON: rules.willInsert != nil)
+            for (row, entry) in entries.sorted(by: { ($0.value.row, $0.key) < ($1.value.row, $1.key) }) {
+                let element = origin.elementIndex(group.elementIndices[entry.row])
+                let isSuitable = try group.relationships.read(entry) { cursor in
+                    try elements.add(
+                        &cursor, of: row, index: element, holdsIdentifiers: entry.holdsIdentifiers)
+                }
+                if !isSuitable, rules.isImport {
+                    throw StoreSyncError.unsuitableRelationship(
+                        entity: layout.name, relationship: relationship.name, index: element)
+                }
+            }
+            try await relate(&elements, by: relationship, of: layout)
+        }
+    }
+
+    private func relate(
+        _ elements: inout NestedElements, by relationship: RelationshipLayout, of layout: EntityLayout
+    ) async throws {
+        var targets = Array(repeating: Int64(0), count: elements.elementIndices.count)
+        var origin = Origin(policy: rules.nestedPolicy, isNested: true, elementIndices: elements.elementIndices)
+        if var batch = elements.objects.takeBatch() {
+            if rules.willInsert != nil, rules.nestedPolicy.inserts {
+                let hooked = try await hook(batch, elements.json)
+                if !hooked.isEmpty, let other = try elements.replace(hooked, mapper: mapper) { batch = other }
+            }
+            origin.reused = try await reused(batch, elements, by: relationship)
+            try await merge(batch, origin) { ordinal, row in targets[ordinal] = row }
+        }
+        var unknown: (batch: RecordBatch, rows: [Int: Int])?
+        if let batch = elements.identifiers.takeBatch() {
+            if rules.isImport {
+                try await merge(batch, origin) { ordinal, row in targets[ordinal] = row }
+            } else if let group = batch.groups.first {
+                let found = try await transaction.merge(group.records, handles: nil, policy: .find)
+                unknown = (group.records, [:])
+                for (row, ordinal) in group.elementIndices.enumerated() {
+                    targets[ordinal] = found.rows[row]
+                    if found.rows[row] == 0 { unknown?.rows[ordinal] = row }
+                }
+            }
+        }
+        try await link(elements.sources, to: targets, by: relationship, of: layout)
+        guard let unknown, !unknown.rows.isEmpty else { return }
+        for source in elements.sources where source.ordinals.contains(where: { unknown.rows[$0] != nil }) {
+            let wanted = source.ordinals.compactMap { ordinal -> DeferredLinks.Target? in
+                if targets[ordinal] != 0 { return .object(targets[ordinal]) }
+                return unknown.rows[ordinal].map { .unknown($0) }
+            }
+            deferred.add(source.row, relationship, to: wanted, of: unknown.batch)
+        }
+    }
+
+    private func link(
+        _ sources: [NestedElements.Source], to targets: [Int64], by relationship: RelationshipLayout,
+        of layout: EntityLayout
+    ) async throws {
+        let mode = rules.mode(of: relationship)
+        let deletes = rules.deletesDetached(of: relationship, in: model)
+        var owning = LinkBatch(relationship, mode: mode)
+        var naming = LinkBatch(relationship, mode: mode)
+        for source in sources {
+            deferred.forget(source.row, relationship)
+            let rows = source.ordinals.lazy.map { targets[$0] }.filter { $0 != 0 }
+            if deletes, source.holdsObjects {
+                owning.append(source.row, to: rows)
+            } else {
+                naming.append(source.row, to: rows)
+            }
+        }
+        for batch in [naming, owning] where !batch.isEmpty {
+            let result = try await transaction.link(batch)
+            tally.countChanged(result.changed, of: layout)
+            if deletes, batch.sources == owning.sources, !result.detached.isEmpty {
+                detached[relationship, default: []] += result.detached
+            }
+        }
+    }
+
+    /// Which objects nested ones without an identity are: those without one that the relationship leads to already, one after the other.
+    /// So that the same payload does not make new ones each time.
+    private func reused(
+        _ batch: MappedBatch, _ elements: NestedElements, by relationship: RelationshipLayout
+    ) async throws -> [Int: Int64] {
+        guard !rules.isImport else { return [:] }
+        var ordinals: [Int] = []
+        for group in batch.groups {
+            let slots = group.mapping.layout.identitySlots
+            group.records.withReader { reader in
+                for row in 0..<reader.count where !reader.isIdentified(row, by: slots) {
+                    ordinals.append(group.elementIndices[row])
+                }
+            }
+        }
+        guard !ordinals.isEmpty else { return [:] }
+        let parents = Array(Set(ordinals.map { elements.owners[$0] })).sorted()
+        let links = try await transaction.links(relationship, of: parents)
+        var nameless = RowSet()
+        let query = StoreQuery(model.layouts[relationship.destination].name, rows: .only(links.map(\.target)))
+        try await transaction.fetch(query, batchRowCount: 1000) { records in
+            for stored in records where stored.record.key == nil { nameless.insert(stored.row) }
+        }
+        var left: [Int64: ArraySlice<Int64>] = [:]
+        for link in links where nameless.contains(link.target) { left[link.source, default: []].append(link.target) }
+        var reused: [Int: Int64] = [:]
+        for ordinal in ordinals.sorted() {
+            reused[ordinal] = left[elements.owners[ordinal]]?.popFirst()
+        }
+        return reused
+    }
+
+    /// Shows the hook the objects that match none in the store.
+    ///
+    /// - Parameter json: By ordinal.
+    /// - Returns: Their JSON as the hook leaves it, by ordinal.
+    func hook(_ batch: MappedBatch, _ json: [[UInt8]]) async throws -> [Int: [UInt8]] {
+        guard let willInsert = rules.willInsert else { return [:] }
+        var hooked: [Int: [UInt8]] = [:]
+        for group in batch.groups {
+            let found = try await transaction.merge(group.records, handles: nil, policy: .find)
+            for (row, ordinal) in group.elementIndices.enumerated() where found.rows[row] == 0 {
+                guard case .object(let object) = try JSONValue(parsing: json[ordinal], exactDecimals: true) else {
+                    continue
+                }
+                var writer = JSONWriter()
+                try writer.value(.object(try willInsert(object, group.mapping.layout.name)))
+                hooked[ordinal] = writer.bytes
+            }
+        }
+        return hooked
+    }
+}

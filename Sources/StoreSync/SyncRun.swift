@@ -1,0 +1,187 @@
+import JSONMapper
+import SyncModel
+import SyncStore
+
+/// One run of a sync inside of its transaction: takes mapped batches in, and remembers what is to be done when the last has come.
+///
+/// The objects of a batch are merged first, then those nested in them, relationship by relationship, then they are linked: as many
+/// calls of the store as there are batches, entities and relationships, however many objects and parents there are.
+final class SyncRun {
+    let transaction: any StoreTransaction
+    let mapper: RecordMapper
+    let rules: SyncRules
+    var tally: SyncTally
+    /// Links to objects that were not there when they were named.
+    var deferred = DeferredLinks()
+    /// Objects that lost their place in a relationship, by that relationship, which deletes such.
+    var detached: [RelationshipLayout: [Int64]] = [:]
+
+    init(_ transaction: any StoreTransaction, mapper: RecordMapper, rules: SyncRules) {
+        self.transaction = transaction
+        self.mapper = mapper
+        self.rules = rules
+        tally = SyncTally(mapper.model)
+    }
+
+    var model: Model {
+        mapper.model
+    }
+
+    /// Where objects come from, as far as it matters for what becomes of them.
+    struct Origin {
+        var policy: MergePolicy
+        /// Whether they are nested in others.
+        var isNested = false
+        /// The places of the payload's elements, by ordinal; nil where the ordinals are those.
+        var elementIndices: [Int]?
+        /// The objects that those without an identity are, by ordinal.
+        var reused: [Int: Int64] = [:]
+        /// The one object that it is all about, whatever its key.
+        var known: Int64?
+
+        func elementIndex(_ ordinal: Int) -> Int {
+            elementIndices?[ordinal] ?? ordinal
+        }
+    }
+
+    // MARK: Objects
+
+    /// Merges objects, and all that is nested in them.
+    ///
+    /// - Parameter collect: Gets the object of each ordinal that has one.
+    func merge(_ batch: MappedBatch, _ origin: Origin, _ collect: ((Int, Int64) -> Void)? = nil) async throws {
+        tally.toleratedCount += batch.toleratedCount
+        for problem in batch.rejected {
+            if rules.isImport { throw MappingError.unfit(problem) }
+            tally.reject(problem.moved(to: origin.elementIndex(problem.index)), hasKey: true)
+        }
+        for group in batch.groups {
+            var skipped: Set<Int> = []
+            if !group.undetermined.isEmpty {
+                let specific = try await settle(group, &skipped)
+                if let specific { try await merge(specific, origin, collect) }
+            }
+            try await merge(group, origin, skipping: skipped, collect)
+        }
+    }
+
+    /// Finds objects of which the payload does not say what sub-entity they are, and maps those anew that the store knows better.
+    private func settle(_ group: MappedBatch.Group, _ skipped: inout Set<Int>) async throws -> MappedBatch? {
+        let found = try await transaction.merge(group.records, handles: nil, policy: .find)
+        let wanted = group.undetermined.keys.filter { found.rows[$0] != 0 }.sorted()
+        guard !wanted.isEmpty else { return nil }
+        var entities: [Int64: EntityLayout] = [:]
+        let query = StoreQuery(group.mapping.layout.name, rows: .only(wanted.map { found.rows[$0] }))
+        try await transaction.fetch(query, batchRowCount: 1000) { records in
+            for stored in records { entities[stored.row] = stored.record.layout }
+        }
+        var batch: MappedBatch?
+        for (index, entity) in Dictionary(grouping: wanted, by: { entities[found.rows[$0]]?.index }).sorted(by: {
+            ($0.key ?? -1) < ($1.key ?? -1)
+        }) {
+            guard let index, index != group.mapping.layout.index else { continue }
+            var collector = try RecordCollector(
+                mapper, entity: model.layouts[index].name, options: RecordReader.Options(keepsRelationships: true))
+            for row in entity {
+                guard let json = group.undetermined[row] else { continue }
+                try collector.add(json, index: group.elementIndices[row])
+                skipped.insert(row)
+            }
+            guard let mapped = collector.takeBatch() else { continue }
+            if batch == nil { batch = mapped } else { try await merge(mapped, Origin(policy: rules.policy)) }
+        }
+        return batch
+    }
+
+    private func merge(
+        _ group: MappedBatch.Group, _ origin: Origin, skipping skipped: Set<Int>, _ collect: ((Int, Int64) -> Void)?
+    ) async throws {
+        let layout = group.mapping.layout
+        let handles = self.handles(of: group, origin, skipping: skipped)
+        let result = try await transaction.merge(group.records, handles: handles, policy: origin.policy)
+        tally.count(result, of: layout)
+        if rules.demandsMandatory { try demandMandatory(group, result, origin) }
+        if let collect {
+            for (ordinal, row) in zip(group.elementIndices, result.rows) where row != 0 { collect(ordinal, row) }
+        }
+        if !group.relationships.entries.isEmpty, rules.relates { try await relate(group, result, origin) }
+    }
+
+    /// The objects of rows that are not to be found by identity; nil where there are none such.
+    private func handles(of group: MappedBatch.Group, _ origin: Origin, skipping skipped: Set<Int>) -> [Int64]? {
+        let identitySlots = group.mapping.layout.identitySlots
+        var handles: [Int64]?
+        group.records.withReader { reader in
+            for row in 0..<reader.count {
+                var handle: Int64 = 0
+                if skipped.contains(row) {
+                    handle = -1
+                } else if let known = origin.known {
+                    handle = known
+                } else if !rules.isImport, !reader.isIdentified(row, by: identitySlots) {
+                    let ordinal = group.elementIndices[row]
+                    if let reused = origin.reused[ordinal] {
+                        handle = reused
+                    } else if !origin.isNested, let slot = identitySlots.first(where: { !reader.isIdentified(row, by: [$0]) }) {
+                        handle = -1
+                        reject(row, of: group, slot, origin)
+                    }
+                }
+                guard handle != 0 else { continue }
+                handles = handles ?? Array(repeating: 0, count: reader.count)
+                handles?[row] = handle
+            }
+        }
+        return handles
+    }
+
+    private func reject(_ row: Int, of group: MappedBatch.Group, _ slot: Int, _ origin: Origin) {
+        tally.reject(
+            missing(slot, row, of: group, origin), hasKey: false)
+    }
+
+    private func missing(_ slot: Int, _ row: Int, of group: MappedBatch.Group, _ origin: Origin) -> MappingProblem {
+        let layout = group.mapping.layout
+        return MappingProblem(
+            entity: layout.name, attribute: layout.attributes[slot].name,
+            keyPath: group.mapping.keys.attributes[slot].path()?.joined(separator: ".") ?? "",
+            index: origin.elementIndex(group.elementIndices[row]), reason: .missingMandatory)
+    }
+
+    /// Fails where a new object lacks what it must have, or an object is robbed of it.
+    private func demandMandatory(
+        _ group: MappedBatch.Group, _ result: MergeResult, _ origin: Origin
+    ) throws(MappingError) {
+        let attributes = group.mapping.layout.attributes
+        let slots = attributes.indices.filter { !attributes[$0].isOptional && attributes[$0].defaultValue.isNull }
+        guard !slots.isEmpty else { return }
+        let stubs = Set(group.stubRows)
+        try group.records.withReader { reader throws(MappingError) in
+            for row in 0..<reader.count where result.changes[row] != .none && !stubs.contains(row) {
+                for slot in slots {
+                    let kind = reader.kind(row: row, slot: slot)
+                    guard kind == .null || (kind == .absent && result.changes[row] == .inserted) else { continue }
+                    throw .unfit(missing(slot, row, of: group, origin))
+                }
+            }
+        }
+    }
+}
+
+extension BatchReader {
+    /// Whether a row has a value in each of some slots, and there is one.
+    func isIdentified(_ row: Int, by slots: [Int]) -> Bool {
+        for slot in slots {
+            let kind = kind(row: row, slot: slot)
+            if kind == .absent || kind == .null { return false }
+        }
+        return !slots.isEmpty
+    }
+}
+
+extension MappingProblem {
+    /// The same problem in another element.
+    func moved(to index: Int) -> MappingProblem {
+        MappingProblem(entity: entity, attribute: attribute, keyPath: keyPath, index: index, reason: reason)
+    }
+}

@@ -1,0 +1,107 @@
+import JSONMapper
+import SyncModel
+import SyncStore
+
+/// Keeps count of what a sync does to each object, so that one which is met twice counts once.
+struct SyncTally {
+    /// The objects of the entities that share a root.
+    private struct Rows {
+        var seen = RowSet()
+        var inserted = RowSet()
+        var updated = RowSet()
+    }
+
+    private static let reportedProblemCount = 1000
+
+    let model: Model
+    /// By the places of root entities.
+    private var rows: [Int: Rows] = [:]
+    /// By the places of entities.
+    private var counts: [Int: StoreSyncResult.Counts] = [:]
+    private(set) var rejected: [MappingProblem] = []
+    private(set) var rejectedCount = 0
+    /// Whether an object was left out that may be one of the store's.
+    private(set) var mayLackObjects = false
+    var toleratedCount = 0
+
+    init(_ model: Model) {
+        self.model = model
+    }
+
+    /// The objects of the payload among those that share a root with an entity.
+    func seen(_ layout: EntityLayout) -> RowSet {
+        rows[layout.root]?.seen ?? RowSet()
+    }
+
+    func inserted(_ layout: EntityLayout) -> RowSet {
+        rows[layout.root]?.inserted ?? RowSet()
+    }
+
+    func updated(_ layout: EntityLayout) -> RowSet {
+        rows[layout.root]?.updated ?? RowSet()
+    }
+
+    mutating func count(_ result: MergeResult, of layout: EntityLayout) {
+        var rows = self.rows.removeValue(forKey: layout.root) ?? Rows()
+        var counts = self.counts[layout.index] ?? StoreSyncResult.Counts()
+        for (row, change) in zip(result.rows, result.changes) where change != .none {
+            let isNew = rows.seen.insert(row)
+            switch change {
+            case .inserted:
+                rows.inserted.insert(row)
+                counts.inserted += 1
+            case .updated:
+                if !rows.inserted.contains(row), rows.updated.insert(row) {
+                    counts.updated += 1
+                    if !isNew { counts.unchanged -= 1 }
+                }
+            case .unchanged:
+                if isNew { counts.unchanged += 1 }
+            case .none: break
+            }
+        }
+        self.rows[layout.root] = rows
+        self.counts[layout.index] = counts
+    }
+
+    /// Counts objects whose relationships are others now.
+    mutating func countChanged(_ changed: [Int64], of layout: EntityLayout) {
+        guard !changed.isEmpty else { return }
+        var result = MergeResult(capacity: changed.count)
+        for row in changed { result.append(row, .updated) }
+        count(result, of: layout)
+    }
+
+    mutating func countDeleted(_ deleted: [String: Int]) {
+        for (entity, count) in deleted {
+            guard let layout = model[entity] else { continue }
+            counts[layout.index, default: StoreSyncResult.Counts()].deleted += count
+        }
+    }
+
+    mutating func countWithheld(_ count: Int, of layout: EntityLayout) {
+        counts[layout.index, default: StoreSyncResult.Counts()].withheld += count
+    }
+
+    /// Reports an object that is left out.
+    ///
+    /// - Parameter hasKey: Whether it may be one that the store has.
+    mutating func reject(_ problem: MappingProblem, hasKey: Bool) {
+        rejectedCount += 1
+        mayLackObjects = mayLackObjects || hasKey
+        if rejected.count < Self.reportedProblemCount { rejected.append(problem) }
+    }
+
+    /// What was done, as a result for an entity.
+    func result(for layout: EntityLayout) -> StoreSyncResult {
+        var result = StoreSyncResult()
+        for (index, counts) in counts {
+            result.countsByEntity[model.layouts[index].name] = counts
+            if layout.family.contains(index) { result.counts += counts }
+        }
+        result.rejected = rejected
+        result.rejectedCount = rejectedCount
+        result.toleratedCount = toleratedCount
+        return result
+    }
+}

@@ -1,0 +1,68 @@
+/// A set of rows, as bits: a million rows that follow one another take some 130 KB.
+public struct RowSet: Sendable {
+    /// How many rows are in it.
+    public private(set) var count = 0
+    /// 4,096 rows each, by their number divided by that.
+    private var pages: [Int64: [UInt64]] = [:]
+
+    private static let pageShift: Int64 = 12
+    private static let wordCount = 1 << (12 - 6)
+
+    /// Makes an empty set.
+    public init() {}
+
+    /// Makes a set of some rows.
+    public init(_ rows: some Sequence<Int64>) {
+        for row in rows {
+            insert(row)
+        }
+    }
+
+    /// Whether there is no row in it.
+    public var isEmpty: Bool {
+        count == 0
+    }
+
+    /// Whether a row is in it.
+    public func contains(_ row: Int64) -> Bool {
+        guard let page = pages[row >> Self.pageShift] else { return false }
+        let (word, bit) = Self.place(of: row)
+        return page[word] & bit != 0
+    }
+
+    /// Adds a row.
+    ///
+    /// - Returns: Whether it was not in the set before.
+    @discardableResult
+    public mutating func insert(_ row: Int64) -> Bool {
+        let (word, bit) = Self.place(of: row)
+        let page = row >> Self.pageShift
+        let isNew = pages[page, default: Self.emptyPage][word] & bit == 0
+        if isNew {
+            pages[page, default: Self.emptyPage][word] |= bit
+            count += 1
+        }
+        return isNew
+    }
+
+    private static let emptyPage = [UInt64](repeating: 0, count: wordCount)
+
+    private static func place(of row: Int64) -> (word: Int, bit: UInt64) {
+        let index = Int(row & ((1 << pageShift) - 1))
+        return (index >> 6, 1 << UInt64(index & 63))
+    }
+
+    /// The rows in ascending order.
+    public var rows: [Int64] {
+        var rows: [Int64] = []
+        rows.reserveCapacity(count)
+        for (page, words) in pages.sorted(by: { $0.key < $1.key }) {
+            for (index, word) in words.enumerated() where word != 0 {
+                for bit in 0..<64 where word & (1 << UInt64(bit)) != 0 {
+                    rows.append(page << Self.pageShift + Int64(index << 6 + bit))
+                }
+            }
+        }
+        return rows
+    }
+}

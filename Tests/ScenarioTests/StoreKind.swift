@@ -1,0 +1,14 @@
+import SyncModel
+import SyncStore
+import Testing
+
+/// A kind of store that every scenario is run on.
+struct StoreKind: Sendable, CustomTestStringConvertible {
+    let name: String
+    /// Makes an empty store for the objects of a model.
+    let make: @Sendable (Model) async throws -> any Store
+
+    static let all = [StoreKind(name: "MemoryStore") { MemoryStore($0) }]
+
+    var testDescription: String { name }
+}

@@ -1,0 +1,217 @@
+import JSONMapper
+import StoreSync
+import SyncModel
+import SyncStore
+
+/// Runs scenarios on a store, by its public API alone.
+struct StoreSubject {
+    struct NotOne: Error {
+        let entity: String
+        let count: Int
+    }
+
+    let world: ScenarioWorld
+    let json: JSONStore
+
+    /// - Parameter store: An empty store for the world's model.
+    init(_ world: ScenarioWorld, _ store: any Store) throws {
+        self.world = world
+        let mapper = try RecordMapper(
+            world.model, dialect: world.dialect, transformers: try JSONTransformers(world))
+        json = try JSONStore(store, mapper: mapper)
+    }
+
+    // MARK: JSON
+
+    func sync(_ request: SyncRequest) async throws {
+        var options = StoreSyncOptions()
+        if let names = request.operations {
+            options.operations = try names.reduce(into: []) { try $0.formUnion(SyncOperations(scenario: $1)) }
+        }
+        options.scope = request.filter ?? options.scope
+        if let added = request.willInsert {
+            options.willInsert = { object, _ in
+                var object = object
+                for (key, value) in added.entries { object[key] = value }
+                return object
+            }
+        }
+        let parent = request.parent.map {
+            SyncParent($0.entity, where: $0.filter, relationship: request.relationship)
+        }
+        let planned: StoreSyncResult
+        do {
+            planned = try await json.plan(
+                .bytes(request.json), into: request.entity, childrenOf: parent, options: options)
+        } catch {
+            // What cannot be planned cannot be done either.
+            _ = try await json.sync(.bytes(request.json), into: request.entity, childrenOf: parent, options: options)
+            throw PlanDiffers(entity: request.entity)
+        }
+        let result = try await json.sync(
+            .bytes(request.json), into: request.entity, childrenOf: parent, options: options)
+        guard result == planned else { throw PlanDiffers(entity: request.entity) }
+    }
+
+    /// A plan foretold something else than what then happened.
+    struct PlanDiffers: Error {
+        let entity: String
+    }
+
+    func importJSON(_ entity: String, json bytes: [UInt8]) async throws {
+        _ = try await json.importObjects(.bytes(bytes), into: entity)
+    }
+
+    func insertOrUpdate(_ entity: String, json bytes: [UInt8]) async throws {
+        _ = try await json.insertOrUpdate(.bytes(bytes), in: entity)
+    }
+
+    func update(_ entity: String, id: Value, json bytes: [UInt8]) async throws -> Bool {
+        try await json.update(.identity(id), in: entity, with: try JSONValue(parsing: bytes)) != nil
+    }
+
+    func delete(_ entity: String, id: Value) async throws {
+        _ = try await json.delete(.identity(id), in: entity)
+    }
+
+    func export(_ entity: String, where predicate: RecordPredicate, options: ExportOptions) async throws -> [UInt8] {
+        let found = try await one(entity, where: predicate)
+        return try await json.export(entity, key: .row(found.row), options: options) ?? []
+    }
+
+    // MARK: Objects
+
+    func insert(
+        _ entity: String, values: [String: Value], relationships: [String: [RecordPredicate]]
+    ) async throws {
+        let layout = try world.model.layout(of: entity)
+        let record = try Self.filled(Record(of: layout), with: values)
+        try await json.store.transaction { transaction in
+            let row = try await transaction.insert(record)
+            for (name, predicates) in relationships {
+                guard let relationship = layout.relationship(name) else { throw NoSuchProperty(name: name) }
+                var batch = LinkBatch(relationship, mode: .replace)
+                var targets: [Int64] = []
+                for predicate in predicates {
+                    let destination = transaction.model.layouts[relationship.destination].name
+                    targets += try await transaction.records(StoreQuery(destination, where: predicate)).map(\.row)
+                }
+                batch.append(row, to: targets)
+                _ = try await transaction.link(batch)
+            }
+        }
+    }
+
+    func update(_ entity: String, where predicate: RecordPredicate, values: [String: Value]) async throws {
+        let found = try await one(entity, where: predicate)
+        let record = try Self.filled(found.record, with: values)
+        try await json.store.transaction { _ = try await $0.update(found.row, to: record) }
+    }
+
+    func fill(_ entity: String, where predicate: RecordPredicate?, json bytes: [UInt8]) async throws -> Bool {
+        guard let predicate else {
+            var record = Record(of: try world.model.layout(of: entity))
+            let isChanged = try json.mapper.fill(&record, from: bytes)
+            let filled = record
+            try await json.store.transaction { _ = try await $0.insert(filled) }
+            return isChanged
+        }
+        let found = try await one(entity, where: predicate)
+        var record = found.record
+        _ = try json.mapper.fill(&record, from: bytes)
+        let filled = record
+        return try await json.store.transaction { try await $0.update(found.row, to: filled) }
+    }
+
+    func delete(_ entity: String, where predicate: RecordPredicate) async throws {
+        try await json.store.transaction { _ = try await $0.remove(StoreQuery(entity, where: predicate)) }
+    }
+
+    func count(_ entity: String, where predicate: RecordPredicate) async throws -> Int {
+        try await json.store.count(StoreQuery(entity, where: predicate))
+    }
+
+    func values(_ entity: String, where predicate: RecordPredicate, at keys: [String]) async throws -> [[Value]] {
+        let layout = try world.model.layout(of: entity)
+        let bound = try keys.map { try Key($0).bound(to: layout, in: world.model) }
+        return try await json.store.read { reader in
+            var rows: [[Value]] = []
+            for stored in try await reader.records(StoreQuery(entity, where: predicate)) {
+                var values: [Value] = []
+                for key in bound { values.append(try await reader.value(of: stored, at: key)) }
+                rows.append(values)
+            }
+            return rows
+        }
+    }
+
+    func members(
+        _ entity: String, where predicate: RecordPredicate, relationship name: String, attribute: String
+    ) async throws -> [Value] {
+        let found = try await one(entity, where: predicate)
+        guard let relationship = found.record.layout.relationship(name) else { throw NoSuchProperty(name: name) }
+        return try await json.store.read { reader in
+            let rows = try await reader.links(relationship, of: [found.row]).map(\.target)
+            let destination = reader.model.layouts[relationship.destination].name
+            let records = try await reader.records(StoreQuery(destination, rows: .only(rows)))
+            return rows.compactMap { row in records.first { $0.row == row }?.record[attribute] }
+        }
+    }
+
+    struct NoSuchProperty: Error {
+        let name: String
+    }
+
+    private func one(_ entity: String, where predicate: RecordPredicate) async throws -> StoredRecord {
+        let found = try await json.store.records(StoreQuery(entity, where: predicate))
+        guard found.count == 1 else { throw NotOne(entity: entity, count: found.count) }
+        return found[0]
+    }
+
+    private static func filled(_ record: Record, with values: [String: Value]) throws -> Record {
+        var record = record
+        for (name, value) in values {
+            guard let slot = record.layout.slot(of: name) else { throw NoSuchProperty(name: name) }
+            record[slot: slot] = value
+        }
+        return record
+    }
+}
+
+extension StoreReader {
+    /// The value that a key leads to from an object.
+    fileprivate func value(of stored: StoredRecord, at key: BoundKey) async throws -> Value {
+        var stored = stored
+        for step in key.steps {
+            guard let target = try await links(step, of: [stored.row]).first?.target,
+                let next = try await records(StoreQuery(model.layouts[step.destination].name, rows: .only([target])))
+                    .first
+            else { return .null }
+            stored = next
+        }
+        switch key.leaf {
+        case .attribute(let slot, _):
+            return stored.record[slot: slot]
+        case .target(let index):
+            let relationship = stored.record.layout.relationships[index]
+            return try await links(relationship, of: [stored.row]).isEmpty ? .null : .bool(true)
+        case .count(let index):
+            let relationship = stored.record.layout.relationships[index]
+            return .int(Int64(try await links(relationship, of: [stored.row]).count))
+        }
+    }
+}
+
+extension SyncOperations {
+    fileprivate init(scenario name: String) throws {
+        switch name {
+        case "insert": self = .insert
+        case "update": self = .update
+        case "delete": self = .delete
+        case "insertRelationships": self = .insertRelationships
+        case "updateRelationships": self = .updateRelationships
+        case "deleteRelationships": self = .deleteRelationships
+        default: throw JSONFields.Malformed(description: "unknown operation \(name)")
+        }
+    }
+}
