@@ -53,9 +53,16 @@ public struct RecordExporter: Sendable {
     ///   objects throws.
     public func bytes(of object: some ExportableObject) throws -> [UInt8] {
         var writer = JSONWriter(style: options.style)
+        try write(object, to: &writer)
+        return writer.bytes
+    }
+
+    /// Writes one object as the next value of a document that the caller writes.
+    ///
+    /// - Throws: What `bytes(of:)` throws; the document is of no use then.
+    public func write(_ object: some ExportableObject, to writer: inout JSONWriter) throws {
         var walk = self.walk
         try walk.write(object, to: &writer)
-        return writer.bytes
     }
 
     /// Objects as an array of JSON; all of it is in memory at once.
