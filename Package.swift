@@ -17,6 +17,7 @@ let package = Package(
         .library(name: "CoreDataModel", targets: ["CoreDataModel"]),
         .library(name: "JSONMapper", targets: ["JSONMapper"]),
         .library(name: "SyncStore", targets: ["SyncStore"]),
+        .library(name: "SyncStoreTesting", targets: ["SyncStoreTesting"]),
         .library(name: "StoreSync", targets: ["StoreSync"]),
     ],
     targets: [
@@ -28,6 +29,8 @@ let package = Package(
         .target(name: "CoreDataModel", dependencies: ["SyncModel"], swiftSettings: settings),
         .target(name: "JSONMapper", dependencies: ["SyncModel"], swiftSettings: settings),
         .target(name: "SyncStore", dependencies: ["SyncModel"], swiftSettings: settings),
+        .target(
+            name: "SyncStoreTesting", dependencies: ["SyncModel", "SyncStore"], swiftSettings: settings),
         .target(
             name: "StoreSync", dependencies: ["OneWaySynchronizer", "SyncModel", "JSONMapper", "SyncStore"],
             swiftSettings: settings),
@@ -50,6 +53,14 @@ let package = Package(
         .testTarget(
             name: "JSONMapperTests", dependencies: ["JSONMapper", "SyncModel", "TestSupport"],
             resources: [.copy("Fixtures")], swiftSettings: settings),
+        .testTarget(
+            name: "SyncStoreTests", dependencies: ["SyncModel", "SyncStore", "SyncStoreTesting"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "StoreSyncTests",
+            dependencies: [
+                "StoreSync", "SyncStore", "SyncModel", "JSONMapper", "OneWaySynchronizer", "TestSupport",
+            ], swiftSettings: settings),
         .testTarget(
             name: "ScenarioTests",
             dependencies: ["SyncModel", "CoreDataModel", "JSONMapper", "SyncStore", "StoreSync", "TestSupport"],

@@ -22,6 +22,7 @@ public protocol Store: Sendable {
     /// - Returns: What the body returned.
     /// - Throws: What the body throws; `CancellationError` where the task was cancelled while it waited or before the commit;
     ///   `StoreError.nestedTransaction` from inside a transaction of the same store, which would wait for itself; the store's own errors.
+    @discardableResult
     func transaction<Result: Sendable>(
         _ body: @Sendable (any StoreTransaction) async throws -> Result
     ) async throws -> Result

@@ -39,9 +39,35 @@ public enum JSONDialect: Hashable, Sendable, CaseIterable {
 
     /// The model with the identities that ``identities(in:)`` finds, which is what stores need to tell objects apart.
     ///
+    /// In the Sync dialect whole numbers of an identity get 64 bits, however many the model gives them: keys are the server's, and one that
+    /// outgrows its type would be lost, and its object with it.
+    ///
     /// - Throws: `ModelError` where an annotation names an attribute that does not exist, or is transformable.
     public func identified(_ model: Model) throws(ModelError) -> Model {
-        try model.replacingIdentities(try identities(in: model))
+        let identified = try model.replacingIdentities(try identities(in: model))
+        return self == .sync ? try identified.wideningIdentities() : identified
+    }
+}
+
+extension Model {
+    /// The same model with 64 bits for whole numbers that are part of an identity.
+    fileprivate func wideningIdentities() throws(ModelError) -> Model {
+        var wide: [String: Set<String>] = [:]
+        for layout in layouts {
+            let names = layout.identitySlots.map { layout.attributes[$0] }.filter(\.type.isInteger).map(\.name)
+            for declaring in [layout] + EntityKeys.ancestors(of: layout, in: self) {
+                wide[declaring.name, default: []].formUnion(names)
+            }
+        }
+        return try Model(
+            entities.map { entity in
+                var entity = entity
+                for index in entity.attributes.indices
+                where wide[entity.name]?.contains(entity.attributes[index].name) == true {
+                    entity.attributes[index].type = .int64
+                }
+                return entity
+            })
     }
 }
 

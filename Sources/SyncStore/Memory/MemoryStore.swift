@@ -24,6 +24,7 @@ public final class MemoryStore: Store {
     }
 
     /// Changes the store, all or nothing; see `Store`.
+    @discardableResult
     public func transaction<Result: Sendable>(
         _ body: @Sendable (any StoreTransaction) async throws -> Result
     ) async throws -> Result {

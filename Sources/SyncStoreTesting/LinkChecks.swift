@@ -1,0 +1,108 @@
+import SyncModel
+import SyncStore
+
+/// Relationships of every kind, from both ends.
+enum LinkChecks {
+    static let all: [(String, @Sendable (any Store) async throws -> Void)] = [
+        ("a to-one relationship and its to-many inverse are kept in step", toOne),
+        ("a child moves from one parent to another", moves),
+        ("an ordered relationship keeps its order", ordered),
+        ("links are added and retained", modes),
+        ("a one-to-one relationship has one object at either end", oneToOne),
+        ("a relationship that is its own inverse", symmetric),
+        ("what does not exist, or is named twice, is passed over", unknown),
+    ]
+
+    private static func toOne(_ store: any Store) async throws {
+        try await store.transaction { transaction in
+            let people = try await transaction.put("Person", ["id": 1], ["id": 2]).rows
+            let company = try await transaction.put("Company", ["id": 1]).rows[0]
+            var batch = LinkBatch(try transaction.relationship("Person", "company"), mode: .replace)
+            for person in people { batch.append(person, to: [company]) }
+            try expect(try await transaction.link(batch).changed.sorted(), people, "the sources that changed")
+            try expect(try await transaction.link(batch).changed, [], "the sources that changed the second time")
+            try expect(try await transaction.targets("Company", company, "people"), people, "the inverse")
+            let result = try await transaction.tie("Person", people[0], "company", [])
+            try expect(result.detached, [company], "what is let go")
+            try expect(try await transaction.targets("Company", company, "people"), [people[1]], "the inverse then")
+            try expect(
+                try await transaction.count(StoreQuery("Person", where: Key("company.id") == 1)), 1, "people there")
+            try expect(
+                try await transaction.count(StoreQuery("Company", where: Key("people.@count") == 1)), 1, "companies of one")
+            try expect(try await transaction.count(StoreQuery("Person", where: Key("company") == nil)), 1, "people without")
+        }
+    }
+
+    private static func moves(_ store: any Store) async throws {
+        try await store.transaction { transaction in
+            let people = try await transaction.put("Person", ["id": 1], ["id": 2]).rows
+            let note = try await transaction.put("Note", ["id": 1]).rows[0]
+            try await transaction.tie("Person", people[0], "notes", [note])
+            try await transaction.tie("Person", people[1], "notes", [note])
+            try expect(try await transaction.targets("Person", people[0], "notes"), [], "the parent before")
+            try expect(try await transaction.targets("Note", note, "person"), [people[1]], "the parent of the child")
+        }
+    }
+
+    private static func ordered(_ store: any Store) async throws {
+        try await store.transaction { transaction in
+            let person = try await transaction.put("Person", ["id": 1]).rows[0]
+            let tags = try await transaction.put("Tag", ["name": "a"], ["name": "b"], ["name": "c"]).rows
+            try await transaction.tie("Person", person, "tags", [tags[2], tags[0], tags[1]])
+            try expect(
+                try await transaction.targets("Person", person, "tags"), [tags[2], tags[0], tags[1]], "the order")
+            let result = try await transaction.tie("Person", person, "tags", [tags[0], tags[2]])
+            try expect(result.changed, [person], "another order is a change")
+            try expect(result.detached, [tags[1]], "what is let go")
+            try expect(try await transaction.targets("Person", person, "tags"), [tags[0], tags[2]], "the order then")
+        }
+    }
+
+    private static func modes(_ store: any Store) async throws {
+        try await store.transaction { transaction in
+            let person = try await transaction.put("Person", ["id": 1]).rows[0]
+            let tags = try await transaction.put("Tag", ["name": "a"], ["name": "b"], ["name": "c"]).rows
+            try await transaction.tie("Person", person, "tags", [tags[1]])
+            try await transaction.tie("Person", person, "tags", [tags[2], tags[1], tags[0]], .add)
+            try expect(
+                try await transaction.targets("Person", person, "tags"), [tags[1], tags[2], tags[0]], "links added")
+            let result = try await transaction.tie("Person", person, "tags", [tags[0], tags[1]], .retain)
+            try expect(result.detached, [tags[2]], "what is let go")
+            try expect(try await transaction.targets("Person", person, "tags"), [tags[1], tags[0]], "links retained")
+        }
+    }
+
+    private static func oneToOne(_ store: any Store) async throws {
+        try await store.transaction { transaction in
+            let people = try await transaction.put("Person", ["id": 1], ["id": 2]).rows
+            let badges = try await transaction.put("Badge", ["suit": "a", "value": 1], ["suit": "b", "value": 1]).rows
+            try await transaction.tie("Person", people[0], "badge", [badges[0]])
+            try await transaction.tie("Person", people[1], "badge", [badges[0]])
+            try expect(try await transaction.targets("Person", people[0], "badge"), [], "who had it before")
+            try await transaction.tie("Person", people[1], "badge", [badges[1]])
+            try expect(try await transaction.targets("Badge", badges[0], "owner"), [], "what was had before")
+            try expect(try await transaction.targets("Badge", badges[1], "owner"), [people[1]], "the owner")
+        }
+    }
+
+    private static func symmetric(_ store: any Store) async throws {
+        try await store.transaction { transaction in
+            let people = try await transaction.put("Person", ["id": 1], ["id": 2], ["id": 3]).rows
+            try await transaction.tie("Person", people[0], "friends", [people[1], people[2]])
+            try expect(try await transaction.targets("Person", people[1], "friends"), [people[0]], "a friend's friends")
+            try await transaction.tie("Person", people[1], "friends", [])
+            try expect(try await transaction.targets("Person", people[0], "friends"), [people[2]], "friends left")
+        }
+    }
+
+    private static func unknown(_ store: any Store) async throws {
+        try await store.transaction { transaction in
+            let person = try await transaction.put("Person", ["id": 1]).rows[0]
+            let tags = try await transaction.put("Tag", ["name": "a"], ["name": "b"]).rows
+            try await transaction.tie("Person", person, "tags", [tags[1], 4711, tags[0], tags[1]])
+            try expect(try await transaction.targets("Person", person, "tags"), [tags[1], tags[0]], "targets")
+            try expect(try await transaction.tie("Person", 4711, "tags", tags).changed, [], "a source that is none")
+            try expect(try await transaction.targets("Person", 4711, "tags"), [], "its targets")
+        }
+    }
+}

@@ -1,0 +1,137 @@
+import Foundation
+import SyncModel
+import SyncStore
+
+/// Identity, what is absent, what is null, what is not written.
+enum MergeChecks {
+    static let all: [(String, @Sendable (any Store) async throws -> Void)] = [
+        ("an identity is one object, however often it is merged", identity),
+        ("objects without an identity are as many as were inserted", nameless),
+        ("two attributes together are an identity", composite),
+        ("absent cells stay, null ones are cleared, defaults are for new objects", cells),
+        ("a policy is kept", policy),
+        ("a row for a given object is for that one", handles),
+        ("a parent entity finds the objects of its sub-entities", inheritance),
+        ("every type comes back as it was put in", types),
+    ]
+
+    private static func identity(_ store: any Store) async throws {
+        try await store.transaction { transaction in
+            let first = try await transaction.put("Person", ["id": 1, "name": "a"], ["id": 2], ["id": 1, "name": "b"])
+            try expect(first.changes, [.inserted, .inserted, .updated], "two rows of one identity in a batch")
+            try expect(first.rows[0], first.rows[2], "the object of both")
+            let second = try await transaction.put("Person", ["id": 2], ["id": 1, "name": "b"], ["id": 3])
+            try expect(second.changes, [.unchanged, .unchanged, .inserted], "the same again")
+            try expect(Array(second.rows.prefix(2)), [first.rows[1], first.rows[0]], "the objects of the same again")
+        }
+        try expect(try await store.count(StoreQuery("Person")), 3, "objects in the end")
+    }
+
+    private static func nameless(_ store: any Store) async throws {
+        try await store.transaction { transaction in
+            let events = try await transaction.put("Event", ["text": "x"], ["text": "x"])
+            try expect(events.changes, [.inserted, .inserted], "an entity without identity")
+            let people = try await transaction.put("Person", ["id": .null, "name": "x"], ["name": "x"])
+            try expect(people.changes, [.inserted, .inserted], "an identity of null, and an absent one")
+        }
+        try expect(try await store.count(StoreQuery("Person")), 2, "people without an identity")
+    }
+
+    private static func composite(_ store: any Store) async throws {
+        try await store.transaction { transaction in
+            let result = try await transaction.put(
+                "Badge", ["suit": "h", "value": 1], ["suit": "h", "value": 2], ["suit": "h", "value": 1],
+                ["suit": "h", "value": .null])
+            try expect(result.changes, [.inserted, .inserted, .unchanged, .inserted], "rows of a composite identity")
+        }
+    }
+
+    private static func cells(_ store: any Store) async throws {
+        try await store.transaction { transaction in
+            let result = try await transaction.put("Person", ["id": 1, "name": "a"])
+            try await transaction.put("Person", ["id": 1, "age": .null])
+            let stored = try await transaction.record("Person", key: .row(result.rows[0]))
+            try expect(stored?.record["name"], "a", "an attribute that was absent")
+            try expect(stored?.record["age"], .null, "an attribute that was null")
+            try await transaction.put("Person", ["id": 2, "name": .null])
+            try expect(
+                try await transaction.record("Person", key: .identity(2))?.record["age"], 18, "a default of a new object")
+        }
+    }
+
+    private static func policy(_ store: any Store) async throws {
+        try await store.transaction { transaction in
+            try await transaction.put("Person", ["id": 1, "name": "a"])
+            let inserts = MergePolicy(inserts: true, updates: false)
+            let updates = MergePolicy(inserts: false, updates: true)
+            try expect(
+                try await transaction.put("Person", ["id": 1, "name": "b"], ["id": 2], policy: inserts).changes,
+                [.unchanged, .inserted], "insertion alone")
+            try expect(
+                try await transaction.put("Person", ["id": 1, "name": "c"], ["id": 3], policy: updates).changes,
+                [.updated, .none], "updates alone")
+            let found = try await transaction.put("Person", ["id": 1, "name": "d"], ["id": 3], policy: .find)
+            try expect(found.changes, [.unchanged, .none], "neither")
+            try expect(found.rows[1], 0, "the object of a row that matched nothing")
+            try expect(try await transaction.column("name", StoreQuery("Person")), ["c", .null], "names in the end")
+        }
+    }
+
+    private static func handles(_ store: any Store) async throws {
+        try await store.transaction { transaction in
+            let rows = try await transaction.put("Person", ["id": 1], ["id": 2]).rows
+            let result = try await transaction.put(
+                "Person", ["id": 9], ["id": 5], ["id": 2, "name": "x"], handles: [rows[0], -1, 0])
+            try expect(result.changes, [.updated, .none, .updated], "rows for an object, for none, for any")
+            try expect(
+                try await transaction.column("id", StoreQuery("Person")), [9, 2], "identities in the end")
+            try expect(
+                try await transaction.put("Person", ["id": 9]).changes, [.unchanged], "the new identity is found")
+        }
+        try await expect(.identityTaken(entity: "Person"), "an identity that another object has") {
+            try await store.transaction { transaction in
+                let row = try await transaction.put("Person", ["id": 9]).rows[0]
+                try await transaction.put("Person", ["id": 2], handles: [row])
+            }
+        }
+    }
+
+    private static func inheritance(_ store: any Store) async throws {
+        try await store.transaction { transaction in
+            let employee = try await transaction.put("Employee", ["id": 1, "name": "a"]).rows[0]
+            let result = try await transaction.put("Person", ["id": 1, "name": "b"], ["id": 2])
+            try expect(result.changes, [.updated, .inserted], "rows of the parent entity")
+            try expect(result.rows[0], employee, "the object that was found")
+            try expect(try await transaction.count(StoreQuery("Employee")), 1, "employees")
+            try expect(try await transaction.count(StoreQuery("Person")), 2, "people, employees among them")
+            try expect(
+                try await transaction.record("Person", key: .identity(1))?.record.entityName, "Employee", "its entity")
+            try await transaction.put("Circle", ["id": 1, "radius": 2.5])
+            try expect(try await transaction.put("Shape", ["id": 1]).changes, [.unchanged], "an abstract entity")
+        }
+        try await expect(.abstractEntity(entity: "Shape"), "an object of an abstract entity") {
+            try await store.transaction { _ = try await $0.put("Shape", ["id": 2]) }
+        }
+    }
+
+    private static func types(_ store: any Store) async throws {
+        let rows: [[String: Value]] = [
+            [
+                "key": "a", "int16": 32767, "int32": -2_147_483_648, "int64": .int(.min), "double": 0.1,
+                "float": .double(Double(Float(0.1))), "decimal": .decimal(Decimal(string: "12345678901234567890.12") ?? 0),
+                "string": "Zoë \u{0}\u{1F600}", "bool": true, "date": .date(Timestamp(microseconds: -1)),
+                "binary": .binary(Data([0, 255])), "uuid": .uuid(UUID(uuid: (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16))),
+                "uri": .uri("https://example.com/ü"), "transformable": .binary(Data("[1]".utf8)),
+            ],
+            ["key": "", "int64": .int(.max), "double": -1e300, "string": "", "binary": .binary(Data()), "bool": false],
+        ]
+        try await store.transaction { transaction in
+            for row in rows {
+                let stored = try await transaction.put("Everything", row)
+                try expect(try await transaction.put("Everything", row).changes, [.unchanged], "the same values again")
+                let record = try await transaction.record("Everything", key: .row(stored.rows[0]))?.record
+                for (name, value) in row { try expect(record?[name], value, "the value of \(name)") }
+            }
+        }
+    }
+}

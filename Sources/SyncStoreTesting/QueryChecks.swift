@@ -1,0 +1,86 @@
+import SyncModel
+import SyncStore
+
+/// What is fetched, and in what order.
+enum QueryChecks {
+    static let all: [(String, @Sendable (any Store) async throws -> Void)] = [
+        ("objects are ordered, limited and skipped", order),
+        ("predicates select as they do in memory", predicates),
+        ("batches are as large as they were asked for", batches),
+        ("related objects are told by their keys", relationships),
+        ("what does not fit the model is refused", refusals),
+    ]
+
+    private static func fill(_ store: any Store) async throws {
+        try await store.transaction { transaction in
+            try await transaction.put(
+                "Person", ["id": 1, "name": "b", "age": 30], ["id": 2, "name": .null, "age": 20],
+                ["id": 3, "name": "a", "age": 30], ["id": 4, "name": "Ä", "age": .null])
+        }
+    }
+
+    private static func order(_ store: any Store) async throws {
+        try await fill(store)
+        try await store.read { reader in
+            let ids = { (query: StoreQuery) in try await reader.column("id", query) }
+            try expect(try await ids(StoreQuery("Person")), [1, 2, 3, 4], "without an order")
+            try expect(
+                try await ids(StoreQuery("Person", orderedBy: [Ordering("name")])), [2, 3, 1, 4], "by name, by bytes")
+            try expect(
+                try await ids(
+                    StoreQuery("Person", orderedBy: [Ordering("age", ascending: false, nulls: .last), Ordering("id")])),
+                [1, 3, 2, 4], "by age, the other way round, nulls last, then by id")
+            let part = StoreQuery("Person", orderedBy: [Ordering("id", ascending: false)], limit: 2, offset: 1)
+            try expect(try await ids(part), [3, 2], "a part")
+            try expect(try await reader.count(part), 2, "the count of a part")
+        }
+    }
+
+    private static func predicates(_ store: any Store) async throws {
+        try await fill(store)
+        let cases: [(String, [Value])] = [
+            ("age > 20", [1, 3]), ("age >= 20 and name != null", [1, 3]), ("not (age > 20)", [2]),
+            ("age = null", [4]), ("name in ('a', 'b')", [1, 3]), ("name beginswith 'a' or id = 4", [3, 4]),
+            ("age = 30.0", [1, 3]), ("age > 19.5", [1, 2, 3]), ("id in ()", []), ("name contains 'b'", [1]),
+        ]
+        try await store.read { reader in
+            for (text, ids) in cases {
+                let query = StoreQuery("Person", where: try RecordPredicate(parsing: text))
+                try expect(try await reader.column("id", query), ids, text)
+            }
+        }
+    }
+
+    private static func batches(_ store: any Store) async throws {
+        try await fill(store)
+        let counts = try await store.read { reader in
+            var counts: [Int] = []
+            try await reader.fetch(StoreQuery("Person"), batchRowCount: 3) { counts.append($0.count) }
+            try await reader.fetch(StoreQuery("Note"), batchRowCount: 3) { counts.append($0.count) }
+            return counts
+        }
+        try expect(counts, [3, 1], "the sizes of batches")
+    }
+
+    private static func relationships(_ store: any Store) async throws {
+        try await fill(store)
+        try await store.transaction { transaction in
+            let people = try await transaction.records(StoreQuery("Person")).map(\.row)
+            let tags = try await transaction.put("Tag", ["name": "x"], ["name": "y"]).rows
+            try await transaction.tie("Person", people[0], "tags", [tags[1], tags[0]])
+        }
+        let found = try await store.records(
+            StoreQuery("Person", where: Key("id") <= 2), with: ["tags", "company"])
+        try expect(found.map { $0.record[related: "tags"] }, [.many([.identity("y"), .identity("x")]), .many([])], "tags")
+        try expect(found[0].record[related: "company"], .one(nil), "a company")
+    }
+
+    private static func refusals(_ store: any Store) async throws {
+        do {
+            _ = try await store.count(StoreQuery("Person", where: Key("shoeSize") == 3))
+        } catch is RecordPredicateError {
+            return
+        }
+        throw ConformanceCheckFailed(description: "a property that does not exist was accepted")
+    }
+}

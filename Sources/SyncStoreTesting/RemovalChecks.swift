@@ -1,0 +1,85 @@
+import SyncModel
+import SyncStore
+
+/// Deletion, with the delete rules.
+enum RemovalChecks {
+    static let all: [(String, @Sendable (any Store) async throws -> Void)] = [
+        ("what depends on an object goes with it, what does not is let go", rules),
+        ("a denied deletion deletes nothing", denial),
+        ("what is not in a set is deleted, within a scope", absent),
+        ("an identity is free once its object is gone", identity),
+        ("a store is emptied", erase),
+    ]
+
+    private static func rules(_ store: any Store) async throws {
+        try await store.transaction { transaction in
+            let person = try await transaction.put("Person", ["id": 1], ["id": 2]).rows
+            let notes = try await transaction.put("Note", ["id": 1], ["id": 2], ["id": 3]).rows
+            let tag = try await transaction.put("Tag", ["name": "a"]).rows[0]
+            try await transaction.tie("Person", person[0], "notes", [notes[0], notes[1]])
+            try await transaction.tie("Person", person[0], "tags", [tag])
+            try await transaction.tie("Person", person[1], "favourite", [tag])
+            let counts = try await transaction.remove(StoreQuery("Person", where: Key("id") == 1))
+            try expect(counts, ["Person": 1, "Note": 2], "what was deleted")
+            try expect(try await transaction.column("id", StoreQuery("Note")), [3], "notes left")
+            try expect(try await transaction.targets("Tag", tag, "people"), [], "people of the tag")
+            _ = try await transaction.remove(StoreQuery("Tag"))
+            try expect(try await transaction.targets("Person", person[1], "favourite"), [], "a reference without inverse")
+            try expect(
+                try await transaction.count(StoreQuery("Person", where: Key("favourite") == nil)), 1, "people without it")
+        }
+    }
+
+    private static func denial(_ store: any Store) async throws {
+        try await store.transaction { transaction in
+            let company = try await transaction.put("Company", ["id": 1], ["id": 2]).rows
+            let person = try await transaction.put("Person", ["id": 1]).rows[0]
+            try await transaction.tie("Person", person, "company", [company[0]])
+        }
+        try await expect(.deletionDenied(entity: "Company", relationship: "people"), "a company with people") {
+            try await store.transaction { _ = try await $0.remove(StoreQuery("Company")) }
+        }
+        try expect(try await store.count(StoreQuery("Company")), 2, "companies left")
+        try await store.transaction { transaction in
+            _ = try await transaction.remove(StoreQuery("Person"))
+            try expect(try await transaction.remove(StoreQuery("Company")), ["Company": 2], "companies without people")
+        }
+    }
+
+    private static func absent(_ store: any Store) async throws {
+        try await store.transaction { transaction in
+            let rows = try await transaction.put(
+                "Person", ["id": 1, "age": 10], ["id": 2, "age": 20], ["id": 3, "age": 30], ["id": 4, "age": 40]
+            ).rows
+            let query = StoreQuery("Person", where: Key("age") > 15, rows: .except(RowSet([rows[2]])))
+            try expect(try await transaction.count(query), 2, "what is absent")
+            try expect(try await transaction.remove(query), ["Person": 2], "what was deleted")
+            try expect(try await transaction.column("id", StoreQuery("Person")), [1, 3], "what is left")
+        }
+    }
+
+    private static func identity(_ store: any Store) async throws {
+        try await store.transaction { transaction in
+            let former = try await transaction.put("Employee", ["id": 1, "name": "a"]).rows[0]
+            _ = try await transaction.remove(StoreQuery("Person"))
+            let result = try await transaction.put("Employee", ["id": 1])
+            try expect(result.changes, [.inserted], "the identity again")
+            try expect(
+                try await transaction.record("Person", key: .row(result.rows[0]))?.record["name"], .null, "its name")
+            _ = former
+        }
+    }
+
+    private static func erase(_ store: any Store) async throws {
+        try await store.transaction { transaction in
+            let person = try await transaction.put("Person", ["id": 1]).rows[0]
+            let company = try await transaction.put("Company", ["id": 1]).rows[0]
+            try await transaction.tie("Person", person, "company", [company])
+            try await transaction.put("Event", ["text": "x"])
+        }
+        try await store.erase()
+        for entity in ["Person", "Company", "Event"] {
+            try expect(try await store.count(StoreQuery(entity)), 0, "objects of \(entity)")
+        }
+    }
+}

@@ -1,0 +1,222 @@
+import JSONMapper
+import OneWaySynchronizer
+import StoreSync
+import SyncModel
+import SyncStore
+import Testing
+
+@Suite struct JSONStoreTests {
+    private static let family = """
+        [{"id":1,"name":"Ada","notes":[{"id":1,"text":"a"},{"id":2,"text":"b"}],"tags":[{"name":"x"},{"name":"y"}],
+          "company":{"id":7,"name":"ACME"},"address":{"city":"Paris"}},
+         {"id":2,"name":"Bob","notes":[],"tags":[{"name":"y"}],"company":{"id":7},"manager_id":1}]
+        """
+
+    @Test func saysWhatWasDone() async throws {
+        let world = try SyncWorld()
+        let first = try await world.sync(Self.family)
+        #expect(first.counts.all == [2, 0, 0, 0])
+        #expect(first.countsByEntity["Note"]?.all == [2, 0, 0, 0])
+        #expect(first.countsByEntity["Company"]?.all == [1, 0, 0, 0])
+        #expect(first.keys?.inserted == [.identity(1), .identity(2)])
+        let second = try await world.sync(#"[{"id":2,"name":"Bob"},{"id":3},{"id":4,"age":"x"}]"#)
+        #expect(second.counts.all == [2, 0, 1, 1])
+        #expect(second.keys?.deleted == [.identity(1)])
+        #expect(second.countsByEntity["Note"]?.deleted == 2)
+        #expect(second.toleratedCount == 1)
+    }
+
+    @Test func theSameAgainWritesNothing() async throws {
+        let world = try SyncWorld()
+        try await world.sync(Self.family)
+        let state = try await world.state()
+        let again = try await world.sync(Self.family)
+        #expect(again.isUnchanged)
+        #expect(again.counts.unchanged == 2)
+        #expect(try await world.state() == state)
+    }
+
+    @Test func aPlanIsWhatThenHappens() async throws {
+        let world = try SyncWorld()
+        try await world.sync(Self.family)
+        let state = try await world.state()
+        let change = Array(#"[{"id":1,"notes":[{"id":2}]},{"id":3,"tags":[{"name":"z"}]}]"#.utf8)
+        let planned = try await world.json.plan(.bytes(change), into: "User")
+        #expect(try await world.state() == state)
+        #expect(try await world.json.sync(.bytes(change), into: "User") == planned)
+    }
+
+    @Test func anObjectWithoutAUsableKeyIsReported() async throws {
+        let world = try SyncWorld()
+        let result = try await world.sync(#"[{"id":1},{"id":null},{"name":"x"},{"id":[]},{"id":2}]"#)
+        #expect(result.counts.inserted == 2)
+        #expect(result.rejected.map(\.index) == [1, 2, 3])
+        #expect(result.rejected.allSatisfy { $0.keyPath == "id" && $0.attribute == "id" })
+    }
+
+    @Test(arguments: [
+        (#"[{"id":0},{"id":"0"}]"#, 1), (#"[{"id":1},{"id":1.0}]"#, 1),
+        (#"[{"id":9007199254740993},{"id":9007199254740992}]"#, 2), (#"[{"id":70000}]"#, 1),
+    ])
+    func numbersAreKeysByTheirWorth(_ text: String, _ count: Int) async throws {
+        let world = try SyncWorld()
+        try await world.sync(text)
+        #expect(try await world.store.count(StoreQuery("User")) == count)
+    }
+
+    @Test func textsAreKeysByTheirBytes() async throws {
+        let world = try SyncWorld()
+        let long = String(repeating: "k", count: 10_000)
+        try await world.sync(#"[{"name":"\#u{E9}"},{"name":"e\#u{301}"},{"name":""},{"name":"\#(long)"}]"#, into: "Tag")
+        #expect(try await world.store.count(StoreQuery("Tag")) == 4)
+        #expect(try await world.store.record("Tag", key: .identity(long)) != nil)
+    }
+
+    @Test func theLastOfTwinsWins() async throws {
+        let world = try SyncWorld()
+        let result = try await world.sync(#"[{"id":1,"name":"a"},{"id":2},{"id":1,"name":"b"}]"#)
+        #expect(result.counts.all == [2, 0, 0, 0])
+        #expect(try await world.column("name") == ["b", .null])
+    }
+
+    @Test func targetsThatComeLaterAreFound() async throws {
+        let world = try SyncWorld()
+        try await world.sync(#"[{"id":1,"manager_id":3,"tags_ids":["q"]},{"id":2,"manager_id":9},{"id":3}]"#)
+        #expect(try await world.column("id", where: "manager.id = 3") == [1])
+        #expect(try await world.column("id", where: "manager = null") == [2, 3])
+        #expect(try await world.sync(#"[{"id":1,"manager_id":3},{"id":2,"manager_id":9},{"id":3}]"#).isUnchanged)
+    }
+
+    @Test func aChildThatMovesIsNotMadeAnew() async throws {
+        let world = try SyncWorld()
+        try await world.sync(#"[{"id":1,"notes":[{"id":1,"text":"a"}]},{"id":2,"notes":[]}]"#)
+        let row = try await world.store.record("Note", key: .identity(1))?.row
+        let result = try await world.sync(#"[{"id":1,"notes":[]},{"id":2,"notes":[{"id":1}]}]"#)
+        #expect(try await world.store.record("Note", key: .identity(1))?.row == row)
+        #expect(result.countsByEntity["Note"]?.all == [0, 0, 1, 0])
+        #expect(try await world.column("text", of: "Note", where: "user.id = 2") == ["a"])
+    }
+
+    @Test func absentIsNotNullAndNullIsNotEmpty() async throws {
+        let world = try SyncWorld()
+        try await world.sync(Self.family)
+        try await world.sync(#"[{"id":1},{"id":2}]"#)
+        #expect(try await world.column("id", where: "notes.@count = 2 and company.id = 7") == [1])
+        try await world.sync(#"[{"id":1,"notes":null,"company":null},{"id":2}]"#)
+        #expect(try await world.column("id", of: "Note", where: "user = null") == [1, 2])
+        #expect(try await world.column("id", where: "company = null") == [1])
+        try await world.sync(#"[{"id":1,"notes":[{"id":1}]},{"id":2}]"#)
+        #expect(try await world.sync(#"[{"id":1,"notes":[]},{"id":2}]"#).countsByEntity["Note"]?.deleted == 1)
+    }
+
+    @Test func whatIsOutOfScopeStaysAndWhatMovesIntoItIsMoved() async throws {
+        let world = try SyncWorld()
+        try await world.sync(#"[{"id":1,"age":10},{"id":2,"age":20},{"id":3,"age":30}]"#)
+        let options = StoreSyncOptions(scope: Key("age") >= 20)
+        let result = try await world.json.sync(
+            .bytes(Array(#"[{"id":1,"age":40},{"id":3,"age":30}]"#.utf8)), into: "User", options: options)
+        #expect(result.counts.all == [0, 1, 1, 1])
+        #expect(try await world.column("age") == [40, 30])
+    }
+
+    @Test func aSuspiciousDeletionIsRefusedOrWithheld() async throws {
+        let world = try SyncWorld()
+        try await world.sync("[\((1...10).map { #"{"id":\#($0)}"# }.joined(separator: ","))]")
+        let source = JSONSource.bytes(Array(#"[{"id":1},{"id":11}]"#.utf8))
+        var options = StoreSyncOptions(removalLimit: RemovalLimit(fraction: 0.5))
+        await #expect(throws: StoreSyncError.self) {
+            try await world.json.sync(source, into: "User", options: options)
+        }
+        #expect(try await world.store.count(StoreQuery("User")) == 10)
+        options.removalLimit?.action = .withhold
+        let result = try await world.json.sync(source, into: "User", options: options)
+        #expect(result.counts.withheld == 9)
+        #expect(result.counts.inserted == 1)
+        #expect(try await world.store.count(StoreQuery("User")) == 11)
+    }
+
+    @Test func anObjectThatIsLeftOutIsNotTakenForAbsent() async throws {
+        let world = try SyncWorld(contract: ValueContract(wrongType: .reject))
+        try await world.sync(#"[{"id":1,"age":1},{"id":2},{"id":3}]"#)
+        let result = try await world.sync(#"[{"id":1,"age":"old"},{"id":2}]"#)
+        #expect(result.rejected.map(\.keyPath) == ["age"])
+        #expect(result.counts.withheld == 2)
+        #expect(try await world.store.count(StoreQuery("User")) == 3)
+    }
+
+    @Test(arguments: [#"[{"id":1},{"id"#, "<html>", "", "[1,2", #"[{"id":2}] x"#])
+    func whatIsNoJSONChangesNothing(_ text: String) async throws {
+        let world = try SyncWorld()
+        try await world.sync(Self.family)
+        let state = try await world.state()
+        await #expect(throws: JSONError.self) { try await world.sync(text) }
+        #expect(try await world.state() == state)
+    }
+
+    @Test func childrenAreSyncedBelowTheirParent() async throws {
+        let world = try SyncWorld()
+        try await world.sync(Self.family)
+        let parent = SyncParent("User", where: Key("id") == 1)
+        let result = try await world.sync(#"[{"id":2,"text":"c"},{"id":3}]"#, into: "Note", childrenOf: parent)
+        #expect(result.counts.all == [1, 1, 0, 1])
+        #expect(try await world.column("id", of: "Note", where: "user.id = 1") == [2, 3])
+        let tags = try await world.sync(
+            #"[{"name":"z"},{"name":"x"}]"#, into: "Tag", childrenOf: parent)
+        #expect(tags.counts.deleted == 0)
+        let stored = try await world.store.records(StoreQuery("User", where: Key("id") == 1), with: ["tags"])
+        #expect(stored.first?.record[related: "tags"] == .many([.identity("z"), .identity("x")]))
+        await #expect(throws: StoreSyncError.noParent(entity: "User")) {
+            try await world.sync("[]", into: "Note", childrenOf: SyncParent("User", where: Key("id") == 99))
+        }
+    }
+
+    @Test func theHookSeesWhatIsNewAtEveryDepth() async throws {
+        let world = try SyncWorld()
+        try await world.sync(#"[{"id":1,"name":"old"}]"#)
+        var options = StoreSyncOptions()
+        options.willInsert = { object, entity in
+            var object = object
+            object[entity == "User" ? "name" : "text"] = .string("new \(entity)")
+            return object
+        }
+        let text = #"[{"id":1,"notes":[{"id":5}]},{"id":2}]"#
+        try await _ = world.json.sync(.bytes(Array(text.utf8)), into: "User", options: options)
+        #expect(try await world.column("name") == ["old", "new User"])
+        #expect(try await world.column("text", of: "Note") == ["new Note"])
+    }
+
+    @Test func oneObjectIsUpdatedAndDeletedByItsKey() async throws {
+        let world = try SyncWorld()
+        try await world.sync(Self.family)
+        let json = try JSONValue(parsing: #"{"name":"Eve","notes":[{"id":1}]}"#)
+        #expect(try await world.json.update(.identity(1), in: "User", with: json)?.counts.updated == 1)
+        #expect(try await world.json.update(.identity(9), in: "User", with: json) == nil)
+        #expect(try await world.column("name") == ["Eve", "Bob"])
+        #expect(try await world.json.delete(.identity(1), in: "User"))
+        #expect(try await !world.json.delete(.identity(1), in: "User"))
+        #expect(try await world.store.count(StoreQuery("Note")) == 0)
+    }
+
+    @Test func objectsAreExportedAsTheyCame() async throws {
+        let world = try SyncWorld()
+        try await world.sync(Self.family)
+        let bytes = try await world.json.export("User", key: .identity(1))
+        let other = try SyncWorld()
+        try await other.sync(String(decoding: try #require(bytes), as: UTF8.self))
+        #expect(try await other.json.export("User", key: .identity(1)) == bytes)
+        let collected = Collected()
+        try await world.json.export(StoreQuery("User")) { await collected.append($0) }
+        #expect(try await world.json.export(StoreQuery("User")) == (await collected.bytes))
+    }
+
+    private actor Collected {
+        var bytes: [UInt8] = []
+        func append(_ piece: [UInt8]) { bytes += piece }
+    }
+
+    @Test func aStoreAndAMapperOfDifferentModelsAreRefused() throws {
+        let mapper = try RecordMapper(try SyncWorld.model.get())
+        let store = MemoryStore(try Model([]))
+        #expect(throws: StoreSyncError.differentModels) { try JSONStore(store, mapper: mapper) }
+    }
+}

@@ -1,0 +1,144 @@
+import JSONMapper
+import StoreSync
+import SyncModel
+import SyncStore
+
+/// A store of users with notes, tags and a company, and how tests look at it.
+struct SyncWorld {
+    let store: any Store
+    let json: JSONStore
+
+    static let model = Result {
+        try Model {
+            Entity("User") {
+                Attribute("id", .int64)
+                Attribute("name", .string)
+                Attribute("age", .int32)
+                Relationship("notes", toMany: "Note", inverse: "user", deleteRule: .cascade)
+                Relationship("tags", toMany: "Tag", ordered: true, inverse: "users")
+                Relationship("company", toOne: "Company", inverse: "users")
+                Relationship("manager", toOne: "User", inverse: "reports")
+                Relationship("reports", toMany: "User", inverse: "manager")
+                Relationship("address", toOne: "Address")
+            }
+            Entity("Note") {
+                Attribute("id", .int64)
+                Attribute("text", .string)
+                Relationship("user", toOne: "User", inverse: "notes")
+            }
+            Entity("Tag", identity: "name") {
+                Attribute("name", .string)
+                Relationship("users", toMany: "User", inverse: "tags")
+            }
+            Entity("Company") {
+                Attribute("id", .int64)
+                Attribute("name", .string)
+                Relationship("users", toMany: "User", inverse: "company")
+            }
+            Entity("Address", attributes: [Attribute("city", .string)], relationships: [])
+        }
+    }
+
+    init(contract: ValueContract? = nil, _ wrap: (any Store) -> any Store = { $0 }) throws {
+        let mapper = try RecordMapper(try Self.model.get(), contract: contract)
+        store = wrap(MemoryStore(mapper.model))
+        json = try JSONStore(store, mapper: mapper)
+    }
+
+    @discardableResult
+    func sync(
+        _ text: String, into entity: String = "User", childrenOf parent: SyncParent? = nil,
+        _ operations: SyncOperations = .all
+    ) async throws -> StoreSyncResult {
+        try await json.sync(
+            .bytes(Array(text.utf8)), into: entity, childrenOf: parent,
+            options: StoreSyncOptions(operations: operations, reportsKeys: true))
+    }
+
+    /// The values of an attribute, in the order of the keys.
+    func column(_ attribute: String, of entity: String = "User", where text: String? = nil) async throws -> [Value] {
+        let predicate: RecordPredicate = try text.map { try RecordPredicate(parsing: $0) } ?? .constant(true)
+        let records = try await store.records(StoreQuery(entity, where: predicate))
+        return records.sorted { "\($0.key)" < "\($1.key)" }.map { $0.record[attribute] }
+    }
+
+    /// All users with all that they are related to, as JSON, in the order of their keys.
+    func state() async throws -> String {
+        var texts: [String] = []
+        for entity in ["Company", "Note", "Tag", "User"] {
+            let query = StoreQuery(entity, orderedBy: [Ordering(entity == "Tag" ? "name" : "id")])
+            texts.append(String(decoding: try await json.export(query), as: UTF8.self))
+        }
+        return texts.joined(separator: "\n")
+    }
+}
+
+extension StoreSyncResult.Counts {
+    /// Inserted, updated, unchanged, deleted.
+    var all: [Int] { [inserted, updated, unchanged, deleted] }
+}
+
+/// Calls of another store, of which one may fail.
+final class FaultyStore: Store {
+    struct Fault: Error {}
+
+    let base: any Store
+    let countdown: Countdown
+
+    init(_ base: any Store, failingAt call: Int) {
+        self.base = base
+        countdown = Countdown(call)
+    }
+
+    var model: Model { base.model }
+
+    @discardableResult
+    func transaction<Result: Sendable>(
+        _ body: @Sendable (any StoreTransaction) async throws -> Result
+    ) async throws -> Result {
+        try await base.transaction { try await body(FaultyTransaction(base: $0, countdown: countdown)) }
+    }
+
+    func read<Result: Sendable>(_ body: @Sendable (any StoreReader) async throws -> Result) async throws -> Result {
+        try await base.read(body)
+    }
+}
+
+private struct FaultyTransaction: StoreTransaction {
+    let base: any StoreTransaction
+    let countdown: Countdown
+
+    var model: Model { base.model }
+
+    func fetch(
+        _ query: StoreQuery, batchRowCount: Int, _ body: ([StoredRecord]) async throws -> Void
+    ) async throws {
+        try countdown.step()
+        try await base.fetch(query, batchRowCount: batchRowCount, body)
+    }
+
+    func count(_ query: StoreQuery) async throws -> Int {
+        try countdown.step()
+        return try await base.count(query)
+    }
+
+    func links(_ relationship: RelationshipLayout, of sources: [Int64]) async throws -> [StoreLink] {
+        try countdown.step()
+        return try await base.links(relationship, of: sources)
+    }
+
+    func merge(_ batch: RecordBatch, handles: [Int64]?, policy: MergePolicy) async throws -> MergeResult {
+        try countdown.step()
+        return try await base.merge(batch, handles: handles, policy: policy)
+    }
+
+    func link(_ batch: LinkBatch) async throws -> LinkResult {
+        try countdown.step()
+        return try await base.link(batch)
+    }
+
+    func remove(_ query: StoreQuery) async throws -> [String: Int] {
+        try countdown.step()
+        return try await base.remove(query)
+    }
+}
