@@ -55,7 +55,7 @@ extension Model {
         var wide: [String: Set<String>] = [:]
         for layout in layouts {
             let names = layout.identitySlots.map { layout.attributes[$0] }.filter(\.type.isInteger).map(\.name)
-            for declaring in [layout] + EntityKeys.ancestors(of: layout, in: self) {
+            for declaring in EntityKeys.lineage(of: layout, in: self) {
                 wide[declaring.name, default: []].formUnion(names)
             }
         }
