@@ -62,7 +62,8 @@ let package = Package(
                 "StoreSync", "SyncStore", "SyncModel", "JSONMapper", "OneWaySynchronizer", "TestSupport",
             ], swiftSettings: settings),
         .testTarget(
-            name: "ScenarioTests", dependencies: ["SyncModel", "CoreDataModel", "JSONMapper", "SyncStore", "StoreSync"],
+            name: "ScenarioTests",
+            dependencies: ["SyncModel", "CoreDataModel", "JSONMapper", "SyncStore", "StoreSync"],
             swiftSettings: settings),
 
         // Fuzz targets, each built alone with --sanitize=fuzzer

@@ -122,7 +122,9 @@ final class SyncRun {
                     let ordinal = group.elementIndices[row]
                     if let reused = origin.reused[ordinal] {
                         handle = reused
-                    } else if !origin.isNested, let slot = identitySlots.first(where: { !reader.isIdentified(row, by: [$0]) }) {
+                    } else if !origin.isNested,
+                        let slot = identitySlots.first(where: { !reader.isIdentified(row, by: [$0]) })
+                    {
                         handle = -1
                         reject(row, of: group, slot, origin)
                     }
