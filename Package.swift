@@ -54,7 +54,7 @@ let package = Package(
             name: "JSONMapperTests", dependencies: ["JSONMapper", "SyncModel", "TestSupport"],
             resources: [.copy("Fixtures")], swiftSettings: settings),
         .testTarget(
-            name: "SyncStoreTests", dependencies: ["SyncModel", "SyncStore", "SyncStoreTesting"],
+            name: "SyncStoreTests", dependencies: ["SyncModel", "SyncStore", "SyncStoreTesting", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "StoreSyncTests",
