@@ -1,7 +1,9 @@
 import CoreDataModel
 import Foundation
 import JSONMapper
+import StoreSync
 import SyncModel
+import SyncStore
 import TestSupport
 import Testing
 
@@ -111,5 +113,19 @@ import Testing
         #expect(modelFile.model == (try Self.model()))
         #expect(warnings.isEmpty)
         #expect(attributes?.count == 4)
+    }
+
+    @Test func aStoreBecomesEqualToJSON() async throws {
+        let mapper = try RecordMapper(try Self.model())
+        let bytes = Array(#"[{"id": 1, "first_name": "Ada", "notes": [{"id": 9, "text": "hello"}]}]"#.utf8)
+        // README
+        let store = try JSONStore(MemoryStore(mapper.model), mapper: mapper)
+        let result = try await store.sync(.bytes(bytes), into: "User")  // nested notes are synced too
+        let ada = try await store.store.records(StoreQuery("User", where: Key("firstName") == "Ada"))
+        let json = try await store.export(StoreQuery("User"))
+        // end of README
+        #expect(result.countsByEntity.mapValues(\.inserted) == ["User": 1, "Note": 1])
+        #expect(ada.count == 1)
+        #expect(String(decoding: json, as: UTF8.self).contains("hello"))
     }
 }
