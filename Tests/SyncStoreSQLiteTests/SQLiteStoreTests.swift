@@ -1,4 +1,5 @@
 import SyncModel
+import SyncStoreSQL
 import SyncStoreSQLite
 import SyncStoreTesting
 import TestSupport
