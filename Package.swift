@@ -61,7 +61,7 @@ let package = Package(
             name: "JSONMapperTests", dependencies: ["JSONMapper", "SyncModel"], resources: [.copy("Fixtures")],
             swiftSettings: settings),
         .testTarget(
-            name: "SyncStoreTests", dependencies: ["SyncModel", "SyncStore", "SyncStoreTesting"],
+            name: "SyncStoreTests", dependencies: ["SyncModel", "SyncStore", "SyncStoreTesting", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "StoreSyncTests",
