@@ -46,6 +46,7 @@ public struct JSONStore: Sendable {
     /// - Returns: What was done.
     /// - Throws: `JSONError`, `MappingError`, `StoreSyncError`, `StoreError`, `RecordPredicateError`, `CancellationError`, what the source, the hook and the
     ///   store throw; then nothing has been done.
+    @discardableResult
     public func sync(
         _ json: JSONSource, into entity: String, childrenOf parent: SyncParent? = nil,
         options: StoreSyncOptions = StoreSyncOptions()
@@ -62,6 +63,7 @@ public struct JSONStore: Sendable {
     /// - Parameter pages: The payloads, in any order and of any sizes; an object may be in several, of which the last one wins.
     /// - Returns: What was done.
     /// - Throws: As ``sync(_:into:childrenOf:options:)``, and what the sequence throws; then nothing has been done.
+    @discardableResult
     public func sync(
         pages: any AsyncSequence<JSONSource, any Error> & Sendable, into entity: String,
         childrenOf parent: SyncParent? = nil, options: StoreSyncOptions = StoreSyncOptions()
@@ -107,6 +109,7 @@ public struct JSONStore: Sendable {
     ///   - keyPath: The keys that lead to the array, dots between them.
     /// - Returns: What was done.
     /// - Throws: As ``sync(_:into:childrenOf:options:)``; also for an object or relationship that does not fit. Then nothing has been done.
+    @discardableResult
     public func importObjects(
         _ json: JSONSource, into entity: String, keyPath: String = ""
     ) async throws -> StoreSyncResult {
@@ -125,6 +128,7 @@ public struct JSONStore: Sendable {
     ///
     /// - Returns: What was done.
     /// - Throws: As ``sync(_:into:childrenOf:options:)``.
+    @discardableResult
     public func insertOrUpdate(_ json: JSONSource, in entity: String) async throws -> StoreSyncResult {
         try await sync(
             json, into: entity, options: StoreSyncOptions(operations: SyncOperations.all.subtracting(.delete)))
@@ -138,6 +142,7 @@ public struct JSONStore: Sendable {
     ///   - json: An object; keys that are absent leave what they stand for as it is.
     /// - Returns: What was done; nil if there is no such object, and then nothing is.
     /// - Throws: As ``sync(_:into:childrenOf:options:)``; `StoreError.identityTaken` where the JSON gives it the key of another object.
+    @discardableResult
     public func update(_ key: RecordKey, in entity: String, with json: JSONValue) async throws -> StoreSyncResult? {
         let session = SyncSession(mapper: mapper, entity: entity, parent: nil, options: StoreSyncOptions())
         return try await store.transaction { transaction in
@@ -150,6 +155,7 @@ public struct JSONStore: Sendable {
     ///
     /// - Returns: Whether there was such an object.
     /// - Throws: `StoreError.deletionDenied`, and what the store throws.
+    @discardableResult
     public func delete(_ key: RecordKey, in entity: String) async throws -> Bool {
         try await store.transaction { transaction in
             guard let stored = try await transaction.record(entity, key: key) else { return false }
