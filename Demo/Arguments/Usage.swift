@@ -5,6 +5,8 @@ enum Usage {
         case general
         case tour
         case mirror
+        case sync
+        case model
 
         /// The command line that shows this help.
         var command: String { self == .general ? "Demo --help" : "Demo \(rawValue) --help" }
@@ -58,6 +60,47 @@ enum Usage {
 
             A request is tried up to 4 times when it fails in a way that may pass. Files appear when they are whole.
             Ctrl-C lets nothing half done behind; a second one ends the process at once.
+
+            Exit codes: 0 done, 1 failed, 64 wrong arguments, 130 stopped by Ctrl-C.
+            """
+        case .sync:
+            """
+            Makes the objects of a store equal to those of a JSON file: inserts what is new, updates what differs,
+            deletes what is absent, relates what is nested. All of it happens, or nothing does.
+
+            Usage: Demo sync FILE --entity NAME [options]
+
+              FILE   an array of objects, or one object; - for standard input
+
+            Options:
+              --entity NAME          what the objects are
+              --model MODEL          an .xcdatamodeld, an .xcdatamodel or its XML; without it a model is made of the JSON
+              --store STORE          memory: (default), which ends with the command
+              --key-path A.B         the keys that lead to the array
+              --dialect sync|groot   how the model says what keys mean (default sync); groot needs --model
+              --operations LIST      what may be done, commas between: insert, update, delete, insertRelationships,
+                                     updateRelationships, deleteRelationships (default all)
+              --where CONDITION      delete only where this holds, such as 'createdAt > 2014-01-01'
+              --max-removals N|P%    fail, with nothing done, when more than N objects, or more than P percent of
+                                     them, are absent
+              --plan                 show what would happen, and change nothing
+              --json                 print one JSON object and nothing else, also about a failure
+
+            Exit codes: 0 done, 1 failed, 64 wrong arguments, 130 stopped by Ctrl-C.
+            """
+        case .model:
+            """
+            Prints a model: one made of a sample of JSON, or the one that a Core Data model file has.
+
+            Usage: Demo model FILE [options]
+
+              FILE   JSON (an array of objects, or one), an .xcdatamodeld, an .xcdatamodel or its XML;
+                     - for standard input
+
+            Options:
+              --format swift|xcdatamodel   Swift source (default), or the XML of an .xcdatamodel folder's 'contents'
+              --entity NAME                what the objects of the JSON are (default Item)
+              --key-path A.B               the keys that lead to the array in the JSON
 
             Exit codes: 0 done, 1 failed, 64 wrong arguments, 130 stopped by Ctrl-C.
             """
