@@ -21,12 +21,9 @@ struct SwiftModelWriter {
     /// The source of a function that makes a model; it compiles in any file, and the model it makes is equal.
     static func source(of model: Model) -> String {
         var writer = SwiftModelWriter()
-        for (index, entity) in model.entities.enumerated() {
-            if index > 0 { writer.lines.append("") }
-            writer.write(entity)
-        }
+        for entity in model.entities { writer.write(entity) }
         let imports = writer.needsFoundation ? "import Foundation\nimport SyncModel" : "import SyncModel"
-        let body = writer.lines.map { $0.isEmpty ? "" : "        \($0)" }
+        let body = writer.lines.map { "        \($0)" }
         return """
             \(imports)
 
@@ -47,10 +44,11 @@ struct SwiftModelWriter {
             arguments.append("identity: \(entity.identity.map(Self.literal).joined(separator: ", "))")
         }
         arguments += Self.tail(formerName: entity.formerName, userInfo: entity.userInfo)
-        lines.append("Entity(\(arguments.joined(separator: ", "))) {")
+        let isEmpty = entity.attributes.isEmpty && entity.relationships.isEmpty
+        lines.append("Entity(\(arguments.joined(separator: ", "))) {\(isEmpty ? "}" : "")")
         for attribute in entity.attributes { lines.append("    \(source(of: attribute))") }
         for relationship in entity.relationships { lines.append("    \(Self.source(of: relationship))") }
-        lines.append("}")
+        if !isEmpty { lines.append("}") }
     }
 
     private mutating func source(of attribute: Attribute) -> String {
