@@ -19,6 +19,7 @@ let package = Package(
         .library(name: "SyncStore", targets: ["SyncStore"]),
         .library(name: "SyncStoreTesting", targets: ["SyncStoreTesting"]),
         .library(name: "StoreSync", targets: ["StoreSync"]),
+        .library(name: "SyncStoreSQLite", targets: ["SyncStoreSQLite", "SyncStoreSQL"]),
     ],
     targets: [
         .target(name: "OneWaySynchronizer", swiftSettings: settings),
@@ -26,7 +27,9 @@ let package = Package(
         .executableTarget(
             name: "Demo",
             dependencies: [
-                "OneWaySynchronizer", "LoopbackServer", "SyncModel", "CoreDataModel", "JSONMapper", "SyncStore", "StoreSync",
+                "OneWaySynchronizer", "LoopbackServer", "SyncModel", "CoreDataModel", "JSONMapper", "SyncStore",
+                "StoreSync",
+                "SyncStoreSQLite",
             ], path: "Demo", swiftSettings: settings),
         .target(name: "SyncModel", swiftSettings: settings),
         .target(name: "CoreDataModel", dependencies: ["SyncModel"], swiftSettings: settings),
@@ -36,6 +39,12 @@ let package = Package(
             name: "SyncStoreTesting", dependencies: ["SyncModel", "SyncStore"], swiftSettings: settings),
         .target(
             name: "StoreSync", dependencies: ["OneWaySynchronizer", "SyncModel", "JSONMapper", "SyncStore"],
+            swiftSettings: settings),
+        .systemLibrary(
+            name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite3"])]),
+        .target(name: "SyncStoreSQL", dependencies: ["SyncModel", "SyncStore"], swiftSettings: settings),
+        .target(
+            name: "SyncStoreSQLite", dependencies: ["SyncModel", "SyncStore", "SyncStoreSQL", "CSQLite"],
             swiftSettings: settings),
 
         // Tests
@@ -69,7 +78,17 @@ let package = Package(
             ], swiftSettings: settings),
         .testTarget(
             name: "ScenarioTests",
-            dependencies: ["SyncModel", "CoreDataModel", "JSONMapper", "SyncStore", "StoreSync", "TestSupport"],
+            dependencies: [
+                "SyncModel", "CoreDataModel", "JSONMapper", "SyncStore", "StoreSync", "SyncStoreSQLite", "TestSupport",
+            ], swiftSettings: settings),
+        .testTarget(
+            name: "SyncStoreSQLTests", dependencies: ["SyncStoreSQL", "SyncStore", "SyncModel"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "SyncStoreSQLiteTests",
+            dependencies: [
+                "SyncStoreSQLite", "SyncStoreSQL", "SyncStore", "SyncStoreTesting", "SyncModel", "TestSupport",
+            ],
             swiftSettings: settings),
 
         // Fuzz targets, each built alone with --sanitize=fuzzer

@@ -1,0 +1,261 @@
+import Foundation
+package import SyncModel
+
+/// Writes predicates and orderings as SQL that selects the same rows as they select records in memory.
+///
+/// A path through to-one relationships becomes a scalar subquery, which is null where the path leads to nothing, as in memory.
+package struct SQLPredicate {
+    /// The collation that compares decimal numbers, which are kept as text, by their worth.
+    package static let decimalCollation = "sync_decimal"
+    /// Values of an `IN` beyond this number are written out, since parameters are limited.
+    private static let parameterLimit = 500
+
+    /// The values of the parameters written so far.
+    package private(set) var bindings: [SQLBinding] = []
+    private let schema: SQLSchema
+    private var aliasCount = 0
+
+    package init(_ schema: SQLSchema) {
+        self.schema = schema
+    }
+
+    /// The condition of a predicate on the rows of an entity's table.
+    ///
+    /// - Parameters:
+    ///   - predicate: A predicate that is bound to the entity.
+    ///   - entity: The entity's place in the model.
+    ///   - alias: What the table is called in the statement.
+    package mutating func condition(_ predicate: BoundPredicate, entity: Int, alias: String) -> String {
+        switch predicate {
+        case .constant(let holds):
+            return holds ? "1" : "0"
+        case .comparison(let key, let comparison, let value):
+            return self.comparison(key, comparison, value, entity: entity, alias: alias)
+        case .isIn(let key, let values):
+            return isIn(key, values, entity: entity, alias: alias)
+        case .isNull(let key):
+            return "\(expression(key, entity: entity, alias: alias)) IS NULL"
+        case .text(let key, let match, let text):
+            return self.text(key, match, text, entity: entity, alias: alias)
+        case .and(let parts):
+            return joined(parts, by: " AND ", orElse: "1", entity: entity, alias: alias)
+        case .or(let parts):
+            return joined(parts, by: " OR ", orElse: "0", entity: entity, alias: alias)
+        case .not(let part):
+            return "NOT (\(condition(part, entity: entity, alias: alias)))"
+        }
+    }
+
+    /// The terms of an `ORDER BY`, the row's number last, so that the order is always the same.
+    package mutating func order(_ orderings: [BoundOrdering], entity: Int, alias: String) -> String {
+        var terms: [String] = []
+        for ordering in orderings {
+            let expression = expression(ordering.key, entity: entity, alias: alias)
+            let direction = ordering.ascending ? "ASC" : "DESC"
+            let nulls = ordering.nulls == .first ? "FIRST" : "LAST"
+            terms.append("\(expression)\(collation(ordering.key)) \(direction) NULLS \(nulls)")
+        }
+        terms.append("\(alias).\(schema.rowColumn)")
+        return terms.joined(separator: ", ")
+    }
+
+    // MARK: Conditions
+
+    private mutating func joined(
+        _ parts: [BoundPredicate], by separator: String, orElse empty: String, entity: Int, alias: String
+    ) -> String {
+        guard !parts.isEmpty else { return empty }
+        var conditions: [String] = []
+        for part in parts {
+            conditions.append("(\(condition(part, entity: entity, alias: alias)))")
+        }
+        return conditions.joined(separator: separator)
+    }
+
+    private mutating func comparison(
+        _ key: BoundKey, _ comparison: Comparison, _ value: Value, entity: Int, alias: String
+    ) -> String {
+        let expression = expression(key, entity: entity, alias: alias)
+        switch value {
+        case .null:
+            return "NULL"
+        case .double(let number) where number.isNaN:
+            // What is no number comes before all numbers, and no column holds it.
+            return constant([.greater, .greaterOrEqual, .notEqual].contains(comparison), for: expression)
+        case .decimal(let number) where isInteger(key):
+            return compareWhole(expression, comparison, with: number)
+        default:
+            bindings.append(schema.binding(value))
+            return "\(expression)\(collation(key)) \(comparison.rawValue) ?"
+        }
+    }
+
+    /// Compares a whole number with a decimal one, exactly: with the decimal itself if it is whole, else with the next lower number.
+    private mutating func compareWhole(_ expression: String, _ comparison: Comparison, with number: Decimal) -> String {
+        var exact = number
+        var floor = Decimal()
+        NSDecimalRound(&floor, &exact, 0, .down)
+        guard let whole = Int64(floor.description) else {
+            let isGreater = number > 0
+            let holds =
+                isGreater
+                ? [.less, .lessOrEqual, .notEqual].contains(comparison)
+                : [.greater, .greaterOrEqual, .notEqual].contains(comparison)
+            return constant(holds, for: expression)
+        }
+        if floor == number {
+            bindings.append(.integer(whole))
+            return "\(expression) \(comparison.rawValue) ?"
+        }
+        switch comparison {
+        case .equal, .notEqual:
+            return constant(comparison == .notEqual, for: expression)
+        case .less, .lessOrEqual:
+            bindings.append(.integer(whole))
+            return "\(expression) <= ?"
+        case .greater, .greaterOrEqual:
+            bindings.append(.integer(whole))
+            return "\(expression) > ?"
+        }
+    }
+
+    /// True or false, but unknown where the expression is null.
+    private func constant(_ holds: Bool, for expression: String) -> String {
+        holds ? "(\(expression) IS NOT NULL OR NULL)" : "(\(expression) IS NULL AND NULL)"
+    }
+
+    private mutating func isIn(_ key: BoundKey, _ values: [Value], entity: Int, alias: String) -> String {
+        guard !values.isEmpty else { return "0" }
+        let expression = expression(key, entity: entity, alias: alias)
+        var bound: [SQLBinding] = []
+        for value in values {
+            switch value {
+            case .double(let number) where number.isNaN: continue
+            case .decimal(let number) where isInteger(key):
+                if let whole = Int64(number.description) { bound.append(.integer(whole)) }
+            default: bound.append(schema.binding(value))
+            }
+        }
+        guard !bound.isEmpty else { return constant(false, for: expression) }
+        var terms: [String] = []
+        for binding in bound {
+            if bound.count > Self.parameterLimit, let literal = binding.literal {
+                terms.append(literal)
+            } else {
+                bindings.append(binding)
+                terms.append("?")
+            }
+        }
+        return "\(expression) IN (\(terms.joined(separator: ", ")))"
+    }
+
+    /// Compares bytes: as texts, SQLite would compare letters and stop at a zero byte.
+    private mutating func text(
+        _ key: BoundKey, _ match: TextMatch, _ text: String, entity: Int, alias: String
+    ) -> String {
+        let expression = expression(key, entity: entity, alias: alias)
+        let length = text.utf8.count
+        guard length > 0 else { return constant(true, for: expression) }
+        bindings.append(.blob(Data(text.utf8)))
+        let bytes = "CAST(\(expression) AS BLOB)"
+        switch match {
+        case .contains: return "instr(\(bytes), ?) > 0"
+        case .beginsWith: return "substr(\(bytes), 1, \(length)) = ?"
+        case .endsWith: return "substr(\(bytes), -\(length)) = ?"
+        }
+    }
+
+    // MARK: Expressions
+
+    private func isInteger(_ key: BoundKey) -> Bool {
+        switch key.leaf {
+        case .attribute(_, let type): type.isInteger
+        case .count: true
+        case .target: false
+        }
+    }
+
+    private func collation(_ key: BoundKey) -> String {
+        if case .attribute(_, .decimal) = key.leaf { " COLLATE \(Self.decimalCollation)" } else { "" }
+    }
+
+    private mutating func expression(_ key: BoundKey, entity: Int, alias: String) -> String {
+        expression(key, step: 0, entity: entity, alias: alias)
+    }
+
+    private mutating func expression(_ key: BoundKey, step: Int, entity: Int, alias: String) -> String {
+        guard step < key.steps.count else { return leaf(key, alias: alias) }
+        let relationship = key.steps[step]
+        let next = nextAlias()
+        let rest = expression(key, step: step + 1, entity: relationship.destination, alias: next)
+        switch schema.relationships[entity][relationship.index] {
+        case .column(let link):
+            return "(SELECT \(rest) FROM \(SQLText.name(link.target)) \(next) "
+                + "WHERE \(next).\(schema.rowColumn) = \(alias).\(SQLText.name(link.column)))"
+        case .inverseColumn(let link):
+            return "(SELECT \(rest) FROM \(SQLText.name(link.table)) \(next) "
+                + "WHERE \(next).\(SQLText.name(link.column)) = \(alias).\(schema.rowColumn))"
+        case .join:
+            preconditionFailure("a step of a path is a to-one relationship, which has no join table")
+        }
+    }
+
+    private mutating func leaf(_ key: BoundKey, alias: String) -> String {
+        switch key.leaf {
+        case .attribute(let slot, _):
+            return "\(alias).\(SQLText.name(schema.columns[key.entity][slot]))"
+        case .target(let relationship):
+            switch schema.relationships[key.entity][relationship] {
+            case .column(let link): return "\(alias).\(SQLText.name(link.column))"
+            case .inverseColumn(let link):
+                let next = nextAlias()
+                return "(SELECT \(next).\(schema.rowColumn) FROM \(SQLText.name(link.table)) \(next) "
+                    + "WHERE \(next).\(SQLText.name(link.column)) = \(alias).\(schema.rowColumn))"
+            case .join: preconditionFailure("a target is that of a to-one relationship, which has no join table")
+            }
+        case .count(let relationship):
+            let table: String
+            let column: String
+            switch schema.relationships[key.entity][relationship] {
+            case .inverseColumn(let link): (table, column) = (link.table, link.column)
+            case .join(let link): (table, column) = (link.table, link.source)
+            case .column: preconditionFailure("a to-many relationship is no column")
+            }
+            let next = nextAlias()
+            return "(SELECT count(*) FROM \(SQLText.name(table)) \(next) "
+                + "WHERE \(next).\(SQLText.name(column)) = \(alias).\(schema.rowColumn))"
+        }
+    }
+
+    private mutating func nextAlias() -> String {
+        aliasCount += 1
+        return "r\(aliasCount)"
+    }
+}
+
+extension SQLSchema {
+    /// A value in the form that its column keeps.
+    package func binding(_ value: Value) -> SQLBinding {
+        switch value {
+        case .null: return .null
+        case .bool(let flag): return .integer(flag ? 1 : 0)
+        case .int(let number): return .integer(number)
+        case .double(let number): return number.isNaN ? .null : .real(number)
+        case .decimal(let number): return .text(number.description)
+        case .string(let text), .uri(let text): return .text(text)
+        case .binary(let data): return .blob(data)
+        case .uuid(let uuid): return .text(uuid.uuidString)
+        case .date(let moment):
+            guard dates == .iso8601 else { return .real(Double(moment.microseconds) / 1_000_000) }
+            var isWritten = false
+            let text = String(unsafeUninitializedCapacity: DateText.byteCount) { buffer in
+                guard let start = buffer.baseAddress else { return 0 }
+                isWritten = DateText.write(moment, to: start)
+                return isWritten ? DateText.byteCount : 0
+            }
+            if isWritten { return .text(text) }
+            if moment.microseconds < 0 { return .integer(moment.microseconds) }
+            return .blob(withUnsafeBytes(of: moment.microseconds.bigEndian) { Data($0) })
+        }
+    }
+}

@@ -1,0 +1,158 @@
+package import SyncModel
+package import SyncStore
+
+/// Writes the statements that read objects and links.
+package struct SQLQueries: Sendable {
+    /// The function, to be provided by the connection, that tells whether a row is in a set: its arguments are the number of the set and the
+    /// row.
+    package static let rowSetFunction = "sync_contains"
+
+    package let schema: SQLSchema
+
+    package init(_ schema: SQLSchema) {
+        self.schema = schema
+    }
+
+    /// What a statement that reads records gives: first the row's number and, where the family has several entities, the entity's name;
+    /// then the columns of attributes.
+    package struct Columns: Sendable {
+        /// Whether the second column is the entity's name.
+        package let namesEntity: Bool
+        /// The names of the attributes' columns.
+        package let names: [String]
+        /// For each entity that may occur, by its place in the model, the column of each slot among those of the statement, counted from 0.
+        package let places: [Int: [Int]]
+    }
+
+    /// What the statements that read an entity's objects give.
+    package func columns(of entity: Int) -> Columns {
+        let layout = schema.model.layouts[entity]
+        let namesEntity = schema.families[schema.familyIndex[entity]].namesEntity
+        var names: [String] = []
+        var index: [String: Int] = [:]
+        var places: [Int: [Int]] = [:]
+        for member in layout.family {
+            places[member] = schema.columns[member].map { name in
+                if let known = index[name] { return known }
+                let place = names.count + (namesEntity ? 2 : 1)
+                index[name] = place
+                names.append(name)
+                return place
+            }
+        }
+        return Columns(namesEntity: namesEntity, names: names, places: places)
+    }
+
+    /// The statement that reads the objects of a query in its order.
+    ///
+    /// - Parameters:
+    ///   - query: A query of an entity of the model.
+    ///   - rowSet: The number that the rows to be left out are known by to the row set function; needed for `rows: .except`.
+    /// - Throws: `ModelError`, `RecordPredicateError`.
+    package func records(_ query: StoreQuery, rowSet: Int64?) throws -> SQLStatementText {
+        let layout = try schema.model.layout(of: query.entity)
+        let columns = columns(of: layout.index)
+        var terms = ["t.\(schema.rowColumn)"]
+        if columns.namesEntity { terms.append("t.\(schema.entityColumn)") }
+        terms += columns.names.map { "t.\(SQLText.name($0))" }
+        return try select(terms.joined(separator: ", "), query, layout: layout, rowSet: rowSet, isOrdered: true)
+    }
+
+    /// The statement that reads the rows of a query's objects.
+    package func rows(_ query: StoreQuery, rowSet: Int64?) throws -> SQLStatementText {
+        let layout = try schema.model.layout(of: query.entity)
+        let isOrdered = query.limit != nil || query.offset > 0
+        return try select(
+            "t.\(schema.rowColumn)", query, layout: layout, rowSet: rowSet, isOrdered: isOrdered)
+    }
+
+    /// The statement that counts the objects of a query.
+    package func count(_ query: StoreQuery, rowSet: Int64?) throws -> SQLStatementText {
+        let layout = try schema.model.layout(of: query.entity)
+        // An ordering changes no number, but is looked up all the same.
+        for ordering in query.ordering { _ = try ordering.bound(to: layout, in: schema.model) }
+        guard query.limit != nil || query.offset > 0 else {
+            return try select("count(*)", query, layout: layout, rowSet: rowSet, isOrdered: false)
+        }
+        let inner = try select("1", query, layout: layout, rowSet: rowSet, isOrdered: false)
+        return SQLStatementText("SELECT count(*) FROM (\(inner.text))", inner.bindings)
+    }
+
+    private func select(
+        _ terms: String, _ query: StoreQuery, layout: EntityLayout, rowSet: Int64?, isOrdered: Bool
+    ) throws -> SQLStatementText {
+        let predicate = try query.predicate.bound(to: layout, in: schema.model)
+        let ordering = try query.ordering.map { try $0.bound(to: layout, in: schema.model) }
+        var writer = SQLPredicate(schema)
+        var conditions: [String] = []
+        if predicate != .constant(true) {
+            conditions.append("(\(writer.condition(predicate, entity: layout.index, alias: "t")))")
+        }
+        if let condition = schema.entityCondition(layout.index, alias: "t") { conditions.append(condition) }
+        var bindings = writer.bindings
+        switch query.rows {
+        case .all: break
+        case .only(let rows):
+            conditions.append("t.\(schema.rowColumn) IN (SELECT value FROM json_each(?))")
+            bindings.append(.text(Self.list(rows)))
+        case .except:
+            conditions.append("NOT \(Self.rowSetFunction)(?, t.\(schema.rowColumn))")
+            bindings.append(.integer(rowSet ?? 0))
+        }
+        var text = "SELECT \(terms) FROM \(SQLText.name(schema.table(of: layout.index))) t"
+        if !conditions.isEmpty { text += " WHERE \(conditions.joined(separator: " AND "))" }
+        if isOrdered {
+            var orderWriter = SQLPredicate(schema)
+            text += " ORDER BY \(orderWriter.order(ordering, entity: layout.index, alias: "t"))"
+            bindings += orderWriter.bindings
+        }
+        if query.limit != nil || query.offset > 0 {
+            text += " LIMIT ? OFFSET ?"
+            bindings += [.integer(Int64(query.limit.map { max($0, 0) } ?? -1)), .integer(Int64(query.offset))]
+        }
+        return SQLStatementText(text, bindings)
+    }
+
+    // MARK: Links
+
+    /// The statement that reads pairs of a relationship's sources and targets, those of a source in its order. Its one parameter is
+    /// a ``list(_:)`` of sources.
+    package func links(_ relationship: RelationshipLayout) -> String {
+        let row = schema.rowColumn
+        let isOrdered = relationship.isOrdered
+        switch schema.relationships[relationship.source][relationship.index] {
+        case .column(let link):
+            let column = SQLText.name(link.column)
+            return "SELECT \(row), \(column) FROM \(SQLText.name(link.table)) "
+                + "WHERE \(row) IN (SELECT value FROM json_each(?)) AND \(column) IS NOT NULL"
+        case .inverseColumn(let link):
+            let column = SQLText.name(link.column)
+            let position = isOrdered ? link.position.map { "\(SQLText.name($0)), " } ?? "" : ""
+            return "SELECT \(column), \(row) FROM \(SQLText.name(link.table)) "
+                + "WHERE \(column) IN (SELECT value FROM json_each(?)) ORDER BY \(column), \(position)\(row)"
+        case .join(let link):
+            let source = SQLText.name(link.source)
+            let target = SQLText.name(link.target)
+            let position = link.position.map { "\(SQLText.name($0)), " } ?? ""
+            return "SELECT \(source), \(target) FROM \(SQLText.name(link.table)) "
+                + "WHERE \(source) IN (SELECT value FROM json_each(?)) ORDER BY \(source), \(position)\(target)"
+        }
+    }
+
+    /// The statement that tells which rows of a ``list(_:)``, its one parameter, are objects of an entity.
+    package func existing(_ entity: Int) -> String {
+        let condition = schema.entityCondition(entity, alias: "t").map { " AND \($0)" } ?? ""
+        return "SELECT t.\(schema.rowColumn) FROM \(SQLText.name(schema.table(of: entity))) t "
+            + "WHERE t.\(schema.rowColumn) IN (SELECT value FROM json_each(?))\(condition)"
+    }
+
+    /// Numbers as a JSON array, which one parameter takes however many they are.
+    package static func list(_ rows: some Sequence<Int64>) -> String {
+        var text = "["
+        for row in rows {
+            if text.utf8.count > 1 { text += "," }
+            text += String(row)
+        }
+        return text + "]"
+    }
+}

@@ -1,0 +1,102 @@
+import SyncModel
+
+/// Writes the statements that delete objects with the model's delete rules, set by set.
+///
+/// The rows to go are gathered in a temporary table, by family and by the round in which they were found: the first round is what was asked
+/// for, each next one what a cascade adds to the one before.
+package struct SQLRemoval: Sendable {
+    /// One rule of a relationship, as statements.
+    package struct Rule: Sendable {
+        package let entity: String
+        package let relationship: String
+        /// For a cascade: adds the related objects of one round's objects to the next; the parameter is the round. For a denial: the entity
+        /// names, or anything where the family has one entity, of objects that are related to one that stays.
+        package let statement: String
+    }
+
+    private let schema: SQLSchema
+    /// The rules that add objects.
+    package let cascades: [Rule]
+    /// The rules that refuse.
+    package let denials: [Rule]
+
+    package init(_ schema: SQLSchema) {
+        self.schema = schema
+        var cascades: [Rule] = []
+        var denials: [Rule] = []
+        for layout in schema.model.layouts {
+            for relationship in layout.relationships where relationship.source == layout.index {
+                let pairs = Self.pairs(relationship, schema: schema)
+                let family = schema.familyIndex[layout.index]
+                let targetFamily = schema.familyIndex[relationship.destination]
+                switch relationship.declaration.deleteRule {
+                case .cascade:
+                    let statement =
+                        "INSERT OR IGNORE INTO temp.sync_doomed (family, row, round) "
+                        + "SELECT \(targetFamily), p.target, ?1 + 1 FROM temp.sync_doomed d JOIN \(pairs) p "
+                        + "ON p.source = d.row WHERE d.family = \(family) AND d.round = ?1"
+                    cascades.append(Rule(entity: layout.name, relationship: relationship.name, statement: statement))
+                case .deny:
+                    let name = schema.families[family].namesEntity ? "o.\(schema.entityColumn)" : "NULL"
+                    let statement =
+                        "SELECT \(name) FROM temp.sync_doomed d JOIN \(pairs) p ON p.source = d.row "
+                        + "JOIN \(SQLText.name(schema.families[family].table)) o ON o.\(schema.rowColumn) = d.row "
+                        + "WHERE d.family = \(family) AND NOT EXISTS (SELECT 1 FROM temp.sync_doomed x "
+                        + "WHERE x.family = \(targetFamily) AND x.row = p.target) LIMIT 1"
+                    denials.append(Rule(entity: layout.name, relationship: relationship.name, statement: statement))
+                case .nullify, .noAction: break
+                }
+            }
+        }
+        self.cascades = cascades
+        self.denials = denials
+    }
+
+    /// The pairs of a relationship as a subquery with the columns `source` and `target`.
+    private static func pairs(_ relationship: RelationshipLayout, schema: SQLSchema) -> String {
+        let row = schema.rowColumn
+        switch schema.relationships[relationship.source][relationship.index] {
+        case .column(let link):
+            let column = SQLText.name(link.column)
+            return "(SELECT \(row) AS source, \(column) AS target FROM \(SQLText.name(link.table)) "
+                + "WHERE \(column) IS NOT NULL)"
+        case .inverseColumn(let link):
+            return "(SELECT \(SQLText.name(link.column)) AS source, \(row) AS target FROM \(SQLText.name(link.table)) "
+                + "WHERE \(SQLText.name(link.column)) IS NOT NULL)"
+        case .join(let link):
+            return "(SELECT \(SQLText.name(link.source)) AS source, \(SQLText.name(link.target)) AS target "
+                + "FROM \(SQLText.name(link.table)))"
+        }
+    }
+
+    /// Makes the temporary table, or empties it.
+    package static let preparation = """
+        CREATE TABLE IF NOT EXISTS temp.sync_doomed \
+        (family INTEGER NOT NULL, row INTEGER NOT NULL, round INTEGER NOT NULL, PRIMARY KEY (family, row)) WITHOUT ROWID; \
+        DELETE FROM temp.sync_doomed
+        """
+
+    /// Adds what a statement selects as the first round.
+    package func start(_ selection: SQLStatementText, entity: Int) -> SQLStatementText {
+        SQLStatementText(
+            "INSERT INTO temp.sync_doomed (family, row, round) "
+                + "SELECT \(schema.familyIndex[entity]), s.*, 0 FROM (\(selection.text)) s", selection.bindings)
+    }
+
+    /// Counts the objects to go of a family, by entity where it has several: entity name, number.
+    package func counts(family: Int) -> String {
+        guard schema.families[family].namesEntity else {
+            let name = SQLText.literal(schema.model.layouts[schema.families[family].root].name)
+            return "SELECT \(name), count(*) FROM temp.sync_doomed WHERE family = \(family)"
+        }
+        return "SELECT o.\(schema.entityColumn), count(*) FROM temp.sync_doomed d "
+            + "JOIN \(SQLText.name(schema.families[family].table)) o ON o.\(schema.rowColumn) = d.row "
+            + "WHERE d.family = \(family) GROUP BY 1"
+    }
+
+    /// Deletes the objects to go of a family; foreign keys take them off what stays.
+    package func deletion(family: Int) -> String {
+        "DELETE FROM \(SQLText.name(schema.families[family].table)) WHERE \(schema.rowColumn) IN "
+            + "(SELECT row FROM temp.sync_doomed WHERE family = \(family))"
+    }
+}

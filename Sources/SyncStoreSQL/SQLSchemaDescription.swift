@@ -1,0 +1,91 @@
+import Foundation
+import SyncModel
+
+/// What a database writes down about its tables, so that a later model can be compared with it.
+package struct SQLSchemaDescription: Hashable, Sendable, Codable {
+    /// An entity as it was stored.
+    struct Entity: Hashable, Codable {
+        var name: String
+        var parent: String?
+        var attributes: [Attribute]
+        var relationships: [Relationship]
+    }
+
+    /// An attribute that an entity declares.
+    struct Attribute: Hashable, Codable {
+        var name: String
+        var type: String
+        var column: String
+    }
+
+    /// A relationship that an entity declares.
+    struct Relationship: Hashable, Codable {
+        var name: String
+        var destination: String
+        var storage: SQLSchema.Storage
+    }
+
+    var entities: [Entity]
+    var families: [String: String]
+    var tables: [SQLSchema.Table]
+    var rowColumn: String
+    var entityColumn: String
+    var dates: DateStorage
+
+    /// Describes a schema.
+    package init(_ schema: SQLSchema) {
+        entities = schema.model.layouts.map { layout in
+            let first = layout.attributes.count - layout.entity.attributes.count
+            return Entity(
+                name: layout.name, parent: layout.entity.parent,
+                attributes: layout.entity.attributes.enumerated().map { index, attribute in
+                    Attribute(
+                        name: attribute.name, type: attribute.type.rawValue,
+                        column: schema.columns[layout.index][first + index])
+                },
+                relationships: layout.relationships.filter { $0.source == layout.index }.map {
+                    Relationship(
+                        name: $0.name, destination: $0.declaration.destination,
+                        storage: schema.relationships[layout.index][$0.index])
+                })
+        }
+        families = Dictionary(
+            uniqueKeysWithValues: schema.families.map { (schema.model.layouts[$0.root].name, $0.table) })
+        tables = schema.tables
+        rowColumn = schema.naming.rowColumn
+        entityColumn = schema.naming.entityColumn
+        dates = schema.dates
+    }
+
+    /// Reads a description from what ``text`` gave.
+    ///
+    /// - Throws: `SQLSchemaError.unreadable`.
+    package init(text: String) throws(SQLSchemaError) {
+        guard let read = try? JSONDecoder().decode(Self.self, from: Data(text.utf8)) else { throw .unreadable }
+        self = read
+    }
+
+    /// The description as text, the same for the same schema.
+    package var text: String {
+        get throws {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+            return String(decoding: try encoder.encode(self), as: UTF8.self)
+        }
+    }
+
+    func entity(_ name: String) -> Entity? {
+        entities.first { $0.name == name }
+    }
+
+    /// The name of the topmost entity that an entity inherits from.
+    func root(of name: String) -> String {
+        var root = name
+        // No chain is longer than there are entities; what is stored may be damaged.
+        for _ in entities {
+            guard let parent = entity(root)?.parent else { break }
+            root = parent
+        }
+        return root
+    }
+}

@@ -1,0 +1,162 @@
+import Foundation
+import Synchronization
+public import SyncModel
+public import SyncStore
+public import SyncStoreSQL
+
+/// A store in an SQLite database, with a natural table per family of entities that any SQL tool can read.
+///
+///     let store = try await SQLiteStore(model, at: .file("data.sqlite"))
+///
+/// One connection writes, on a thread of its own; others read what was committed last while it does (write-ahead logging). Several stores, of
+/// several processes as well, can share a file: they wait for one another as long as the busy timeout says.
+///
+/// An existing file is adapted to the model when it is opened: new entities, attributes and relationships are added, those that are gone are
+/// dropped, renamed ones (see `Entity.formerName`) keep their data, and wider types take over what narrower ones held. Any other change is an
+/// error, and leaves the file as it was.
+///
+/// A floating point number that is no number is kept as null, since SQLite knows none.
+public final class SQLiteStore: Store {
+    /// Where the data is.
+    public enum Location: Hashable, Sendable {
+        /// In a file, which is made where there is none; a `-wal` and a `-shm` file beside it belong to it while it is open.
+        case file(String)
+        /// In a file that must exist and is not changed; its tables must fit the model as they are.
+        case readOnlyFile(String)
+        /// In nothing that lasts: a private file, in memory where the system has a file system there, that goes with the store.
+        case memory
+    }
+
+    /// How a store behaves.
+    public struct Options: Sendable {
+        /// What tables and columns are called; after the model where it is not said. Must stay the same for a file.
+        public var naming = SQLNaming()
+        /// How dates are kept; as ISO 8601 text where it is not said. Must stay the same for a file.
+        public var dates = DateStorage.iso8601
+        /// How long a transaction waits for other processes before it fails with code 5; 10 seconds where it is not said.
+        public var busyTimeout: Duration = .seconds(10)
+        /// A number to raise with each change of the model, so that an older version of a program refuses a file of a newer one instead of
+        /// dropping what it does not know; 0 where it is not said.
+        public var modelVersion = 0
+        /// How many pages the file may grow to, which SQLite answers with code 13; nil, for no such limit, where it is not said.
+        public var maximumPageCount: Int?
+
+        /// Makes options with all values as they are where nothing is said.
+        public init() {}
+    }
+
+    /// What the objects are of.
+    public let model: Model
+
+    private let queue = TransactionQueue()
+    private let settings: SQLiteSettings
+    private let schema: SQLSchema
+    private let writer: SQLiteWorker
+    private let idleReaders = Mutex<[SQLiteWorker]>([])
+    private let folder: TransientFolder?
+    private static let idleReaderLimit = 4
+
+    /// Opens a store, and makes or adapts its tables.
+    ///
+    /// - Parameters:
+    ///   - model: The model, with the identities that are to be unique; `RecordMapper.model` is one.
+    ///   - location: Where the data is.
+    ///   - options: How the store behaves.
+    /// - Throws: `SQLiteError` where the file cannot be opened or is no database; `SQLSchemaError` where its tables do not fit.
+    public init(_ model: Model, at location: Location, options: Options = Options()) async throws {
+        let path: String
+        switch location {
+        case .file(let file), .readOnlyFile(let file):
+            path = file
+            folder = nil
+        case .memory:
+            let made = try TransientFolder()
+            path = made.url.appending(path: "store.sqlite").path
+            folder = made
+        }
+        var isReadOnly = false
+        if case .readOnlyFile = location { isReadOnly = true }
+        self.model = model
+        settings = SQLiteSettings(
+            path: path, isReadOnly: isReadOnly, isTransient: folder != nil, busyTimeout: options.busyTimeout,
+            modelVersion: options.modelVersion, maximumPageCount: options.maximumPageCount)
+        schema = SQLSchema(model, naming: options.naming, dates: options.dates)
+        writer = SQLiteWorker(settings, schema: schema, label: "SQLiteStore writer")
+        try await writer.prepareSchema()
+    }
+
+    /// Changes the store, all or nothing; see `Store`.
+    ///
+    /// - Throws: Besides what `Store` says, `SQLiteError`: code 5 where another process writes for longer than the busy timeout, 8 for a store
+    ///   that was opened read-only, 13 for a full disk.
+    public func transaction<Result: Sendable>(
+        _ body: @Sendable (any StoreTransaction) async throws -> Result
+    ) async throws -> Result {
+        guard !settings.isReadOnly else {
+            throw SQLiteError(code: 8, message: "the store was opened for reading alone")
+        }
+        return try await queue.run {
+            try await writer.beginWriting()
+            let transaction = SQLiteTransaction(writer, model: model)
+            do {
+                let result = try await body(transaction)
+                try Task.checkCancellation()
+                transaction.end()
+                try await writer.commit()
+                return result
+            } catch {
+                transaction.end()
+                await writer.rollback()
+                throw error
+            }
+        }
+    }
+
+    /// Reads what was committed last; see `Store`.
+    ///
+    /// - Throws: Besides what `Store` says, `SQLiteError`.
+    public func read<Result: Sendable>(
+        _ body: @Sendable (any StoreReader) async throws -> Result
+    ) async throws -> Result {
+        let reader =
+            idleReaders.withLock { $0.popLast() }
+            ?? SQLiteWorker(settings, schema: schema, label: "SQLiteStore reader")
+        try await reader.beginReading()
+        let transaction = SQLiteTransaction(reader, model: model)
+        let result: Swift.Result<Result, any Error>
+        do { result = .success(try await body(transaction)) } catch { result = .failure(error) }
+        transaction.end()
+        await reader.rollback()
+        idleReaders.withLock { idle in
+            if idle.count < Self.idleReaderLimit { idle.append(reader) }
+        }
+        return try result.get()
+    }
+
+    /// Runs a function with the connection that writes.
+    func withWriter<Result: Sendable>(
+        _ body: @Sendable (SQLiteConnection) throws -> Result
+    ) async throws -> Result {
+        try await writer.withConnection(body)
+    }
+}
+
+/// A folder that is gone with the last reference.
+private final class TransientFolder: Sendable {
+    let url: URL
+
+    init() throws {
+        let manager = FileManager.default
+        // Linux keeps this one in memory.
+        let shared = URL(fileURLWithPath: "/dev/shm", isDirectory: true)
+        let parent = manager.isWritableFile(atPath: shared.path) ? shared : manager.temporaryDirectory
+        url = parent.appending(path: "SQLiteStore-\(UUID().uuidString)")
+        try manager.createDirectory(
+            at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    }
+
+    deinit {
+        // What cannot be removed is left to the system, which empties such places.
+        try? FileManager.default.removeItem(at: url)
+    }
+}

@@ -1,0 +1,161 @@
+import SyncModel
+import SyncStore
+import SyncStoreSQL
+
+/// Runs everything that one connection does, on a thread of its own.
+actor SQLiteWorker {
+    private let executor: SQLiteExecutor
+    let schema: SQLSchema
+    private let settings: SQLiteSettings
+    private let queries: SQLQueries
+    private var connection: SQLiteConnection?
+    private var merges: [Int: SQLiteMerge] = [:]
+    private var cursors: [Int: SQLiteCursor] = [:]
+    private var lastCursor = 0
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor {
+        executor.asUnownedSerialExecutor()
+    }
+
+    /// Makes a worker that opens its connection when it is first needed.
+    init(_ settings: SQLiteSettings, schema: SQLSchema, label: String) {
+        executor = SQLiteExecutor(label: label)
+        self.settings = settings
+        self.schema = schema
+        queries = SQLQueries(schema)
+    }
+
+    private func opened() throws -> SQLiteConnection {
+        if let connection { return connection }
+        let new = try settings.open()
+        connection = new
+        return new
+    }
+
+    /// Opens the connection, and gives the file the tables of the schema, or makes those that it has fit.
+    func prepareSchema() throws {
+        try SQLiteMigration(try opened(), schema: schema, settings: settings).run()
+    }
+
+    /// Runs a function with the connection.
+    func withConnection<Result: Sendable>(_ body: @Sendable (SQLiteConnection) throws -> Result) throws -> Result {
+        try body(try opened())
+    }
+
+    // MARK: Transactions
+
+    /// Begins a transaction that writes, as soon as no other process does.
+    func beginWriting() throws {
+        try opened().execute("BEGIN IMMEDIATE")
+    }
+
+    /// Begins a transaction that reads what is committed now.
+    func beginReading() throws {
+        let connection = try opened()
+        try connection.execute("BEGIN")
+        // The state is that of the first read.
+        do { _ = try connection.integer("SELECT count(*) FROM sqlite_master") } catch {
+            try? connection.execute("ROLLBACK")
+            throw error
+        }
+    }
+
+    /// Makes the transaction's changes last; if that fails, they are undone.
+    func commit() throws {
+        closeCursors()
+        let connection = try opened()
+        do { try connection.execute("COMMIT") } catch {
+            rollback()
+            throw error
+        }
+    }
+
+    /// Undoes the transaction's changes.
+    func rollback() {
+        closeCursors()
+        guard let connection, connection.isInTransaction else { return }
+        // It fails only where SQLite has rolled back already.
+        try? connection.execute("ROLLBACK")
+    }
+
+    // MARK: Reading
+
+    /// Starts to read the objects of a query.
+    ///
+    /// - Returns: What the cursor is known by.
+    func openCursor(_ query: StoreQuery) throws -> Int {
+        lastCursor += 1
+        cursors[lastCursor] = try SQLiteCursor(query, queries: queries, connection: try opened())
+        return lastCursor
+    }
+
+    /// Reads the next objects of a cursor; none after the last.
+    func next(_ cursor: Int, count: Int) throws -> [StoredRecord] {
+        guard let found = cursors[cursor] else { throw StoreError.transactionEnded }
+        return try found.next(count)
+    }
+
+    /// Ends a cursor.
+    func closeCursor(_ cursor: Int) {
+        cursors[cursor] = nil
+    }
+
+    private func closeCursors() {
+        cursors.removeAll()
+    }
+
+    func count(_ query: StoreQuery) throws -> Int {
+        let connection = try opened()
+        return try connection.withRowSet(of: query) { rowSet in
+            let statement = try queries.count(query, rowSet: rowSet)
+            return Int(try connection.integer(statement.text, statement.bindings) ?? 0)
+        }
+    }
+
+    func links(_ relationship: RelationshipLayout, of sources: [Int64]) throws -> [StoreLink] {
+        try opened().links(relationship, of: sources, queries)
+    }
+
+    // MARK: Writing
+
+    func merge(_ batch: RecordBatch, handles: [Int64]?, policy: MergePolicy) throws -> MergeResult {
+        guard let layout = batch.layout.flatMap({ schema.model[$0.name] }), layout.attributes.count == batch.columnCount
+        else { preconditionFailure("a batch of no entity of the store's model") }
+        let merge = merges[layout.index] ?? SQLiteMerge(layout.index, schema: schema)
+        defer { merges[layout.index] = merge }
+        return try merge.run(batch, handles: handles, policy: policy, connection: try opened())
+    }
+
+    func link(_ batch: LinkBatch) throws -> LinkResult {
+        var linking = try SQLiteLinking(batch, queries: queries, connection: try opened())
+        return try linking.run()
+    }
+
+    func remove(_ query: StoreQuery) throws -> [String: Int] {
+        try SQLiteRemoval(queries, connection: try opened()).run(query)
+    }
+}
+
+extension SQLiteConnection {
+    /// Makes the rows that a query leaves out known while a function runs.
+    func withRowSet<Result>(of query: StoreQuery, _ body: (Int64?) throws -> Result) throws -> Result {
+        guard case .except(let rows) = query.rows else { return try body(nil) }
+        let number = add(rows)
+        defer { removeRowSet(number) }
+        return try body(number)
+    }
+
+    /// Reads the pairs of a relationship that start from some rows.
+    func links(
+        _ relationship: RelationshipLayout, of sources: some Sequence<Int64>, _ queries: SQLQueries
+    ) throws(SQLiteError) -> [StoreLink] {
+        let statement = try cached(queries.links(relationship))
+        statement.bind(.text(SQLQueries.list(sources)), at: 1)
+        defer { statement.reset() }
+        var links: [StoreLink] = []
+        while try statement.step() {
+            links.append(StoreLink(source: statement.integer(at: 0), target: statement.integer(at: 1)))
+        }
+        return links
+    }
+}

@@ -1,0 +1,18 @@
+import SyncModel
+import SyncStoreSQL
+import SyncStoreSQLite
+import SyncStoreTesting
+import TestSupport
+import Testing
+
+@Suite struct SQLiteStoreTests {
+    @Test func isAStoreInMemory() async throws {
+        try await StoreConformance.check { try await SQLiteStore($0, at: .memory) }
+    }
+
+    @Test func isAStoreWithDatesAsNumbers() async throws {
+        var options = SQLiteStore.Options()
+        options.dates = .secondsSince1970
+        try await StoreConformance.check { [options] in try await SQLiteStore($0, at: .memory, options: options) }
+    }
+}
