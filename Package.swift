@@ -28,8 +28,7 @@ let package = Package(
             name: "Demo",
             dependencies: [
                 "OneWaySynchronizer", "LoopbackServer", "SyncModel", "CoreDataModel", "JSONMapper", "SyncStore",
-                "StoreSync",
-                "SyncStoreSQLite",
+                "StoreSync", "SyncStoreSQLite",
             ], path: "Demo", swiftSettings: settings),
         .target(name: "SyncModel", swiftSettings: settings),
         .target(name: "CoreDataModel", dependencies: ["SyncModel"], swiftSettings: settings),
@@ -69,7 +68,7 @@ let package = Package(
             name: "JSONMapperTests", dependencies: ["JSONMapper", "SyncModel", "TestSupport"],
             resources: [.copy("Fixtures")], swiftSettings: settings),
         .testTarget(
-            name: "SyncStoreTests", dependencies: ["SyncModel", "SyncStore", "SyncStoreTesting"],
+            name: "SyncStoreTests", dependencies: ["SyncModel", "SyncStore", "SyncStoreTesting", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "StoreSyncTests",

@@ -27,7 +27,9 @@ extension SyncRun {
         }
         // What was left out may be among those that seem to have lost their place.
         guard !tally.mayLackObjects else { return }
-        for (relationship, rows) in detached.sorted(by: { ($0.key.source, $0.key.index) < ($1.key.source, $1.key.index) }) {
+        for (relationship, rows) in detached.sorted(by: {
+            ($0.key.source, $0.key.index) < ($1.key.source, $1.key.index)
+        }) {
             guard let inverse = model.inverse(of: relationship) else { continue }
             let destination = model.layouts[relationship.destination]
             let seen = tally.seen(destination)

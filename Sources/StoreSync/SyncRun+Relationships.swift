@@ -84,10 +84,10 @@ extension SyncRun {
                 naming.append(source.row, to: rows)
             }
         }
-        for batch in [naming, owning] where !batch.isEmpty {
+        for (batch, isOwning) in [(naming, false), (owning, true)] where !batch.isEmpty {
             let result = try await transaction.link(batch)
             tally.countChanged(result.changed, of: layout)
-            if deletes, batch.sources == owning.sources, !result.detached.isEmpty {
+            if isOwning, !result.detached.isEmpty {
                 detached[relationship, default: []] += result.detached
             }
         }

@@ -58,39 +58,38 @@ final class SyncRun {
         for group in batch.groups {
             var skipped: Set<Int> = []
             if !group.undetermined.isEmpty {
-                let specific = try await settle(group, &skipped)
-                if let specific { try await merge(specific, origin, collect) }
+                for specific in try await settle(group, &skipped) { try await merge(specific, origin, collect) }
             }
             try await merge(group, origin, skipping: skipped, collect)
         }
     }
 
     /// Finds objects of which the payload does not say what sub-entity they are, and maps those anew that the store knows better.
-    private func settle(_ group: MappedBatch.Group, _ skipped: inout Set<Int>) async throws -> MappedBatch? {
-        let found = try await transaction.merge(group.records, handles: nil, policy: .find)
-        let wanted = group.undetermined.keys.filter { found.rows[$0] != 0 }.sorted()
-        guard !wanted.isEmpty else { return nil }
-        var entities: [Int64: EntityLayout] = [:]
-        let query = StoreQuery(group.mapping.layout.name, rows: .only(wanted.map { found.rows[$0] }))
+    ///
+    /// - Parameter skipped: Gets their rows in the group.
+    private func settle(_ group: MappedBatch.Group, _ skipped: inout Set<Int>) async throws -> [MappedBatch] {
+        let found = try await transaction.merge(group.records, handles: nil, policy: .find).rows
+        let known = group.undetermined.keys.filter { found[$0] != 0 }.sorted()
+        guard !known.isEmpty else { return [] }
+        var entities: [Int64: Int] = [:]
+        let query = StoreQuery(group.mapping.layout.name, rows: .only(known.map { found[$0] }))
         try await transaction.fetch(query, batchRowCount: 1000) { records in
-            for stored in records { entities[stored.row] = stored.record.layout }
+            for stored in records { entities[stored.row] = stored.record.layout.index }
         }
-        var batch: MappedBatch?
-        for (index, entity) in Dictionary(grouping: wanted, by: { entities[found.rows[$0]]?.index }).sorted(by: {
-            ($0.key ?? -1) < ($1.key ?? -1)
-        }) {
-            guard let index, index != group.mapping.layout.index else { continue }
-            var collector = try RecordCollector(
-                mapper, entity: model.layouts[index].name, options: RecordReader.Options(keepsRelationships: true))
-            for row in entity {
-                guard let json = group.undetermined[row] else { continue }
-                try collector.add(json, index: group.elementIndices[row])
-                skipped.insert(row)
-            }
-            guard let mapped = collector.takeBatch() else { continue }
-            if batch == nil { batch = mapped } else { try await merge(mapped, Origin(policy: rules.policy)) }
+        var collectors: [Int: RecordCollector] = [:]
+        for row in known {
+            guard let json = group.undetermined[row], let entity = entities[found[row]],
+                entity != group.mapping.layout.index
+            else { continue }
+            var collector =
+                try collectors.removeValue(forKey: entity)
+                ?? RecordCollector(
+                    mapper, entity: model.layouts[entity].name, options: RecordReader.Options(keepsRelationships: true))
+            try collector.add(json, index: group.elementIndices[row])
+            collectors[entity] = collector
+            skipped.insert(row)
         }
-        return batch
+        return collectors.keys.sorted().compactMap { collectors[$0]?.takeBatch() }
     }
 
     private func merge(
@@ -122,9 +121,11 @@ final class SyncRun {
                     let ordinal = group.elementIndices[row]
                     if let reused = origin.reused[ordinal] {
                         handle = reused
-                    } else if !origin.isNested, let slot = identitySlots.first(where: { !reader.isIdentified(row, by: [$0]) }) {
+                    } else if !origin.isNested,
+                        let slot = identitySlots.first(where: { !reader.isIdentified(row, by: [$0]) })
+                    {
                         handle = -1
-                        reject(row, of: group, slot, origin)
+                        tally.reject(missing(slot, row, of: group, origin), hasKey: false)
                     }
                 }
                 guard handle != 0 else { continue }
@@ -133,11 +134,6 @@ final class SyncRun {
             }
         }
         return handles
-    }
-
-    private func reject(_ row: Int, of group: MappedBatch.Group, _ slot: Int, _ origin: Origin) {
-        tally.reject(
-            missing(slot, row, of: group, origin), hasKey: false)
     }
 
     private func missing(_ slot: Int, _ row: Int, of group: MappedBatch.Group, _ origin: Origin) -> MappingProblem {

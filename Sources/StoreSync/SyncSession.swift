@@ -98,7 +98,9 @@ struct SyncSession: Sendable {
     private func readHooked(
         _ page: JSONSource, _ options: RecordReader.Options, into run: SyncRun, _ collect: (Int64) -> Void
     ) async throws {
-        try await page.read(at: self.options.keyPath) { $0 } _: { reader in
+        try await page.read(at: self.options.keyPath) {
+            $0
+        } _: { reader in
             var isAtEnd = false
             while !isAtEnd {
                 try Task.checkCancellation()

@@ -94,7 +94,7 @@ extension StoreTransaction {
 
     /// Deletes every object.
     ///
-    /// - Throws: The store's own errors.
+    /// - Throws: `StoreError.deletionDenied` where entities of different roots deny each other's deletion in a circle; the store's own errors.
     public func erase() async throws {
         // All of one root at a time; what is denied to one object is allowed once its dependents are gone.
         var roots = model.layouts.filter { $0.parent == nil }

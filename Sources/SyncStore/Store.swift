@@ -74,7 +74,7 @@ public protocol StoreTransaction: StoreReader {
     ///
     /// A row of the batch is matched by its handle if it is given one, else by the identity of the batch's entity; a row with an absent
     /// or null identity attribute, and every row of an entity without identity, matches nothing. Absent cells leave an object as it is; on
-    /// insertion they become the attributes' defaults. An object that would not change is not written. Rows act in their order, so
+    /// insertion they become the attributes' defaults, those of identity attributes null. An object that would not change is not written. Rows act in their order, so
     /// that of several of one identity the later one wins, and all of them are one object.
     ///
     /// - Parameters:

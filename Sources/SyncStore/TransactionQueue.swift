@@ -31,6 +31,11 @@ package final class TransactionQueue: Sendable {
         return try await Self.$held.withValue(Self.held + [id]) { try await body() }
     }
 
+    /// How many wait for their turn.
+    package var waitingCount: Int {
+        state.withLock { $0.waiting.count }
+    }
+
     private func waitForTurn() async throws {
         let ticket: UInt64? = state.withLock { state in
             guard state.isBusy else {

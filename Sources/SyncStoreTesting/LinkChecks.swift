@@ -28,8 +28,10 @@ enum LinkChecks {
             try expect(
                 try await transaction.count(StoreQuery("Person", where: Key("company.id") == 1)), 1, "people there")
             try expect(
-                try await transaction.count(StoreQuery("Company", where: Key("people.@count") == 1)), 1, "companies of one")
-            try expect(try await transaction.count(StoreQuery("Person", where: Key("company") == nil)), 1, "people without")
+                try await transaction.count(StoreQuery("Company", where: Key("people.@count") == 1)), 1,
+                "companies of one")
+            try expect(
+                try await transaction.count(StoreQuery("Person", where: Key("company") == nil)), 1, "people without")
         }
     }
 

@@ -55,7 +55,8 @@ enum MergeChecks {
             try expect(stored?.record["age"], .null, "an attribute that was null")
             try await transaction.put("Person", ["id": 2, "name": .null])
             try expect(
-                try await transaction.record("Person", key: .identity(2))?.record["age"], 18, "a default of a new object")
+                try await transaction.record("Person", key: .identity(2))?.record["age"], 18,
+                "a default of a new object")
         }
     }
 
@@ -118,9 +119,11 @@ enum MergeChecks {
         let rows: [[String: Value]] = [
             [
                 "key": "a", "int16": 32767, "int32": -2_147_483_648, "int64": .int(.min), "double": 0.1,
-                "float": .double(Double(Float(0.1))), "decimal": .decimal(Decimal(string: "12345678901234567890.12") ?? 0),
+                "float": .double(Double(Float(0.1))),
+                "decimal": .decimal(Decimal(string: "12345678901234567890.12") ?? 0),
                 "string": "Zoë \u{0}\u{1F600}", "bool": true, "date": .date(Timestamp(microseconds: -1)),
-                "binary": .binary(Data([0, 255])), "uuid": .uuid(UUID(uuid: (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16))),
+                "binary": .binary(Data([0, 255])),
+                "uuid": .uuid(UUID(uuid: (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16))),
                 "uri": .uri("https://example.com/ü"), "transformable": .binary(Data("[1]".utf8)),
             ],
             ["key": "", "int64": .int(.max), "double": -1e300, "string": "", "binary": .binary(Data()), "bool": false],

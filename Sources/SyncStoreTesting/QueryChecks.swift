@@ -71,7 +71,8 @@ enum QueryChecks {
         }
         let found = try await store.records(
             StoreQuery("Person", where: Key("id") <= 2), with: ["tags", "company"])
-        try expect(found.map { $0.record[related: "tags"] }, [.many([.identity("y"), .identity("x")]), .many([])], "tags")
+        try expect(
+            found.map { $0.record[related: "tags"] }, [.many([.identity("y"), .identity("x")]), .many([])], "tags")
         try expect(found[0].record[related: "company"], .one(nil), "a company")
     }
 

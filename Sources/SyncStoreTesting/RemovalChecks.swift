@@ -24,9 +24,11 @@ enum RemovalChecks {
             try expect(try await transaction.column("id", StoreQuery("Note")), [3], "notes left")
             try expect(try await transaction.targets("Tag", tag, "people"), [], "people of the tag")
             _ = try await transaction.remove(StoreQuery("Tag"))
-            try expect(try await transaction.targets("Person", person[1], "favourite"), [], "a reference without inverse")
             try expect(
-                try await transaction.count(StoreQuery("Person", where: Key("favourite") == nil)), 1, "people without it")
+                try await transaction.targets("Person", person[1], "favourite"), [], "a reference without inverse")
+            try expect(
+                try await transaction.count(StoreQuery("Person", where: Key("favourite") == nil)), 1,
+                "people without it")
         }
     }
 

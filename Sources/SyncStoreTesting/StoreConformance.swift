@@ -37,7 +37,8 @@ public struct StoreConformance: Sendable {
         }
     }
 
-    private static let checks: [(String, Check)] = MergeChecks.all + LinkChecks.all + RemovalChecks.all + QueryChecks.all
+    private static let checks: [(String, Check)] =
+        MergeChecks.all + LinkChecks.all + RemovalChecks.all + QueryChecks.all
         + TransactionChecks.all
 }
 

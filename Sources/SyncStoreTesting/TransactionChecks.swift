@@ -46,7 +46,9 @@ enum TransactionChecks {
             for _ in 0..<20 {
                 group.addTask {
                     try await store.transaction { transaction in
-                        guard case .int(let age)? = try await transaction.record("Person", key: .identity(1))?.record["age"]
+                        guard
+                            case .int(let age)? = try await transaction.record("Person", key: .identity(1))?.record[
+                                "age"]
                         else { throw ConformanceCheckFailed(description: "the object is gone") }
                         await Task.yield()
                         try await transaction.put("Person", ["id": 1, "age": .int(age + 1)])

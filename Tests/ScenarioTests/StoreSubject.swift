@@ -51,6 +51,18 @@ struct StoreSubject {
         let result = try await json.sync(
             .bytes(request.json), into: request.entity, childrenOf: parent, options: options)
         guard result == planned else { throw PlanDiffers(entity: request.entity) }
+        let again = try await json.plan(
+            .bytes(request.json), into: request.entity, childrenOf: parent, options: options)
+        // A payload that contradicts itself updates to and fro.
+        guard again.countsByEntity.values.allSatisfy({ $0.inserted == 0 && $0.deleted == 0 }) else {
+            throw NotIdempotent(entity: request.entity, result: again)
+        }
+    }
+
+    /// The same sync again would have inserted or deleted something.
+    struct NotIdempotent: Error {
+        let entity: String
+        let result: StoreSyncResult
     }
 
     /// A plan foretold something else than what then happened.

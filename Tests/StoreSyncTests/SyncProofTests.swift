@@ -38,7 +38,8 @@ import TestSupport
 
     @Test func whicheverCallFailsTheStateIsOldOrNew() async throws {
         let old = #"[{"id":1,"notes":[{"id":1},{"id":2}]},{"id":2,"tags":[{"name":"x"}]},{"id":3}]"#
-        let new = #"[{"id":1,"notes":[{"id":2,"text":"t"}],"manager_id":4},{"id":2,"tags":null},{"id":4,"address":{"city":"C"}}]"#
+        let new =
+            #"[{"id":1,"notes":[{"id":2,"text":"t"}],"manager_id":4},{"id":2,"tags":null},{"id":4,"address":{"city":"C"}}]"#
         let reference = try SyncWorld()
         try await reference.sync(old)
         let before = try await reference.state()
@@ -89,11 +90,15 @@ import TestSupport
         for id in gone { expected[id] = nil }
         var found: [Int: Int] = [:]
         for stored in try await world.store.records(StoreQuery("User")) {
-            if case (.int(let id), .int(let age)) = (stored.record["id"], stored.record["age"]) { found[Int(id)] = Int(age) }
+            if case (.int(let id), .int(let age)) = (stored.record["id"], stored.record["age"]) {
+                found[Int(id)] = Int(age)
+            }
         }
         #expect(found == expected)
         #expect(result.counts.deleted == gone.count)
-        #expect(result.counts.inserted == (operations.contains(.insert) ? source.keys.filter { local[$0] == nil }.count : 0))
+        #expect(
+            result.counts.inserted == (operations.contains(.insert) ? source.keys.filter { local[$0] == nil }.count : 0)
+        )
         let changed = source.filter { local[$0.key] != nil && local[$0.key] != $0.value }.count
         #expect(result.counts.updated == (operations.contains(.update) ? changed : 0))
     }
@@ -121,7 +126,9 @@ import TestSupport
         var counts: [Int] = []
         for parentCount in [10, 900] {
             let world = try SyncWorld { FaultyStore($0, failingAt: .max) }
-            let users = (1...parentCount).map { #"{"id":\#($0),"notes":[{"id":\#($0)}],"tags":[{"name":"t\#($0 % 7)"}]}"# }
+            let users = (1...parentCount).map {
+                #"{"id":\#($0),"notes":[{"id":\#($0)}],"tags":[{"name":"t\#($0 % 7)"}]}"#
+            }
             try await world.sync("[\(users.joined(separator: ","))]")
             counts.append((world.store as? FaultyStore)?.countdown.count ?? 0)
         }

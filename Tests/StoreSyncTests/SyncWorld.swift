@@ -62,14 +62,23 @@ struct SyncWorld {
         return records.sorted { "\($0.key)" < "\($1.key)" }.map { $0.record[attribute] }
     }
 
-    /// All users with all that they are related to, as JSON, in the order of their keys.
-    func state() async throws -> String {
-        var texts: [String] = []
-        for entity in ["Company", "Note", "Tag", "User"] {
-            let query = StoreQuery(entity, orderedBy: [Ordering(entity == "Tag" ? "name" : "id")])
-            texts.append(String(decoding: try await json.export(query), as: UTF8.self))
+    /// All objects with their values and the keys of what they are related to, in no order that depends on how they came.
+    func state() async throws -> [String] {
+        var lines: [String] = []
+        for layout in store.model.layouts {
+            let names = layout.relationships.map(\.name)
+            for stored in try await store.records(StoreQuery(layout.name), with: names) {
+                let related = layout.relationships.map { relationship in
+                    let keys = (stored.record[related: relationship.name]?.keys ?? []).map { key in
+                        // Rows tell the order in which objects came.
+                        if case .identity(let values) = key { "\(values)" } else { "nameless" }
+                    }
+                    return relationship.isOrdered ? keys : keys.sorted()
+                }
+                lines.append("\(layout.name) \(stored.record.values) \(related)")
+            }
         }
-        return texts.joined(separator: "\n")
+        return lines.sorted()
     }
 }
 

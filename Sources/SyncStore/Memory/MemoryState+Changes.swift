@@ -70,7 +70,9 @@ extension MemoryState {
         let former = batch.sources.map { links[place.links].targets(of: $0, side: place.side) }
         for (index, row) in batch.sources.enumerated() where object(row, of: source) != nil {
             var seen: Set<Int64> = []
-            var wanted = batch.targets(at: index).filter { object($0, of: destination) != nil && seen.insert($0).inserted }
+            var wanted = batch.targets(at: index).filter {
+                object($0, of: destination) != nil && seen.insert($0).inserted
+            }
             if !relationship.isToMany { wanted = Array(wanted.suffix(1)) }
             let current = links[place.links].targets(of: row, side: place.side)
             let targets: [Int64] =
@@ -102,7 +104,8 @@ extension MemoryState {
         while next < waiting.count {
             let (root, row) = waiting[next]
             next += 1
-            for relationship in relationships(of: row, root: root) where relationship.declaration.deleteRule == .cascade {
+            for relationship in relationships(of: row, root: root) where relationship.declaration.deleteRule == .cascade
+            {
                 let targetRoot = model.layouts[relationship.destination].root
                 for target in targets(of: row, by: relationship)
                 where doomed[targetRoot, default: []].insert(target).inserted {

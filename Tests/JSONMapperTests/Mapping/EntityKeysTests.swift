@@ -113,6 +113,21 @@ import Testing
         #expect(keys.objectTransformerName == "T")
     }
 
+    @Test func wholeNumbersOfAnIdentityHave64BitsInTheSyncDialect() throws {
+        let model = try Model {
+            Entity("Base", abstract: true) {
+                Attribute("id", .int16)
+                Attribute("age", .int16)
+            }
+            Entity("User", parent: "Base") {
+                Attribute("name", .string)
+            }
+        }
+        let identified = try JSONDialect.sync.identified(model)
+        #expect(try identified.layout(of: "User").attributes.map(\.type) == [.int64, .int16, .string])
+        #expect(try JSONDialect.groot.identified(model).layout(of: "User").attributes[0].type == .int16)
+    }
+
     @Test func identitiesOfAModelAreWhatEachEntityAdds() throws {
         let model = try Model {
             Entity("Contact", userInfo: ["identityAttribute": "uuid", "entityMapperName": "M"]) {

@@ -1,0 +1,193 @@
+import JSONMapper
+public import OneWaySynchronizer
+public import SyncModel
+import SyncStore
+import Synchronization
+
+/// The ready-made processor for objects of a store: a `Synchronizer` with it keeps an entity equal to a list.
+///
+///     let processor = StoreProcessor(store, entity: "User", revision: "updatedAt") {
+///         .bytes(try await server.get("users?fields=id,updated_at"))
+///     } details: { user in
+///         .bytes(try await server.get("users/\(user)"))
+///     }
+///     let report = try await Synchronizer(processor: processor).sync()
+///
+/// The list is mapped as the objects themselves are; of what it says only the key and the revision count, unless there are no details to
+/// fetch. An object that is stored is fetched again where its revision differs, or where there is none to compare. Fetched objects are
+/// written in batches, the last one when the pass ends, also one that was cancelled or has failed.
+public final class StoreProcessor: SyncProcessor {
+    /// Lists the source.
+    public typealias List = @Sendable () async throws -> JSONSource
+    /// Fetches an object, as JSON in memory or as a file.
+    public typealias Details = @Sendable (RecordKey) async throws -> JSONSource
+
+    private struct Fetched {
+        var waiting: [JSONSource] = []
+        var counts = StoreSyncResult.Counts()
+        var errors: [any Error] = []
+    }
+
+    private let store: JSONStore
+    private let entity: String
+    private let scope: RecordPredicate
+    private let revision: String?
+    private let batchCount: Int
+    private let list: List
+    private let details: Details?
+    private let fetched = Mutex(Fetched())
+
+    /// Makes a processor.
+    ///
+    /// - Parameters:
+    ///   - store: Where the objects are.
+    ///   - entity: Their entity, which has an identity.
+    ///   - revision: The attribute that tells versions of an object apart, such as a number or a date; nil, the default, to fetch every
+    ///     object in every pass.
+    ///   - scope: The objects that the list speaks of; others are never removed. All of the entity by default.
+    ///   - batchCount: How many fetched objects are written at a time; 100 by default, at least 1.
+    ///   - list: Lists the source, as an array of objects.
+    ///   - details: Fetches the object of a key; nil, the default, where the list has all there is to know.
+    public init(
+        _ store: JSONStore, entity: String, revision: String? = nil, scope: RecordPredicate = .constant(true),
+        batchCount: Int = 100, list: @escaping List, details: Details? = nil
+    ) {
+        self.store = store
+        self.entity = entity
+        self.revision = revision
+        self.scope = scope
+        self.batchCount = max(batchCount, 1)
+        self.list = list
+        self.details = details
+    }
+
+    /// What the last pass wrote, or has written so far. Removals are in the pass's report.
+    public var counts: StoreSyncResult.Counts {
+        fetched.withLock { $0.counts }
+    }
+
+    /// Forgets what the last pass did.
+    public func owsSyncBegin() async throws {
+        fetched.withLock { $0 = Fetched() }
+    }
+
+    /// Lists the source; a list with an entry that has no key is taken for a part of it.
+    public func owsFetchSourceList() async throws -> SourceList<StoreItem> {
+        let source = try await list()
+        var result = SourceList<StoreItem>([])
+        try await source.read(at: "") {
+            $0
+        } _: { reader in
+            while let element = try reader.next({ cursor in try cursor.rawValue().withUTF8 { Array($0) } }) {
+                if let item = try item(element) { result.items.append(item) } else { result.isPartial = true }
+            }
+        }
+        return result
+    }
+
+    private func item(_ json: [UInt8]) throws -> StoreItem? {
+        var collector = try RecordCollector(store.mapper, entity: entity)
+        try collector.add(json, index: 0)
+        guard let group = collector.takeBatch()?.groups.first else { return nil }
+        let record = Record(row: 0, of: group.records, layout: group.mapping.layout)
+        return record.key.map {
+            StoreItem(owsPrimaryKey: $0, revision: revision.map { record[$0] } ?? .null, json: json)
+        }
+    }
+
+    /// The keys of the objects in the scope; those without an identity are left alone.
+    public func owsGetLocalKeys() async throws -> Set<RecordKey> {
+        let query = StoreQuery(entity, where: scope)
+        return try await store.store.read { reader in
+            var keys: Set<RecordKey> = []
+            try await reader.fetch(query, batchRowCount: 1000) { batch in
+                keys.formUnion(batch.compactMap(\.record.key))
+            }
+            return keys
+        }
+    }
+
+    /// Deletes objects, the delete rules applied.
+    public func owsRemoveLocalItems(for keys: Set<RecordKey>) async throws {
+        try await store.store.transaction { [entity] transaction in
+            let rows = try await transaction.records(entity, keys: Array(keys)).map(\.row)
+            return try await transaction.remove(StoreQuery(entity, rows: .only(rows)))
+        }
+    }
+
+    /// Those whose revision differs from what is stored, or is not known.
+    public func owsShouldUpdateItems(_ items: [StoreItem]) async throws -> Set<RecordKey>? {
+        guard let revision else { return Set(items.map(\.owsPrimaryKey)) }
+        return try await store.store.read { [entity] reader in
+            var stored: [RecordKey: Value] = [:]
+            for record in try await reader.records(entity, keys: items.map(\.owsPrimaryKey)) {
+                stored[record.key] = record.record[revision]
+            }
+            let changed = items.filter { item in
+                item.revision.isNull || stored[item.owsPrimaryKey] != item.revision
+            }
+            return Set(changed.map(\.owsPrimaryKey))
+        }
+    }
+
+    /// Fetches an object, and writes it with the others of its batch once that is full.
+    public func owsDownloadItem(for item: StoreItem) async throws {
+        let source = try await details?(item.owsPrimaryKey) ?? .bytes(item.json)
+        let batch = fetched.withLock { fetched -> [JSONSource] in
+            fetched.waiting.append(source)
+            guard fetched.waiting.count >= batchCount else { return [] }
+            defer { fetched.waiting = [] }
+            return fetched.waiting
+        }
+        await write(batch)
+    }
+
+    /// Writes what is left.
+    ///
+    /// - Throws: The first error of an object that could not be written.
+    public func owsSyncEnd(_ result: Result<SyncReport, SyncFailure>) async throws {
+        let batch = fetched.withLock { fetched in
+            defer { fetched.waiting = [] }
+            return fetched.waiting
+        }
+        await write(batch)
+        if let error = fetched.withLock({ $0.errors.first }) { throw error }
+    }
+
+    /// Writes objects in one transaction; where that fails, each in one of its own, so that one cannot keep others out.
+    private func write(_ batch: [JSONSource]) async {
+        guard !batch.isEmpty else { return }
+        let options = StoreSyncOptions(operations: SyncOperations.all.subtracting(.delete))
+        let pages = AsyncThrowingStream<JSONSource, any Error> { continuation in
+            for source in batch { continuation.yield(source) }
+            continuation.finish()
+        }
+        do {
+            let result = try await store.sync(pages: pages, into: entity, options: options)
+            fetched.withLock { $0.counts += result.counts }
+        } catch {
+            guard batch.count > 1 else { return fetched.withLock { $0.errors.append(error) } }
+            for source in batch { await write([source]) }
+        }
+    }
+}
+
+extension StoreReader {
+    /// The objects of some keys, in no particular order; those that do not exist are left out.
+    fileprivate func records(_ entity: String, keys: [RecordKey]) async throws -> [StoredRecord] {
+        let layout = try model.layout(of: entity)
+        let names = layout.identitySlots.map { Key(layout.attributes[$0].name) }
+        var found: [StoredRecord] = []
+        for start in stride(from: 0, to: keys.count, by: 500) {
+            let identities = keys[start..<min(start + 500, keys.count)].compactMap { key -> [Value]? in
+                if case .identity(let values) = key, values.count == names.count { values } else { nil }
+            }
+            let predicate: RecordPredicate =
+                names.count == 1
+                ? names[0].isIn(identities.map { $0[0] })
+                : .or(identities.map { values in .and(zip(names, values).map { $0 == $1 }) })
+            found += try await records(StoreQuery(entity, where: predicate))
+        }
+        return found
+    }
+}

@@ -1,0 +1,85 @@
+import JSONMapper
+import OneWaySynchronizer
+import StoreSync
+import SyncModel
+import SyncStore
+import Testing
+
+@Suite struct StoreProcessorTests {
+    /// A source that lists what it is told, and counts what is fetched from it.
+    private actor Source {
+        var ages: [Int: Int] = [:]
+        private(set) var fetched: [Int] = []
+
+        func set(_ ages: [Int: Int]) {
+            self.ages = ages
+            fetched = []
+        }
+
+        func list() -> JSONSource {
+            .bytes(Array("[\(ages.map { #"{"id":\#($0.key),"age":\#($0.value)}"# }.joined(separator: ","))]".utf8))
+        }
+
+        func details(_ key: RecordKey) throws -> JSONSource {
+            guard case .identity(let values) = key, case .int(let number)? = values.first else { throw NoSuchObject() }
+            let id = Int(number)
+            fetched.append(id)
+            guard let age = ages[id] else { throw NoSuchObject() }
+            if age < 0 { return .bytes(Array("{".utf8)) }
+            return .bytes(Array(#"{"id":\#(id),"age":\#(age),"name":"user \#(id)"}"#.utf8))
+        }
+
+        struct NoSuchObject: Error {}
+    }
+
+    private func processor(_ world: SyncWorld, _ source: Source) -> StoreProcessor {
+        StoreProcessor(world.json, entity: "User", revision: "age", batchCount: 3) {
+            await source.list()
+        } details: { key in
+            try await source.details(key)
+        }
+    }
+
+    @Test func aSynchronizerMakesTheStoreEqualToTheSource() async throws {
+        let world = try SyncWorld()
+        let source = Source()
+        let processor = processor(world, source)
+        let synchronizer = Synchronizer(processor: processor)
+        await source.set([1: 1, 2: 1, 3: 1, 4: 1, 5: 1])
+        _ = try await synchronizer.sync()
+        #expect(processor.counts.inserted == 5)
+        #expect(try await world.column("name", where: "id = 5") == ["user 5"])
+        await source.set([2: 1, 3: 2, 6: 1])
+        _ = try await synchronizer.sync()
+        #expect(await source.fetched.sorted() == [3, 6])
+        #expect(try await world.column("id") == [2, 3, 6])
+        #expect(processor.counts.all == [1, 1, 0, 0])
+    }
+
+    @Test func oneObjectThatCannotBeWrittenKeepsNoOtherOut() async throws {
+        let world = try SyncWorld()
+        let source = Source()
+        await source.set([1: 1, 2: -1, 3: 1])
+        await #expect(throws: (any Error).self) { try await Synchronizer(processor: processor(world, source)).sync() }
+        #expect(try await world.column("id") == [1, 3])
+    }
+
+    @Test func aListIsEnoughWhereThereAreNoDetails() async throws {
+        let world = try SyncWorld()
+        let processor = StoreProcessor(world.json, entity: "User") {
+            .bytes(Array(#"[{"id":1,"name":"a"},{"id":2,"name":"b"}]"#.utf8))
+        }
+        _ = try await Synchronizer(processor: processor).sync()
+        #expect(try await world.column("name") == ["a", "b"])
+        _ = try await Synchronizer(processor: processor).sync()
+        #expect(processor.counts.all == [0, 0, 2, 0])
+    }
+
+    @Test func anEntryWithoutAKeyMakesTheListAPart() async throws {
+        let world = try SyncWorld()
+        try await world.sync(#"[{"id":1}]"#)
+        let processor = StoreProcessor(world.json, entity: "User") { .bytes(Array(#"[{"id":2},{"id":null}]"#.utf8)) }
+        _ = try await Synchronizer(processor: processor).sync()
+        #expect(try await world.column("id") == [1, 2])
+    }
+}
