@@ -6,6 +6,7 @@ enum Invocation: Equatable {
     case tour
     case mirror(MirrorArguments)
     case sync(SyncArguments)
+    case export(ExportArguments)
     case model(ModelArguments)
     case help(Usage.Topic)
 
@@ -34,6 +35,8 @@ enum Invocation: Equatable {
             self = Self.asksForHelp(rest) ? .help(.mirror) : .mirror(try MirrorArguments(rest))
         case "sync":
             self = Self.asksForHelp(rest) ? .help(.sync) : .sync(try SyncArguments(rest))
+        case "export":
+            self = Self.asksForHelp(rest) ? .help(.export) : .export(try ExportArguments(rest))
         case "model":
             self = Self.asksForHelp(rest) ? .help(.model) : .model(try ModelArguments(rest))
         case _ where first.hasPrefix("-"):

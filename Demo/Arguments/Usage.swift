@@ -6,6 +6,7 @@ enum Usage {
         case tour
         case mirror
         case sync
+        case export
         case model
 
         /// The command line that shows this help.
@@ -75,7 +76,7 @@ enum Usage {
             Options:
               --entity NAME          what the objects are
               --model MODEL          an .xcdatamodeld, an .xcdatamodel or its XML; without it a model is made of the JSON
-              --store STORE          memory: (default), which ends with the command
+              --store STORE          sqlite:PATH, or memory: (default), which ends with the command
               --key-path A.B         the keys that lead to the array
               --dialect sync|groot   how the model says what keys mean (default sync); groot needs --model
               --operations LIST      what may be done, commas between: insert, update, delete, insertRelationships,
@@ -85,6 +86,28 @@ enum Usage {
                                      them, are absent
               --plan                 show what would happen, and change nothing
               --json                 print one JSON object and nothing else, also about a failure
+
+            The model of a database is kept beside it, in PATH.model.xml, and used from then on where --model is not
+            given. Another --model adapts the database to it: what that model does not have is dropped.
+
+            Exit codes: 0 done, 1 failed, 64 wrong arguments, 130 stopped by Ctrl-C.
+            """
+        case .export:
+            """
+            Prints the objects of a store as a JSON array, with what they are related to.
+
+            Usage: Demo export --entity NAME --store sqlite:PATH [options]
+
+            Options:
+              --entity NAME                       what the objects are
+              --store sqlite:PATH                 the database, which is not changed
+              --model MODEL                       an .xcdatamodeld, an .xcdatamodel or its XML; without it the model
+                                                  that is kept beside the database
+              --dialect sync|groot                how the model says what keys are written (default sync)
+              --relationships array|nested|none   related objects in arrays (default), as web frameworks take nested
+                                                  attributes, or left out
+              --inflection snakeCase|camelCase    the style of keys (default snakeCase)
+              --where CONDITION                   only objects for which this holds, such as 'createdAt > 2014-01-01'
 
             Exit codes: 0 done, 1 failed, 64 wrong arguments, 130 stopped by Ctrl-C.
             """

@@ -8,6 +8,8 @@ struct ModelChoice {
     /// Where a model is from.
     enum Origin: String {
         case given
+        /// Beside the database.
+        case kept
         case inferred
     }
 

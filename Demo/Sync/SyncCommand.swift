@@ -31,7 +31,10 @@ struct SyncCommand {
     private func sync() async throws -> SyncOutcome {
         let (choice, source) = try open()
         let mapper = try RecordMapper(choice.model, dialect: arguments.dialect)
-        let store = try JSONStore(try await arguments.store.open(mapper.model), mapper: mapper)
+        let opened =
+            arguments.isPlan
+            ? try await arguments.store.openForPlan(mapper.model) : try await arguments.store.open(mapper.model)
+        let store = try JSONStore(opened, mapper: mapper)
         let options = StoreSyncOptions(
             operations: arguments.operations, scope: arguments.scope, keyPath: arguments.keyPath,
             removalLimit: arguments.removalLimit)
@@ -47,6 +50,10 @@ struct SyncCommand {
         if let file = arguments.model {
             return (try .given(file, warn: console.printError), .chunks(arguments.input.chunks(willRead: progress())))
         }
+        if let kept = try arguments.store.keptModel() {
+            return (ModelChoice(model: kept, origin: .kept), .chunks(arguments.input.chunks(willRead: progress())))
+        }
+        guard !arguments.store.exists else { throw StoreLocationError.noModel }
         let layout = JSONLayout.array(at: arguments.keyPath, acceptsSingleObject: true)
         show("reading \(arguments.input.name) for a model")
         switch arguments.input {

@@ -62,6 +62,19 @@ import Testing
         #expect(full.removalLimit == RemovalLimit(fraction: 0.05) && full.isPlan && full.printsJSON)
     }
 
+    @Test func exportTakesEveryOption() throws {
+        let plain = try ExportArguments(["--entity", "User", "--store", "sqlite:a.sqlite"])
+        #expect(plain.entity == "User" && plain.store == .sqlite("a.sqlite") && plain.model == nil)
+        #expect(plain.dialect == .sync && plain.relationships == .array && plain.keyStyle == .snakeCase)
+        #expect(plain.predicate == .constant(true))
+        let full = try ExportArguments([
+            "--entity", "User", "--store", "sqlite:a.sqlite", "--model", "M.xml", "--dialect", "groot",
+            "--relationships", "nested", "--inflection", "camelCase", "--where", "age = 3",
+        ])
+        #expect(full.model?.lastPathComponent == "M.xml" && full.dialect == .groot && full.relationships == .nested)
+        #expect(full.keyStyle == .camelCase && full.predicate == (Key("age") == 3))
+    }
+
     @Test func modelTakesEveryOption() throws {
         let plain = try ModelArguments(["users.json"])
         #expect(plain.format == .swift && plain.entity == "Item" && plain.keyPath.isEmpty)
@@ -102,6 +115,11 @@ import Testing
         ["sync", "a", "--entity", "A", "--operations", "insert,,delete"],
         ["sync", "a", "--entity", "A", "--operations", ""], ["sync", "a", "--entity", "A", "--where", "age >"],
         ["sync", "a", "--entity", "A", "--max-removals", "many"], ["sync", "a", "--entity", "A", "--plan=1"],
+        ["sync", "a", "--entity", "A", "--store", "sqlite:"],
+        ["export"], ["export", "--entity", "A"], ["export", "--store", "sqlite:a"],
+        ["export", "--entity", "A", "--store", "memory:"], ["export", "a", "--entity", "A", "--store", "sqlite:a"],
+        ["export", "--entity", "A", "--store", "sqlite:a", "--relationships", "some"],
+        ["export", "--entity", "A", "--store", "sqlite:a", "--inflection", "kebab"],
         ["model"], ["model", "a", "b"], ["model", ""], ["model", "a", "--format", "yaml"], ["model", "a", "--json"],
     ])
     func aWrongArgumentIsOneLineThatPointsToTheHelp(arguments: [String]) throws {

@@ -1,3 +1,4 @@
+import CoreDataModel
 import Foundation
 import JSONMapper
 import StoreSync
@@ -40,8 +41,8 @@ import Testing
         #expect(run.lines.count == 1)
         let outcome = try JSONValue(parsing: run.output)
         #expect(outcome["entity"] == .string("User") && outcome["is_plan"] == .bool(true))
-        #expect(outcome["inserted"] == .int(2) && outcome["rejected"] == .int(0))
-        #expect(outcome["entities"]?["Note"]?["inserted"] == .int(2))
+        #expect(outcome["inserted"] == .integer(2) && outcome["rejected"] == .integer(0))
+        #expect(outcome["entities"]?["Note"]?["inserted"] == .integer(2))
     }
 
     @Test func withJSONAFailureIsOneObjectToo() async throws {
