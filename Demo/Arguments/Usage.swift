@@ -30,7 +30,8 @@ enum Usage {
         case .tour:
             """
             A tour: starts a small server inside the process, mirrors it into a temporary folder, and shows on the way
-            what a pass is, what a change, an error, a cancel and a second call do. Checks what it claims.
+            what a pass is, what a change, an error, a cancel and a second call do. Then it syncs JSON into databases.
+            Checks what it claims.
 
             Usage: Demo [tour]
 

@@ -31,7 +31,8 @@ struct SyncOutcome {
         return lines
     }
 
-    private static func text(_ counts: StoreSyncResult.Counts) -> String {
+    /// Such as `2 inserted, 0 updated, 1 unchanged, 0 deleted`.
+    static func text(_ counts: StoreSyncResult.Counts) -> String {
         let done =
             "\(counts.inserted) inserted, \(counts.updated) updated, \(counts.unchanged) unchanged, "
             + "\(counts.deleted) deleted"

@@ -98,7 +98,7 @@ import Testing
     }
 
     @Test(arguments: [
-        (["--where", "shoeSize > 4"], "no property shoeSize"), (["--key-path", "data"], "data"),
+        (["--where", "shoeSize > 4"], "no property shoeSize"), (["--key-path", "data"], "line 1"),
         (["--model", "/no/such/model"], "/no/such/model"),
     ])
     func aFailureIsOneLineAndExitCode1(options: [String], part: String) async throws {
