@@ -25,7 +25,11 @@ let package = Package(
         .target(name: "OneWaySynchronizer", swiftSettings: settings),
         .target(name: "LoopbackServer", swiftSettings: settings),
         .executableTarget(
-            name: "Demo", dependencies: ["OneWaySynchronizer", "LoopbackServer"], path: "Demo", swiftSettings: settings),
+            name: "Demo",
+            dependencies: [
+                "OneWaySynchronizer", "LoopbackServer", "SyncModel", "CoreDataModel", "JSONMapper", "SyncStore",
+                "StoreSync", "SyncStoreSQLite",
+            ], path: "Demo", swiftSettings: settings),
         .target(name: "SyncModel", swiftSettings: settings),
         .target(name: "CoreDataModel", dependencies: ["SyncModel"], swiftSettings: settings),
         .target(name: "JSONMapper", dependencies: ["SyncModel"], swiftSettings: settings),
@@ -51,8 +55,11 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(name: "LoopbackServerTests", dependencies: ["LoopbackServer"], swiftSettings: settings),
         .testTarget(
-            name: "DemoTests", dependencies: ["Demo", "LoopbackServer", "OneWaySynchronizer", "TestSupport"],
-            swiftSettings: settings),
+            name: "DemoTests",
+            dependencies: [
+                "Demo", "LoopbackServer", "OneWaySynchronizer", "SyncModel", "CoreDataModel", "JSONMapper", "StoreSync",
+                "TestSupport",
+            ], swiftSettings: settings),
         .testTarget(name: "SyncModelTests", dependencies: ["SyncModel", "TestSupport"], swiftSettings: settings),
         .testTarget(
             name: "CoreDataModelTests", dependencies: ["CoreDataModel", "SyncModel", "TestSupport"],

@@ -28,12 +28,17 @@ final class Console: Sendable {
         self.write = write
     }
 
-    /// Prints a line that stays.
-    func print(_ line: String = "") {
+    /// Writes a text that stays as it is, without a line end of its own.
+    func write(_ text: String) {
         hasLiveLine.withLock { hasLiveLine in
-            write((hasLiveLine ? Self.clearLine : "") + line + "\n", .output)
+            write((hasLiveLine ? Self.clearLine : "") + text, .output)
             hasLiveLine = false
         }
+    }
+
+    /// Prints a line that stays.
+    func print(_ line: String = "") {
+        write(line + "\n")
     }
 
     /// Shows a line that the next one replaces; nothing when nobody looks.

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The command: `Demo [tour]`, `Demo mirror …`.
+/// The command: `Demo [tour]`, `Demo mirror …`, `Demo sync …`, `Demo export …`, `Demo model …`.
 @main
 struct DemoCommand {
     static func main() async {
@@ -20,6 +20,12 @@ struct DemoCommand {
                 return await Tour(console: console).run()
             case .mirror(let arguments):
                 return await MirrorCommand(arguments: arguments, console: console).run()
+            case .sync(let arguments):
+                return await SyncCommand(arguments: arguments, console: console).run()
+            case .export(let arguments):
+                return await ExportCommand(arguments: arguments, console: console).run()
+            case .model(let arguments):
+                return await ModelCommand(arguments: arguments, console: console).run()
             }
         } catch {
             console.printError("Demo: \(error)")

@@ -17,6 +17,14 @@ final class InterruptHandler {
         source.activate()
     }
 
+    /// Runs something in a task that Ctrl-C cancels.
+    static func cancelling<Result: Sendable>(_ body: @escaping @Sendable () async -> Result) async -> Result {
+        let task = Task { await body() }
+        let interrupt = InterruptHandler { task.cancel() }
+        defer { withExtendedLifetime(interrupt) {} }
+        return await task.value
+    }
+
     deinit {
         source.cancel()
         signal(SIGINT, SIG_DFL)

@@ -52,10 +52,17 @@ struct ProgressDisplay {
         guard let total = progress.total, total > 0 else {
             return "\(progress.stage.rawValue) \(progress.done)\(failures)"
         }
+        let bar = bar(progress.done + progress.failed, of: total)
+        return "\(bar) \(progress.stage.rawValue) \(progress.done) of \(total)\(failures)"
+    }
+
+    /// Such as `[######------------------]`.
+    ///
+    /// - Parameter total: More than 0.
+    static func bar(_ done: Int, of total: Int) -> String {
         let width = 24
-        let filled = min(width, width * (progress.done + progress.failed) / total)
-        let bar = String(repeating: "#", count: filled) + String(repeating: "-", count: width - filled)
-        return "[\(bar)] \(progress.stage.rawValue) \(progress.done) of \(total)\(failures)"
+        let filled = min(width, width * done / total)
+        return "[\(String(repeating: "#", count: filled))\(String(repeating: "-", count: width - filled))]"
     }
 
     /// Such as `0.5 s`.

@@ -1,3 +1,6 @@
+import OneWaySynchronizer
+import SyncModel
+
 /// Takes a command line apart: options, their values, and operands, in any order.
 ///
 /// `--name VALUE` and `--name=VALUE` are the same; after `--` everything is an operand.
@@ -55,5 +58,42 @@ struct ArgumentScanner {
 
     func error(_ message: String) -> UsageError {
         UsageError(message, topic: topic)
+    }
+
+    // MARK: Values that several commands take
+
+    /// The text that follows the option, which must not be empty.
+    mutating func text(of option: String, as expectation: String) throws(UsageError) -> String {
+        try value(of: option, as: expectation) { $0.isEmpty ? nil : $0 }
+    }
+
+    /// A value that goes by a name.
+    ///
+    /// - Parameter names: The values by their names, in the order in which a message lists them.
+    mutating func choice<Value>(
+        of option: String, among names: KeyValuePairs<String, Value>
+    ) throws(UsageError) -> Value {
+        let list = names.map(\.key).joined(separator: ", ")
+        return try value(of: option, as: "one of \(list)") { text in names.first { $0.key == text }?.value }
+    }
+
+    /// A number, or a share with a percent sign.
+    mutating func removalLimit(of option: String) throws(UsageError) -> RemovalLimit {
+        try value(of: option, as: "a number such as 10, or a share such as 20%") { text in
+            if let percent = text.hasSuffix("%") ? Double(text.dropLast()) : nil {
+                return (0...100).contains(percent) ? RemovalLimit(fraction: percent / 100) : nil
+            }
+            return Int(text).flatMap { $0 >= 0 ? RemovalLimit(count: $0) : nil }
+        }
+    }
+
+    /// A condition on objects.
+    mutating func predicate(of option: String) throws(UsageError) -> RecordPredicate {
+        let text = try text(of: option, as: "a condition such as 'age >= 18'")
+        do {
+            return try RecordPredicate(parsing: text)
+        } catch {
+            throw self.error("\(option): \(error)")
+        }
     }
 }

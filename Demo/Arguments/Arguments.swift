@@ -5,6 +5,9 @@ import OneWaySynchronizer
 enum Invocation: Equatable {
     case tour
     case mirror(MirrorArguments)
+    case sync(SyncArguments)
+    case export(ExportArguments)
+    case model(ModelArguments)
     case help(Usage.Topic)
 
     /// Reads a command line.
@@ -30,6 +33,12 @@ enum Invocation: Equatable {
             }
         case "mirror":
             self = Self.asksForHelp(rest) ? .help(.mirror) : .mirror(try MirrorArguments(rest))
+        case "sync":
+            self = Self.asksForHelp(rest) ? .help(.sync) : .sync(try SyncArguments(rest))
+        case "export":
+            self = Self.asksForHelp(rest) ? .help(.export) : .export(try ExportArguments(rest))
+        case "model":
+            self = Self.asksForHelp(rest) ? .help(.model) : .model(try ModelArguments(rest))
         case _ where first.hasPrefix("-"):
             throw UsageError("unknown option '\(first)'", topic: .general)
         default:
@@ -80,8 +89,7 @@ struct MirrorArguments: Equatable {
                     Int(text).flatMap { (1...1_000).contains($0) ? $0 : nil }
                 }
             case .option("--max-removals"):
-                removalLimit = try scanner.value(
-                    of: "--max-removals", as: "a number such as 10, or a share such as 20%", Self.limit)
+                removalLimit = try scanner.removalLimit(of: "--max-removals")
             case .option("--every"):
                 interval = try scanner.value(of: "--every", as: "a number of seconds from 0.1 to 31536000") { text in
                     Double(text).flatMap { (0.1...31_536_000).contains($0) ? .milliseconds(Int64($0 * 1_000)) : nil }
@@ -109,12 +117,5 @@ struct MirrorArguments: Equatable {
         self.concurrency = concurrency
         self.keepsGoing = keepsGoing
         self.isDryRun = isDryRun
-    }
-
-    private static func limit(_ text: String) -> RemovalLimit? {
-        if let percent = text.hasSuffix("%") ? Double(text.dropLast()) : nil {
-            return (0...100).contains(percent) ? RemovalLimit(fraction: percent / 100) : nil
-        }
-        return Int(text).flatMap { $0 >= 0 ? RemovalLimit(count: $0) : nil }
     }
 }

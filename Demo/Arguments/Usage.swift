@@ -5,6 +5,9 @@ enum Usage {
         case general
         case tour
         case mirror
+        case sync
+        case export
+        case model
 
         /// The command line that shows this help.
         var command: String { self == .general ? "Demo --help" : "Demo \(rawValue) --help" }
@@ -27,7 +30,8 @@ enum Usage {
         case .tour:
             """
             A tour: starts a small server inside the process, mirrors it into a temporary folder, and shows on the way
-            what a pass is, what a change, an error, a cancel and a second call do. Checks what it claims.
+            what a pass is, what a change, an error, a cancel and a second call do. Then it syncs JSON into databases.
+            Checks what it claims.
 
             Usage: Demo [tour]
 
@@ -58,6 +62,69 @@ enum Usage {
 
             A request is tried up to 4 times when it fails in a way that may pass. Files appear when they are whole.
             Ctrl-C lets nothing half done behind; a second one ends the process at once.
+
+            Exit codes: 0 done, 1 failed, 64 wrong arguments, 130 stopped by Ctrl-C.
+            """
+        case .sync:
+            """
+            Makes the objects of a store equal to those of a JSON file: inserts what is new, updates what differs,
+            deletes what is absent, relates what is nested. All of it happens, or nothing does.
+
+            Usage: Demo sync FILE --entity NAME [options]
+
+              FILE   an array of objects, or one object; - for standard input
+
+            Options:
+              --entity NAME          what the objects are
+              --model MODEL          an .xcdatamodeld, an .xcdatamodel or its XML; without it a model is made of the JSON
+              --store STORE          sqlite:PATH, or memory: (default), which ends with the command
+              --key-path A.B         the keys that lead to the array
+              --dialect sync|groot   how the model says what keys mean (default sync); groot needs --model
+              --operations LIST      what may be done, commas between: insert, update, delete, insertRelationships,
+                                     updateRelationships, deleteRelationships (default all)
+              --where CONDITION      delete only where this holds, such as 'createdAt > 2014-01-01'
+              --max-removals N|P%    fail, with nothing done, when more than N objects, or more than P percent of
+                                     them, are absent
+              --plan                 show what would happen, and change nothing
+              --json                 print one JSON object and nothing else, also about a failure
+
+            The model of a database is kept beside it, in PATH.model.xml, and used from then on where --model is not
+            given. Another --model adapts the database to it: what that model does not have is dropped.
+
+            Exit codes: 0 done, 1 failed, 64 wrong arguments, 130 stopped by Ctrl-C.
+            """
+        case .export:
+            """
+            Prints the objects of a store as a JSON array, with what they are related to.
+
+            Usage: Demo export --entity NAME --store sqlite:PATH [options]
+
+            Options:
+              --entity NAME                       what the objects are
+              --store sqlite:PATH                 the database, which is not changed
+              --model MODEL                       an .xcdatamodeld, an .xcdatamodel or its XML; without it the model
+                                                  that is kept beside the database
+              --dialect sync|groot                how the model says what keys are written (default sync)
+              --relationships array|nested|none   related objects in arrays (default), as web frameworks take nested
+                                                  attributes, or left out
+              --inflection snakeCase|camelCase    the style of keys (default snakeCase)
+              --where CONDITION                   only objects for which this holds, such as 'createdAt > 2014-01-01'
+
+            Exit codes: 0 done, 1 failed, 64 wrong arguments, 130 stopped by Ctrl-C.
+            """
+        case .model:
+            """
+            Prints a model: one made of a sample of JSON, or the one that a Core Data model file has.
+
+            Usage: Demo model FILE [options]
+
+              FILE   JSON (an array of objects, or one), an .xcdatamodeld, an .xcdatamodel or its XML;
+                     - for standard input
+
+            Options:
+              --format swift|xcdatamodel   Swift source (default), or the XML of an .xcdatamodel folder's 'contents'
+              --entity NAME                what the objects of the JSON are (default Item)
+              --key-path A.B               the keys that lead to the array in the JSON
 
             Exit codes: 0 done, 1 failed, 64 wrong arguments, 130 stopped by Ctrl-C.
             """

@@ -15,7 +15,7 @@ struct MirrorCommand {
         let processor = MirrorProcessor(
             listURL: arguments.listURL, folder: MirrorFolder(url: arguments.folder), client: client)
         let synchronizer = Synchronizer(processor: processor, options: options)
-        if arguments.isDryRun { return await interruptible { await showPlan(of: synchronizer) } }
+        if arguments.isDryRun { return await InterruptHandler.cancelling { await showPlan(of: synchronizer) } }
         if let interval = arguments.interval { return await repeatPasses(of: synchronizer, every: interval) }
         return await runPass(of: synchronizer)
     }
@@ -119,13 +119,5 @@ struct MirrorCommand {
         let lines = changes.map { "\($0.key)  \($0.action)" }.sorted()
         let count = plan.counts[.keep] ?? 0
         return lines + ["\(count) unchanged, \(changes.count) to change; nothing was changed"]
-    }
-
-    /// Runs something in a task that Ctrl-C cancels.
-    private func interruptible(_ body: @escaping @Sendable () async -> Int32) async -> Int32 {
-        let task = Task { await body() }
-        let interrupt = InterruptHandler { task.cancel() }
-        defer { withExtendedLifetime(interrupt) {} }
-        return await task.value
     }
 }

@@ -26,6 +26,7 @@ struct Tour {
         }
         console.print("\nEverything was as claimed, in \(ProgressDisplay.seconds(ContinuousClock.now - begin)).")
         console.print("Now try it on a server of yours:  swift run Demo mirror --help")
+        console.print("or on a JSON file of yours:       swift run Demo sync --help")
         return ExitCode.done
     }
 
@@ -51,6 +52,8 @@ struct Chapter: Sendable {
     /// The chapters in their order; each begins where the one before has ended.
     static let all = [
         firstSync, dryRun, changedSource, emptyList, stopOnError, keepGoing, cancel, queuedSync, notifications,
+        jsonSync,
+        conventions, annotations,
     ]
 }
 

@@ -1,5 +1,8 @@
 import Foundation
+import JSONMapper
 import OneWaySynchronizer
+import StoreSync
+import SyncModel
 import Testing
 
 @testable import Demo
@@ -18,6 +21,7 @@ import Testing
         ([], Invocation.tour), (["tour"], .tour), (["--help"], .help(.general)), (["-h"], .help(.general)),
         (["help"], .help(.general)), (["help", "mirror"], .help(.mirror)), (["tour", "--help"], .help(.tour)),
         (["mirror", "--help"], .help(.mirror)), (["mirror", "--bad", "-h"], .help(.mirror)),
+        (["sync", "--help"], .help(.sync)), (["help", "model"], .help(.model)),
     ])
     func aCommandIsRecognised(arguments: [String], expected: Invocation) throws {
         #expect(try Invocation(arguments) == expected)
@@ -40,6 +44,43 @@ import Testing
         #expect(try mirror("--max-removals", "0").removalLimit == RemovalLimit(count: 0))
         #expect(try mirror("--max-removals", "12.5%").removalLimit == RemovalLimit(fraction: 0.125))
         #expect(try mirror("--every", "1.5").interval == .milliseconds(1_500))
+    }
+
+    @Test func syncTakesEveryOption() throws {
+        let plain = try SyncArguments(["users.json", "--entity", "User"])
+        #expect(plain.input == .file("users.json") && plain.entity == "User" && plain.model == nil)
+        #expect(plain.store == .memory && plain.keyPath.isEmpty && plain.dialect == .sync && plain.operations == .all)
+        #expect(plain.scope == .constant(true) && plain.removalLimit == nil && !plain.isPlan && !plain.printsJSON)
+        let full = try SyncArguments([
+            "-", "--entity=User", "--model", "M.xcdatamodeld", "--store", "memory:", "--key-path", "data.items",
+            "--dialect", "groot", "--operations", "insert,updateRelationships", "--where", "age > 3",
+            "--max-removals", "5%", "--plan", "--json",
+        ])
+        #expect(full.input == .standardInput && full.model?.lastPathComponent == "M.xcdatamodeld")
+        #expect(full.keyPath == "data.items" && full.dialect == .groot)
+        #expect(full.operations == [.insert, .updateRelationships] && full.scope == (Key("age") > 3))
+        #expect(full.removalLimit == RemovalLimit(fraction: 0.05) && full.isPlan && full.printsJSON)
+    }
+
+    @Test func exportTakesEveryOption() throws {
+        let plain = try ExportArguments(["--entity", "User", "--store", "sqlite:a.sqlite"])
+        #expect(plain.entity == "User" && plain.store == .sqlite("a.sqlite") && plain.model == nil)
+        #expect(plain.dialect == .sync && plain.relationships == .array && plain.keyStyle == .snakeCase)
+        #expect(plain.predicate == .constant(true))
+        let full = try ExportArguments([
+            "--entity", "User", "--store", "sqlite:a.sqlite", "--model", "M.xml", "--dialect", "groot",
+            "--relationships", "nested", "--inflection", "camelCase", "--where", "age = 3",
+        ])
+        #expect(full.model?.lastPathComponent == "M.xml" && full.dialect == .groot && full.relationships == .nested)
+        #expect(full.keyStyle == .camelCase && full.predicate == (Key("age") == 3))
+    }
+
+    @Test func modelTakesEveryOption() throws {
+        let plain = try ModelArguments(["users.json"])
+        #expect(plain.format == .swift && plain.entity == "Item" && plain.keyPath.isEmpty)
+        let full = try ModelArguments(["-", "--format", "xcdatamodel", "--entity", "User", "--key-path", "a.b"])
+        #expect(full.input == .standardInput && full.format == .coreData)
+        #expect(full.entity == "User" && full.keyPath == "a.b")
     }
 
     @Test func afterTwoDashesEverythingIsAnOperand() throws {
@@ -67,6 +108,19 @@ import Testing
         ["mirror", "http://host/", "a", "--every", "inf"], ["mirror", "http://host/", "a", "--every", "1e300"],
         ["mirror", "http://host/", "a", "--dry-run=yes"], ["mirror", "http://host/", "a", "--dry-run", "--dry-run"],
         ["mirror", "http://host/", "a", "--dry-run", "--every", "1"], ["mirror", "http://host/", "a", "-x"],
+        ["sync"], ["sync", "a"], ["sync", "--entity", "A"], ["sync", "a", "b", "--entity", "A"],
+        ["sync", "", "--entity", "A"], ["sync", "a", "--entity", ""],
+        ["sync", "a", "--entity", "A", "--store", "paper:"],
+        ["sync", "a", "--entity", "A", "--dialect", "groot"], ["sync", "a", "--entity", "A", "--dialect", "latin"],
+        ["sync", "a", "--entity", "A", "--operations", "insert,,delete"],
+        ["sync", "a", "--entity", "A", "--operations", ""], ["sync", "a", "--entity", "A", "--where", "age >"],
+        ["sync", "a", "--entity", "A", "--max-removals", "many"], ["sync", "a", "--entity", "A", "--plan=1"],
+        ["sync", "a", "--entity", "A", "--store", "sqlite:"],
+        ["export"], ["export", "--entity", "A"], ["export", "--store", "sqlite:a"],
+        ["export", "--entity", "A", "--store", "memory:"], ["export", "a", "--entity", "A", "--store", "sqlite:a"],
+        ["export", "--entity", "A", "--store", "sqlite:a", "--relationships", "some"],
+        ["export", "--entity", "A", "--store", "sqlite:a", "--inflection", "kebab"],
+        ["model"], ["model", "a", "b"], ["model", ""], ["model", "a", "--format", "yaml"], ["model", "a", "--json"],
     ])
     func aWrongArgumentIsOneLineThatPointsToTheHelp(arguments: [String]) throws {
         let error = try #require(throws: UsageError.self) { try Invocation(arguments) }

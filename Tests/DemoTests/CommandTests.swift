@@ -8,7 +8,9 @@ import Testing
 
 /// The built command, run as a process of its own.
 @Suite(.timeLimit(.minutes(1))) struct CommandTests {
-    @Test(arguments: [["--help"], ["mirror", "--help"], ["tour", "--help"], ["help", "mirror"]])
+    @Test(arguments: [
+        ["--help"], ["mirror", "--help"], ["tour", "--help"], ["help", "mirror"], ["sync", "-h"], ["help", "model"],
+    ])
     func helpGoesToStandardOutput(arguments: [String]) async throws {
         let child = try await ChildProcess.run(arguments)
         #expect(child.code == 0)
@@ -16,7 +18,9 @@ import Testing
         #expect(child.errors.isEmpty)
     }
 
-    @Test(arguments: [["--fly"], ["fly"], ["mirror"], ["mirror", "http://host/", "a", "--concurrency", "0"]])
+    @Test(arguments: [
+        ["--fly"], ["fly"], ["mirror"], ["mirror", "http://host/", "a", "--concurrency", "0"], ["sync", "a", "--json"],
+    ])
     func aWrongArgumentIsOneLineOnStandardError(arguments: [String]) async throws {
         let child = try await ChildProcess.run(arguments)
         #expect(child.code == 64)
@@ -128,13 +132,13 @@ final class ChildProcess: Sendable {
     private let streams: [Task<String, Never>]
     private let ends: AsyncStream<Int32>
 
-    init(_ arguments: [String]) throws {
+    init(_ arguments: [String], input: FileHandle = .nullDevice) throws {
         let process = Process()
         let executable = try #require(Self.executable)
         process.executableURL = executable
         process.arguments = arguments
         let pipes = [Pipe(), Pipe()]
-        process.standardInput = FileHandle.nullDevice
+        process.standardInput = input
         process.standardOutput = pipes[0]
         process.standardError = pipes[1]
         let (ends, end) = AsyncStream.makeStream(of: Int32.self)

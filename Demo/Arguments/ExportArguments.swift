@@ -1,0 +1,51 @@
+import Foundation
+import JSONMapper
+import SyncModel
+
+/// What `export` was asked to do.
+struct ExportArguments: Equatable {
+    var entity: String
+    var store: StoreLocation
+    /// The file of the model; nil for the one that is kept beside the database.
+    var model: URL?
+    var dialect = JSONDialect.sync
+    var relationships = ExportOptions.Relationships.array
+    var keyStyle = JSONKeyStyle.snakeCase
+    /// Which objects are printed.
+    var predicate = RecordPredicate.constant(true)
+
+    init(_ arguments: [String]) throws(UsageError) {
+        var scanner = ArgumentScanner(arguments, topic: .export)
+        var entity: String?
+        var store: StoreLocation?
+        while let argument = try scanner.next() {
+            switch argument {
+            case .operand(let text):
+                throw scanner.error("export takes options alone; got '\(text)'")
+            case .option("--entity"):
+                entity = try scanner.text(of: "--entity", as: "the name of an entity")
+            case .option("--store"):
+                store = try scanner.store(of: "--store")
+            case .option("--model"):
+                model = URL(filePath: try scanner.text(of: "--model", as: "a model file"))
+            case .option("--dialect"):
+                dialect = try scanner.choice(of: "--dialect", among: ["sync": .sync, "groot": .groot])
+            case .option("--relationships"):
+                relationships = try scanner.choice(
+                    of: "--relationships", among: ["array": .array, "nested": .nested, "none": .none])
+            case .option("--inflection"):
+                keyStyle = try scanner.choice(
+                    of: "--inflection", among: ["snakeCase": .snakeCase, "camelCase": .camelCase])
+            case .option("--where"):
+                predicate = try scanner.predicate(of: "--where")
+            case .option(let name):
+                throw scanner.error("unknown option '\(name)'")
+            }
+        }
+        guard let entity else { throw scanner.error("--entity is missing") }
+        guard let store else { throw scanner.error("--store is missing") }
+        guard store != .memory else { throw scanner.error("a store in memory has nothing to export") }
+        self.entity = entity
+        self.store = store
+    }
+}

@@ -1,0 +1,37 @@
+/// What `model` was asked to do.
+struct ModelArguments: Equatable {
+    /// How a model is printed.
+    enum Format: Equatable {
+        case swift
+        case coreData
+    }
+
+    var input: InputFile
+    var format = Format.swift
+    /// The entity of the JSON's objects.
+    var entity = "Item"
+    /// The keys that lead to the array in the JSON, dots between them.
+    var keyPath = ""
+
+    init(_ arguments: [String]) throws(UsageError) {
+        var scanner = ArgumentScanner(arguments, topic: .model)
+        var operands: [String] = []
+        while let argument = try scanner.next() {
+            switch argument {
+            case .operand(let text):
+                operands.append(text)
+            case .option("--format"):
+                format = try scanner.choice(of: "--format", among: ["swift": .swift, "xcdatamodel": .coreData])
+            case .option("--entity"):
+                entity = try scanner.text(of: "--entity", as: "the name of an entity")
+            case .option("--key-path"):
+                keyPath = try scanner.text(of: "--key-path", as: "keys such as data.items")
+            case .option(let name):
+                throw scanner.error("unknown option '\(name)'")
+            }
+        }
+        guard operands.count == 1 else { throw scanner.error("expected one FILE, got \(operands.count)") }
+        guard let input = InputFile(operand: operands[0]) else { throw scanner.error("FILE is empty") }
+        self.input = input
+    }
+}

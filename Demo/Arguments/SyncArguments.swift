@@ -1,0 +1,84 @@
+import Foundation
+import JSONMapper
+import OneWaySynchronizer
+import StoreSync
+import SyncModel
+
+/// What `sync` was asked to do.
+struct SyncArguments: Equatable {
+    var input: InputFile
+    var entity: String
+    /// The file of the model; nil where one is made of the JSON.
+    var model: URL?
+    var store = StoreLocation.memory
+    /// The keys that lead to the array, dots between them.
+    var keyPath = ""
+    var dialect = JSONDialect.sync
+    var operations = SyncOperations.all
+    /// What the JSON speaks of: nothing else is deleted.
+    var scope = RecordPredicate.constant(true)
+    /// How many deletions are suspicious; nil when none are.
+    var removalLimit: RemovalLimit?
+    /// Whether to show what would happen and change nothing.
+    var isPlan = false
+    /// Whether standard output is one JSON object.
+    var printsJSON = false
+
+    init(_ arguments: [String]) throws(UsageError) {
+        var scanner = ArgumentScanner(arguments, topic: .sync)
+        var operands: [String] = []
+        var entity: String?
+        while let argument = try scanner.next() {
+            switch argument {
+            case .operand(let text):
+                operands.append(text)
+            case .option("--entity"):
+                entity = try scanner.text(of: "--entity", as: "the name of an entity")
+            case .option("--model"):
+                model = URL(filePath: try scanner.text(of: "--model", as: "a model file"))
+            case .option("--store"):
+                store = try scanner.store(of: "--store")
+            case .option("--key-path"):
+                keyPath = try scanner.text(of: "--key-path", as: "keys such as data.items")
+            case .option("--dialect"):
+                dialect = try scanner.choice(of: "--dialect", among: ["sync": .sync, "groot": .groot])
+            case .option("--operations"):
+                operations = try scanner.value(
+                    of: "--operations", as: "some of \(Self.operationNames.map(\.key).joined(separator: ","))",
+                    Self.operations)
+            case .option("--where"):
+                scope = try scanner.predicate(of: "--where")
+            case .option("--max-removals"):
+                removalLimit = try scanner.removalLimit(of: "--max-removals")
+            case .option("--plan"):
+                try scanner.noValue(of: "--plan")
+                isPlan = true
+            case .option("--json"):
+                try scanner.noValue(of: "--json")
+                printsJSON = true
+            case .option(let name):
+                throw scanner.error("unknown option '\(name)'")
+            }
+        }
+        guard operands.count == 1 else { throw scanner.error("expected one FILE, got \(operands.count)") }
+        guard let input = InputFile(operand: operands[0]) else { throw scanner.error("FILE is empty") }
+        guard let entity else { throw scanner.error("--entity is missing") }
+        guard dialect == .sync || model != nil else { throw scanner.error("--dialect groot needs --model") }
+        self.input = input
+        self.entity = entity
+    }
+
+    private static let operationNames: KeyValuePairs<String, SyncOperations> = [
+        "insert": .insert, "update": .update, "delete": .delete, "insertRelationships": .insertRelationships,
+        "updateRelationships": .updateRelationships, "deleteRelationships": .deleteRelationships,
+    ]
+
+    private static func operations(_ text: String) -> SyncOperations? {
+        var operations: SyncOperations = []
+        for name in text.split(separator: ",", omittingEmptySubsequences: false) {
+            guard let found = operationNames.first(where: { $0.key == name }) else { return nil }
+            operations.insert(found.value)
+        }
+        return operations
+    }
+}

@@ -1,0 +1,49 @@
+import CoreDataModel
+import JSONMapper
+import StoreSync
+import SyncModel
+import SyncStore
+
+/// `Demo export`: objects of a store as JSON.
+struct ExportCommand {
+    let arguments: ExportArguments
+    let console: Console
+
+    /// Does what the arguments say, until it is done or interrupted.
+    ///
+    /// - Returns: The exit code.
+    func run() async -> Int32 {
+        await InterruptHandler.cancelling {
+            do {
+                try await export()
+                return ExitCode.done
+            } catch is CancellationError {
+                console.printError("stopped; the JSON is not whole")
+                return ExitCode.interrupted
+            } catch {
+                console.printError("failed: \(Printable.text("\(error)", limit: 1_000))")
+                return ExitCode.failed
+            }
+        }
+    }
+
+    private func export() async throws {
+        let mapper = try RecordMapper(try model(), dialect: arguments.dialect)
+        let store = try JSONStore(try await arguments.store.openForReading(mapper.model), mapper: mapper)
+        var options = ExportOptions()
+        options.relationships = arguments.relationships
+        options.keyStyle = arguments.keyStyle
+        options.style = .pretty
+        try await store.export(StoreQuery(arguments.entity, where: arguments.predicate), options: options) { piece in
+            // A piece ends between two objects, so no character is cut.
+            console.write(String(decoding: piece, as: UTF8.self))
+        }
+        console.print()
+    }
+
+    private func model() throws -> Model {
+        if let file = arguments.model { return try ModelChoice.given(file, warn: console.printError).model }
+        guard let kept = try arguments.store.keptModel() else { throw StoreLocationError.noModel }
+        return kept
+    }
+}

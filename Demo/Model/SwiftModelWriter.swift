@@ -1,0 +1,121 @@
+import Foundation
+import SyncModel
+
+/// Writes a model as Swift source, such as
+///
+///     import SyncModel
+///
+///     func makeModel() throws(ModelError) -> Model {
+///         try Model {
+///             Entity("User", identity: "id") {
+///                 Attribute("id", .int64, optional: false)
+///             }
+///         }
+///     }
+///
+/// What an initializer has as its default is not written.
+struct SwiftModelWriter {
+    private var lines: [String] = []
+    private var needsFoundation = false
+
+    /// The source of a function that makes a model; it compiles in any file, and the model it makes is equal.
+    static func source(of model: Model) -> String {
+        var writer = SwiftModelWriter()
+        for entity in model.entities { writer.write(entity) }
+        let imports = writer.needsFoundation ? "import Foundation\nimport SyncModel" : "import SyncModel"
+        let body = writer.lines.map { "        \($0)" }
+        return """
+            \(imports)
+
+            func makeModel() throws(ModelError) -> Model {
+                try Model {
+            \(body.joined(separator: "\n"))
+                }
+            }
+
+            """
+    }
+
+    private mutating func write(_ entity: Entity) {
+        var arguments = [Self.literal(entity.name)]
+        if let parent = entity.parent { arguments.append("parent: \(Self.literal(parent))") }
+        if entity.isAbstract { arguments.append("abstract: true") }
+        if !entity.identity.isEmpty {
+            arguments.append("identity: \(entity.identity.map(Self.literal).joined(separator: ", "))")
+        }
+        arguments += Self.tail(formerName: entity.formerName, userInfo: entity.userInfo)
+        let isEmpty = entity.attributes.isEmpty && entity.relationships.isEmpty
+        lines.append("Entity(\(arguments.joined(separator: ", "))) {\(isEmpty ? "}" : "")")
+        for attribute in entity.attributes { lines.append("    \(source(of: attribute))") }
+        for relationship in entity.relationships { lines.append("    \(Self.source(of: relationship))") }
+        if !isEmpty { lines.append("}") }
+    }
+
+    private mutating func source(of attribute: Attribute) -> String {
+        var arguments = [Self.literal(attribute.name), ".\(attribute.type.rawValue)"]
+        if !attribute.isOptional { arguments.append("optional: false") }
+        if !attribute.defaultValue.isNull { arguments.append("default: \(source(of: attribute.defaultValue))") }
+        if let name = attribute.transformerName { arguments.append("transformer: \(Self.literal(name))") }
+        arguments += Self.tail(formerName: attribute.formerName, userInfo: attribute.userInfo)
+        return "Attribute(\(arguments.joined(separator: ", ")))"
+    }
+
+    private static func source(of relationship: Relationship) -> String {
+        var arguments = [
+            literal(relationship.name),
+            "\(relationship.isToMany ? "toMany" : "toOne"): \(literal(relationship.destination))",
+        ]
+        if relationship.isOrdered { arguments.append("ordered: true") }
+        if let inverse = relationship.inverse { arguments.append("inverse: \(literal(inverse))") }
+        if relationship.deleteRule != .nullify { arguments.append("deleteRule: .\(relationship.deleteRule.rawValue)") }
+        if !relationship.isOptional { arguments.append("optional: false") }
+        arguments += tail(formerName: relationship.formerName, userInfo: relationship.userInfo)
+        return "Relationship(\(arguments.joined(separator: ", ")))"
+    }
+
+    /// What entities and properties have in common, at the end of their arguments.
+    private static func tail(formerName: String?, userInfo: [String: String]) -> [String] {
+        var arguments: [String] = []
+        if let formerName { arguments.append("formerName: \(literal(formerName))") }
+        if !userInfo.isEmpty {
+            let pairs = userInfo.sorted { $0.key < $1.key }.map { "\(literal($0.key)): \(literal($0.value))" }
+            arguments.append("userInfo: [\(pairs.joined(separator: ", "))]")
+        }
+        return arguments
+    }
+
+    // MARK: Literals
+
+    private mutating func source(of value: Value) -> String {
+        switch value {
+        case .null: return ".null"
+        case .bool(let flag): return ".bool(\(flag))"
+        case .int(let number): return ".int(\(number))"
+        case .double(let number): return ".double(\(Self.literal(number)))"
+        case .string(let text): return ".string(\(Self.literal(text)))"
+        case .uri(let text): return ".uri(\(Self.literal(text)))"
+        case .date(let moment): return ".date(Timestamp(microseconds: \(moment.microseconds)))"
+        case .decimal(let number):
+            needsFoundation = true
+            return ".decimal(Decimal(string: \(Self.literal(number.description))) ?? 0)"
+        case .uuid(let uuid):
+            needsFoundation = true
+            let bytes = withUnsafeBytes(of: uuid.uuid) { $0.map { "\($0)" } }
+            return ".uuid(UUID(uuid: (\(bytes.joined(separator: ", ")))))"
+        case .binary(let data):
+            needsFoundation = true
+            return ".binary(Data([\(data.map { "\($0)" }.joined(separator: ", "))]))"
+        }
+    }
+
+    private static func literal(_ number: Double) -> String {
+        if number.isNaN { return ".nan" }
+        if number.isInfinite { return number < 0 ? "-.infinity" : ".infinity" }
+        return "\(number)"
+    }
+
+    /// A string literal; everything that is not plain is escaped.
+    private static func literal(_ text: String) -> String {
+        text.debugDescription
+    }
+}

@@ -1,0 +1,124 @@
+import JSONMapper
+import StoreSync
+import SyncModel
+import SyncStore
+import SyncStoreSQLite
+
+extension Chapter {
+    static let jsonSync = Chapter(title: "JSON goes into a database, with no code per field") { stage in
+        let users = """
+            [{"id": 1, "name": "Ada", "notes": [{"id": 11, "text": "Engine"}, {"id": 12, "text": "Numbers"}]},
+             {"id": 2, "name": "Bob", "notes": [{"id": 21, "text": "Bread"}]}]
+            """
+        stage.say(users)
+        let mapper = try RecordMapper(Model.inferred(from: users, entity: "User"))
+        stage.say("The model is made of this sample: \(mapper.model.entities.map(\.name).joined(separator: " and ")).")
+        let store = try JSONStore(await SQLiteStore(mapper.model, at: .memory), mapper: mapper)
+        let first = try await stage.tell(store.sync(.bytes(Array(users.utf8)), into: "User"))
+        try stage.check(
+            "2 users and 3 notes were inserted",
+            first.counts.inserted == 2 && first.countsByEntity["Note"]?.inserted == 3)
+        let second = try await stage.tell(store.sync(.bytes(Array(users.utf8)), into: "User"))
+        try stage.check("the same again writes nothing", second.isUnchanged)
+
+        stage.say("Ada's name is longer, one of her notes is gone; Bob is gone; Eve is new.")
+        let changed = """
+            [{"id": 1, "name": "Ada Lovelace", "notes": [{"id": 11, "text": "Engine"}]},
+             {"id": 3, "name": "Eve", "notes": []}]
+            """
+        let planned = try await store.plan(.bytes(Array(changed.utf8)), into: "User")
+        let third = try await stage.tell(store.sync(.bytes(Array(changed.utf8)), into: "User"))
+        try stage.check("what was planned was done", planned == third)
+        try stage.check(
+            "1 user was inserted, 1 updated, 1 deleted",
+            third.counts.inserted == 1 && third.counts.updated == 1 && third.counts.deleted == 1)
+        let scoped = try await stage.tell(
+            store.sync(
+                .bytes(Array("[]".utf8)), into: "User", options: StoreSyncOptions(scope: Key("name") == "Eve")))
+        try stage.check("an empty list about Eve alone leaves Ada alone", scoped.counts.deleted == 1)
+        try await stage.check(
+            "an export gives Ada back", of: store, "User",
+            is: #"[{"id": 1, "name": "Ada Lovelace", "notes": [{"id": 11, "text": "Engine"}]}]"#)
+    }
+
+    static let conventions = Chapter(title: "Names, dates and paths are matched by convention") { stage in
+        let mapper = try RecordMapper(
+            Model {
+                Entity("User") {
+                    Attribute("remoteID", .int64)
+                    Attribute("firstName", .string)
+                    Attribute("userDescription", .string)
+                    Attribute("createdAt", .date)
+                    Attribute("city", .string, userInfo: ["sync.remoteKey": "work.city"])
+                }
+            })
+        let store = try JSONStore(MemoryStore(mapper.model), mapper: mapper)
+        let user = """
+            {"id": 7, "first_name": "Ada", "description": "a reserved word", "created_at": "2014-01-02T03:04:05+02:00",
+             "work": {"city": "London"}}
+            """
+        stage.say(user)
+        _ = try await stage.tell(store.insertOrUpdate(.bytes(Array(user.utf8)), in: "User"))
+        let matches = Key("remoteID") == 7 && Key("userDescription").beginsWith("a reserved") && Key("city") == "London"
+        let count = try await store.store.count(StoreQuery("User", where: matches))
+        try stage.check("remoteID, userDescription and city have their values", count == 1)
+        _ = try await store.update(.identity(7), in: "User", with: JSONValue(parsing: #"{"firstName": "Augusta"}"#))
+        try await stage.check(
+            "an update in camelCase and an export agree, the date in UTC", of: store, "User",
+            is: """
+                [{"id": 7, "first_name": "Augusta", "description": "a reserved word",
+                  "created_at": "2014-01-02T01:04:05Z", "work": {"city": "London"}}]
+                """)
+    }
+
+    static let annotations = Chapter(title: "An import by Groot's annotations deletes nothing") { stage in
+        let mapper = try RecordMapper(
+            Model {
+                Entity("Album", userInfo: ["identityAttributes": "number"]) {
+                    Attribute("number", .int64, userInfo: ["JSONKeyPath": "id"])
+                    Attribute("title", .string, userInfo: ["JSONKeyPath": "info.title"])
+                    Relationship("artist", toOne: "Artist", inverse: "albums", userInfo: ["JSONKeyPath": "artist"])
+                }
+                Entity("Artist", userInfo: ["identityAttributes": "number"]) {
+                    Attribute("number", .int64, userInfo: ["JSONKeyPath": "id"])
+                    Attribute("name", .string, userInfo: ["JSONKeyPath": "name"])
+                    Relationship("albums", toMany: "Album", inverse: "artist")
+                }
+            }, dialect: .groot)
+        let store = try JSONStore(await SQLiteStore(mapper.model, at: .memory), mapper: mapper)
+        let payloads = [
+            #"[{"id": 1, "info": {"title": "First"}, "artist": {"id": 9, "name": "Nina"}}]"#,
+            #"[{"id": 2, "info": {"title": "Second"}, "artist": 9}, {"id": 3, "artist": 10}]"#,
+            #"[{"id": 3, "info": {"title": "Third"}, "artist": {"id": 10, "name": "Odetta"}}]"#,
+        ]
+        for payload in payloads {
+            stage.say(payload)
+            let result = try await stage.tell(store.importObjects(.bytes(Array(payload.utf8)), into: "Album"))
+            try stage.check("nothing was deleted", result.counts.deleted == 0 && result.rejectedCount == 0)
+        }
+        try await stage.check(
+            "identifiers stand for artists, also for one that came later", of: store, "Album",
+            is: """
+                [{"id": 1, "info": {"title": "First"}, "artist": {"id": 9, "name": "Nina"}},
+                 {"id": 2, "info": {"title": "Second"}, "artist": {"id": 9, "name": "Nina"}},
+                 {"id": 3, "info": {"title": "Third"}, "artist": {"id": 10, "name": "Odetta"}}]
+                """)
+    }
+}
+
+extension TourStage {
+    /// Says what a sync did.
+    fileprivate func tell(_ result: StoreSyncResult) -> StoreSyncResult {
+        for (entity, counts) in result.countsByEntity.sorted(by: { $0.key < $1.key }) {
+            say("\(entity): \(SyncOutcome.text(counts))")
+        }
+        return result
+    }
+
+    /// Says what is claimed when an export of all objects of an entity has this content.
+    fileprivate func check(_ claim: String, of store: JSONStore, _ entity: String, is json: String) async throws {
+        let exported = try await store.export(StoreQuery(entity))
+        say(String(decoding: exported, as: UTF8.self))
+        try check(claim, JSONValue(parsing: json) == JSONValue(parsing: String(decoding: exported, as: UTF8.self)))
+    }
+}

@@ -1,0 +1,36 @@
+import Foundation
+import OneWaySynchronizer
+import TestSupport
+
+@testable import Demo
+
+/// A command that was run inside this process, and what it wrote.
+struct CommandRun {
+    let code: Int32
+    let output: String
+    let errors: String
+
+    init(_ arguments: [String], isTerminal: Bool = false) async {
+        let output = EventLog<String>()
+        let errors = EventLog<String>()
+        let console = Console(isTerminal: isTerminal) { text, stream in
+            (stream == .output ? output : errors).append(text)
+        }
+        code = await DemoCommand.run(arguments, console: console)
+        self.output = output.events.joined()
+        self.errors = errors.events.joined()
+    }
+
+    var lines: [String] { output.split(separator: "\n").map(String.init) }
+}
+
+extension TemporaryDirectory {
+    /// Writes a file.
+    ///
+    /// - Returns: Its path.
+    func write(_ text: String, to name: String) throws -> String {
+        let file = url.appending(path: name)
+        try Data(text.utf8).write(to: file)
+        return file.path
+    }
+}

@@ -1,0 +1,111 @@
+import CoreDataModel
+import Foundation
+import JSONMapper
+import SyncModel
+import TestSupport
+import Testing
+
+@testable import Demo
+
+/// `sync` into a database and `export` out of it.
+@Suite struct DatabaseTests {
+    private let folder: TemporaryDirectory
+    private let store: String
+
+    init() throws {
+        folder = try TemporaryDirectory()
+        store = "sqlite:\(folder.url.appending(path: "data.sqlite").path)"
+    }
+
+    private static let users = """
+        [{"id": 1, "first_name": "Ada", "born_at": "2014-05-01T00:00:00Z", "notes": [{"id": 7, "text": "x"}]},
+         {"id": 2, "first_name": "Bob", "born_at": "2013-05-01T00:00:00Z"}]
+        """
+
+    private func sync(_ json: String, _ options: String...) async throws -> CommandRun {
+        let file = try folder.write(json, to: "users.json")
+        return await CommandRun(["sync", file, "--entity", "User", "--store", store] + options)
+    }
+
+    private func export(_ options: String...) async -> CommandRun {
+        await CommandRun(["export", "--entity", "User", "--store", store] + options)
+    }
+
+    @Test func aModelThatWasMadeLastsFromRunToRun() async throws {
+        let first = try await sync(Self.users)
+        #expect(first.code == 0, "\(first.errors)")
+        #expect(first.lines.last == "done, by a model that was inferred")
+        let second = try await sync(Self.users)
+        #expect(
+            second.lines == [
+                "User: 0 inserted, 0 updated, 2 unchanged, 0 deleted",
+                "Note: 0 inserted, 0 updated, 1 unchanged, 0 deleted", "done, by a model that was kept",
+            ])
+        let third = try await sync(#"[{"id": 1, "first_name": "Eve"}, {"id": 3}]"#)
+        #expect(third.lines.first == "User: 1 inserted, 1 updated, 0 unchanged, 1 deleted", "\(third.errors)")
+        let export = await export("--relationships", "none")
+        #expect(export.code == 0, "\(export.errors)")
+        let names = try JSONValue(parsing: export.output)
+        #expect(names[0]?["first_name"] == .string("Eve") && names[1]?["id"] == .integer(3) && names[2] == nil)
+    }
+
+    @Test func aPlanChangesNothing() async throws {
+        let planned = try await sync(Self.users, "--plan")
+        #expect(planned.lines.first == "User: 2 inserted, 0 updated, 0 unchanged, 0 deleted", "\(planned.errors)")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == ["users.json"])
+        _ = try await sync(Self.users)
+        let again = try await sync("[]", "--plan")
+        #expect(again.lines.first == "User: 0 inserted, 0 updated, 0 unchanged, 2 deleted", "\(again.errors)")
+        #expect(try await sync(Self.users).lines.first == "User: 0 inserted, 0 updated, 2 unchanged, 0 deleted")
+    }
+
+    @Test func aPlanByAnotherModelIsRefused() async throws {
+        _ = try await sync(Self.users)
+        let model = try Model { Entity("User", identity: "id") { Attribute("id", .int64) } }
+        let file = try folder.write(String(decoding: model.coreDataXML(), as: UTF8.self), to: "model.xml")
+        let run = try await sync("[]", "--plan", "--model", file)
+        #expect(run.code == 1 && run.errors.contains("another model"))
+    }
+
+    @Test func tooManyDeletionsAreRefused() async throws {
+        _ = try await sync(Self.users)
+        let run = try await sync("[]", "--max-removals", "1")
+        #expect(run.code == 1)
+        #expect(run.errors.hasPrefix("failed: 2 of 2 User would be deleted"))
+        #expect(try await sync(Self.users).lines.first == "User: 0 inserted, 0 updated, 2 unchanged, 0 deleted")
+    }
+
+    @Test func onlyWhatTheConditionHoldsForIsDeleted() async throws {
+        _ = try await sync(Self.users)
+        let run = try await sync("[]", "--where", "bornAt > 2014-01-01")
+        #expect(run.lines.first == "User: 0 inserted, 0 updated, 0 unchanged, 1 deleted", "\(run.errors)")
+    }
+
+    @Test func aDatabaseWithoutItsModelIsLeftAlone() async throws {
+        _ = try await sync(Self.users)
+        try FileManager.default.removeItem(at: folder.url.appending(path: "data.sqlite.model.xml"))
+        for run in [try await sync("[]"), await export()] {
+            #expect(run.code == 1)
+            #expect(run.errors == "failed: no model is kept beside the database; --model is needed\n")
+        }
+    }
+
+    @Test func exportWritesWhatTheOptionsSay() async throws {
+        _ = try await sync(Self.users)
+        let nested = await export("--relationships", "nested", "--where", "id = 1")
+        let user = try JSONValue(parsing: nested.output)[0]
+        #expect(user?["notes_attributes"]?["0"]?["text"] == .string("x"))
+        #expect(user?["born_at"] == .string("2014-05-01T00:00:00Z"))
+        let camel = await export("--inflection", "camelCase", "--where", "id = 2")
+        #expect(try JSONValue(parsing: camel.output)[0]?["firstName"] == .string("Bob"))
+    }
+
+    @Test func whatCannotBeExportedFails() async throws {
+        let missing = await CommandRun(
+            ["export", "--entity", "User", "--store", "sqlite:\(folder.url.path)/none.sqlite"])
+        #expect(missing.code == 1 && missing.output.isEmpty)
+        _ = try await sync(Self.users)
+        let unknown = await CommandRun(["export", "--entity", "Planet", "--store", store])
+        #expect(unknown.code == 1 && unknown.errors.contains("Planet"))
+    }
+}

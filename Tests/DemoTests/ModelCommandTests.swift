@@ -1,0 +1,83 @@
+import CoreDataModel
+import Foundation
+import SyncModel
+import TestSupport
+import Testing
+
+@testable import Demo
+
+@Suite struct ModelCommandTests {
+    private let folder: TemporaryDirectory
+
+    init() throws {
+        folder = try TemporaryDirectory()
+    }
+
+    private static let users = #"{"data": [{"id": 1, "created_at": "2014-01-02T00:00:00Z", "notes": [{"id": 7}]}]}"#
+
+    private static let userSource = """
+        import SyncModel
+
+        func makeModel() throws(ModelError) -> Model {
+            try Model {
+                Entity("User", identity: "id") {
+                    Attribute("id", .int64, optional: false)
+                    Attribute("createdAt", .date)
+                    Relationship("notes", toMany: "Note", inverse: "user")
+                }
+                Entity("Note", identity: "id") {
+                    Attribute("id", .int64, optional: false)
+                    Relationship("user", toOne: "User", inverse: "notes")
+                }
+            }
+        }
+
+        """
+
+    /// The file is compiled with these tests, and is what its own model is printed as.
+    @Test func printedSourceMakesTheModelThatWasPrinted() throws {
+        let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "PrintedModel.swift")
+        #expect(try SwiftModelWriter.source(of: makeModel()) == String(contentsOf: file, encoding: .utf8))
+    }
+
+    @Test func aModelIsMadeOfJSON() async throws {
+        let file = try folder.write(Self.users, to: "users.json")
+        let run = await CommandRun(["model", file, "--entity", "User", "--key-path", "data"])
+        #expect(run.code == 0 && run.errors.isEmpty)
+        #expect(run.output == Self.userSource)
+    }
+
+    @Test func xmlComesOutAndGoesBackIn() async throws {
+        let file = try folder.write(Self.users, to: "users.json")
+        let xml = await CommandRun(
+            ["model", file, "--entity", "User", "--key-path", "data", "--format", "xcdatamodel"])
+        #expect(xml.code == 0)
+        #expect(xml.output.hasPrefix("<?xml"))
+        // As a file, and as the folder that Xcode keeps it in.
+        let version = folder.url.appending(path: "Users.xcdatamodeld/Users.xcdatamodel")
+        try FileManager.default.createDirectory(at: version, withIntermediateDirectories: true)
+        try Data(xml.output.utf8).write(to: version.appending(path: "contents"))
+        let paths = [try folder.write("\n" + xml.output.dropFirst(xml.output.prefix { $0 != "\n" }.count), to: "m.xml")]
+        for path in paths + [version.path, version.deletingLastPathComponent().path] {
+            let run = await CommandRun(["model", path])
+            #expect(run.code == 0, "\(run.errors)")
+            #expect(run.output == Self.userSource)
+        }
+    }
+
+    @Test func whatAModelFileHasAndTheModelHasNotIsToldOnStandardError() async throws {
+        let xml = #"<model><entity name="A"><attribute name="x" attributeType="Objective"/></entity></model>"#
+        let run = await CommandRun(["model", try folder.write(xml, to: "m.xml")])
+        #expect(run.code == 0)
+        #expect(run.output.contains(#"Entity("A") {}"#))
+        #expect(run.errors.contains("attribute x left out"))
+    }
+
+    @Test(arguments: ["", "[]", "[1]", "<model", "{\"id\": }"])
+    func whatIsNoSampleAndNoModelFails(text: String) async throws {
+        let run = await CommandRun(["model", try folder.write(text, to: "file")])
+        #expect(run.code == 1)
+        #expect(run.output.isEmpty)
+        #expect(run.errors.hasPrefix("failed: ") && run.errors.split(separator: "\n").count == 1)
+    }
+}
