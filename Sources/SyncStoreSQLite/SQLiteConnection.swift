@@ -84,11 +84,6 @@ final class SQLiteConnection {
         Int(sqlite3_changes64(handle))
     }
 
-    /// How many rows were changed since it was opened.
-    var totalChangeCount: Int {
-        Int(sqlite3_total_changes64(handle))
-    }
-
     /// Whether a transaction is open.
     var isInTransaction: Bool {
         sqlite3_get_autocommit(handle) == 0

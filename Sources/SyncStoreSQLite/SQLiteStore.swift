@@ -132,13 +132,6 @@ public final class SQLiteStore: Store {
         }
         return try result.get()
     }
-
-    /// Runs a function with the connection that writes.
-    func withWriter<Result: Sendable>(
-        _ body: @Sendable (SQLiteConnection) throws -> Result
-    ) async throws -> Result {
-        try await writer.withConnection(body)
-    }
 }
 
 /// A folder that is gone with the last reference.

@@ -37,11 +37,6 @@ actor SQLiteWorker {
         try SQLiteMigration(try opened(), schema: schema, settings: settings).run()
     }
 
-    /// Runs a function with the connection.
-    func withConnection<Result: Sendable>(_ body: @Sendable (SQLiteConnection) throws -> Result) throws -> Result {
-        try body(try opened())
-    }
-
     // MARK: Transactions
 
     /// Begins a transaction that writes, as soon as no other process does.

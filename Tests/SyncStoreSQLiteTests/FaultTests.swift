@@ -1,0 +1,105 @@
+import Foundation
+import SyncModel
+import SyncStore
+import SyncStoreSQL
+import SyncStoreSQLite
+import TestSupport
+import Testing
+
+@Suite struct FaultTests {
+    private let folder: TemporaryDirectory
+    private let path: String
+
+    init() throws {
+        folder = try TemporaryDirectory()
+        path = folder.url.appending(path: "store.sqlite").path
+    }
+
+    @Test func aFileThatIsNoDatabaseIsRefusedWithSQLitesCode() async throws {
+        try Data(repeating: 7, count: 4096).write(to: URL(fileURLWithPath: path))
+        let error = await #expect(throws: SQLiteError.self) { try await SQLiteStore(model(), at: .file(path)) }
+        #expect(error?.primaryCode == 26)
+    }
+
+    @Test func aFullDiskLeavesTheOldState() async throws {
+        var options = SQLiteStore.Options()
+        options.maximumPageCount = 40
+        let store = try await SQLiteStore(model(), at: .file(path), options: options)
+        try await fill(store, 0..<10, nameLength: 10)
+        let error = await #expect(throws: SQLiteError.self) { try await fill(store, 10..<2000, nameLength: 1000) }
+        #expect(error?.primaryCode == 13)
+        #expect(error?.description.contains("nnnn") == false)
+        #expect(try await store.read { try await $0.count(StoreQuery("User")) } == 10)
+    }
+
+    @Test func aReadOnlyStoreReadsAndRefusesToWrite() async throws {
+        let writing = try await SQLiteStore(model(), at: .file(path))
+        try await fill(writing, 0..<3, nameLength: 5)
+        let store = try await SQLiteStore(model(), at: .readOnlyFile(path))
+        #expect(try await store.read { try await $0.count(StoreQuery("User")) } == 3)
+        let error = await #expect(throws: SQLiteError.self) { try await fill(store, 3..<4, nameLength: 5) }
+        #expect(error?.primaryCode == 8)
+    }
+
+    @Test func aFileOfANewerModelIsRefused() async throws {
+        var options = SQLiteStore.Options()
+        options.modelVersion = 2
+        _ = try await SQLiteStore(model(), at: .file(path), options: options)
+        await #expect(throws: SQLSchemaError.newer(found: 2, known: 0)) {
+            try await SQLiteStore(model(), at: .file(path))
+        }
+    }
+
+    @Test func aChangedModelKeepsTheData() async throws {
+        let before = try await SQLiteStore(model(), at: .file(path))
+        try await fill(before, 0..<3, nameLength: 5)
+        let changed = try Model {
+            Entity("Person", identity: "id", formerName: "User") {
+                Attribute("id", .int64)
+                Attribute("fullName", .string, formerName: "name")
+                Attribute("age", .int16, default: 7)
+            }
+        }
+        let after = try await SQLiteStore(changed, at: .file(path))
+        let query = StoreQuery("Person", where: Key("fullName") == "nnnnn" && Key("age") == 7)
+        #expect(try await after.read { try await $0.count(query) } == 3)
+    }
+
+    @Test func aChangeThatLosesValuesIsRefused() async throws {
+        _ = try await SQLiteStore(model(), at: .file(path))
+        let narrowed = try Model {
+            Entity("User", identity: "id") {
+                Attribute("id", .int16)
+                Attribute("name", .string)
+            }
+        }
+        await #expect(throws: SQLSchemaError.narrowedType(entity: "User", attribute: "id")) {
+            try await SQLiteStore(narrowed, at: .file(path))
+        }
+        _ = try await SQLiteStore(model(), at: .file(path))
+    }
+
+    private func model() throws -> Model {
+        try Model {
+            Entity("User", identity: "id") {
+                Attribute("id", .int64)
+                Attribute("name", .string)
+            }
+        }
+    }
+
+    private func fill(_ store: SQLiteStore, _ ids: Range<Int>, nameLength: Int) async throws {
+        let layout = try store.model.layout(of: "User")
+        var batch = RecordBatch(of: layout)
+        for id in ids {
+            batch.beginRecord()
+            batch.setInt(Int64(id), at: 0)
+            batch.setValue(.string(String(repeating: "n", count: nameLength)), at: 1)
+            batch.endRecord()
+        }
+        let records = batch
+        try await store.transaction { transaction in
+            _ = try await transaction.merge(records, handles: nil, policy: MergePolicy())
+        }
+    }
+}
