@@ -18,12 +18,15 @@ enum Usage {
         switch topic {
         case .general:
             """
-            Shows what OneWaySynchronizer does, and mirrors a list of files from any server.
+            Shows what OneWaySynchronizer does: mirrors files from any server, syncs JSON into databases.
 
             Usage:
               Demo [tour]                              a tour; needs nothing, ends within 20 seconds
               Demo mirror LIST_URL FOLDER [options]    makes FOLDER equal to what the server lists
-              Demo --help | Demo mirror --help         this text, or the one about a command
+              Demo sync FILE --entity NAME [options]   makes the objects of a store equal to those of JSON
+              Demo export --entity NAME --store STORE  prints the objects of a store as JSON
+              Demo model FILE [options]                prints a model made of JSON, or of a Core Data model
+              Demo --help | Demo COMMAND --help        this text, or the one about a command
 
             Exit codes: 0 done, 1 failed, 64 wrong arguments, 130 stopped by Ctrl-C.
             """

@@ -128,6 +128,11 @@ import Testing
         #expect(error.description.hasSuffix("--help)"))
     }
 
+    @Test(arguments: Usage.Topic.allCases.filter { $0 != .general })
+    func theGeneralHelpNamesEveryCommand(topic: Usage.Topic) {
+        #expect(Usage.text(.general).contains(topic == .tour ? "Demo [tour]" : "Demo \(topic.rawValue) "))
+    }
+
     @Test(arguments: Usage.Topic.allCases)
     func everyHelpFitsATerminal(topic: Usage.Topic) {
         #expect(Usage.text(topic).split(separator: "\n").allSatisfy { $0.count <= 110 })
