@@ -55,6 +55,86 @@ struct StoreCases {
         add(measured, to: &report)
     }
 
+    /// One user in a hundred changed, one gone, one new; and back again in the next run.
+    func changed(_ report: inout BenchmarkReport) async throws {
+        let payloads = [try payload(.flat), try payload(.changed)]
+        let rows = [try await rows(of: payloads[0]), try await rows(of: payloads[1])]
+        let store = try await filledStore(payloads[0], indexed: false)
+        let floor = try filledFloor(rows[0], indexed: false)
+        let part = count / 100
+        var floorTurn = 0
+        var storeTurn = 0
+        let measured = try await measure(
+            runs: runs + runs % 2,
+            [
+                BenchmarkCase("changed-floor", n: count) {
+                    floorTurn = 1 - floorTurn
+                    try floor.transaction { try FloorTable.users.synchronize(rows[floorTurn], in: floor) }
+                    return floor.changeCount
+                },
+                BenchmarkCase("changed-sqlite", n: count) {
+                    storeTurn = 1 - storeTurn
+                    return try await StoreUnderTest.sync(payloads[storeTurn], into: store) {
+                        $0.inserted == part && $0.updated == part && $0.deleted == part
+                    }
+                },
+            ])
+        add(measured, to: &report)
+    }
+
+    /// Into an empty store, in an order of no order.
+    func shuffled(_ report: inout BenchmarkReport) async throws {
+        let payload = try payload(.shuffled)
+        let rows = try await rows(of: payload)
+        let measured = try await measure(
+            runs: runs,
+            [
+                BenchmarkCase("shuffled-floor", n: count) { try insert([(.users, rows)], order: payload.order) },
+                BenchmarkCase("shuffled-sqlite", n: count) {
+                    try await firstSync(payload, into: StoreUnderTest.sqlite(emptyFile("store")))
+                },
+            ])
+        add(measured, to: &report)
+    }
+
+    /// Users with three notes each, into an empty store.
+    func nested(_ report: inout BenchmarkReport) async throws {
+        let payload = try payload(.nested)
+        let path = try emptyFile("rows")
+        _ = try await firstSync(payload, into: StoreUnderTest.sqlite(path, nested: true))
+        let database = try FloorDatabase(path: path)
+        let tables = try [FloorTable.users, .notes].map { ($0, try database.rows($0.selection)) }
+        let measured = try await measure(
+            runs: runs,
+            [
+                BenchmarkCase("notes-floor", n: count) { try insert(tables) },
+                BenchmarkCase("notes-sqlite", n: count) {
+                    try await firstSync(payload, into: StoreUnderTest.sqlite(emptyFile("store"), nested: true))
+                },
+            ])
+        add(measured, to: &report)
+    }
+
+    // MARK: Memory
+
+    /// The first sync, and the same again; for a process of its own.
+    func syncTwice(_ content: Payload.Content) async throws -> Int {
+        let payload = try payload(content)
+        let store = try await StoreUnderTest.sqlite(emptyFile("store"), nested: content == .nested)
+        _ = try await firstSync(payload, into: store)
+        return try await StoreUnderTest.sync(payload, into: store) { $0.unchanged == count && $0.isUnchanged }
+    }
+
+    /// The first sync, and then one user in a hundred changed, one gone, one new; for a process of its own.
+    func syncChanged() async throws -> Int {
+        let store = try await StoreUnderTest.sqlite(emptyFile("store"))
+        _ = try await firstSync(payload(.flat), into: store)
+        let part = count / 100
+        return try await StoreUnderTest.sync(payload(.changed), into: store) {
+            $0.inserted == part && $0.updated == part && $0.deleted == part
+        }
+    }
+
     // MARK: Parts
 
     private func payload(_ content: Payload.Content) throws -> Payload {
