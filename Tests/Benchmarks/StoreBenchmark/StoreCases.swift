@@ -40,6 +40,7 @@ struct StoreCases {
         let store = try await filledStore(payload, indexed: indexed)
         let floor = try filledFloor(rows, indexed: indexed)
         let name = indexed ? "again-indexed" : "again"
+        try FloorDatabase(path: path("filled-store")).execute("PRAGMA wal_checkpoint(TRUNCATE)")
         let measured = try await measure(
             runs: runs,
             [
@@ -52,7 +53,8 @@ struct StoreCases {
                     try await StoreUnderTest.sync(payload, into: store) { $0.unchanged == count && $0.isUnchanged }
                 },
             ])
-        add(measured, to: &report)
+        let log = try FileManager.default.attributesOfItem(atPath: path("filled-store") + "-wal")[.size] as? Int
+        add(measured, to: &report) { $0 == "\(name)-sqlite" ? [("written bytes", .integer(log ?? -1))] : [] }
     }
 
     /// One user in a hundred changed, one gone, one new; and back again in the next run.
@@ -141,9 +143,13 @@ struct StoreCases {
         try Payload(content, count: count, in: folder.url)
     }
 
+    private func path(_ name: String) -> String {
+        folder.url.appending(path: "\(name).sqlite").path
+    }
+
     /// The path of a database that does not exist, or not any more.
     private func emptyFile(_ name: String) throws -> String {
-        let path = folder.url.appending(path: "\(name).sqlite").path
+        let path = path(name)
         for suffix in ["", "-wal", "-shm"] where FileManager.default.fileExists(atPath: path + suffix) {
             try FileManager.default.removeItem(atPath: path + suffix)
         }
@@ -192,9 +198,12 @@ struct StoreCases {
         return database.changeCount
     }
 
-    private func add(_ measured: [BenchmarkSupport.Measurement], to report: inout BenchmarkReport) {
+    private func add(
+        _ measured: [BenchmarkSupport.Measurement], to report: inout BenchmarkReport,
+        extra: (String) -> [(name: String, value: BenchmarkReport.Field)] = { _ in [] }
+    ) {
         report.add(measured, against: measured.first?.name) { item in
-            [("rows/s", .number(Double(item.n) / item.seconds)), ("spread", .number(item.spread))]
+            [("rows/s", .number(Double(item.n) / item.seconds)), ("spread", .number(item.spread))] + extra(item.name)
         }
     }
 }
