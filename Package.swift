@@ -111,6 +111,12 @@ let package = Package(
         .executableTarget(
             name: "MapperBenchmark", dependencies: ["JSONMapper", "SyncModel", "BenchmarkSupport", "TestSupport"],
             path: "Tests/Benchmarks/MapperBenchmark", swiftSettings: settings),
+        .executableTarget(
+            name: "StoreBenchmark",
+            dependencies: [
+                "StoreSync", "SyncStoreSQLite", "SyncStore", "JSONMapper", "SyncModel", "CSQLite", "BenchmarkSupport",
+                "TestSupport",
+            ], path: "Tests/Benchmarks/StoreBenchmark", swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
 )

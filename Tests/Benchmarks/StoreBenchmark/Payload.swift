@@ -1,0 +1,81 @@
+import BenchmarkSupport
+import Foundation
+import TestSupport
+
+/// A file of users to sync.
+struct Payload {
+    /// What is in it, of the users 1 to n.
+    enum Content {
+        case flat
+        case nested
+        /// The flat users, one in a hundred with another address, one in a hundred absent, and one in a hundred of them more.
+        case changed
+        /// The flat users in an order of no order.
+        case shuffled
+    }
+
+    let path: String
+    /// The place of each user among the keys in ascending order; nil where that is their order.
+    let order: [Int]?
+
+    /// Writes the file; only the shuffled one is held in memory for that.
+    init(_ content: Content, count: Int, in folder: URL) throws {
+        let url = folder.appending(path: "\(content)-\(count).json")
+        path = url.path
+        var order: [Int]?
+        var text: [UInt8] = []
+        try Data().write(to: url)
+        let file = try FileHandle(forWritingTo: url)
+        switch content {
+        case .flat, .nested:
+            var generator = UserGenerator(count: count, isNested: content == .nested)
+            while let chunk = generator.nextChunk() { try file.write(contentsOf: chunk) }
+        case .changed:
+            try Self.writeChanged(count: count, into: &text, to: file)
+        case .shuffled:
+            let records = Self.records(UserGenerator.bytes(count: count))
+            var random = SeededRandom(seed: 7)
+            let shuffled = (0..<records.count).shuffled(using: &random)
+            order = shuffled
+            for (place, index) in shuffled.enumerated() {
+                text += Array((place == 0 ? "[\n" : ",\n").utf8) + records[index]
+                try Self.flush(&text, minimumByteCount: 65_536, to: file)
+            }
+        }
+        if content == .changed || content == .shuffled { text += Array("\n]\n".utf8) }
+        try Self.flush(&text, minimumByteCount: 0, to: file)
+        try file.close()
+        self.order = order
+    }
+
+    private static func writeChanged(count: Int, into text: inout [UInt8], to file: FileHandle) throws {
+        let email = Array("\"email\":\"user".utf8)
+        var generator = UserGenerator(count: count + count / 100)
+        var id = 0
+        while let chunk = generator.nextChunk() {
+            for record in records(chunk) {
+                id += 1
+                if id <= count, id % 100 == 2 { continue }
+                text += Array((id == 1 ? "[\n" : ",\n").utf8)
+                if id <= count, id % 100 == 1, let range = record.firstRange(of: email) {
+                    text += record[..<range.upperBound] + Array("moved".utf8) + record[range.upperBound...]
+                } else {
+                    text += record
+                }
+            }
+            try flush(&text, minimumByteCount: 0, to: file)
+        }
+    }
+
+    private static func flush(_ text: inout [UInt8], minimumByteCount: Int, to file: FileHandle) throws {
+        guard text.count >= minimumByteCount else { return }
+        try file.write(contentsOf: text)
+        text.removeAll(keepingCapacity: true)
+    }
+
+    /// The records in what a generator made, one per line, without the commas between them.
+    private static func records(_ bytes: [UInt8]) -> [ArraySlice<UInt8>] {
+        bytes.split(separator: UInt8(ascii: "\n")).filter { $0.first == UInt8(ascii: "{") }
+            .map { $0.last == UInt8(ascii: ",") ? $0.dropLast() : $0 }
+    }
+}
