@@ -12,6 +12,25 @@ struct ProgressDisplay {
         self.indentation = indentation
     }
 
+    /// Runs a pass, and shows its events until the synchronizer is idle again.
+    static func showPass<Processor: SyncProcessor>(
+        of synchronizer: Synchronizer<Processor>, on console: Console, indentation: String = ""
+    ) async -> Result<SyncReport, SyncFailure> {
+        let events = synchronizer.events
+        let display = Task {
+            var display = ProgressDisplay(console: console, indentation: indentation)
+            await display.showUntilIdle(events)
+        }
+        let result: Result<SyncReport, SyncFailure>
+        do throws(SyncFailure) {
+            result = .success(try await synchronizer.sync())
+        } catch {
+            result = .failure(error)
+        }
+        await display.value
+        return result
+    }
+
     /// Shows events until the synchronizer is idle again, or gone.
     ///
     /// - Parameter events: Asked for before the pass began.

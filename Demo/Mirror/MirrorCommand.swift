@@ -33,19 +33,7 @@ struct MirrorCommand {
             Task { await synchronizer.cancel() }
         }
         defer { withExtendedLifetime(interrupt) {} }
-        let events = synchronizer.events
-        let display = Task {
-            var display = ProgressDisplay(console: console)
-            await display.showUntilIdle(events)
-        }
-        let result: Result<SyncReport, SyncFailure>
-        do throws(SyncFailure) {
-            result = .success(try await synchronizer.sync())
-        } catch {
-            result = .failure(error)
-        }
-        await display.value
-        return tell(result)
+        return tell(await ProgressDisplay.showPass(of: synchronizer, on: console))
     }
 
     /// Says how a pass ended.

@@ -65,20 +65,7 @@ final class TourStage: Sendable {
 
     /// Runs a pass and shows its progress.
     func sync() async -> Result<SyncReport, SyncFailure> {
-        let events = synchronizer.events
-        let console = console
-        let display = Task {
-            var display = ProgressDisplay(console: console, indentation: "   ")
-            await display.showUntilIdle(events)
-        }
-        let result: Result<SyncReport, SyncFailure>
-        do throws(SyncFailure) {
-            result = .success(try await synchronizer.sync())
-        } catch {
-            result = .failure(error)
-        }
-        await display.value
-        return result
+        await ProgressDisplay.showPass(of: synchronizer, on: console, indentation: "   ")
     }
 
     /// Runs a pass that must succeed, and says what it did.
