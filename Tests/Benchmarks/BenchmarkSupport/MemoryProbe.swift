@@ -46,6 +46,14 @@ public struct MemoryProbe: Sendable {
             .flatMap { $0 > 0 ? $0 : nil }
     }
 
+    /// The row of a case whose memory is all that matters; its seconds are those of the whole child process.
+    public func row(of name: String, n: Int) -> BenchmarkReport.Row {
+        let start = ContinuousClock.now
+        let peak = peakBytes(of: name)
+        let elapsed = start.duration(to: .now) / .seconds(1)
+        return BenchmarkReport.Row(name: name, n: n, seconds: elapsed, peakMemoryBytes: peak)
+    }
+
     /// Highest resident memory of this process so far, in bytes.
     public static func ownPeakBytes() -> Int? {
         #if os(Linux)

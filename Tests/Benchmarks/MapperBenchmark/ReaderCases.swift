@@ -34,11 +34,7 @@ enum ReaderCases {
             }
         }
         for count in options.isFull ? [10_000, 1_000_000] : [10_000] {
-            let name = memoryCaseName(count)
-            let start = ContinuousClock.now
-            let peak = memory.peakBytes(of: name)
-            let elapsed = start.duration(to: .now) / .seconds(1)
-            report.add(BenchmarkReport.Row(name: name, n: count, seconds: elapsed, peakMemoryBytes: peak))
+            report.add(memory.row(of: memoryCaseName(count), n: count))
         }
     }
 
