@@ -45,21 +45,24 @@ extension SyncRun {
     ///
     /// - Parameters:
     ///   - absent: The objects.
+    ///   - isCertain: Whether they are known to be gone, whatever was left out.
     ///   - limit: How many may be deleted, of as many as there were before.
     ///   - reportsKeys: Whether the keys of the deleted objects are asked for.
     /// - Returns: Those keys.
     func sweep(
-        _ absent: StoreQuery, limit: (limit: RemovalLimit, localCount: Int)?, reportsKeys: Bool
+        _ absent: StoreQuery, isCertain: Bool = false, limit: (limit: RemovalLimit, localCount: Int)?,
+        reportsKeys: Bool
     ) async throws -> [RecordKey] {
         let layout = try model.layout(of: absent.entity)
-        if limit != nil || tally.mayLackObjects {
+        let isDoubtful = tally.mayLackObjects && !isCertain
+        if limit != nil || isDoubtful {
             let removals = try await transaction.count(absent)
             let isAllowed = limit.map { $0.limit.allows(removals: removals, of: $0.localCount) } ?? true
             if let (limit, localCount) = limit, !isAllowed, limit.action == .abort {
                 throw StoreSyncError.removalLimitExceeded(
                     entity: layout.name, removals: removals, localCount: localCount, limit: limit)
             }
-            if !isAllowed || tally.mayLackObjects {
+            if !isAllowed || isDoubtful {
                 tally.countWithheld(removals, of: layout)
                 return []
             }
