@@ -63,6 +63,7 @@ public protocol StoreReader: Sendable {
     ///   - sources: The rows to start from; those that do not exist lead nowhere.
     /// - Returns: A link for every pair, in no particular order of sources; those of one source in the relationship's order where it is
     ///   ordered, else by their rows.
+    /// - Throws: `StoreError.foreignRelationship` for a relationship of another model.
     func links(_ relationship: RelationshipLayout, of sources: [Int64]) async throws -> [StoreLink]
 }
 
@@ -83,7 +84,8 @@ public protocol StoreTransaction: StoreReader {
     ///     handle of no object, such as -1, leaves its row of the batch out.
     ///   - policy: What may be done.
     /// - Returns: What became of each row of the batch.
-    /// - Throws: `StoreError.identityTaken` if an update by handle would give two objects one identity; `StoreError.abstractEntity`.
+    /// - Throws: `StoreError.identityTaken` if an update by handle would give two objects one identity; `StoreError.abstractEntity`;
+    ///   `StoreError.foreignBatch` and `StoreError.unsuitableHandles` where what is given does not fit the model or itself.
     func merge(_ batch: RecordBatch, handles: [Int64]?, policy: MergePolicy) async throws -> MergeResult
 
     /// Relates objects, and keeps inverse relationships in step.
@@ -92,6 +94,7 @@ public protocol StoreTransaction: StoreReader {
     /// is named twice for one source counts once; a to-one relationship takes the last of its targets.
     ///
     /// - Returns: What changed.
+    /// - Throws: `StoreError.foreignRelationship` for a relationship of another model.
     func link(_ batch: LinkBatch) async throws -> LinkResult
 
     /// Deletes objects, applying the model's delete rules.

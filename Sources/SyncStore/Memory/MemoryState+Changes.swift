@@ -2,9 +2,7 @@ import SyncModel
 
 extension MemoryState {
     mutating func merge(_ batch: RecordBatch, handles: [Int64]?, policy: MergePolicy) throws -> MergeResult {
-        guard let layout = batch.layout.flatMap({ model[$0.name] }), layout.attributes.count == batch.columnCount else {
-            preconditionFailure("a batch of no entity of the store's model")
-        }
+        let layout = try model.layout(of: batch, handles: handles)
         var result = MergeResult(capacity: batch.count)
         try batch.withReader { reader in
             for row in 0..<reader.count {
@@ -62,8 +60,9 @@ extension MemoryState {
         return true
     }
 
-    mutating func link(_ batch: LinkBatch) -> LinkResult {
+    mutating func link(_ batch: LinkBatch) throws -> LinkResult {
         let relationship = batch.relationship
+        try model.check(relationship)
         let place = place(of: relationship)
         let source = model.layouts[relationship.source]
         let destination = model.layouts[relationship.destination]
