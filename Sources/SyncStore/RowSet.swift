@@ -45,6 +45,18 @@ public struct RowSet: Sendable {
         return isNew
     }
 
+    /// Takes a row out.
+    ///
+    /// - Returns: Whether it was in the set.
+    @discardableResult
+    public mutating func remove(_ row: Int64) -> Bool {
+        guard contains(row) else { return false }
+        let (word, bit) = Self.place(of: row)
+        pages[row >> Self.pageShift]?[word] &= ~bit
+        count -= 1
+        return true
+    }
+
     private static let emptyPage = [UInt64](repeating: 0, count: wordCount)
 
     private static func place(of row: Int64) -> (word: Int, bit: UInt64) {
