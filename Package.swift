@@ -43,7 +43,8 @@ let package = Package(
             name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite3"])]),
         .target(name: "SyncStoreSQL", dependencies: ["SyncModel", "SyncStore"], swiftSettings: settings),
         .target(
-            name: "SyncStoreSQLite", dependencies: ["SyncModel", "SyncStore", "SyncStoreSQL", "CSQLite"],
+            name: "SyncStoreSQLite",
+            dependencies: ["OneWaySynchronizer", "SyncModel", "SyncStore", "SyncStoreSQL", "CSQLite"],
             swiftSettings: settings),
 
         // Tests
@@ -86,7 +87,8 @@ let package = Package(
         .testTarget(
             name: "SyncStoreSQLiteTests",
             dependencies: [
-                "SyncStoreSQLite", "SyncStoreSQL", "SyncStore", "SyncStoreTesting", "SyncModel", "TestSupport",
+                "SyncStoreSQLite", "SyncStoreSQL", "SyncStore", "SyncStoreTesting", "SyncModel", "OneWaySynchronizer",
+                "TestSupport",
             ],
             swiftSettings: settings),
 
