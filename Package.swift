@@ -50,7 +50,8 @@ let package = Package(
             name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite3"])]),
         .target(name: "SyncStoreSQL", dependencies: ["SyncModel", "SyncStore"], swiftSettings: settings),
         .target(
-            name: "SyncStoreSQLite", dependencies: ["SyncModel", "SyncStore", "SyncStoreSQL", "CSQLite"],
+            name: "SyncStoreSQLite",
+            dependencies: ["OneWaySynchronizer", "SyncModel", "SyncStore", "SyncStoreSQL", "CSQLite"],
             swiftSettings: settings),
         .systemLibrary(name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
         .target(
@@ -98,7 +99,8 @@ let package = Package(
         .testTarget(
             name: "SyncStoreSQLiteTests",
             dependencies: [
-                "SyncStoreSQLite", "SyncStoreSQL", "SyncStore", "SyncStoreTesting", "SyncModel", "TestSupport",
+                "SyncStoreSQLite", "SyncStoreSQL", "SyncStore", "SyncStoreTesting", "SyncModel", "OneWaySynchronizer",
+                "TestSupport",
             ],
             swiftSettings: settings),
         .target(
