@@ -98,8 +98,10 @@ public protocol StoreTransaction: StoreReader {
     ///
     /// Deletions of one call act together: objects that refuse to let one another go (deny) do not hinder a call that deletes both.
     ///
-    /// - Parameter query: Which objects; its ordering matters only with a limit.
-    /// - Returns: How many objects of each entity were deleted, those included that went with others (cascade); entities without any are left out.
+    /// - Parameters:
+    ///   - query: Which objects; its ordering matters only with a limit.
+    ///   - reportsKeys: Whether the result names the deleted objects, beside counting them.
+    /// - Returns: What was deleted.
     /// - Throws: `StoreError.deletionDenied`, and nothing has been deleted; `RecordPredicateError`.
-    func remove(_ query: StoreQuery) async throws -> [String: Int]
+    func remove(_ query: StoreQuery, reportsKeys: Bool) async throws -> RemovalResult
 }

@@ -20,19 +20,31 @@ package struct SQLQueries: Sendable {
         package let namesEntity: Bool
         /// The names of the attributes' columns.
         package let names: [String]
-        /// For each entity that may occur, by its place in the model, the column of each slot among those of the statement, counted from 0.
+        /// For each entity that may occur, by its place in the model, the column of each of its slots (for a key: of each of its identity
+        /// slots) among those of the statement, counted from 0.
         package let places: [Int: [Int]]
     }
 
     /// What the statements that read an entity's objects give.
     package func columns(of entity: Int) -> Columns {
+        columns(of: entity) { schema.columns[$0] }
+    }
+
+    /// What the statement that reads the keys of a family's objects gives.
+    package func keyColumns(family: Int) -> Columns {
+        columns(of: schema.families[family].root) { member in
+            schema.model.layouts[member].identitySlots.map { schema.columns[member][$0] }
+        }
+    }
+
+    private func columns(of entity: Int, _ wanted: (Int) -> [String]) -> Columns {
         let layout = schema.model.layouts[entity]
         let namesEntity = schema.families[schema.familyIndex[entity]].namesEntity
         var names: [String] = []
         var index: [String: Int] = [:]
         var places: [Int: [Int]] = [:]
         for member in layout.family {
-            places[member] = schema.columns[member].map { name in
+            places[member] = wanted(member).map { name in
                 if let known = index[name] { return known }
                 let place = names.count + (namesEntity ? 2 : 1)
                 index[name] = place

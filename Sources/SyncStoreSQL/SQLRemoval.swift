@@ -94,6 +94,17 @@ package struct SQLRemoval: Sendable {
             + "WHERE d.family = \(family) GROUP BY 1"
     }
 
+    /// Selects what the objects to go of a family are known by, in the order of their rows; ``SQLQueries/keyColumns(family:)`` says how.
+    package func keys(family: Int) -> String {
+        let columns = SQLQueries(schema).keyColumns(family: family)
+        var terms = ["o.\(schema.rowColumn)"]
+        if columns.namesEntity { terms.append("o.\(schema.entityColumn)") }
+        terms += columns.names.map { "o.\(SQLText.name($0))" }
+        return "SELECT \(terms.joined(separator: ", ")) FROM temp.sync_doomed d "
+            + "JOIN \(SQLText.name(schema.families[family].table)) o ON o.\(schema.rowColumn) = d.row "
+            + "WHERE d.family = \(family) ORDER BY d.row"
+    }
+
     /// Deletes the objects to go of a family; foreign keys take them off what stays.
     package func deletion(family: Int) -> String {
         "DELETE FROM \(SQLText.name(schema.families[family].table)) WHERE \(schema.rowColumn) IN "

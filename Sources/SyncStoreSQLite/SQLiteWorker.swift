@@ -126,8 +126,8 @@ actor SQLiteWorker {
         return try linking.run()
     }
 
-    func remove(_ query: StoreQuery) throws -> [String: Int] {
-        try SQLiteRemoval(queries, connection: try opened()).run(query)
+    func remove(_ query: StoreQuery, reportsKeys: Bool) throws -> RemovalResult {
+        try SQLiteRemoval(queries, connection: try opened()).run(query, reportsKeys: reportsKeys)
     }
 }
 

@@ -97,7 +97,7 @@ extension MemoryState {
         return result
     }
 
-    mutating func remove(_ rows: [Int64], of layout: EntityLayout) throws -> [String: Int] {
+    mutating func remove(_ rows: [Int64], of layout: EntityLayout, reportsKeys: Bool) throws -> RemovalResult {
         var doomed: [Int: Set<Int64>] = [layout.root: Set(rows)]
         var waiting = rows.map { (root: layout.root, row: $0) }
         var next = 0
@@ -122,7 +122,9 @@ extension MemoryState {
                 }
             }
         }
-        var counts: [String: Int] = [:]
+        var result = RemovalResult()
+        // Keys are told in the order of rows.
+        if reportsKeys { waiting.sort { $0.row < $1.row } }
         for (root, row) in waiting {
             guard let object = tables[root][row] else { continue }
             detach(row, object)
@@ -131,9 +133,13 @@ extension MemoryState {
                 identities[object.entity][identity] = nil
             }
             tables[root].remove(row)
-            counts[layout.name, default: 0] += 1
+            result.counts[layout.name, default: 0] += 1
+            if reportsKeys {
+                let key = RecordKey(layout.identitySlots.map { object.values[$0] }) ?? .row(row)
+                result.keys[layout.name, default: []].append(StoredKey(row: row, key: key))
+            }
         }
-        return counts
+        return result
     }
 
     private func relationships(of row: Int64, root: Int) -> [RelationshipLayout] {

@@ -118,9 +118,9 @@ private final class MemoryTransaction: StoreTransaction {
         try change { $0.link(batch) }
     }
 
-    func remove(_ query: StoreQuery) async throws -> [String: Int] {
+    func remove(_ query: StoreQuery, reportsKeys: Bool) async throws -> RemovalResult {
         let rows = try snapshot().rows(of: query)
         let layout = try model.layout(of: query.entity)
-        return try change { try $0.remove(rows, of: layout) }
+        return try change { try $0.remove(rows, of: layout, reportsKeys: reportsKeys) }
     }
 }
