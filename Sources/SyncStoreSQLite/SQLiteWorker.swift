@@ -113,12 +113,14 @@ actor SQLiteWorker {
 
     // MARK: Writing
 
-    func merge(_ batch: RecordBatch, handles: [Int64]?, policy: MergePolicy) throws -> MergeResult {
+    func merge(
+        _ batch: RecordBatch, handles: [Int64]?, links: InitialLinks?, policy: MergePolicy
+    ) throws -> MergeResult {
         guard let layout = batch.layout.flatMap({ schema.model[$0.name] }), layout.attributes.count == batch.columnCount
         else { preconditionFailure("a batch of no entity of the store's model") }
         let merge = merges[layout.index] ?? SQLiteMerge(layout.index, schema: schema)
         defer { merges[layout.index] = merge }
-        return try merge.run(batch, handles: handles, policy: policy, connection: try opened())
+        return try merge.run(batch, handles: handles, links: links, policy: policy, connection: try opened())
     }
 
     func link(_ batch: LinkBatch) throws -> LinkResult {
