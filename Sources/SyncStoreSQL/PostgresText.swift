@@ -1,4 +1,4 @@
-package import SyncModel
+import SyncModel
 
 /// Values as PostgreSQL keeps them where its types have less than a model's.
 package enum PostgresText {

@@ -1,5 +1,4 @@
-import Foundation
-import SyncModel
+package import SyncModel
 
 /// Whose SQL is written, where databases differ in it.
 package enum SQLDialect: Hashable, Sendable {

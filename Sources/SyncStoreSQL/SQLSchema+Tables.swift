@@ -13,6 +13,11 @@ extension SQLSchema {
         /// The foreign keys that are not part of the definition; nil where all are.
         package let foreignKeys: [ForeignKey]?
 
+        /// Whether another has the same name, columns and indices; its foreign keys may be others where they are made apart.
+        func isBuilt(as other: Table) -> Bool {
+            name == other.name && definition == other.definition && indices == other.indices
+        }
+
         /// The statement that makes it, under its own name or another.
         package func creation(as name: String? = nil) -> String {
             "CREATE TABLE \(SQLText.name(name ?? self.name)) (\(definition))"
