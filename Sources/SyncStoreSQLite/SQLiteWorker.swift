@@ -4,7 +4,7 @@ import SyncStoreSQL
 
 /// Runs everything that one connection does, on a thread of its own.
 actor SQLiteWorker {
-    private let executor: SQLiteExecutor
+    private let executor: BlockingExecutor
     let schema: SQLSchema
     private let settings: SQLiteSettings
     private let queries: SQLQueries
@@ -19,7 +19,7 @@ actor SQLiteWorker {
 
     /// Makes a worker that opens its connection when it is first needed.
     init(_ settings: SQLiteSettings, schema: SQLSchema, label: String) {
-        executor = SQLiteExecutor(label: label)
+        executor = BlockingExecutor(label: label)
         self.settings = settings
         self.schema = schema
         queries = SQLQueries(schema)
