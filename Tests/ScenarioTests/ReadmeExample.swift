@@ -149,4 +149,27 @@ import Testing
         try await run.value
         #expect(service.health.lastReport?.counts.inserted == 2)
     }
+
+    @Test func observersSeeWhatCommitsChange() async throws {
+        let mapper = try RecordMapper(try Self.model())
+        let bytes = Array(#"[{"id": 1}]"#.utf8)
+        let printed = Task {
+            var printed: [Set<RecordKey>] = []
+            func print(_ keys: Set<RecordKey>...) {
+                printed += keys
+                // The loop is done.
+                withUnsafeCurrentTask { $0?.cancel() }
+            }
+            // README
+            let observed = ObservedStore(MemoryStore(mapper.model))
+            let changes = observed.changes()  // from now on
+            try await JSONStore(observed, mapper: mapper).sync(.bytes(bytes), into: "User")
+            for await change in changes {
+                print(change["User"].inserted, change["User"].updated, change["User"].deleted)  // keys
+            }
+            // end of README
+            return printed
+        }
+        #expect(try await printed.value == [[.identity(1)], [], []])
+    }
 }

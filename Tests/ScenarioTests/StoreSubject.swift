@@ -136,7 +136,7 @@ struct StoreSubject {
     }
 
     func delete(_ entity: String, where predicate: RecordPredicate) async throws {
-        try await json.store.transaction { _ = try await $0.remove(StoreQuery(entity, where: predicate)) }
+        try await json.store.transaction { try await $0.remove(StoreQuery(entity, where: predicate)) }
     }
 
     func count(_ entity: String, where predicate: RecordPredicate) async throws -> Int {
