@@ -91,7 +91,9 @@ let package = Package(
         .testTarget(
             name: "ScenarioTests",
             dependencies: [
-                "SyncModel", "CoreDataModel", "JSONMapper", "SyncStore", "StoreSync", "SyncStoreSQLite", "TestSupport",
+                "OneWaySynchronizer", "SyncModel", "CoreDataModel", "JSONMapper", "SyncStore", "StoreSync",
+                "SyncStoreSQLite",
+                "TestSupport",
             ], swiftSettings: settings),
         .testTarget(
             name: "SyncStoreSQLTests", dependencies: ["SyncStoreSQL", "SyncStore", "SyncModel"],
