@@ -136,7 +136,7 @@ struct SyncSession: Sendable {
     ) async throws {
         guard parent != nil else { return try await run.merge(batch, origin) }
         var rows: [(ordinal: Int, row: Int64)] = []
-        try await run.merge(batch, origin) { rows.append(($0, $1)) }
+        try await run.merge(batch, origin) { ordinal, row, _ in rows.append((ordinal, row)) }
         for (_, row) in rows.sorted(by: { $0.ordinal < $1.ordinal }) { collect(row) }
     }
 

@@ -1,3 +1,5 @@
+package import Foundation
+
 /// A set of rows, as bits: a million rows that follow one another take some 130 KB.
 public struct RowSet: Sendable {
     /// How many rows are in it.
@@ -5,7 +7,8 @@ public struct RowSet: Sendable {
     /// 4,096 rows each, by their number divided by that.
     private var pages: [Int64: [UInt64]] = [:]
 
-    private static let pageShift: Int64 = 12
+    /// What the number of a row is shifted by to get that of its page.
+    package static let pageShift: Int64 = 12
     private static let wordCount = 1 << (12 - 6)
 
     /// Makes an empty set.
@@ -76,5 +79,12 @@ public struct RowSet: Sendable {
             }
         }
         return rows
+    }
+
+    /// The pages that have rows, and the bits of each: that of its first row is the lowest one of the first byte.
+    package var bitPages: [(number: Int64, bits: Data)] {
+        pages.sorted { $0.key < $1.key }.map { number, words in
+            (number, words.map(\.littleEndian).withUnsafeBytes { Data($0) })
+        }
     }
 }

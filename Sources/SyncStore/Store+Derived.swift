@@ -73,6 +73,13 @@ extension StoreReader {
 }
 
 extension StoreTransaction {
+    /// Matches records with the objects there are, and inserts and updates what the policy allows; new objects are related to nothing.
+    ///
+    /// - Throws: As `merge(_:handles:links:policy:)`.
+    public func merge(_ batch: RecordBatch, handles: [Int64]?, policy: MergePolicy) async throws -> MergeResult {
+        try await merge(batch, handles: handles, links: nil, policy: policy)
+    }
+
     /// Inserts an object, or updates the one that has its identity.
     ///
     /// - Returns: Its row.

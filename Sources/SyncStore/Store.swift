@@ -82,11 +82,15 @@ public protocol StoreTransaction: StoreReader {
     ///   - batch: Records of one entity, which must not be abstract if it comes to an insertion; its cells hold what the attributes accept.
     ///   - handles: For each row of the batch the object it is for, 0 where that is to be found by identity; nil if that is so for all. The
     ///     handle of no object, such as -1, leaves its row of the batch out.
+    ///   - links: What new objects are related to from the start; an object that was there keeps what it has. Of several rows of one new
+    ///     object the first one's counts. Nil for nothing.
     ///   - policy: What may be done.
     /// - Returns: What became of each row of the batch.
     /// - Throws: `StoreError.identityTaken` if an update by handle would give two objects one identity; `StoreError.abstractEntity`;
     ///   `StoreError.foreignBatch` and `StoreError.unsuitableHandles` where what is given does not fit the model or itself.
-    func merge(_ batch: RecordBatch, handles: [Int64]?, policy: MergePolicy) async throws -> MergeResult
+    func merge(
+        _ batch: RecordBatch, handles: [Int64]?, links: InitialLinks?, policy: MergePolicy
+    ) async throws -> MergeResult
 
     /// Relates objects, and keeps inverse relationships in step.
     ///

@@ -17,7 +17,7 @@ struct SQLiteRemoval {
     func run(_ query: StoreQuery, reportsKeys: Bool) throws -> RemovalResult {
         let schema = queries.schema
         let layout = try schema.model.layout(of: query.entity)
-        try connection.execute(SQLRemoval.preparation)
+        try connection.execute(statements.preparation)
         try connection.withRowSet(of: query) { rowSet in
             let start = statements.start(try queries.rows(query, rowSet: rowSet), entity: layout.index)
             try connection.cached(start.text).run(start.bindings)

@@ -4,7 +4,7 @@ import SyncStoreSQL
 
 /// Runs everything that one connection does, on a thread of its own.
 actor SQLiteWorker {
-    private let executor: SQLiteExecutor
+    private let executor: BlockingExecutor
     let schema: SQLSchema
     private let settings: SQLiteSettings
     private let queries: SQLQueries
@@ -19,7 +19,7 @@ actor SQLiteWorker {
 
     /// Makes a worker that opens its connection when it is first needed.
     init(_ settings: SQLiteSettings, schema: SQLSchema, label: String) {
-        executor = SQLiteExecutor(label: label)
+        executor = BlockingExecutor(label: label)
         self.settings = settings
         self.schema = schema
         queries = SQLQueries(schema)
@@ -114,11 +114,13 @@ actor SQLiteWorker {
 
     // MARK: Writing
 
-    func merge(_ batch: RecordBatch, handles: [Int64]?, policy: MergePolicy) throws -> MergeResult {
+    func merge(
+        _ batch: RecordBatch, handles: [Int64]?, links: InitialLinks?, policy: MergePolicy
+    ) throws -> MergeResult {
         let layout = try schema.model.layout(of: batch, handles: handles)
         let merge = merges[layout.index] ?? SQLiteMerge(layout.index, schema: schema)
         defer { merges[layout.index] = merge }
-        return try merge.run(batch, handles: handles, policy: policy, connection: try opened())
+        return try merge.run(batch, handles: handles, links: links, policy: policy, connection: try opened())
     }
 
     func link(_ batch: LinkBatch) throws -> LinkResult {

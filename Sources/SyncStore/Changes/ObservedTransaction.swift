@@ -48,12 +48,14 @@ final class ObservedTransaction: StoreTransaction {
 
     // MARK: Writing
 
-    func merge(_ batch: RecordBatch, handles: [Int64]?, policy: MergePolicy) async throws -> MergeResult {
+    func merge(
+        _ batch: RecordBatch, handles: [Int64]?, links: InitialLinks?, policy: MergePolicy
+    ) async throws -> MergeResult {
         guard let root = batch.layout?.root else {
-            return try await base.merge(batch, handles: handles, policy: policy)
+            return try await base.merge(batch, handles: handles, links: links, policy: policy)
         }
         if policy.updates, let handles { try await rememberKeys(of: handles.filter { $0 > 0 }, root: root) }
-        let result = try await base.merge(batch, handles: handles, policy: policy)
+        let result = try await base.merge(batch, handles: handles, links: links, policy: policy)
         state.withLock { state in
             // Taken out while it is changed: with a second reference all of it would be copied.
             var changed = state.changed.removeValue(forKey: root) ?? Changed()

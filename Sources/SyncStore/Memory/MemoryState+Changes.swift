@@ -1,7 +1,9 @@
 import SyncModel
 
 extension MemoryState {
-    mutating func merge(_ batch: RecordBatch, handles: [Int64]?, policy: MergePolicy) throws -> MergeResult {
+    mutating func merge(
+        _ batch: RecordBatch, handles: [Int64]?, links: InitialLinks?, policy: MergePolicy
+    ) throws -> MergeResult {
         let layout = try model.layout(of: batch, handles: handles)
         var result = MergeResult(capacity: batch.count)
         try batch.withReader { reader in
@@ -13,7 +15,11 @@ extension MemoryState {
                     let isUpdated = policy.updates ? try update(known, object, from: reader, at: row) : false
                     result.append(known, isUpdated ? .updated : .unchanged)
                 } else if policy.inserts, handle == 0 {
-                    result.append(try insert(reader, at: row, identity, layout), .inserted)
+                    let new = try insert(reader, at: row, identity, layout)
+                    if let links, links.targets[row] != 0 {
+                        relate(new, to: links.targets[row], by: links.relationship)
+                    }
+                    result.append(new, .inserted)
                 } else {
                     result.append(0, .none)
                 }
@@ -33,6 +39,11 @@ extension MemoryState {
         let new = tables[layout.root].append(MemoryObject(entity: layout.index, values: values))
         if let identity { identities[layout.index][identity] = new }
         return new
+    }
+
+    private mutating func relate(_ row: Int64, to target: Int64, by relationship: RelationshipLayout) {
+        let place = place(of: relationship)
+        links[place.links].set([target], of: row, side: place.side)
     }
 
     private mutating func update(
@@ -66,7 +77,9 @@ extension MemoryState {
         let place = place(of: relationship)
         let source = model.layouts[relationship.source]
         let destination = model.layouts[relationship.destination]
-        let former = batch.sources.map { links[place.links].targets(of: $0, side: place.side) }
+        let former = batch.sources.map { source in
+            links[place.links].targets(of: source, side: place.side).filter { !batch.newTargets.contains($0) }
+        }
         for (index, row) in batch.sources.enumerated() where object(row, of: source) != nil {
             var seen: Set<Int64> = []
             var wanted = batch.targets(at: index).filter {

@@ -111,8 +111,10 @@ private final class MemoryTransaction: StoreTransaction {
         }
     }
 
-    func merge(_ batch: RecordBatch, handles: [Int64]?, policy: MergePolicy) async throws -> MergeResult {
-        try change { try $0.merge(batch, handles: handles, policy: policy) }
+    func merge(
+        _ batch: RecordBatch, handles: [Int64]?, links: InitialLinks?, policy: MergePolicy
+    ) async throws -> MergeResult {
+        try change { try $0.merge(batch, handles: handles, links: links, policy: policy) }
     }
 
     func link(_ batch: LinkBatch) async throws -> LinkResult {
