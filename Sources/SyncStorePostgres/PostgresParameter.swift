@@ -59,7 +59,18 @@ package struct PostgresParameter: Sendable {
         case .real(let number): self = .text(number.description)
         case .text(let text): self = .text(text)
         case .blob(let data): self = .bytes(data)
+        case .typed(let text, _): self = .text(text)
+        case .rows(let rows): self = .integers(rows)
+        case .blobs(let blobs): self = .text(Self.array(of: blobs))
         }
+    }
+
+    /// The text of a `bytea[]`.
+    private static func array(of blobs: [Data]) -> String {
+        let elements = blobs.map { blob in
+            "\"\\\\x" + blob.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() + "\""
+        }
+        return "{" + elements.joined(separator: ",") + "}"
     }
 
     private init(type: Oid = 0, bytes: [UInt8]?, isBinary: Bool = false) {
