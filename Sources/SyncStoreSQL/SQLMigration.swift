@@ -92,7 +92,8 @@ package struct SQLMigration {
             }
         }
         let former = old.tables.first { $0.name == oldTable }
-        let isSame = former?.isBuilt(as: table) == true && condition == nil && columns.allSatisfy { SQLText.name($0.0) == $0.1 }
+        let isSame =
+            former?.isBuilt(as: table) == true && condition == nil && columns.allSatisfy { SQLText.name($0.0) == $0.1 }
         if isSame {
             keptTables.insert(table.name)
         } else {
