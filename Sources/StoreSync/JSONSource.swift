@@ -19,7 +19,8 @@ public enum JSONSource: Sendable {
     ///   - make: Makes what reads the elements that a `JSONReader` finds.
     ///   - body: Called with that as often as there may be more to read.
     func read<Reader>(
-        at keyPath: String, capturing captures: [String] = [], with make: (JSONReader) throws -> Reader, _ body: (Reader) async throws -> Void
+        at keyPath: String, capturing captures: [String] = [], with make: (JSONReader) throws -> Reader,
+        _ body: (Reader) async throws -> Void
     ) async throws {
         let layout = JSONLayout.array(at: keyPath, acceptsSingleObject: true).capturing(captures)
         switch self {

@@ -120,7 +120,7 @@ struct PageReading {
             return
         }
         var rows: [(ordinal: Int, row: Int64, isGone: Bool)] = []
-        if let batch { try await run.merge(batch, origin) { rows.append(($0, $1, false)) } }
+        if let batch { try await run.merge(batch, origin) { ordinal, row, _ in rows.append((ordinal, row, false)) } }
         if let gone { rows += try await run.find(gone).map { ($0.ordinal, $0.row, true) } }
         for (_, row, isGone) in rows.sorted(by: { $0.ordinal < $1.ordinal }) { collect(row, isGone) }
     }

@@ -51,16 +51,14 @@ struct SyncSession: Sendable {
             try await read(page, into: run, family == nil ? nil : { row, _ in children.append(row) })
         }
         try await run.settle()
-        var deletedKeys: [RecordKey] = []
         if let family {
-            deletedKeys = try await family.relate(
-                children, sweeping: sweeps ? scope : nil, limit: limit, reportsKeys: options.reportsKeys, in: run)
+            try await family.relate(children, sweeping: sweeps ? scope : nil, limit: limit, in: run)
         } else if sweeps {
             var absent = scope
             absent.rows = .except(run.tally.seen(layout))
-            deletedKeys = try await run.sweep(absent, limit: limit, reportsKeys: options.reportsKeys)
+            try await run.sweep(absent, limit: limit)
         }
-        return try await result(of: run, deletedKeys: deletedKeys)
+        return try await result(of: run)
     }
 
     /// How many objects may be deleted of those in a scope, and how many there are; nil if there is no limit.
@@ -72,13 +70,14 @@ struct SyncSession: Sendable {
     }
 
     /// What a run did, once it has settled.
-    func result(of run: SyncRun, deletedKeys: [RecordKey]) async throws -> StoreSyncResult {
+    func result(of run: SyncRun) async throws -> StoreSyncResult {
         let layout = try mapper.mapping(of: entity).layout
         var result = run.tally.result(for: layout)
         if options.reportsKeys {
             result.keys = StoreSyncResult.Keys(
                 inserted: try await run.keys(of: run.tally.inserted(layout), layout),
-                updated: try await run.keys(of: run.tally.updated(layout), layout), deleted: deletedKeys)
+                updated: try await run.keys(of: run.tally.updated(layout), layout),
+                deleted: run.tally.deletedKeys(layout))
         }
         return result
     }

@@ -89,6 +89,13 @@ final class SQLiteConnection {
         sqlite3_get_autocommit(handle) == 0
     }
 
+    /// Whether the file is no longer where it was opened: removed, renamed, or replaced by another.
+    var hasFileMoved: Bool {
+        var answer: Int32 = 0
+        let code = sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &answer)
+        return code == SQLITE_OK && answer != 0
+    }
+
     // MARK: Functions
 
     /// Makes a set known to statements, by the number that is returned.

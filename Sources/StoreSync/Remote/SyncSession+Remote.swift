@@ -33,15 +33,13 @@ extension SyncSession {
             }
         }
         try await run.settle()
-        var deletedKeys: [RecordKey] = []
         if sweeps, isSure {
-            deletedKeys = try await run.sweep(
-                absent, isCertain: end.coverage == .changes, limit: limit, reportsKeys: options.reportsKeys)
+            try await run.sweep(absent, isCertain: end.coverage == .changes, limit: limit)
         } else if sweeps {
             run.tally.countWithheld(try await transaction.count(absent), of: layout)
         }
         let result = RemoteSyncResult(
-            result: try await result(of: run, deletedKeys: deletedKeys),
+            result: try await result(of: run),
             coverage: end.coverage == .changes ? .changes : .everything, pageCount: pages.progress.pageCount,
             byteCount: pages.progress.byteCount)
         return (result, end)
