@@ -1,5 +1,6 @@
 import Foundation
 public import OneWaySynchronizer
+import SyncStore
 import SyncStoreSQL
 
 /// Lets one process at a time, of those on one machine, sync into an SQLite database.
@@ -57,7 +58,7 @@ public struct SQLiteLease: SyncLease {
 
 /// A lock on the file of a lease, on a thread of its own. It goes with the last reference.
 actor SQLiteLeaseLock: SyncLeaseGrant {
-    private let executor = SQLiteExecutor(label: "SQLiteLease")
+    private let executor = BlockingExecutor(label: "SQLiteLease")
     private let path: String
     /// What the holder's row is known by.
     private let token = UUID().uuidString
