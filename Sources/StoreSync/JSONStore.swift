@@ -159,7 +159,7 @@ public struct JSONStore: Sendable {
     public func delete(_ key: RecordKey, in entity: String) async throws -> Bool {
         try await store.transaction { transaction in
             guard let stored = try await transaction.record(entity, key: key) else { return false }
-            _ = try await transaction.remove(StoreQuery(entity, rows: .only([stored.row])))
+            try await transaction.remove(StoreQuery(entity, rows: .only([stored.row])))
             return true
         }
     }

@@ -8,6 +8,8 @@ struct NestedElements {
     /// What a source is to be related to.
     struct Source {
         let row: Int64
+        /// Whether it was inserted just now.
+        let isNew: Bool
         var ordinals: [Int] = []
         /// Whether the objects themselves are there, in an array: then what is missing from it is gone.
         var holdsObjects = false
@@ -51,13 +53,14 @@ struct NestedElements {
     /// - Parameters:
     ///   - cursor: Stands before the relationship's value.
     ///   - row: The object.
+    ///   - isNew: Whether it was inserted just now.
     ///   - index: The place of the payload's element.
     ///   - holdsIdentifiers: Whether it was found under a key for identifiers.
     /// - Returns: Whether the value is one that a relationship can have; if not, the relationship stays as it is.
     mutating func add(
-        _ cursor: inout JSONCursor, of row: Int64, index: Int, holdsIdentifiers: Bool
+        _ cursor: inout JSONCursor, of row: Int64, isNew: Bool, index: Int, holdsIdentifiers: Bool
     ) throws -> Bool {
-        var source = Source(row: row)
+        var source = Source(row: row, isNew: isNew)
         switch try cursor.kind() {
         case .null: break
         case .array:

@@ -4,7 +4,12 @@ import SyncStore
 
 extension SyncRun {
     /// Merges what is nested in the objects of a group, and relates them.
-    func relate(_ group: MappedBatch.Group, _ result: MergeResult, _ origin: Origin) async throws {
+    ///
+    /// - Parameter relatingsBefore: How often relationships were spoken of before the group was merged.
+    func relate(
+        _ group: MappedBatch.Group, _ result: MergeResult, _ origin: Origin,
+        since relatingsBefore: [RelationshipLayout: Int]
+    ) async throws {
         let layout = group.mapping.layout
         var entries: [Int: [Int64: RelationshipSlices.Entry]] = [:]
         for entry in group.relationships.entries {
@@ -19,34 +24,56 @@ extension SyncRun {
                 let element = origin.elementIndex(group.elementIndices[entry.row])
                 let isSuitable = try group.relationships.read(entry) { cursor in
                     try elements.add(
-                        &cursor, of: row, index: element, holdsIdentifiers: entry.holdsIdentifiers)
+                        &cursor, of: row, isNew: result.changes[entry.row] == .inserted, index: element,
+                        holdsIdentifiers: entry.holdsIdentifiers)
                 }
                 if !isSuitable, rules.isImport {
                     throw StoreSyncError.unsuitableRelationship(
                         entity: layout.name, relationship: relationship.name, index: element)
                 }
             }
-            try await relate(&elements, by: relationship, of: layout)
+            try await relate(
+                &elements, by: relationship, of: layout, before: relatingsBefore[relationship, default: 0])
         }
     }
 
     private func relate(
-        _ elements: inout NestedElements, by relationship: RelationshipLayout, of layout: EntityLayout
+        _ elements: inout NestedElements, by relationship: RelationshipLayout, of layout: EntityLayout,
+        before relatingsBefore: Int
     ) async throws {
-        var targets = Array(repeating: Int64(0), count: elements.elementIndices.count)
+        let count = elements.elementIndices.count
+        var targets = Array(repeating: Int64(0), count: count)
+        var isNew = Array(repeating: false, count: count)
+        var newTargets = RowSet()
+        var mergeCount = 0
         var origin = Origin(policy: rules.nestedPolicy, isNested: true, elementIndices: elements.elementIndices)
+        if let inverse = model.inverse(of: relationship), rules.mode(of: relationship) != .retain,
+            InitialLinks.isPossible(inverse, in: model)
+        {
+            origin.owners = (inverse, elements.owners)
+        }
         if var batch = elements.objects.takeBatch() {
             if rules.willInsert != nil, rules.nestedPolicy.inserts {
                 let hooked = try await hook(batch, elements.json)
                 if !hooked.isEmpty, let other = try elements.replace(hooked, mapper: mapper) { batch = other }
             }
             origin.reused = try await reused(batch, elements, by: relationship)
-            try await merge(batch, origin) { ordinal, row in targets[ordinal] = row }
+            mergeCount += batch.groups.count
+            try await merge(batch, origin) { ordinal, row, change in
+                targets[ordinal] = row
+                isNew[ordinal] = change == .inserted
+                if change == .inserted { newTargets.insert(row) }
+            }
         }
         var unknown: (batch: RecordBatch, rows: [Int: Int])?
         if let batch = elements.identifiers.takeBatch() {
+            mergeCount += 1
             if rules.isImport {
-                try await merge(batch, origin) { ordinal, row in targets[ordinal] = row }
+                try await merge(batch, origin) { ordinal, row, change in
+                    targets[ordinal] = row
+                    isNew[ordinal] = change == .inserted
+                    if change == .inserted { newTargets.insert(row) }
+                }
             } else if let group = batch.groups.first {
                 let found = try await transaction.merge(group.records, handles: nil, policy: .find)
                 unknown = (group.records, [:])
@@ -56,7 +83,13 @@ extension SyncRun {
                 }
             }
         }
-        try await link(elements.sources, to: targets, by: relationship, of: layout)
+        var sources = elements.sources
+        if origin.owners != nil, mergeCount == 1, relatings[relationship, default: 0] == relatingsBefore {
+            // New objects that lead to nothing but objects that came with them are related already.
+            sources.removeAll { $0.isNew && $0.ordinals.allSatisfy { isNew[$0] } }
+        }
+        try await link(sources, to: targets, newTargets, by: relationship, of: layout)
+        noteRelating(relationship)
         guard let unknown, !unknown.rows.isEmpty else { return }
         for source in elements.sources where source.ordinals.contains(where: { unknown.rows[$0] != nil }) {
             let wanted = source.ordinals.compactMap { ordinal -> DeferredLinks.Target? in
@@ -68,13 +101,14 @@ extension SyncRun {
     }
 
     private func link(
-        _ sources: [NestedElements.Source], to targets: [Int64], by relationship: RelationshipLayout,
-        of layout: EntityLayout
+        _ sources: [NestedElements.Source], to targets: [Int64], _ newTargets: RowSet,
+        by relationship: RelationshipLayout, of layout: EntityLayout
     ) async throws {
         let mode = rules.mode(of: relationship)
         let deletes = rules.deletesDetached(of: relationship, in: model)
         var owning = LinkBatch(relationship, mode: mode)
-        var naming = LinkBatch(relationship, mode: mode)
+        owning.newTargets = newTargets
+        var naming = owning
         for source in sources {
             deferred.forget(source.row, relationship)
             let rows = source.ordinals.lazy.map { targets[$0] }.filter { $0 != 0 }
@@ -90,6 +124,14 @@ extension SyncRun {
             if isOwning, !result.detached.isEmpty {
                 detached[relationship, default: []] += result.detached
             }
+        }
+    }
+
+    /// Notes that what a relationship leads to has been said for some objects.
+    private func noteRelating(_ relationship: RelationshipLayout) {
+        relatings[relationship, default: 0] += 1
+        if let inverse = model.inverse(of: relationship), inverse != relationship {
+            relatings[inverse, default: 0] += 1
         }
     }
 

@@ -15,6 +15,8 @@ final class SyncRun {
     var deferred = DeferredLinks()
     /// Objects that lost their place in a relationship, by that relationship, which deletes such.
     var detached: [RelationshipLayout: [Int64]] = [:]
+    /// How often each relationship was spoken of, from either end: what was inserted since its last time is related to nothing by it.
+    var relatings: [RelationshipLayout: Int] = [:]
 
     init(_ transaction: any StoreTransaction, mapper: RecordMapper, rules: SyncRules) {
         self.transaction = transaction
@@ -38,18 +40,23 @@ final class SyncRun {
         var reused: [Int: Int64] = [:]
         /// The one object that it is all about, whatever its key.
         var known: Int64?
+        /// What leads from new objects to those that they are nested in, which are given by ordinal; nil where that is said later.
+        var owners: (relationship: RelationshipLayout, rows: [Int64])?
 
         func elementIndex(_ ordinal: Int) -> Int {
             elementIndices?[ordinal] ?? ordinal
         }
     }
 
+    /// Gets the object of an ordinal, and what became of it.
+    typealias Collector = (Int, Int64, MergeResult.Change) -> Void
+
     // MARK: Objects
 
     /// Merges objects, and all that is nested in them.
     ///
-    /// - Parameter collect: Gets the object of each ordinal that has one.
-    func merge(_ batch: MappedBatch, _ origin: Origin, _ collect: ((Int, Int64) -> Void)? = nil) async throws {
+    /// - Parameter collect: Gets the object of each ordinal that has one, and what became of it.
+    func merge(_ batch: MappedBatch, _ origin: Origin, _ collect: Collector? = nil) async throws {
         tally.toleratedCount += batch.toleratedCount
         for problem in batch.rejected {
             if rules.isImport { throw MappingError.unfit(problem) }
@@ -93,17 +100,25 @@ final class SyncRun {
     }
 
     private func merge(
-        _ group: MappedBatch.Group, _ origin: Origin, skipping skipped: Set<Int>, _ collect: ((Int, Int64) -> Void)?
+        _ group: MappedBatch.Group, _ origin: Origin, skipping skipped: Set<Int>, _ collect: Collector?
     ) async throws {
         let layout = group.mapping.layout
         let handles = self.handles(of: group, origin, skipping: skipped)
-        let result = try await transaction.merge(group.records, handles: handles, policy: origin.policy)
+        let links = origin.owners.map { owners in
+            InitialLinks(owners.relationship, targets: group.elementIndices.map { owners.rows[$0] })
+        }
+        let relatingsBefore = relatings
+        let result = try await transaction.merge(group.records, handles: handles, links: links, policy: origin.policy)
         tally.count(result, of: layout)
         if rules.demandsMandatory { try demandMandatory(group, result, origin) }
         if let collect {
-            for (ordinal, row) in zip(group.elementIndices, result.rows) where row != 0 { collect(ordinal, row) }
+            for (index, ordinal) in group.elementIndices.enumerated() where result.rows[index] != 0 {
+                collect(ordinal, result.rows[index], result.changes[index])
+            }
         }
-        if !group.relationships.entries.isEmpty, rules.relates { try await relate(group, result, origin) }
+        if !group.relationships.entries.isEmpty, rules.relates {
+            try await relate(group, result, origin, since: relatingsBefore)
+        }
     }
 
     /// The objects of rows that are not to be found by identity; nil where there are none such.

@@ -54,20 +54,19 @@ struct SyncSession: Sendable {
             try await read(page, into: run) { row in if family != nil { children.append(row) } }
         }
         try await run.settle()
-        var keys = StoreSyncResult.Keys()
         if let family {
-            keys.deleted = try await family.relate(
-                children, sweeping: sweeps ? scope : nil, limit: limit, reportsKeys: options.reportsKeys, in: run)
+            try await family.relate(children, sweeping: sweeps ? scope : nil, limit: limit, in: run)
         } else if sweeps {
             var absent = scope
             absent.rows = .except(run.tally.seen(layout))
-            keys.deleted = try await run.sweep(absent, limit: limit, reportsKeys: options.reportsKeys)
+            try await run.sweep(absent, limit: limit)
         }
         var result = run.tally.result(for: layout)
         if options.reportsKeys {
-            keys.inserted = try await run.keys(of: run.tally.inserted(layout), layout)
-            keys.updated = try await run.keys(of: run.tally.updated(layout), layout)
-            result.keys = keys
+            result.keys = StoreSyncResult.Keys(
+                inserted: try await run.keys(of: run.tally.inserted(layout), layout),
+                updated: try await run.keys(of: run.tally.updated(layout), layout),
+                deleted: run.tally.deletedKeys(layout))
         }
         return result
     }
@@ -137,7 +136,7 @@ struct SyncSession: Sendable {
     ) async throws {
         guard parent != nil else { return try await run.merge(batch, origin) }
         var rows: [(ordinal: Int, row: Int64)] = []
-        try await run.merge(batch, origin) { rows.append(($0, $1)) }
+        try await run.merge(batch, origin) { ordinal, row, _ in rows.append((ordinal, row)) }
         for (_, row) in rows.sorted(by: { $0.ordinal < $1.ordinal }) { collect(row) }
     }
 

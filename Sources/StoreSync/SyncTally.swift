@@ -18,6 +18,8 @@ struct SyncTally {
     private var rows: [Int: Rows] = [:]
     /// By the places of entities.
     private var counts: [Int: StoreSyncResult.Counts] = [:]
+    /// Of deleted objects, if they are asked for; by the places of entities.
+    private var deletedKeys: [Int: [RecordKey]] = [:]
     private(set) var rejected: [MappingProblem] = []
     private(set) var rejectedCount = 0
     /// Whether an object was left out that may be one of the store's.
@@ -72,11 +74,17 @@ struct SyncTally {
         count(result, of: layout)
     }
 
-    mutating func countDeleted(_ deleted: [String: Int]) {
-        for (entity, count) in deleted {
+    mutating func countDeleted(_ result: RemovalResult) {
+        for (entity, count) in result.counts {
             guard let layout = model[entity] else { continue }
             counts[layout.index, default: StoreSyncResult.Counts()].deleted += count
+            deletedKeys[layout.index, default: []] += (result.keys[entity] ?? []).map(\.key)
         }
+    }
+
+    /// The keys of the deleted objects of an entity, sub-entities included; none unless they were asked for.
+    func deletedKeys(_ layout: EntityLayout) -> [RecordKey] {
+        layout.family.flatMap { deletedKeys[$0] ?? [] }
     }
 
     mutating func countWithheld(_ count: Int, of layout: EntityLayout) {

@@ -22,6 +22,9 @@ public struct LinkBatch: Sendable {
     public private(set) var targets: [Int64] = []
     /// Where the targets of each source end in `targets`.
     public private(set) var ends: [Int] = []
+    /// Targets that were inserted with a link of this relationship (see ``InitialLinks``) since it was last spoken of: what was done then
+    /// counts as done now.
+    public var newTargets = RowSet()
 
     /// Makes a batch without sources.
     public init(_ relationship: RelationshipLayout, mode: Mode) {

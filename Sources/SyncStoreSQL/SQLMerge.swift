@@ -46,9 +46,13 @@ package struct SQLMerge: Sendable {
         return selection + " WHERE \(schema.rowColumn) = ?\(condition)"
     }
 
-    /// Inserts an object; the parameters are the values of all slots. Does nothing where its identity is taken.
-    package var insertion: String {
-        let own = schema.columns[layout.index].map(SQLText.name)
+    /// Inserts an object; the parameters are the values of all slots, then the row that a relationship leads to, if one is given whose column
+    /// the entity has. Does nothing where its identity is taken.
+    package func insertion(relatedBy relationship: RelationshipLayout?) -> String {
+        var own = schema.columns[layout.index].map(SQLText.name)
+        if let relationship, case .column(let link) = schema.relationships[relationship.source][relationship.index] {
+            own.append(SQLText.name(link.column))
+        }
         let names = (columns.namesEntity ? [schema.entityColumn] : []) + own
         guard !names.isEmpty else { return "INSERT INTO \(table) DEFAULT VALUES" }
         let values = (columns.namesEntity ? [SQLText.literal(layout.name)] : []) + own.map { _ in "?" }

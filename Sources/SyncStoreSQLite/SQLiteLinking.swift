@@ -85,7 +85,7 @@ struct SQLiteLinking {
         var result = LinkResult()
         var detached: Set<Int64> = []
         for source in batch.sources {
-            let before = former[source] ?? []
+            let before = former[source, default: []].filter { !batch.newTargets.contains($0) }
             let after = Set(current[source] ?? [])
             guard before != current[source] ?? [] else { continue }
             result.changed.append(source)

@@ -34,11 +34,14 @@ final class SQLiteMerge {
     }
 
     func run(
-        _ batch: RecordBatch, handles: [Int64]?, policy: MergePolicy, connection: SQLiteConnection
+        _ batch: RecordBatch, handles: [Int64]?, links: InitialLinks?, policy: MergePolicy,
+        connection: SQLiteConnection
     ) throws -> MergeResult {
         let byIdentity = layout.hasIdentity ? try connection.cached(statements.selectionByIdentity) : nil
         let byRow = handles == nil ? nil : try connection.cached(statements.selectionByRow)
-        let insertion = policy.inserts && !layout.isAbstract ? try connection.cached(statements.insertion) : nil
+        let insertion =
+            policy.inserts && !layout.isAbstract
+            ? try connection.cached(statements.insertion(relatedBy: links?.relationship)) : nil
         defer {
             byIdentity?.reset()
             byRow?.reset()
@@ -56,7 +59,7 @@ final class SQLiteMerge {
                 }
                 let selection = hasIdentity(reader, row) ? byIdentity : nil
                 let triesInsertion = policy.inserts && (selection == nil || (expectsNew && !sharesIdentity))
-                if triesInsertion, let new = try insert(insertion, from: reader, row, connection) {
+                if triesInsertion, let new = try insert(insertion, from: reader, row, links, connection) {
                     result.append(new, .inserted)
                     continue
                 }
@@ -68,7 +71,7 @@ final class SQLiteMerge {
                 if let change = try update(selection, from: reader, row, policy, connection) {
                     expectsNew = false
                     result.append(change.row, change.change)
-                } else if policy.inserts, let new = try insert(insertion, from: reader, row, connection) {
+                } else if policy.inserts, let new = try insert(insertion, from: reader, row, links, connection) {
                     expectsNew = true
                     result.append(new, .inserted)
                 } else {
@@ -91,7 +94,8 @@ final class SQLiteMerge {
     ///
     /// - Returns: The new object; nil where there is one of its identity.
     private func insert(
-        _ insertion: SQLiteStatement?, from reader: BatchReader, _ row: Int, _ connection: SQLiteConnection
+        _ insertion: SQLiteStatement?, from reader: BatchReader, _ row: Int, _ links: InitialLinks?,
+        _ connection: SQLiteConnection
     ) throws -> Int64? {
         guard let insertion else { throw StoreError.abstractEntity(entity: layout.name) }
         for slot in 0..<reader.columnCount {
@@ -99,6 +103,13 @@ final class SQLiteMerge {
                 insertion.bind(defaults[slot], at: slot + 1)
             } else {
                 insertion.bind(reader, row: row, slot: slot, at: slot + 1, dates: schema.dates)
+            }
+        }
+        if let target = links?.targets[row] {
+            if target == 0 {
+                insertion.bindNull(at: reader.columnCount + 1)
+            } else {
+                insertion.bind(target, at: reader.columnCount + 1)
             }
         }
         _ = try insertion.step()

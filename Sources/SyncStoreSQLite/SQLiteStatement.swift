@@ -87,6 +87,9 @@ final class SQLiteStatement {
                 _ = sqlite3_bind_text64(
                     handle, Int32(index), pointer(bytes), UInt64(bytes.count), transientBinding, UInt8(SQLITE_UTF8))
             }
+        case .typed(let text, _): bind(.text(text), at: index)
+        case .rows(let rows): bind(.text(SQLQueries.list(rows)), at: index)
+        case .blobs: preconditionFailure("SQLite has no parameters of many blobs")
         case .blob(let data):
             data.withUnsafeBytes { bytes in
                 _ = sqlite3_bind_blob64(

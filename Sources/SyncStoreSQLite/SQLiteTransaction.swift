@@ -49,15 +49,17 @@ final class SQLiteTransaction: StoreTransaction {
         try await checked().links(relationship, of: sources)
     }
 
-    func merge(_ batch: RecordBatch, handles: [Int64]?, policy: MergePolicy) async throws -> MergeResult {
-        try await checked().merge(batch, handles: handles, policy: policy)
+    func merge(
+        _ batch: RecordBatch, handles: [Int64]?, links: InitialLinks?, policy: MergePolicy
+    ) async throws -> MergeResult {
+        try await checked().merge(batch, handles: handles, links: links, policy: policy)
     }
 
     func link(_ batch: LinkBatch) async throws -> LinkResult {
         try await checked().link(batch)
     }
 
-    func remove(_ query: StoreQuery) async throws -> [String: Int] {
-        try await checked().remove(query)
+    func remove(_ query: StoreQuery, reportsKeys: Bool) async throws -> RemovalResult {
+        try await checked().remove(query, reportsKeys: reportsKeys)
     }
 }

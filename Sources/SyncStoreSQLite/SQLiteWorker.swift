@@ -108,26 +108,29 @@ actor SQLiteWorker {
     }
 
     func links(_ relationship: RelationshipLayout, of sources: [Int64]) throws -> [StoreLink] {
-        try opened().links(relationship, of: sources, queries)
+        try schema.model.check(relationship)
+        return try opened().links(relationship, of: sources, queries)
     }
 
     // MARK: Writing
 
-    func merge(_ batch: RecordBatch, handles: [Int64]?, policy: MergePolicy) throws -> MergeResult {
-        guard let layout = batch.layout.flatMap({ schema.model[$0.name] }), layout.attributes.count == batch.columnCount
-        else { preconditionFailure("a batch of no entity of the store's model") }
+    func merge(
+        _ batch: RecordBatch, handles: [Int64]?, links: InitialLinks?, policy: MergePolicy
+    ) throws -> MergeResult {
+        let layout = try schema.model.layout(of: batch, handles: handles)
         let merge = merges[layout.index] ?? SQLiteMerge(layout.index, schema: schema)
         defer { merges[layout.index] = merge }
-        return try merge.run(batch, handles: handles, policy: policy, connection: try opened())
+        return try merge.run(batch, handles: handles, links: links, policy: policy, connection: try opened())
     }
 
     func link(_ batch: LinkBatch) throws -> LinkResult {
+        try schema.model.check(batch.relationship)
         var linking = try SQLiteLinking(batch, queries: queries, connection: try opened())
         return try linking.run()
     }
 
-    func remove(_ query: StoreQuery) throws -> [String: Int] {
-        try SQLiteRemoval(queries, connection: try opened()).run(query)
+    func remove(_ query: StoreQuery, reportsKeys: Bool) throws -> RemovalResult {
+        try SQLiteRemoval(queries, connection: try opened()).run(query, reportsKeys: reportsKeys)
     }
 }
 

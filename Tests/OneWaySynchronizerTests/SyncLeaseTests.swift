@@ -183,6 +183,21 @@ import Testing
         #expect(commits.events == ["successor"])
     }
 
+    @Test func aLossThatIsNoticedByConfirmingCancelsWhateverElseRuns() async throws {
+        let lease = ScriptedLease(clock: clock)
+        let task = Task { [clock, other] in
+            try await lease.withLease(clock: clock) {
+                let confirmed = Task {
+                    lease.seize(by: other)
+                    try await SyncLeaseScope.confirm()
+                }
+                await #expect(throws: SyncLeaseError.self) { try await confirmed.value }
+                try await Gate().pass()
+            }
+        }
+        await #expect(throws: SyncLeaseError.self) { try await task.value }
+    }
+
     @Test func confirmingRenewsEveryLeaseThatSurroundsTheTask() async throws {
         let outer = ScriptedLease(clock: clock)
         let inner = ScriptedLease(clock: clock)

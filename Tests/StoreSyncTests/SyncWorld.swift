@@ -136,9 +136,11 @@ private struct FaultyTransaction: StoreTransaction {
         return try await base.links(relationship, of: sources)
     }
 
-    func merge(_ batch: RecordBatch, handles: [Int64]?, policy: MergePolicy) async throws -> MergeResult {
+    func merge(
+        _ batch: RecordBatch, handles: [Int64]?, links: InitialLinks?, policy: MergePolicy
+    ) async throws -> MergeResult {
         try countdown.step()
-        return try await base.merge(batch, handles: handles, policy: policy)
+        return try await base.merge(batch, handles: handles, links: links, policy: policy)
     }
 
     func link(_ batch: LinkBatch) async throws -> LinkResult {
@@ -146,8 +148,8 @@ private struct FaultyTransaction: StoreTransaction {
         return try await base.link(batch)
     }
 
-    func remove(_ query: StoreQuery) async throws -> [String: Int] {
+    func remove(_ query: StoreQuery, reportsKeys: Bool) async throws -> RemovalResult {
         try countdown.step()
-        return try await base.remove(query)
+        return try await base.remove(query, reportsKeys: reportsKeys)
     }
 }

@@ -15,6 +15,8 @@ final class HeldLease: Sendable {
     private let duration: Duration
     private let clock: SyncClock
     private let state: Locked<State>
+    /// Ends when the lease is lost.
+    private let losses = AsyncStream<Never>.makeStream()
 
     /// Takes care of a grant.
     ///
@@ -42,6 +44,11 @@ final class HeldLease: Sendable {
             // Apart from the renewals, so that one that takes for ever does not keep the body running.
             group.addTask {
                 await self.waitForExpiry()
+                return nil
+            }
+            // A loss that is noticed when the body confirms the lease.
+            group.addTask {
+                for await _ in self.losses.stream {}
                 return nil
             }
             var result = Result<Value, any Error>.failure(CancellationError())
@@ -106,11 +113,13 @@ final class HeldLease: Sendable {
     ///
     /// - Returns: The error that says so.
     private func lose(_ error: any Error) -> SyncLeaseError {
-        lost(
-            state.withLock { state in
-                state.loss = state.loss ?? error
-                return state.loss ?? error
-            })
+        let first = state.withLock { state in
+            let first = state.loss ?? error
+            state.loss = first
+            return first
+        }
+        losses.continuation.finish()
+        return lost(first)
     }
 
     private func lost(_ error: any Error) -> SyncLeaseError {

@@ -28,7 +28,15 @@ extension SyncLease {
         onWait: @Sendable (SyncLeaseHolder?) -> Void = { _ in },
         _ body: @escaping @Sendable () async throws -> Result
     ) async throws -> Result {
-        let held = try await acquire(waiting: waiting, clock: SyncClock(clock), onWait: onWait)
+        try await withLease(waiting: waiting, clock: SyncClock(clock), onWait: onWait, body)
+    }
+
+    /// The same by a clock whose type is not known.
+    func withLease<Result: Sendable>(
+        waiting: SyncLeaseWait = .never, clock: SyncClock, onWait: (SyncLeaseHolder?) -> Void = { _ in },
+        _ body: @escaping @Sendable () async throws -> Result
+    ) async throws -> Result {
+        let held = try await acquire(waiting: waiting, clock: clock, onWait: onWait)
         let result = await held.run(body)
         // In a task of its own, because this one may be cancelled.
         await Task { await held.release() }.value
@@ -36,7 +44,7 @@ extension SyncLease {
     }
 
     /// How long to wait before the keeper is asked again.
-    var interval: Duration { duration / 3 }
+    var retryInterval: Duration { duration / 3 }
 
     private func acquire(
         waiting: SyncLeaseWait, clock: SyncClock, onWait: (SyncLeaseHolder?) -> Void
@@ -54,11 +62,11 @@ extension SyncLease {
                     switch waiting {
                     case .never: .zero
                     case .upTo(let limit): limit - (clock.now() - begin)
-                    case .forever: interval
+                    case .forever: retryInterval
                     }
                 guard patience > .zero else { throw SyncLeaseError.held(name: name, holder: holder) }
                 if holders.insert(holder).inserted { onWait(holder) }
-                try await clock.sleep(min(patience, interval))
+                try await clock.sleep(min(patience, retryInterval))
             }
         }
     }

@@ -1,10 +1,10 @@
 import SyncModel
 
 extension MemoryState {
-    mutating func merge(_ batch: RecordBatch, handles: [Int64]?, policy: MergePolicy) throws -> MergeResult {
-        guard let layout = batch.layout.flatMap({ model[$0.name] }), layout.attributes.count == batch.columnCount else {
-            preconditionFailure("a batch of no entity of the store's model")
-        }
+    mutating func merge(
+        _ batch: RecordBatch, handles: [Int64]?, links: InitialLinks?, policy: MergePolicy
+    ) throws -> MergeResult {
+        let layout = try model.layout(of: batch, handles: handles)
         var result = MergeResult(capacity: batch.count)
         try batch.withReader { reader in
             for row in 0..<reader.count {
@@ -15,7 +15,11 @@ extension MemoryState {
                     let isUpdated = policy.updates ? try update(known, object, from: reader, at: row) : false
                     result.append(known, isUpdated ? .updated : .unchanged)
                 } else if policy.inserts, handle == 0 {
-                    result.append(try insert(reader, at: row, identity, layout), .inserted)
+                    let new = try insert(reader, at: row, identity, layout)
+                    if let links, links.targets[row] != 0 {
+                        relate(new, to: links.targets[row], by: links.relationship)
+                    }
+                    result.append(new, .inserted)
                 } else {
                     result.append(0, .none)
                 }
@@ -35,6 +39,11 @@ extension MemoryState {
         let new = tables[layout.root].append(MemoryObject(entity: layout.index, values: values))
         if let identity { identities[layout.index][identity] = new }
         return new
+    }
+
+    private mutating func relate(_ row: Int64, to target: Int64, by relationship: RelationshipLayout) {
+        let place = place(of: relationship)
+        links[place.links].set([target], of: row, side: place.side)
     }
 
     private mutating func update(
@@ -62,12 +71,15 @@ extension MemoryState {
         return true
     }
 
-    mutating func link(_ batch: LinkBatch) -> LinkResult {
+    mutating func link(_ batch: LinkBatch) throws -> LinkResult {
         let relationship = batch.relationship
+        try model.check(relationship)
         let place = place(of: relationship)
         let source = model.layouts[relationship.source]
         let destination = model.layouts[relationship.destination]
-        let former = batch.sources.map { links[place.links].targets(of: $0, side: place.side) }
+        let former = batch.sources.map { source in
+            links[place.links].targets(of: source, side: place.side).filter { !batch.newTargets.contains($0) }
+        }
         for (index, row) in batch.sources.enumerated() where object(row, of: source) != nil {
             var seen: Set<Int64> = []
             var wanted = batch.targets(at: index).filter {
@@ -97,7 +109,7 @@ extension MemoryState {
         return result
     }
 
-    mutating func remove(_ rows: [Int64], of layout: EntityLayout) throws -> [String: Int] {
+    mutating func remove(_ rows: [Int64], of layout: EntityLayout, reportsKeys: Bool) throws -> RemovalResult {
         var doomed: [Int: Set<Int64>] = [layout.root: Set(rows)]
         var waiting = rows.map { (root: layout.root, row: $0) }
         var next = 0
@@ -122,7 +134,9 @@ extension MemoryState {
                 }
             }
         }
-        var counts: [String: Int] = [:]
+        var result = RemovalResult()
+        // Keys are told in the order of rows.
+        if reportsKeys { waiting.sort { $0.row < $1.row } }
         for (root, row) in waiting {
             guard let object = tables[root][row] else { continue }
             detach(row, object)
@@ -131,9 +145,13 @@ extension MemoryState {
                 identities[object.entity][identity] = nil
             }
             tables[root].remove(row)
-            counts[layout.name, default: 0] += 1
+            result.counts[layout.name, default: 0] += 1
+            if reportsKeys {
+                let key = RecordKey(layout.identitySlots.map { object.values[$0] }) ?? .row(row)
+                result.keys[layout.name, default: []].append(StoredKey(row: row, key: key))
+            }
         }
-        return counts
+        return result
     }
 
     private func relationships(of row: Int64, root: Int) -> [RelationshipLayout] {

@@ -105,22 +105,25 @@ private final class MemoryTransaction: StoreTransaction {
 
     func links(_ relationship: RelationshipLayout, of sources: [Int64]) async throws -> [StoreLink] {
         let state = try snapshot()
+        try model.check(relationship)
         return sources.flatMap { source in
             state.targets(of: source, by: relationship).map { StoreLink(source: source, target: $0) }
         }
     }
 
-    func merge(_ batch: RecordBatch, handles: [Int64]?, policy: MergePolicy) async throws -> MergeResult {
-        try change { try $0.merge(batch, handles: handles, policy: policy) }
+    func merge(
+        _ batch: RecordBatch, handles: [Int64]?, links: InitialLinks?, policy: MergePolicy
+    ) async throws -> MergeResult {
+        try change { try $0.merge(batch, handles: handles, links: links, policy: policy) }
     }
 
     func link(_ batch: LinkBatch) async throws -> LinkResult {
-        try change { $0.link(batch) }
+        try change { try $0.link(batch) }
     }
 
-    func remove(_ query: StoreQuery) async throws -> [String: Int] {
+    func remove(_ query: StoreQuery, reportsKeys: Bool) async throws -> RemovalResult {
         let rows = try snapshot().rows(of: query)
         let layout = try model.layout(of: query.entity)
-        return try change { try $0.remove(rows, of: layout) }
+        return try change { try $0.remove(rows, of: layout, reportsKeys: reportsKeys) }
     }
 }

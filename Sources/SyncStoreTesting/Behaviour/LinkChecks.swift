@@ -6,6 +6,7 @@ enum LinkChecks {
     static let all: [(String, @Sendable (any Store) async throws -> Void)] = [
         ("a to-one relationship and its to-many inverse are kept in step", toOne),
         ("a child moves from one parent to another", moves),
+        ("an object is inserted with its parent, and only then given it", initial),
         ("an ordered relationship keeps its order", ordered),
         ("links are added and retained", modes),
         ("a one-to-one relationship has one object at either end", oneToOne),
@@ -43,6 +44,37 @@ enum LinkChecks {
             try await transaction.tie("Person", people[1], "notes", [note])
             try expect(try await transaction.targets("Person", people[0], "notes"), [], "the parent before")
             try expect(try await transaction.targets("Note", note, "person"), [people[1]], "the parent of the child")
+        }
+    }
+
+    private static func initial(_ store: any Store) async throws {
+        try await store.transaction { transaction in
+            let people = try await transaction.put("Person", ["id": 1], ["id": 2], ["id": 3]).rows
+            let old = try await transaction.put("Note", ["id": 1], ["id": 2]).rows
+            try await transaction.tie("Person", people[0], "notes", [old[0]])
+            let links = InitialLinks(
+                try transaction.relationship("Note", "person"),
+                targets: [people[1], 0, people[1], people[2], people[2]])
+            let batch = try ConformanceModel.batch(
+                "Note", [["id": 1, "text": "x"], ["id": 2], ["id": 3], ["id": 3], ["id": 4]], of: transaction.model)
+            let merged = try await transaction.merge(batch, handles: nil, links: links, policy: MergePolicy())
+            try expect(
+                merged.changes, [.updated, .unchanged, .inserted, .unchanged, .inserted], "what became of the rows")
+            let new = [merged.rows[2], merged.rows[4]]
+            try expect(try await transaction.targets("Person", people[0], "notes"), [old[0]], "what was there before")
+            try expect(try await transaction.targets("Note", old[1], "person"), [], "what had no parent")
+            try expect(try await transaction.targets("Person", people[1], "notes"), [new[0]], "what the first row says")
+            try expect(
+                try await transaction.targets("Note", new[1], "person"), [people[2]], "the parent of a new object")
+            var linking = LinkBatch(try transaction.relationship("Person", "notes"), mode: .replace)
+            linking.newTargets = RowSet(new)
+            linking.append(people[1], to: [new[0]])
+            linking.append(people[2], to: [])
+            let result = try await transaction.link(linking)
+            try expect(
+                result.changed, [people[1]], "what came with the insertion counts as a change, unless it is undone")
+            try expect(result.detached, [], "what is let go was never had before")
+            try expect(try await transaction.targets("Note", new[1], "person"), [], "a link that is undone")
         }
     }
 

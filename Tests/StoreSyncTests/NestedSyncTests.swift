@@ -1,0 +1,48 @@
+import StoreSync
+import SyncModel
+import SyncStore
+import Testing
+
+@Suite struct NestedSyncTests {
+    @Test func aParentThatGetsANewChildIsUpdated() async throws {
+        let world = try SyncWorld()
+        try await world.sync(#"[{"id":1,"notes":[{"id":1}]},{"id":2,"notes":[]}]"#)
+        let result = try await world.sync(#"[{"id":1,"notes":[{"id":1}]},{"id":2,"notes":[{"id":2}]}]"#)
+        #expect(result.counts.all == [0, 1, 1, 0])
+        #expect(result.keys?.updated == [.identity(2)])
+        #expect(result.countsByEntity["Note"]?.all == [1, 0, 1, 0])
+        #expect(try await world.column("id", of: "Note", where: "user.id == 2") == [2])
+    }
+
+    @Test(arguments: ["", #"{"id":1},{"id":2},"#])
+    func aNewChildOfTwoParentsBelongsToTheLaterOne(_ known: String) async throws {
+        let world = try SyncWorld()
+        if !known.isEmpty { try await world.sync("[\(known.dropLast())]") }
+        let result = try await world.sync(#"[{"id":1,"notes":[{"id":1}]},{"id":2,"notes":[{"id":2},{"id":1}]}]"#)
+        #expect(try await world.column("id", of: "Note", where: "user.id == 2") == [1, 2])
+        #expect(try await world.column("id", of: "Note", where: "user.id == 1") == [])
+        // The first one has what it had before.
+        #expect(result.counts.all == (known.isEmpty ? [2, 0, 0, 0] : [0, 1, 1, 0]))
+    }
+
+    @Test func whatAnObjectSaysCountsMoreThanWhatItsChildrenSayOfIt() async throws {
+        let world = try SyncWorld()
+        try await world.sync(#"[{"id":1,"notes":[{"id":5,"user":{"id":1,"notes":[{"id":9}]}}]}]"#)
+        #expect(try await world.column("id", of: "Note", where: "user.id == 1") == [5])
+        #expect(try await world.column("id", of: "Note") == [5, 9])
+    }
+
+    @Test func aNewChildThatNamesAnotherParentBelongsToTheOneItIsNestedIn() async throws {
+        let world = try SyncWorld()
+        try await world.sync(#"[{"id":2},{"id":1,"notes":[{"id":1,"user_id":2},{"id":2,"user":{"id":2}}]}]"#)
+        #expect(try await world.column("id", of: "Note", where: "user.id == 1") == [1, 2])
+    }
+
+    @Test func childrenAreNotRelatedWhereLinksAreOnlyTakenOff() async throws {
+        let world = try SyncWorld()
+        try await world.sync(#"[{"id":1,"notes":[{"id":1},{"id":2}]}]"#)
+        try await world.sync(
+            #"[{"id":1,"notes":[{"id":1},{"id":3}]}]"#, [.insert, .update, .delete, .deleteRelationships])
+        #expect(try await world.column("id", of: "Note", where: "user.id == 1") == [1])
+    }
+}
