@@ -42,7 +42,9 @@ let package = Package(
         .target(name: "JSONMapper", dependencies: ["SyncModel"], swiftSettings: settings),
         .target(name: "SyncStore", dependencies: ["SyncModel"], swiftSettings: settings),
         .target(
-            name: "SyncStoreTesting", dependencies: ["SyncModel", "SyncStore"], swiftSettings: settings),
+            name: "SyncStoreTesting",
+            dependencies: ["SyncModel", "CoreDataModel", "JSONMapper", "SyncStore", "StoreSync"],
+            swiftSettings: settings),
         .target(
             name: "StoreSync", dependencies: ["OneWaySynchronizer", "SyncModel", "JSONMapper", "SyncStore"],
             swiftSettings: settings),
@@ -91,9 +93,8 @@ let package = Package(
         .testTarget(
             name: "ScenarioTests",
             dependencies: [
-                "OneWaySynchronizer", "SyncModel", "CoreDataModel", "JSONMapper", "SyncStore", "StoreSync",
-                "SyncStoreSQLite",
-                "TestSupport",
+                "OneWaySynchronizer", "SyncModel", "CoreDataModel", "JSONMapper", "SyncStore", "SyncStoreTesting",
+                "StoreSync", "SyncStoreSQLite", "TestSupport",
             ], swiftSettings: settings),
         .testTarget(
             name: "SyncStoreSQLTests", dependencies: ["SyncStoreSQL", "SyncStore", "SyncModel"],

@@ -1,6 +1,6 @@
 #if Postgres
 import CPostgres
-import Foundation
+package import Foundation
 package import SyncStoreSQL
 
 /// A value for a parameter of a statement, in the form in which it is sent.
@@ -32,23 +32,37 @@ package struct PostgresParameter: Sendable {
 
     /// Whole numbers, as a `bigint[]`.
     package static func integers(_ numbers: some Collection<Int64>) -> Self {
-        // Dimensions, whether there are nulls, the element's type, then per dimension its length and first index; then the elements,
-        // each after its length (`array_send` in the server's source).
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(20 + 12 * numbers.count)
-        func append(_ number: some FixedWidthInteger) {
+        array(1016, of: 20, numbers, byteCount: 8 * numbers.count) { number, bytes in
             withUnsafeBytes(of: number.bigEndian) { bytes.append(contentsOf: $0) }
         }
-        append(Int32(1))
-        append(Int32(0))
-        append(Int32(20))
-        append(Int32(clamping: numbers.count))
-        append(Int32(1))
-        for number in numbers {
-            append(Int32(8))
-            append(number)
+    }
+
+    /// Blobs, as a `bytea[]`.
+    package static func blobs(_ blobs: some Collection<Data>) -> Self {
+        array(1001, of: 17, blobs, byteCount: blobs.reduce(0) { $0 + $1.count }) { blob, bytes in
+            bytes.append(contentsOf: blob)
         }
-        return PostgresParameter(type: 1016, bytes: bytes, isBinary: true)
+    }
+
+    /// An array in its binary form: dimensions, whether there are nulls, the element's type, then per dimension its length and first
+    /// index; then the elements, each after its length (`array_send` in the server's source).
+    private static func array<Element>(
+        _ type: Oid, of elementType: Int32, _ elements: some Collection<Element>, byteCount: Int,
+        _ append: (Element, inout [UInt8]) -> Void
+    ) -> Self {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(20 + 4 * elements.count + byteCount)
+        for number in [1, 0, elementType, Int32(clamping: elements.count), 1] {
+            withUnsafeBytes(of: number.bigEndian) { bytes.append(contentsOf: $0) }
+        }
+        for element in elements {
+            let start = bytes.count
+            bytes.append(contentsOf: [0, 0, 0, 0])
+            append(element, &bytes)
+            let length = UInt32(clamping: bytes.count - start - 4)
+            for place in 0..<4 { bytes[start + place] = UInt8(truncatingIfNeeded: length >> (24 - 8 * UInt32(place))) }
+        }
+        return PostgresParameter(type: type, bytes: bytes, isBinary: true)
     }
 
     /// A value of SQL text that all stores share.
@@ -59,6 +73,9 @@ package struct PostgresParameter: Sendable {
         case .real(let number): self = .text(number.description)
         case .text(let text): self = .text(text)
         case .blob(let data): self = .bytes(data)
+        case .typed(let text, _): self = .text(text)
+        case .rows(let rows): self = .integers(rows)
+        case .blobs(let blobs): self = .blobs(blobs)
         }
     }
 
