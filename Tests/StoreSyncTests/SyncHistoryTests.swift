@@ -111,6 +111,44 @@ import Testing
         }
     }
 
+    @Test func runsOfASourceTellWhatWasRead() async throws {
+        let mapper = try Self.users.get()
+        let store = try JSONStore(MemoryStore(mapper.model), mapper: mapper, history: SyncHistory())
+        let source = OnePageSource(json: #"[{"id": 1}, {"id": 2}]"#)
+        try await store.sync(from: source, into: "User")
+        try await store.sync(from: OnePageSource(json: nil), into: "User")
+        let runs = try await SyncHistory.runs(in: store.store)
+        #expect(runs.map(\.name) == ["User from a list", "User from a list"])
+        #expect(runs.map(\.outcome) == [.unchanged, .succeeded])
+        #expect(runs.map(\.pageCount) == [nil, 1])
+        #expect(runs.map(\.byteCount) == [nil, 22])
+    }
+
+    /// A source of one page, or of nothing new.
+    private struct OnePageSource: RemoteSource {
+        let name = "a list"
+        let fingerprint = ""
+        var json: String?
+
+        func begin(after bookmark: SyncBookmark?, keyPath: String) async throws -> RemoteAnswer {
+            json.map { .changed(Run(json: $0)) } ?? .unchanged(SyncBookmark())
+        }
+
+        private actor Run: RemoteRun {
+            private var json: String?
+
+            init(json: String) { self.json = json }
+
+            func next() async throws -> RemotePage? {
+                defer { json = nil }
+                return json.map { RemotePage(.bytes(Array($0.utf8))) }
+            }
+
+            func rewind() async throws {}
+            func end() async throws -> RemoteEnd { RemoteEnd(.snapshot, bookmark: SyncBookmark()) }
+        }
+    }
+
     // MARK: Under a lease
 
     @Test func aSyncThatHasLostItsLeaseCommitsNothing() async throws {

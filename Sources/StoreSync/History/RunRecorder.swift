@@ -25,23 +25,20 @@ struct RunRecorder: Sendable {
         self.entity = entity
     }
 
+    /// Whether a run is recorded that had nothing to write.
+    var recordsUnchanged: Bool { history.recordsUnchanged }
+
     /// Records that the run succeeded, in the transaction of what it did.
     func succeed(
         _ result: StoreSyncResult, transfer: Transfer? = nil, in transaction: any StoreTransaction
     ) async throws {
-        guard !result.isUnchanged || history.recordsUnchanged else { return }
+        guard !result.isUnchanged || recordsUnchanged else { return }
         var run = run(result.isUnchanged ? .unchanged : .succeeded)
         run.counts = result.counts
         run.rejectedCount = result.rejectedCount
         run.pageCount = transfer?.pageCount
         run.byteCount = transfer?.byteCount
         try await record(run, in: transaction)
-    }
-
-    /// Records that there was nothing to write, in a transaction of its own.
-    func unchanged(in store: any Store) async throws {
-        guard history.recordsUnchanged else { return }
-        try await store.transaction { try await record(run(.unchanged), in: $0) }
     }
 
     /// Records that the run came to nothing, in a transaction of its own.
