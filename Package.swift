@@ -22,6 +22,7 @@ let package = Package(
         .library(name: "SyncStore", targets: ["SyncStore"]),
         .library(name: "SyncStoreTesting", targets: ["SyncStoreTesting"]),
         .library(name: "StoreSync", targets: ["StoreSync"]),
+        .library(name: "HTTPSource", targets: ["HTTPSource"]),
         .library(name: "SyncStoreSQLite", targets: ["SyncStoreSQLite", "SyncStoreSQL"]),
         .library(name: "SyncStorePostgres", targets: ["SyncStorePostgres", "SyncStoreSQL"]),
     ],
@@ -47,6 +48,9 @@ let package = Package(
             swiftSettings: settings),
         .target(
             name: "StoreSync", dependencies: ["OneWaySynchronizer", "SyncModel", "JSONMapper", "SyncStore"],
+            swiftSettings: settings),
+        .target(
+            name: "HTTPSource", dependencies: ["OneWaySynchronizer", "JSONMapper", "StoreSync"],
             swiftSettings: settings),
         .systemLibrary(
             name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite3"])]),
@@ -89,6 +93,12 @@ let package = Package(
             name: "StoreSyncTests",
             dependencies: [
                 "StoreSync", "SyncStore", "SyncModel", "JSONMapper", "OneWaySynchronizer", "TestSupport",
+            ], swiftSettings: settings),
+        .testTarget(
+            name: "HTTPSourceTests",
+            dependencies: [
+                "HTTPSource", "LoopbackServer", "StoreSync", "SyncStore", "SyncModel", "JSONMapper",
+                "OneWaySynchronizer", "TestSupport",
             ], swiftSettings: settings),
         .testTarget(
             name: "ScenarioTests",

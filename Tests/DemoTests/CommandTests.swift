@@ -98,7 +98,7 @@ import Testing
             let child = try ChildProcess(
                 ["mirror", world.listURL.absoluteString, world.folder.url.path] + options)
             try await gate.pass()
-            child.interrupt()
+            child.signal(SIGINT)
             let end = try await child.end()
             #expect(end.code == 130)
             #expect(end.errors.contains("stopped: "))
@@ -112,7 +112,7 @@ import Testing
             let child = try ChildProcess(
                 ["mirror", world.listURL.absoluteString, world.folder.url.path, "--every", "0.1"])
             try await world.requests.wait(for: "/list.json", count: 3)
-            child.interrupt()
+            child.signal(SIGINT)
             let end = try await child.end()
             #expect(end.code == 130)
             #expect(end.output.contains("1 inserted") && end.output.contains("1 unchanged"))
@@ -123,11 +123,11 @@ import Testing
 extension ChildProcess {
     /// Runs the Demo to its end.
     static func run(_ arguments: [String]) async throws -> End {
-        try await run("Demo", arguments)
+        try await ChildProcess(arguments).end()
     }
 
     /// Starts the Demo.
     convenience init(_ arguments: [String], input: FileHandle = .nullDevice) throws {
-        try self.init("Demo", arguments, input: input)
+        try self.init(Self.product("Demo"), arguments, input: input, errors: ChildOutput())
     }
 }

@@ -27,8 +27,8 @@ import Testing
             let stop = round % 2 == 0 ? [Int.random(in: 0...7, using: &random)] : []
             let child = try start([generation + 1, generation + 100] + stop)
             var lineCount = Int.random(in: 0...30, using: &random)
-            while lineCount > 0, let line = try await child.line(), line != "stopped" { lineCount -= 1 }
-            child.kill()
+            while lineCount > 0, let line = try await child.output.next(), line != "stopped" { lineCount -= 1 }
+            await child.kill()
             let end = try await child.end()
             #expect(end.wasKilled, "\(end)")
             let synced = end.output.split(separator: "\n").last { $0.hasPrefix("synced ") }
@@ -44,18 +44,16 @@ import Testing
     /// More than SQLite keeps in memory until the commit.
     @Test func whatAKilledProcessHadNotCommittedIsPassedOverInItsLog() async throws {
         let child = try start([1, 1, 6, 400_000])
-        while let line = try await child.line(), line != "stopped" {}
-        child.kill()
-        _ = try await child.end()
+        while let line = try await child.output.next(), line != "stopped" {}
+        await child.kill()
         #expect(try logSize() > 1 << 20)
         #expect(try await found(0, or: 0) == 0)
     }
 
     @Test func whatAKilledProcessHadCommittedIsReadFromItsLog() async throws {
         let child = try start([1, 2, 9])
-        while let line = try await child.line(), line != "stopped" {}
-        child.kill()
-        _ = try await child.end()
+        while let line = try await child.output.next(), line != "stopped" {}
+        await child.kill()
         #expect(try logSize() > 0)
         let reader = try await SQLiteStore(Generation.model(), at: .readOnlyFile(path))
         #expect(try await Generation.users(of: reader) == Generation(1, of: Self.ids).users)
@@ -67,7 +65,7 @@ import Testing
 
     private func start(_ numbers: [Int]) throws -> ChildProcess {
         let all = [Self.ids.lowerBound, Self.ids.upperBound] + numbers
-        return try ChildProcess("TestChild", ["sync", path] + all.map(String.init))
+        return try ChildProcess(ChildProcess.product("TestChild"), ["sync", path] + all.map(String.init))
     }
 
     /// The generation that the file holds, which is one of two; 0 for none at all.

@@ -21,7 +21,7 @@ import Testing
         let ranges = [1...20, 21...40, 41...60, 61...80]
         let children = try ranges.map { range in
             let numbers = [range.lowerBound, range.upperBound, 1, 8]
-            return try ChildProcess("TestChild", ["sync", path] + numbers.map(String.init))
+            return try ChildProcess(ChildProcess.product("TestChild"), ["sync", path] + numbers.map(String.init))
         }
         for child in children {
             let end = try await child.end()
@@ -33,12 +33,12 @@ import Testing
     }
 
     @Test func aReaderSeesTheOldStateUntilTheCommit() async throws {
-        let child = try ChildProcess("TestChild", ["sync", path, "1", "40", "1", "2"])
-        while let line = try await child.line(), line != "synced 1" {}
+        let child = try ChildProcess(ChildProcess.product("TestChild"), ["sync", path, "1", "40", "1", "2"])
+        while let line = try await child.output.next(), line != "synced 1" {}
         _ = try await child.end()
         let other = try await SQLiteStore(Generation.model(), at: .file(path))
-        let syncing = try ChildProcess("TestChild", ["sync", path, "1", "40", "3", "3", "3"])
-        while let line = try await syncing.line(), line != "stopped" {}
+        let syncing = try ChildProcess(ChildProcess.product("TestChild"), ["sync", path, "1", "40", "3", "3", "3"])
+        while let line = try await syncing.output.next(), line != "stopped" {}
         #expect(try await Generation.users(of: other) == Generation(2, of: 1...40).users)
         try syncing.send("go on")
         #expect(try await syncing.end().code == 0)
