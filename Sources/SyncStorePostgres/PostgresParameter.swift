@@ -1,6 +1,6 @@
 #if Postgres
 import CPostgres
-import Foundation
+package import Foundation
 package import SyncStoreSQL
 
 /// A value for a parameter of a statement, in the form in which it is sent.
