@@ -22,6 +22,7 @@ let package = Package(
         .library(name: "SyncStore", targets: ["SyncStore"]),
         .library(name: "SyncStoreTesting", targets: ["SyncStoreTesting"]),
         .library(name: "StoreSync", targets: ["StoreSync"]),
+        .library(name: "HTTPSource", targets: ["HTTPSource"]),
         .library(name: "SyncStoreSQLite", targets: ["SyncStoreSQLite", "SyncStoreSQL"]),
         .library(name: "SyncStorePostgres", targets: ["SyncStorePostgres", "SyncStoreSQL"]),
     ],
@@ -42,9 +43,14 @@ let package = Package(
         .target(name: "JSONMapper", dependencies: ["SyncModel"], swiftSettings: settings),
         .target(name: "SyncStore", dependencies: ["SyncModel"], swiftSettings: settings),
         .target(
-            name: "SyncStoreTesting", dependencies: ["SyncModel", "SyncStore"], swiftSettings: settings),
+            name: "SyncStoreTesting",
+            dependencies: ["SyncModel", "CoreDataModel", "JSONMapper", "SyncStore", "StoreSync"],
+            swiftSettings: settings),
         .target(
             name: "StoreSync", dependencies: ["OneWaySynchronizer", "SyncModel", "JSONMapper", "SyncStore"],
+            swiftSettings: settings),
+        .target(
+            name: "HTTPSource", dependencies: ["OneWaySynchronizer", "JSONMapper", "StoreSync"],
             swiftSettings: settings),
         .systemLibrary(
             name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite3"])]),
@@ -89,9 +95,16 @@ let package = Package(
                 "StoreSync", "SyncStore", "SyncModel", "JSONMapper", "OneWaySynchronizer", "TestSupport",
             ], swiftSettings: settings),
         .testTarget(
+            name: "HTTPSourceTests",
+            dependencies: [
+                "HTTPSource", "LoopbackServer", "StoreSync", "SyncStore", "SyncModel", "JSONMapper",
+                "OneWaySynchronizer", "TestSupport",
+            ], swiftSettings: settings),
+        .testTarget(
             name: "ScenarioTests",
             dependencies: [
-                "SyncModel", "CoreDataModel", "JSONMapper", "SyncStore", "StoreSync", "SyncStoreSQLite", "TestSupport",
+                "OneWaySynchronizer", "SyncModel", "CoreDataModel", "JSONMapper", "SyncStore", "SyncStoreTesting",
+                "StoreSync", "SyncStoreSQLite", "TestSupport",
             ], swiftSettings: settings),
         .testTarget(
             name: "SyncStoreSQLTests", dependencies: ["SyncStoreSQL", "SyncStore", "SyncModel"],

@@ -1,9 +1,11 @@
 import CoreDataModel
 import Foundation
 import JSONMapper
+import OneWaySynchronizer
 import StoreSync
 import SyncModel
 import SyncStore
+import SyncStoreSQLite
 import TestSupport
 import Testing
 
@@ -127,6 +129,25 @@ import Testing
         #expect(result.countsByEntity.mapValues(\.inserted) == ["User": 1, "Note": 1])
         #expect(ada.count == 1)
         #expect(String(decoding: json, as: UTF8.self).contains("hello"))
+    }
+
+    @Test func oneProcessKeepsADatabaseFresh() async throws {
+        let folder = try TemporaryDirectory()
+        let users = folder.url.appending(path: "users.json").path
+        try Data(json).write(to: URL(filePath: users))
+        let file = folder.url.appending(path: "data.sqlite").path
+        let mapper = try RecordMapper(try Self.model())
+        let store = try JSONStore(try await SQLiteStore(mapper.model, at: .file(file)), mapper: mapper)
+        // README
+        let service = SyncService(schedule: SyncSchedule(interval: .seconds(60)), lease: SQLiteLease(for: file)) {
+            try await store.sync(.file(users), into: "User")
+        }
+        // end of README
+        let run = Task { try await service.run() }
+        while service.health.lastSuccess == nil { await Task.yield() }
+        service.requestStop()
+        try await run.value
+        #expect(service.health.lastReport?.counts.inserted == 2)
     }
 
     @Test func observersSeeWhatCommitsChange() async throws {

@@ -157,6 +157,17 @@ struct StoreSubject {
         }
     }
 
+    /// All objects with all that they are related to.
+    func state() async throws -> [[StoredRecord]] {
+        try await json.store.read { reader in
+            var state: [[StoredRecord]] = []
+            for layout in reader.model.layouts where layout.parent == nil {
+                state.append(try await reader.records(StoreQuery(layout.name), with: layout.relationships.map(\.name)))
+            }
+            return state
+        }
+    }
+
     func members(
         _ entity: String, where predicate: RecordPredicate, relationship name: String, attribute: String
     ) async throws -> [Value] {
