@@ -96,7 +96,7 @@ package struct SQLQueries: Sendable {
             return try select("count(*)", query, layout: layout, rowSet: rowSet, isOrdered: false)
         }
         let inner = try select("1", query, layout: layout, rowSet: rowSet, isOrdered: false)
-        return SQLStatementText("SELECT count(*) FROM (\(inner.text))", inner.bindings)
+        return SQLStatementText("SELECT count(*) FROM (\(inner.text)) s", inner.bindings)
     }
 
     private func select(
