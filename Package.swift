@@ -104,7 +104,7 @@ let package = Package(
             name: "ScenarioTests",
             dependencies: [
                 "OneWaySynchronizer", "SyncModel", "CoreDataModel", "JSONMapper", "SyncStore", "SyncStoreTesting",
-                "StoreSync", "SyncStoreSQLite", "TestSupport",
+                "StoreSync", "SyncStoreSQLite", "SyncStorePostgres", "PostgresTestSupport", "TestSupport",
             ], swiftSettings: settings),
         .testTarget(
             name: "SyncStoreSQLTests", dependencies: ["SyncStoreSQL", "SyncStore", "SyncModel"],
