@@ -10,6 +10,7 @@ final class SQLiteConnection {
     private let handle: OpaquePointer
     private var statements: [String: SQLiteStatement] = [:]
     private let rowSets = RowSets()
+    private var batchTables: [Int: SQLiteBatchTable] = [:]
     /// How many statements are kept prepared.
     private static let statementLimit = 200
 
@@ -87,6 +88,16 @@ final class SQLiteConnection {
     /// Whether a transaction is open.
     var isInTransaction: Bool {
         sqlite3_get_autocommit(handle) == 0
+    }
+
+    /// The table that shows batches of so many cells a row to statements.
+    func batchTable(columnCount: Int, dates: DateStorage) throws(SQLiteError) -> SQLiteBatchTable {
+        if let known = batchTables[columnCount] { return known }
+        let table = SQLiteBatchTable(columnCount: columnCount, dates: dates)
+        let code = table.register(handle)
+        guard code == SQLITE_OK else { throw SQLiteError(handle, code: code, statement: nil) }
+        batchTables[columnCount] = table
+        return table
     }
 
     // MARK: Functions
