@@ -23,8 +23,8 @@ final class SQLiteBatchTable {
         var defaults: [SQLBinding] = []
         /// Whether a cell is to be written, slot by slot for each of `rows`; empty for all.
         var isWritten: [Bool] = []
-        /// Rows whose cells are those of other rows: the row of each slot.
-        var overlays: [Int: [Int]] = [:]
+        /// The row of the batch whose cell is found, slot by slot for each of `rows`; empty where that is the row itself.
+        var sources: [Int] = []
     }
 
     /// How many cells a row has.
@@ -51,12 +51,25 @@ final class SQLiteBatchTable {
     }
 
     /// Puts rows into the table while a function runs; the batch that they are of must stay where it is for as long.
-    func lend<Result, Failure: Error>(
-        _ content: Content, _ body: () throws(Failure) -> Result
-    ) throws(Failure) -> Result {
-        shown.pointee.content = content
+    func lend<Result>(_ content: Content, _ body: () throws(SQLiteError) -> Result) throws(SQLiteError) -> Result {
         defer { shown.pointee.content = nil }
-        return try body()
+        let result: Swift.Result<Result, SQLiteError> = content.rows.withUnsafeBufferPointer { rows in
+            content.objects.withUnsafeBufferPointer { objects in
+                content.targets.withUnsafeBufferPointer { targets in
+                    content.defaults.withUnsafeBufferPointer { defaults in
+                        content.isWritten.withUnsafeBufferPointer { isWritten in
+                            content.sources.withUnsafeBufferPointer { sources in
+                                shown.pointee.content = BatchTableState.Content(
+                                    reader: content.reader, rows: rows, objects: objects, targets: targets,
+                                    defaults: defaults, isWritten: isWritten, sources: sources)
+                                do throws(SQLiteError) { return .success(try body()) } catch { return .failure(error) }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        return try result.get()
     }
 
     /// Makes the table known to a connection, which keeps it until it is closed.
@@ -78,11 +91,23 @@ final class SQLiteBatchTable {
     }
 }
 
-/// What a batch table shows, and how its values are given to SQLite.
+/// What a batch table shows, and how its values are given to SQLite. Nothing in it is counted, so that reading a cell costs no more than
+/// that.
 private struct BatchTableState {
+    /// The same as the table's content, where it lies.
+    struct Content {
+        let reader: BatchReader
+        let rows: UnsafeBufferPointer<Int>
+        let objects: UnsafeBufferPointer<Int64>
+        let targets: UnsafeBufferPointer<Int64>
+        let defaults: UnsafeBufferPointer<SQLBinding>
+        let isWritten: UnsafeBufferPointer<Bool>
+        let sources: UnsafeBufferPointer<Int>
+    }
+
     let columnCount: Int
     let dates: DateStorage
-    var content: SQLiteBatchTable.Content?
+    var content: Content?
     /// Room for the text of a date or a UUID per slot, which lives until the cursor moves on.
     let scratch: UnsafeMutablePointer<UInt8>
     private static let scratchWidth = 40
@@ -110,14 +135,14 @@ private struct BatchTableState {
                 let isWritten = content.isWritten.isEmpty || content.isWritten[place * columnCount + slot]
                 return sqlite3_result_int(call, isWritten ? 1 : 0)
             }
-            let source = content.overlays.isEmpty ? row : content.overlays[row]?[slot] ?? row
+            let source = content.sources.isEmpty ? row : content.sources[place * columnCount + slot]
             answer(call, content.reader, row: source, slot: slot, content.defaults)
         }
     }
 
     @inline(__always)
     private func answer(
-        _ call: OpaquePointer?, _ reader: BatchReader, row: Int, slot: Int, _ defaults: [SQLBinding]
+        _ call: OpaquePointer?, _ reader: BatchReader, row: Int, slot: Int, _ defaults: UnsafeBufferPointer<SQLBinding>
     ) {
         switch reader.kind(row: row, slot: slot) {
         case .absent:
@@ -162,6 +187,7 @@ private struct BatchTableState {
             call, UnsafeRawPointer(text).assumingMemoryBound(to: CChar.self), UInt64(count), nil, UInt8(SQLITE_UTF8))
     }
 
+    @inline(never)
     private func answer(_ call: OpaquePointer?, _ binding: SQLBinding) {
         switch binding {
         case .null: sqlite3_result_null(call)

@@ -19,8 +19,24 @@ struct SQLiteMergeRun {
         var rows: [Int] = []
         /// Whether a cell differs, slot by slot for each row.
         var isWritten: [Bool] = []
-        /// For a row that others of the same object come after, the row of each slot.
-        var overlays: [Int: [Int]] = [:]
+        /// The rows that objects take their cells from.
+        var overlays = Overlays()
+    }
+
+    /// Where objects that several rows are of take their cells from: the row of each slot, by the first of those rows.
+    fileprivate struct Overlays {
+        private var sources: [Int: [Int]] = [:]
+
+        subscript(row: Int) -> [Int]? {
+            get { sources[row] }
+            set { sources[row] = newValue }
+        }
+
+        /// The same for some rows one after the other; empty where each has its own cells.
+        func sources(of rows: [Int], columnCount: Int) -> [Int] {
+            guard !sources.isEmpty else { return [] }
+            return rows.flatMap { row in sources[row] ?? Array(repeating: row, count: columnCount) }
+        }
     }
 
     init(
@@ -182,7 +198,7 @@ struct SQLiteMergeRun {
         }
         let content = SQLiteBatchTable.Content(
             reader: reader, rows: updates.rows, objects: result.rows, isWritten: updates.isWritten,
-            overlays: updates.overlays)
+            sources: updates.overlays.sources(of: updates.rows, columnCount: count))
         do {
             let statement = try connection.cached(merge.statements.update(assignments))
             try table.lend(content) { () throws(SQLiteError) in try statement.run() }
@@ -215,7 +231,7 @@ struct SQLiteMergeRun {
         guard last <= Int64.max - Int64(new.count) else {
             throw SQLiteError(code: 13, message: "there are no row numbers left")
         }
-        var overlays: [Int: [Int]] = [:]
+        var overlays = Overlays()
         for (index, row) in new.enumerated() {
             result.rows[row] = max(last, 0) + Int64(index) + 1
             result.changes[row] = .inserted
@@ -223,7 +239,7 @@ struct SQLiteMergeRun {
         }
         let content = SQLiteBatchTable.Content(
             reader: reader, rows: new, objects: result.rows, targets: links?.targets ?? [], defaults: merge.defaults,
-            overlays: overlays)
+            sources: overlays.sources(of: new, columnCount: reader.columnCount))
         let statement = try connection.cached(merge.statements.insertion(relatedBy: links?.relationship))
         try table.lend(content) { () throws(SQLiteError) in try statement.run() }
     }
