@@ -81,46 +81,37 @@ struct SyncSession: Sendable {
         let origin = SyncRun.Origin(policy: rules.policy)
         let options = RecordReader.Options(
             keepsRelationships: rules.relates, acceptsIdentifiers: rules.isImport ? nil : false)
+        let payload = try PayloadReader(
+            page, at: self.options.keyPath, mapper: mapper, entity: entity, options: options)
         guard rules.willInsert == nil || !rules.policy.inserts else {
-            return try await readHooked(page, options, into: run, collect)
+            return try await readHooked(payload, options, into: run, collect)
         }
-        try await page.read(at: self.options.keyPath) { json in
-            try RecordReader(mapper, entity: entity, reader: json, options: options)
-        } _: { reader in
-            while let batch = try reader.next() {
-                try Task.checkCancellation()
-                try await merge(batch, origin, into: run, collect)
-            }
+        var next = try await payload.nextBatch()
+        while let batch = next {
+            try Task.checkCancellation()
+            async let following = payload.nextBatch()
+            try await merge(batch, origin, into: run, collect)
+            next = try await following
         }
     }
 
     /// The same with a hook in between, which wants to see the JSON of objects that are new.
     private func readHooked(
-        _ page: JSONSource, _ options: RecordReader.Options, into run: SyncRun, _ collect: (Int64) -> Void
+        _ payload: PayloadReader, _ options: RecordReader.Options, into run: SyncRun, _ collect: (Int64) -> Void
     ) async throws {
-        try await page.read(at: self.options.keyPath) {
-            $0
-        } _: { reader in
-            var isAtEnd = false
-            while !isAtEnd {
-                try Task.checkCancellation()
-                let first = reader.elementCount
-                var elements: [[UInt8]] = []
-                while elements.count < options.batchRowCount, !isAtEnd {
-                    let element = try reader.next { cursor in try cursor.rawValue().withUTF8 { Array($0) } }
-                    if let element { elements.append(element) } else { isAtEnd = true }
-                }
-                var batch = try mapped(elements, options)
-                if let found = batch {
-                    let hooked = try await run.hook(found, elements)
-                    for (index, bytes) in hooked { elements[index] = bytes }
-                    if !hooked.isEmpty { batch = try mapped(elements, options) }
-                }
-                guard let batch else { continue }
-                let indices = elements.indices.map { first + $0 }
-                let origin = SyncRun.Origin(policy: rules.policy, elementIndices: indices)
-                try await merge(batch, origin, into: run, collect)
+        while let (first, read) = try await payload.nextElements() {
+            try Task.checkCancellation()
+            var elements = read
+            var batch = try mapped(elements, options)
+            if let found = batch {
+                let hooked = try await run.hook(found, elements)
+                for (index, bytes) in hooked { elements[index] = bytes }
+                if !hooked.isEmpty { batch = try mapped(elements, options) }
             }
+            guard let batch else { continue }
+            let indices = elements.indices.map { first + $0 }
+            let origin = SyncRun.Origin(policy: rules.policy, elementIndices: indices)
+            try await merge(batch, origin, into: run, collect)
         }
     }
 

@@ -123,7 +123,8 @@ package struct SQLMerge: Sendable {
             let column = column(assignment.slot)
             let cell = "b.\(SQLBatchColumns.cell(assignment.slot))"
             guard assignment.isPartial else { return "\(column) = \(cell)" }
-            return "\(column) = CASE WHEN b.\(SQLBatchColumns.isWritten(assignment.slot)) THEN \(cell) ELSE t.\(column) END"
+            return
+                "\(column) = CASE WHEN b.\(SQLBatchColumns.isWritten(assignment.slot)) THEN \(cell) ELSE t.\(column) END"
         }
         return "UPDATE \(table) AS t SET \(terms.joined(separator: ", ")) FROM \(batch) b "
             + "WHERE t.\(schema.rowColumn) = b.\(SQLBatchColumns.object)"

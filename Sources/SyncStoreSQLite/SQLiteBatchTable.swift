@@ -276,6 +276,8 @@ nonisolated(unsafe) private let batchModule: UnsafePointer<sqlite3_module> = {
 }()
 
 @inline(__always)
-private func batchCursor(_ cursor: UnsafeMutablePointer<sqlite3_vtab_cursor>?) -> UnsafeMutablePointer<sync_rows_cursor>? {
+private func batchCursor(_ cursor: UnsafeMutablePointer<sqlite3_vtab_cursor>?) -> UnsafeMutablePointer<
+    sync_rows_cursor
+>? {
     UnsafeMutableRawPointer(cursor)?.assumingMemoryBound(to: sync_rows_cursor.self)
 }

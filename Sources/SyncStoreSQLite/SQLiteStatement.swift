@@ -79,7 +79,8 @@ final class SQLiteStatement {
             var text = text
             text.withUTF8 { bytes in
                 _ = sqlite3_bind_text64(
-                    handle, Int32(index), sqliteContent(bytes), UInt64(bytes.count), transientContent, UInt8(SQLITE_UTF8))
+                    handle, Int32(index), sqliteContent(bytes), UInt64(bytes.count), transientContent,
+                    UInt8(SQLITE_UTF8))
             }
         case .blob(let data):
             data.withUnsafeBytes { bytes in
