@@ -8,6 +8,9 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
+/// Linked under the trait `Postgres` alone; without it nothing here needs libpq.
+let libpq = Target.Dependency.target(name: "CPostgres", condition: .when(traits: ["Postgres"]))
+
 let package = Package(
     name: "OneWaySynchronizer",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
@@ -19,7 +22,12 @@ let package = Package(
         .library(name: "SyncStore", targets: ["SyncStore"]),
         .library(name: "SyncStoreTesting", targets: ["SyncStoreTesting"]),
         .library(name: "StoreSync", targets: ["StoreSync"]),
+        .library(name: "HTTPSource", targets: ["HTTPSource"]),
         .library(name: "SyncStoreSQLite", targets: ["SyncStoreSQLite", "SyncStoreSQL"]),
+        .library(name: "SyncStorePostgres", targets: ["SyncStorePostgres", "SyncStoreSQL"]),
+    ],
+    traits: [
+        .trait(name: "Postgres", description: "Everything that needs PostgreSQL's client library, libpq.")
     ],
     targets: [
         .target(name: "OneWaySynchronizer", swiftSettings: settings),
@@ -35,15 +43,26 @@ let package = Package(
         .target(name: "JSONMapper", dependencies: ["SyncModel"], swiftSettings: settings),
         .target(name: "SyncStore", dependencies: ["SyncModel"], swiftSettings: settings),
         .target(
-            name: "SyncStoreTesting", dependencies: ["SyncModel", "SyncStore"], swiftSettings: settings),
+            name: "SyncStoreTesting",
+            dependencies: ["SyncModel", "CoreDataModel", "JSONMapper", "SyncStore", "StoreSync"],
+            swiftSettings: settings),
         .target(
             name: "StoreSync", dependencies: ["OneWaySynchronizer", "SyncModel", "JSONMapper", "SyncStore"],
+            swiftSettings: settings),
+        .target(
+            name: "HTTPSource", dependencies: ["OneWaySynchronizer", "JSONMapper", "StoreSync"],
             swiftSettings: settings),
         .systemLibrary(
             name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite3"])]),
         .target(name: "SyncStoreSQL", dependencies: ["SyncModel", "SyncStore"], swiftSettings: settings),
         .target(
-            name: "SyncStoreSQLite", dependencies: ["SyncModel", "SyncStore", "SyncStoreSQL", "CSQLite"],
+            name: "SyncStoreSQLite",
+            dependencies: ["OneWaySynchronizer", "SyncModel", "SyncStore", "SyncStoreSQL", "CSQLite"],
+            swiftSettings: settings),
+        .systemLibrary(name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
+        .target(
+            name: "SyncStorePostgres",
+            dependencies: ["OneWaySynchronizer", "SyncModel", "SyncStore", "SyncStoreSQL", libpq],
             swiftSettings: settings),
 
         // Tests
@@ -76,9 +95,16 @@ let package = Package(
                 "StoreSync", "SyncStore", "SyncModel", "JSONMapper", "OneWaySynchronizer", "TestSupport",
             ], swiftSettings: settings),
         .testTarget(
+            name: "HTTPSourceTests",
+            dependencies: [
+                "HTTPSource", "LoopbackServer", "StoreSync", "SyncStore", "SyncModel", "JSONMapper",
+                "OneWaySynchronizer", "TestSupport",
+            ], swiftSettings: settings),
+        .testTarget(
             name: "ScenarioTests",
             dependencies: [
-                "SyncModel", "CoreDataModel", "JSONMapper", "SyncStore", "StoreSync", "SyncStoreSQLite", "TestSupport",
+                "OneWaySynchronizer", "SyncModel", "CoreDataModel", "JSONMapper", "SyncStore", "SyncStoreTesting",
+                "StoreSync", "SyncStoreSQLite", "TestSupport",
             ], swiftSettings: settings),
         .testTarget(
             name: "SyncStoreSQLTests", dependencies: ["SyncStoreSQL", "SyncStore", "SyncModel"],
@@ -86,9 +112,20 @@ let package = Package(
         .testTarget(
             name: "SyncStoreSQLiteTests",
             dependencies: [
-                "SyncStoreSQLite", "SyncStoreSQL", "SyncStore", "SyncStoreTesting", "SyncModel", "TestSupport",
+                "SyncStoreSQLite", "SyncStoreSQL", "SyncStore", "SyncStoreTesting", "SyncModel", "OneWaySynchronizer",
+                "TestSupport",
             ],
             swiftSettings: settings),
+        .target(
+            name: "PostgresTestSupport",
+            dependencies: ["SyncStorePostgres", "SyncStoreSQL", "SyncStore", "TestSupport"],
+            path: "Tests/PostgresTestSupport", swiftSettings: settings),
+        .testTarget(
+            name: "SyncStorePostgresTests",
+            dependencies: [
+                "SyncStorePostgres", "SyncStoreSQL", "SyncStore", "SyncStoreTesting", "SyncModel", "OneWaySynchronizer",
+                "PostgresTestSupport", "TestSupport",
+            ], swiftSettings: settings),
 
         // Fuzz targets, each built alone with --sanitize=fuzzer
         .executableTarget(

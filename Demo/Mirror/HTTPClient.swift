@@ -2,7 +2,7 @@ import Foundation
 import OneWaySynchronizer
 
 #if canImport(FoundationNetworking)
-    import FoundationNetworking
+import FoundationNetworking
 #endif
 
 /// Fetches bodies over HTTP, each bounded in size, in waiting and in redirects; never returns a body that is not whole.

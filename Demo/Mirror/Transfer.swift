@@ -2,7 +2,7 @@ import Foundation
 import OneWaySynchronizer
 
 #if canImport(FoundationNetworking)
-    import FoundationNetworking
+import FoundationNetworking
 #endif
 
 /// One request on its way: what has arrived, where it goes, and who waits for the end.
@@ -89,7 +89,7 @@ final class Transfer: Sendable {
     private static func takeStop(_ state: inout State) -> (@Sendable () -> Void)? {
         guard case .failure = state.outcome else { return nil }
         #if canImport(FoundationNetworking)
-            guard state.response != nil else { return nil }
+        guard state.response != nil else { return nil }
         #endif
         defer { state.stop = nil }
         return state.stop

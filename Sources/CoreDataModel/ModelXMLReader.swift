@@ -2,7 +2,7 @@ import Foundation
 import SyncModel
 
 #if canImport(FoundationXML)
-    import FoundationXML
+import FoundationXML
 #endif
 
 /// What a model file declares, with the lines it stands on.

@@ -1,9 +1,9 @@
 #if canImport(Darwin)
-    internal import Darwin
+internal import Darwin
 #elseif canImport(Musl)
-    internal import Musl
+internal import Musl
 #else
-    internal import Glibc
+internal import Glibc
 #endif
 
 /// The system refused something a server needs.
@@ -44,11 +44,11 @@ final class Descriptor: Sendable {
     static func pipe() throws(LoopbackError) -> (reading: Descriptor, writing: Descriptor) {
         var ends: [Int32] = [-1, -1]
         #if canImport(Darwin)
-            let made = Darwin.pipe(&ends)
+        let made = Darwin.pipe(&ends)
         #elseif canImport(Musl)
-            let made = Musl.pipe(&ends)
+        let made = Musl.pipe(&ends)
         #else
-            let made = Glibc.pipe(&ends)
+        let made = Glibc.pipe(&ends)
         #endif
         guard made == 0 else { throw .system(call: "pipe", code: errno) }
         return (Descriptor(owning: ends[0]), Descriptor(owning: ends[1]))
@@ -57,9 +57,9 @@ final class Descriptor: Sendable {
     /// A TCP socket on 127.0.0.1 and a port that the system picks; connections to it are refused until it listens.
     static func boundToLoopback() throws(LoopbackError) -> Descriptor {
         #if canImport(Glibc)
-            let raw = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        let raw = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         #else
-            let raw = socket(AF_INET, SOCK_STREAM, 0)
+        let raw = socket(AF_INET, SOCK_STREAM, 0)
         #endif
         guard raw >= 0 else { throw .system(call: "socket", code: errno) }
         let socket = Descriptor(owning: raw)
@@ -94,11 +94,11 @@ final class Descriptor: Sendable {
     /// The next connection; nil when there is none after all.
     func accept() -> Descriptor? {
         #if canImport(Darwin)
-            let raw = Darwin.accept(self.raw, nil, nil)
+        let raw = Darwin.accept(self.raw, nil, nil)
         #elseif canImport(Musl)
-            let raw = Musl.accept(self.raw, nil, nil)
+        let raw = Musl.accept(self.raw, nil, nil)
         #else
-            let raw = Glibc.accept(self.raw, nil, nil)
+        let raw = Glibc.accept(self.raw, nil, nil)
         #endif
         guard raw >= 0 else { return nil }
         let socket = Descriptor(owning: raw)
@@ -106,8 +106,8 @@ final class Descriptor: Sendable {
         // Pieces go out as they are written: a drip is a drip.
         setsockopt(raw, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
         #if canImport(Darwin)
-            // A client that went away is an error of the call, not a signal; Linux has a flag for it at each send.
-            setsockopt(raw, SOL_SOCKET, SO_NOSIGPIPE, &on, socklen_t(MemoryLayout<Int32>.size))
+        // A client that went away is an error of the call, not a signal; Linux has a flag for it at each send.
+        setsockopt(raw, SOL_SOCKET, SO_NOSIGPIPE, &on, socklen_t(MemoryLayout<Int32>.size))
         #endif
         return socket
     }
@@ -137,9 +137,9 @@ final class Descriptor: Sendable {
     /// - Returns: The number of bytes taken, possibly 0; nil when the connection is broken.
     func sendNow(_ bytes: ArraySlice<UInt8>) -> Int? {
         #if canImport(Darwin)
-            let flags: Int32 = 0
+        let flags: Int32 = 0
         #else
-            let flags = Int32(MSG_NOSIGNAL)
+        let flags = Int32(MSG_NOSIGNAL)
         #endif
         return sent(bytes.withUnsafeBytes { send(raw, $0.baseAddress, $0.count, flags) })
     }

@@ -1,11 +1,11 @@
 internal import Synchronization
 
 #if canImport(Darwin)
-    internal import Darwin
+internal import Darwin
 #elseif canImport(Musl)
-    internal import Musl
+internal import Musl
 #else
-    internal import Glibc
+internal import Glibc
 #endif
 
 /// A gate at which a server's threads wait until somebody lets them through.

@@ -1,9 +1,9 @@
 #if canImport(Darwin)
-    internal import Darwin
+internal import Darwin
 #elseif canImport(Musl)
-    internal import Musl
+internal import Musl
 #else
-    internal import Glibc
+internal import Glibc
 #endif
 
 /// A system thread that runs one closure and is joined once.
@@ -15,10 +15,10 @@ final class ServerThread: Sendable {
     }
 
     #if canImport(Darwin)
-        /// A handle, not memory: it is passed to `pthread_join` by the single caller of ``join()``, and never looked into.
-        private nonisolated(unsafe) let thread: pthread_t
+    /// A handle, not memory: it is passed to `pthread_join` by the single caller of ``join()``, and never looked into.
+    private nonisolated(unsafe) let thread: pthread_t
     #else
-        private let thread: pthread_t
+    private let thread: pthread_t
     #endif
 
     /// Starts the thread.
@@ -27,21 +27,21 @@ final class ServerThread: Sendable {
     init(_ body: @escaping @Sendable () -> Void) throws(LoopbackError) {
         let work = Unmanaged.passRetained(Work(body))
         #if canImport(Darwin)
-            var thread: pthread_t?
+        var thread: pthread_t?
         #else
-            var thread = pthread_t()
+        var thread = pthread_t()
         #endif
         let code = pthread_create(&thread, nil, Self.entry, work.toOpaque())
         #if canImport(Darwin)
-            guard code == 0, let thread else {
-                work.release()
-                throw .system(call: "pthread_create", code: code)
-            }
+        guard code == 0, let thread else {
+            work.release()
+            throw .system(call: "pthread_create", code: code)
+        }
         #else
-            guard code == 0 else {
-                work.release()
-                throw .system(call: "pthread_create", code: code)
-            }
+        guard code == 0 else {
+            work.release()
+            throw .system(call: "pthread_create", code: code)
+        }
         #endif
         self.thread = thread
     }
@@ -52,9 +52,9 @@ final class ServerThread: Sendable {
     }
 
     #if canImport(Darwin)
-        private static let entry: @convention(c) (UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? = { run($0) }
+    private static let entry: @convention(c) (UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? = { run($0) }
     #else
-        private static let entry: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = { run($0) }
+    private static let entry: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = { run($0) }
     #endif
 
     private static func run(_ pointer: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {

@@ -83,18 +83,23 @@ public struct JSONStore: Sendable {
         options: StoreSyncOptions = StoreSyncOptions()
     ) async throws -> StoreSyncResult {
         let session = SyncSession(mapper: mapper, entity: entity, parent: parent, options: options)
+        return try await planned { try await session.run([json], in: $0) }
+    }
+
+    /// Does something in a transaction of which nothing remains.
+    func planned<Result: Sendable>(
+        _ body: @Sendable (any StoreTransaction) async throws -> Result
+    ) async throws -> Result {
         do {
-            return try await store.transaction { transaction in
-                throw Planned(result: try await session.run([json], in: transaction))
-            }
-        } catch let planned as Planned {
+            return try await store.transaction { throw Planned(result: try await body($0)) }
+        } catch let planned as Planned<Result> {
             return planned.result
         }
     }
 
-    /// Ends the transaction of a plan, so that nothing of it remains.
-    private struct Planned: Error {
-        let result: StoreSyncResult
+    /// Ends the transaction of a plan.
+    private struct Planned<Result: Sendable>: Error {
+        let result: Result
     }
 
     /// Inserts or merges objects by their identity and deletes nothing; objects without an identity are inserted.
@@ -159,7 +164,7 @@ public struct JSONStore: Sendable {
     public func delete(_ key: RecordKey, in entity: String) async throws -> Bool {
         try await store.transaction { transaction in
             guard let stored = try await transaction.record(entity, key: key) else { return false }
-            _ = try await transaction.remove(StoreQuery(entity, rows: .only([stored.row])))
+            try await transaction.remove(StoreQuery(entity, rows: .only([stored.row])))
             return true
         }
     }

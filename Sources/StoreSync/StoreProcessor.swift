@@ -79,7 +79,7 @@ public final class StoreProcessor: SyncProcessor {
             source, at: "", mapper: store.mapper, entity: entity, options: RecordReader.Options())
         while let (_, elements) = try await payload.nextElements() {
             for element in elements {
-                if let item = try item(element) { result.items.append(item) } else { result.isPartial = true }
+                if let item = try item(element.bytes) { result.items.append(item) } else { result.isPartial = true }
             }
         }
         return result

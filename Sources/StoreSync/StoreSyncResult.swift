@@ -39,7 +39,7 @@ public struct StoreSyncResult: Hashable, Sendable {
         public var inserted: [RecordKey] = []
         /// Those that were updated.
         public var updated: [RecordKey] = []
-        /// Those that were deleted for being absent from the payload.
+        /// Those that were deleted, those included that went with others.
         public var deleted: [RecordKey] = []
     }
 

@@ -34,20 +34,18 @@ struct SyncFamily {
     /// - Parameters:
     ///   - children: The objects of the payload, in order.
     ///   - scope: What children the payload speaks of; nil if none is let go.
-    /// - Returns: The keys of deleted children, if they are asked for.
     func relate(
         _ children: [Int64], sweeping scope: StoreQuery?, limit: (limit: RemovalLimit, localCount: Int)?,
-        reportsKeys: Bool, in run: SyncRun
-    ) async throws -> [RecordKey] {
+        in run: SyncRun
+    ) async throws {
         let named = RowSet(children)
         var absent: [Int64] = []
-        var keys: [RecordKey] = []
         if var query = scope {
             query.rows = .only(linked.filter { !named.contains($0) })
             try await run.transaction.fetch(query, batchRowCount: 1000) { absent += $0.map(\.row) }
             query.rows = .only(absent)
             if let inverse = run.model.inverse(of: relationship), !inverse.isToMany {
-                keys = try await run.sweep(query, limit: limit, reportsKeys: reportsKeys)
+                try await run.sweep(query, limit: limit)
                 // What was not deleted stays where it is.
                 absent = []
             }
@@ -56,6 +54,5 @@ struct SyncFamily {
         var batch = LinkBatch(relationship, mode: .replace)
         batch.append(parent, to: children + linked.filter { !named.contains($0) && !gone.contains($0) })
         _ = try await run.transaction.link(batch)
-        return keys
     }
 }

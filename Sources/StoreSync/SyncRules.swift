@@ -16,6 +16,8 @@ struct SyncRules {
     /// Whether a new object must have all its mandatory attributes.
     var demandsMandatory = false
     var willInsert: StoreSyncOptions.InsertHook?
+    /// Whether the result names keys.
+    var reportsKeys = false
 
     /// Whether relationships are looked at.
     var relates: Bool {
@@ -33,6 +35,7 @@ struct SyncRules {
             inserts: operations.contains(.insertRelationships), updates: operations.contains(.updateRelationships))
         unlinks = operations.contains(.deleteRelationships)
         willInsert = options.willInsert
+        reportsKeys = options.reportsKeys
     }
 
     /// The rules of an import.

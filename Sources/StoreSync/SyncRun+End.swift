@@ -37,7 +37,7 @@ extension SyncRun {
             let held = Set(try await transaction.links(inverse, of: absent).map(\.source))
             let lost = absent.filter { !held.contains($0) }
             guard !lost.isEmpty else { continue }
-            tally.countDeleted(try await transaction.remove(StoreQuery(destination.name, rows: .only(lost))))
+            try await remove(StoreQuery(destination.name, rows: .only(lost)))
         }
     }
 
@@ -45,31 +45,29 @@ extension SyncRun {
     ///
     /// - Parameters:
     ///   - absent: The objects.
+    ///   - isCertain: Whether they are known to be gone, whatever was left out.
     ///   - limit: How many may be deleted, of as many as there were before.
-    ///   - reportsKeys: Whether the keys of the deleted objects are asked for.
-    /// - Returns: Those keys.
     func sweep(
-        _ absent: StoreQuery, limit: (limit: RemovalLimit, localCount: Int)?, reportsKeys: Bool
-    ) async throws -> [RecordKey] {
+        _ absent: StoreQuery, isCertain: Bool = false, limit: (limit: RemovalLimit, localCount: Int)?
+    ) async throws {
         let layout = try model.layout(of: absent.entity)
-        if limit != nil || tally.mayLackObjects {
+        let isDoubtful = tally.mayLackObjects && !isCertain
+        if limit != nil || isDoubtful {
             let removals = try await transaction.count(absent)
             let isAllowed = limit.map { $0.limit.allows(removals: removals, of: $0.localCount) } ?? true
             if let (limit, localCount) = limit, !isAllowed, limit.action == .abort {
                 throw StoreSyncError.removalLimitExceeded(
                     entity: layout.name, removals: removals, localCount: localCount, limit: limit)
             }
-            if !isAllowed || tally.mayLackObjects {
-                tally.countWithheld(removals, of: layout)
-                return []
+            if !isAllowed || isDoubtful {
+                return tally.countWithheld(removals, of: layout)
             }
         }
-        var keys: [RecordKey] = []
-        if reportsKeys {
-            try await transaction.fetch(absent, batchRowCount: 1000) { keys += $0.map(\.key) }
-        }
-        tally.countDeleted(try await transaction.remove(absent))
-        return keys
+        try await remove(absent)
+    }
+
+    private func remove(_ query: StoreQuery) async throws {
+        tally.countDeleted(try await transaction.remove(query, reportsKeys: rules.reportsKeys))
     }
 
     /// The keys of some objects.

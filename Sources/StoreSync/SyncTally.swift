@@ -18,6 +18,8 @@ struct SyncTally {
     private var rows: [Int: Rows] = [:]
     /// By the places of entities.
     private var counts: [Int: StoreSyncResult.Counts] = [:]
+    /// Of deleted objects, if they are asked for; by the places of entities.
+    private var deletedKeys: [Int: [RecordKey]] = [:]
     private(set) var rejected: [MappingProblem] = []
     private(set) var rejectedCount = 0
     /// Whether an object was left out that may be one of the store's.
@@ -72,11 +74,17 @@ struct SyncTally {
         count(result, of: layout)
     }
 
-    mutating func countDeleted(_ deleted: [String: Int]) {
-        for (entity, count) in deleted {
+    mutating func countDeleted(_ result: RemovalResult) {
+        for (entity, count) in result.counts {
             guard let layout = model[entity] else { continue }
             counts[layout.index, default: StoreSyncResult.Counts()].deleted += count
+            deletedKeys[layout.index, default: []] += (result.keys[entity] ?? []).map(\.key)
         }
+    }
+
+    /// The keys of the deleted objects of an entity, sub-entities included; none unless they were asked for.
+    func deletedKeys(_ layout: EntityLayout) -> [RecordKey] {
+        layout.family.flatMap { deletedKeys[$0] ?? [] }
     }
 
     mutating func countWithheld(_ count: Int, of layout: EntityLayout) {
@@ -90,6 +98,27 @@ struct SyncTally {
         rejectedCount += 1
         mayLackObjects = mayLackObjects || hasKey
         if rejected.count < Self.reportedProblemCount { rejected.append(problem) }
+    }
+
+    /// What was left out and what was tolerated so far.
+    struct Problems {
+        fileprivate let rejectedCount: Int
+        fileprivate let toleratedCount: Int
+        fileprivate let mayLackObjects: Bool
+    }
+
+    var problems: Problems {
+        Problems(rejectedCount: rejectedCount, toleratedCount: toleratedCount, mayLackObjects: mayLackObjects)
+    }
+
+    /// Forgets the problems of objects that are read, or were read, another time.
+    ///
+    /// - Parameter areDoubtful: Whether what was left out since may still be an object that the store has.
+    mutating func restore(_ problems: Problems, areDoubtful: Bool) {
+        rejected.removeLast(max(0, rejected.count - problems.rejectedCount))
+        rejectedCount = problems.rejectedCount
+        toleratedCount = problems.toleratedCount
+        mayLackObjects = problems.mayLackObjects || areDoubtful && mayLackObjects
     }
 
     /// What was done, as a result for an entity.

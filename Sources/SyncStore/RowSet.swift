@@ -1,3 +1,5 @@
+package import Foundation
+
 /// A set of rows, as bits: a million rows that follow one another take some 130 KB.
 public struct RowSet: Sendable {
     /// How many rows are in it.
@@ -5,7 +7,8 @@ public struct RowSet: Sendable {
     /// 4,096 rows each, by their number divided by that.
     private var pages: [Int64: [UInt64]] = [:]
 
-    private static let pageShift: Int64 = 12
+    /// What the number of a row is shifted by to get that of its page.
+    package static let pageShift: Int64 = 12
     private static let wordCount = 1 << (12 - 6)
 
     /// Makes an empty set.
@@ -45,6 +48,18 @@ public struct RowSet: Sendable {
         return isNew
     }
 
+    /// Takes a row out.
+    ///
+    /// - Returns: Whether it was in the set.
+    @discardableResult
+    public mutating func remove(_ row: Int64) -> Bool {
+        guard contains(row) else { return false }
+        let (word, bit) = Self.place(of: row)
+        pages[row >> Self.pageShift]?[word] &= ~bit
+        count -= 1
+        return true
+    }
+
     private static let emptyPage = [UInt64](repeating: 0, count: wordCount)
 
     private static func place(of row: Int64) -> (word: Int, bit: UInt64) {
@@ -64,5 +79,12 @@ public struct RowSet: Sendable {
             }
         }
         return rows
+    }
+
+    /// The pages that have rows, and the bits of each: that of its first row is the lowest one of the first byte.
+    package var bitPages: [(number: Int64, bits: Data)] {
+        pages.sorted { $0.key < $1.key }.map { number, words in
+            (number, words.map(\.littleEndian).withUnsafeBytes { Data($0) })
+        }
     }
 }

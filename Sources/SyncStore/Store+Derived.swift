@@ -99,6 +99,12 @@ extension StoreTransaction {
         return result.changes.first == .updated
     }
 
+    /// Deletes objects, applying the model's delete rules, and counts them; see ``StoreTransaction/remove(_:reportsKeys:)``.
+    @discardableResult
+    public func remove(_ query: StoreQuery) async throws -> RemovalResult {
+        try await remove(query, reportsKeys: false)
+    }
+
     /// Deletes every object.
     ///
     /// - Throws: `StoreError.deletionDenied` where entities of different roots deny each other's deletion in a circle; the store's own errors.
@@ -110,7 +116,7 @@ extension StoreTransaction {
             var denial: (any Error)?
             for root in roots {
                 do {
-                    _ = try await remove(StoreQuery(root.name))
+                    try await remove(StoreQuery(root.name))
                 } catch let error as StoreError {
                     denial = error
                     left.append(root)

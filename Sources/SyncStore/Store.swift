@@ -63,6 +63,7 @@ public protocol StoreReader: Sendable {
     ///   - sources: The rows to start from; those that do not exist lead nowhere.
     /// - Returns: A link for every pair, in no particular order of sources; those of one source in the relationship's order where it is
     ///   ordered, else by their rows.
+    /// - Throws: `StoreError.foreignRelationship` for a relationship of another model.
     func links(_ relationship: RelationshipLayout, of sources: [Int64]) async throws -> [StoreLink]
 }
 
@@ -85,7 +86,8 @@ public protocol StoreTransaction: StoreReader {
     ///     object the first one's counts. Nil for nothing.
     ///   - policy: What may be done.
     /// - Returns: What became of each row of the batch.
-    /// - Throws: `StoreError.identityTaken` if an update by handle would give two objects one identity; `StoreError.abstractEntity`.
+    /// - Throws: `StoreError.identityTaken` if an update by handle would give two objects one identity; `StoreError.abstractEntity`;
+    ///   `StoreError.foreignBatch` and `StoreError.unsuitableHandles` where what is given does not fit the model or itself.
     func merge(
         _ batch: RecordBatch, handles: [Int64]?, links: InitialLinks?, policy: MergePolicy
     ) async throws -> MergeResult
@@ -96,14 +98,17 @@ public protocol StoreTransaction: StoreReader {
     /// is named twice for one source counts once; a to-one relationship takes the last of its targets.
     ///
     /// - Returns: What changed.
+    /// - Throws: `StoreError.foreignRelationship` for a relationship of another model.
     func link(_ batch: LinkBatch) async throws -> LinkResult
 
     /// Deletes objects, applying the model's delete rules.
     ///
     /// Deletions of one call act together: objects that refuse to let one another go (deny) do not hinder a call that deletes both.
     ///
-    /// - Parameter query: Which objects; its ordering matters only with a limit.
-    /// - Returns: How many objects of each entity were deleted, those included that went with others (cascade); entities without any are left out.
+    /// - Parameters:
+    ///   - query: Which objects; its ordering matters only with a limit.
+    ///   - reportsKeys: Whether the result names the deleted objects, beside counting them.
+    /// - Returns: What was deleted.
     /// - Throws: `StoreError.deletionDenied`, and nothing has been deleted; `RecordPredicateError`.
-    func remove(_ query: StoreQuery) async throws -> [String: Int]
+    func remove(_ query: StoreQuery, reportsKeys: Bool) async throws -> RemovalResult
 }

@@ -12,6 +12,12 @@ public enum StoreError: Error, Hashable, Sendable {
     case deletionDenied(entity: String, relationship: String)
     /// A value was to be stored that is not of the attribute's type.
     case unsuitableValue(entity: String, attribute: String)
+    /// A batch is of an entity that the store's model does not have, or has with other attributes; nil for a batch that is of no entity.
+    case foreignBatch(entity: String?)
+    /// A merge was given another number of handles than its batch has rows.
+    case unsuitableHandles(entity: String)
+    /// A relationship is of another model than the store's.
+    case foreignRelationship(relationship: String)
 }
 
 extension StoreError: CustomStringConvertible {
@@ -25,6 +31,10 @@ extension StoreError: CustomStringConvertible {
         case .deletionDenied(let entity, let relationship):
             "\(entity) cannot be deleted as long as its \(relationship) leads to anything"
         case .unsuitableValue(let entity, let attribute): "\(entity).\(attribute) holds values of another type"
+        case .foreignBatch(let entity):
+            "the records are of \(entity.map { "another \($0)" } ?? "no entity") than the store's model has"
+        case .unsuitableHandles(let entity): "there is not one handle for each record of \(entity)"
+        case .foreignRelationship(let relationship): "the store's model has another \(relationship), or none"
         }
     }
 }

@@ -53,8 +53,8 @@ package struct SQLMigration {
                 "ALTER TABLE \(SQLText.name(temporary)) RENAME TO \(SQLText.name(table.name))")
             statements += table.indices.map { $0.creation(on: table.name) }
         }
-        if !statements.isEmpty { statements += cleanups }
-        return statements
+        guard !statements.isEmpty else { return foreignKeyChanges }
+        return foreignKeyRemovals + statements + cleanups + foreignKeyCreations
     }
 
     // MARK: Tables of entities
@@ -92,7 +92,8 @@ package struct SQLMigration {
             }
         }
         let former = old.tables.first { $0.name == oldTable }
-        let isSame = former == table && condition == nil && columns.allSatisfy { SQLText.name($0.0) == $0.1 }
+        let isSame =
+            former?.isBuilt(as: table) == true && condition == nil && columns.allSatisfy { SQLText.name($0.0) == $0.1 }
         if isSame {
             keptTables.insert(table.name)
         } else {
@@ -141,14 +142,22 @@ package struct SQLMigration {
             throw .narrowedType(entity: entity.name, attribute: attribute.name)
         }
         let name = SQLText.name(found.column)
-        return cast.isEmpty ? name : "CAST(\(name) AS \(cast))"
+        switch schema.dialect {
+        case .sqlite: return cast.isEmpty ? name : "CAST(\(name) AS \(cast))"
+        case .postgres:
+            guard type != attribute.type else { return name }
+            let converted = "CAST(\(name) AS \(schema.dialect.valueType(attribute.type)))"
+            // As everywhere else, in upper case.
+            return type == .uuid ? "upper(\(converted))" : converted
+        }
     }
 
     private func defaultExpression(_ attribute: Attribute, of entity: EntityLayout) -> String {
         let literal: String
         switch schema.binding(attribute.defaultValue) {
-        case .real(let number): literal = number.isInfinite ? (number < 0 ? "-9e999" : "9e999") : "\(number)"
-        case let binding: literal = binding.literal ?? "NULL"
+        case .real(let number) where schema.dialect == .sqlite:
+            literal = number.isInfinite ? (number < 0 ? "-9e999" : "9e999") : "\(number)"
+        case let binding: literal = binding.literal(in: schema.dialect) ?? "NULL"
         }
         guard literal != "NULL", entity.parent != nil else { return literal }
         let oldNames = entity.family.compactMap { formerEntities[$0] }
@@ -209,7 +218,7 @@ package struct SQLMigration {
                     columns.append((position, known.inversePosition.map(SQLText.name) ?? "NULL"))
                 }
                 let oldTable = old.tables.first { $0.name == known.table }
-                if oldTable == table, columns.allSatisfy({ SQLText.name($0.0) == $0.1 }) {
+                if oldTable?.isBuilt(as: table) == true, columns.allSatisfy({ SQLText.name($0.0) == $0.1 }) {
                     keptTables.insert(table.name)
                 } else {
                     replace(known.table, by: table, columns: columns, condition: nil)
@@ -233,8 +242,35 @@ package struct SQLMigration {
             statements.append(
                 "INSERT INTO \(SQLText.name(temporary)) (\(SQLText.names(columns.map(\.0)))) "
                     + "SELECT \(source) FROM \(SQLText.name(oldTable))\(filter)")
+            if schema.dialect == .postgres, schema.families.contains(where: { $0.table == table.name }) {
+                statements.append(numbering(temporary))
+            }
         }
         replaced.append((temporary, table))
+    }
+
+    /// Lets a table number new rows after those that it was filled with.
+    private func numbering(_ table: String) -> String {
+        let sequence =
+            "pg_get_serial_sequence(\(SQLText.literal(SQLText.name(table))), \(SQLText.literal(schema.naming.rowColumn)))"
+        return "SELECT setval(\(sequence), max(\(schema.rowColumn))) FROM \(SQLText.name(table)) "
+            + "HAVING max(\(schema.rowColumn)) IS NOT NULL"
+    }
+
+    // MARK: Foreign keys that are no part of a table's definition
+
+    private var foreignKeyRemovals: [String] {
+        old.tables.flatMap { table in (table.foreignKeys ?? []).map { $0.removal(from: table.name) } }
+    }
+
+    private var foreignKeyCreations: [String] {
+        new.tables.flatMap { table in (table.foreignKeys ?? []).map { $0.creation(on: table.name) } }
+    }
+
+    /// What is to be done where nothing but delete rules has changed.
+    private var foreignKeyChanges: [String] {
+        let isSame = old.tables.map(\.foreignKeys) == new.tables.map(\.foreignKeys)
+        return isSame ? [] : foreignKeyRemovals + foreignKeyCreations
     }
 
     /// Takes off what leads to objects that have been dropped.

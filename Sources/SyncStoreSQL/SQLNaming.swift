@@ -35,19 +35,50 @@ public struct SQLNaming: Hashable, Sendable {
     }
 }
 
-/// Hands out names that differ in more than the case of letters, as SQL's names must.
+/// Hands out names that differ in more than the case of letters, as SQL's names must, and that the database keeps whole.
 struct SQLNames {
+    private let dialect: SQLDialect
     private var taken: Set<String> = []
+
+    init(_ dialect: SQLDialect) {
+        self.dialect = dialect
+    }
+
+    /// Makes a name one that is taken.
+    mutating func reserve(_ name: String) {
+        taken.insert(name.lowercased())
+    }
 
     /// A name that is not taken, and takes it: the wish itself if possible, else a longer one.
     mutating func take(_ wish: String, otherwise longer: String) -> String {
+        let wish = dialect.suitable(wish)
         if taken.insert(wish.lowercased()).inserted { return wish }
-        var name = longer
+        var name = dialect.suitable(longer)
         var number = 2
         while !taken.insert(name.lowercased()).inserted {
-            name = "\(longer)_\(number)"
+            let suffix = "_\(number)"
+            name = dialect.suitable(longer, room: suffix.utf8.count) + suffix
             number += 1
         }
+        return name
+    }
+
+    /// A name for an index, which PostgreSQL keeps among those of tables.
+    mutating func takeIndex(_ wish: String) -> String {
+        dialect == .postgres ? take(wish, otherwise: wish + "_index") : wish
+    }
+}
+
+extension SQLDialect {
+    /// A name as the database keeps it: no longer than that, and none of those that it reserves.
+    ///
+    /// - Parameter room: How many bytes are still to come.
+    fileprivate func suitable(_ wish: String, room: Int = 0) -> String {
+        guard self == .postgres else { return wish }
+        // Names of the system's own begin so, and are found first.
+        var name = wish.replacing("\0", with: "_")
+        if name.isEmpty || name.hasPrefix("pg_") { name = "_" + name }
+        while name.utf8.count > nameLimit - room { name.unicodeScalars.removeLast() }
         return name
     }
 }

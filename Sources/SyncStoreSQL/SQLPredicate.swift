@@ -10,13 +10,19 @@ package struct SQLPredicate {
     /// Values of an `IN` beyond this number are written out, since parameters are limited.
     private static let parameterLimit = 500
 
-    /// The values of the parameters written so far.
-    package private(set) var bindings: [SQLBinding] = []
+    /// The parameters written so far.
+    var parameters: SQLParameters
     private let schema: SQLSchema
     private var aliasCount = 0
 
-    package init(_ schema: SQLSchema) {
+    /// - Parameter parameters: Those of the statement's text before.
+    init(_ schema: SQLSchema, after parameters: SQLParameters) {
         self.schema = schema
+        self.parameters = parameters
+    }
+
+    private var dialect: SQLDialect {
+        schema.dialect
     }
 
     /// The condition of a predicate on the rows of an entity's table.
@@ -28,7 +34,7 @@ package struct SQLPredicate {
     package mutating func condition(_ predicate: BoundPredicate, entity: Int, alias: String) -> String {
         switch predicate {
         case .constant(let holds):
-            return holds ? "1" : "0"
+            return dialect.condition(holds)
         case .comparison(let key, let comparison, let value):
             return self.comparison(key, comparison, value, entity: entity, alias: alias)
         case .isIn(let key, let values):
@@ -38,9 +44,9 @@ package struct SQLPredicate {
         case .text(let key, let match, let text):
             return self.text(key, match, text, entity: entity, alias: alias)
         case .and(let parts):
-            return joined(parts, by: " AND ", orElse: "1", entity: entity, alias: alias)
+            return joined(parts, by: " AND ", orElse: dialect.condition(true), entity: entity, alias: alias)
         case .or(let parts):
-            return joined(parts, by: " OR ", orElse: "0", entity: entity, alias: alias)
+            return joined(parts, by: " OR ", orElse: dialect.condition(false), entity: entity, alias: alias)
         case .not(let part):
             return "NOT (\(condition(part, entity: entity, alias: alias)))"
         }
@@ -82,40 +88,42 @@ package struct SQLPredicate {
         case .double(let number) where number.isNaN:
             // What is no number comes before all numbers, and no column holds it.
             return constant([.greater, .greaterOrEqual, .notEqual].contains(comparison), for: expression)
-        case .decimal(let number) where isInteger(key):
-            return compareWhole(expression, comparison, with: number)
+        case .decimal where isInteger(key):
+            return compareWhole(expression, comparison, with: value)
+        case .double where isInteger(key) && !dialect.comparesNumbersExactly:
+            return compareWhole(expression, comparison, with: value)
+        case .int(let number) where isReal(key) && !dialect.comparesNumbersExactly:
+            // Binding has made a double of it where there is one of its worth.
+            let near = Double(number)
+            let isBelow = Value.double(near).compare(value) == .orderedAscending
+            return compare(expression, comparison, withNextAfter: .real(isBelow ? near : near.nextDown))
         default:
-            bindings.append(schema.binding(value))
-            return "\(expression)\(collation(key)) \(comparison.rawValue) ?"
+            return "\(expression)\(collation(key)) \(comparison.rawValue) \(parameters.add(schema.binding(value)))"
         }
     }
 
-    /// Compares a whole number with a decimal one, exactly: with the decimal itself if it is whole, else with the next lower number.
-    private mutating func compareWhole(_ expression: String, _ comparison: Comparison, with number: Decimal) -> String {
-        var exact = number
-        var floor = Decimal()
-        NSDecimalRound(&floor, &exact, 0, .down)
-        guard let whole = Int64(floor.description) else {
-            let isGreater = number > 0
+    /// Compares a whole number with one that may lie between two, exactly: with that itself if it is whole, else with the next lower one.
+    private mutating func compareWhole(_ expression: String, _ comparison: Comparison, with number: Value) -> String {
+        guard let (whole, isExact) = number.wholeNumber else {
+            let isGreater = number.compare(.int(0)) == .orderedDescending
             let holds =
                 isGreater
                 ? [.less, .lessOrEqual, .notEqual].contains(comparison)
                 : [.greater, .greaterOrEqual, .notEqual].contains(comparison)
             return constant(holds, for: expression)
         }
-        if floor == number {
-            bindings.append(.integer(whole))
-            return "\(expression) \(comparison.rawValue) ?"
-        }
+        if isExact { return "\(expression) \(comparison.rawValue) \(parameters.add(.integer(whole)))" }
+        return compare(expression, comparison, withNextAfter: .integer(whole))
+    }
+
+    /// Compares with a number that the expression never equals: it lies between another and the next one.
+    private mutating func compare(
+        _ expression: String, _ comparison: Comparison, withNextAfter lower: SQLBinding
+    ) -> String {
         switch comparison {
-        case .equal, .notEqual:
-            return constant(comparison == .notEqual, for: expression)
-        case .less, .lessOrEqual:
-            bindings.append(.integer(whole))
-            return "\(expression) <= ?"
-        case .greater, .greaterOrEqual:
-            bindings.append(.integer(whole))
-            return "\(expression) > ?"
+        case .equal, .notEqual: constant(comparison == .notEqual, for: expression)
+        case .less, .lessOrEqual: "\(expression) <= \(parameters.add(lower))"
+        case .greater, .greaterOrEqual: "\(expression) > \(parameters.add(lower))"
         }
     }
 
@@ -125,43 +133,55 @@ package struct SQLPredicate {
     }
 
     private mutating func isIn(_ key: BoundKey, _ values: [Value], entity: Int, alias: String) -> String {
-        guard !values.isEmpty else { return "0" }
+        guard !values.isEmpty else { return dialect.condition(false) }
         let expression = expression(key, entity: entity, alias: alias)
         var bound: [SQLBinding] = []
         for value in values {
             switch value {
             case .double(let number) where number.isNaN: continue
-            case .decimal(let number) where isInteger(key):
-                if let whole = Int64(number.description) { bound.append(.integer(whole)) }
+            case .decimal where isInteger(key): if let whole = value.exactWholeNumber { bound.append(.integer(whole)) }
+            case .double where isInteger(key) && !dialect.comparesNumbersExactly:
+                if let whole = value.exactWholeNumber { bound.append(.integer(whole)) }
+            case .int where isReal(key) && !dialect.comparesNumbersExactly: continue
             default: bound.append(schema.binding(value))
             }
         }
         guard !bound.isEmpty else { return constant(false, for: expression) }
         var terms: [String] = []
         for binding in bound {
-            if bound.count > Self.parameterLimit, let literal = binding.literal {
+            if bound.count > Self.parameterLimit, let literal = binding.literal(in: dialect) {
                 terms.append(literal)
             } else {
-                bindings.append(binding)
-                terms.append("?")
+                terms.append(parameters.add(binding))
             }
         }
         return "\(expression) IN (\(terms.joined(separator: ", ")))"
     }
 
-    /// Compares bytes: as texts, SQLite would compare letters and stop at a zero byte.
+    /// Compares bytes. SQLite's functions for text would compare letters and stop at a zero byte; PostgreSQL's go by bytes.
     private mutating func text(
         _ key: BoundKey, _ match: TextMatch, _ text: String, entity: Int, alias: String
     ) -> String {
         let expression = expression(key, entity: entity, alias: alias)
         let length = text.utf8.count
         guard length > 0 else { return constant(true, for: expression) }
-        bindings.append(.blob(Data(text.utf8)))
-        let bytes = "CAST(\(expression) AS BLOB)"
-        switch match {
-        case .contains: return "instr(\(bytes), ?) > 0"
-        case .beginsWith: return "substr(\(bytes), 1, \(length)) = ?"
-        case .endsWith: return "substr(\(bytes), -\(length)) = ?"
+        switch dialect {
+        case .sqlite:
+            let part = parameters.add(.blob(Data(text.utf8)))
+            let bytes = "CAST(\(expression) AS BLOB)"
+            switch match {
+            case .contains: return "instr(\(bytes), \(part)) > 0"
+            case .beginsWith: return "substr(\(bytes), 1, \(length)) = \(part)"
+            case .endsWith: return "substr(\(bytes), -\(length)) = \(part)"
+            }
+        case .postgres:
+            let kept = PostgresText.kept(text)
+            let part = parameters.add(.text(kept))
+            switch match {
+            case .contains: return "strpos(\(expression)\(collation(key)), \(part)) > 0"
+            case .beginsWith: return "starts_with(\(expression)\(collation(key)), \(part))"
+            case .endsWith: return "right(\(expression), \(kept.unicodeScalars.count))\(collation(key)) = \(part)"
+            }
         }
     }
 
@@ -175,8 +195,18 @@ package struct SQLPredicate {
         }
     }
 
+    private func isReal(_ key: BoundKey) -> Bool {
+        if case .attribute(_, let type) = key.leaf { type == .double || type == .float } else { false }
+    }
+
     private func collation(_ key: BoundKey) -> String {
-        if case .attribute(_, .decimal) = key.leaf { " COLLATE \(Self.decimalCollation)" } else { "" }
+        guard case .attribute(_, let type) = key.leaf else { return "" }
+        return switch (dialect, type) {
+        case (.sqlite, .decimal): " COLLATE \(Self.decimalCollation)"
+        // Tables that were there before may have others.
+        case (.postgres, .string), (.postgres, .uri): " COLLATE \"C\""
+        default: ""
+        }
     }
 
     private mutating func expression(_ key: BoundKey, entity: Int, alias: String) -> String {
@@ -233,9 +263,47 @@ package struct SQLPredicate {
     }
 }
 
+extension Value {
+    /// The greatest whole number that is not greater than this one, and whether it is the same; nil where it is beyond those of 64 bits.
+    fileprivate var wholeNumber: (whole: Int64, isExact: Bool)? {
+        switch self {
+        case .decimal(let number):
+            var exact = number
+            var floor = Decimal()
+            NSDecimalRound(&floor, &exact, 0, .down)
+            return Int64(floor.description).map { ($0, floor == number) }
+        case .double(let number):
+            return Int64(exactly: number.rounded(.down)).map { ($0, number.rounded(.down) == number) }
+        default: return nil
+        }
+    }
+
+    fileprivate var exactWholeNumber: Int64? {
+        wholeNumber.flatMap { $0.isExact ? $0.whole : nil }
+    }
+}
+
 extension SQLSchema {
     /// A value in the form that its column keeps.
     package func binding(_ value: Value) -> SQLBinding {
+        dialect == .postgres ? postgresBinding(value) : sqliteBinding(value)
+    }
+
+    private func postgresBinding(_ value: Value) -> SQLBinding {
+        switch value {
+        case .null: .null
+        case .bool(let flag): .typed(flag ? "true" : "false", as: "boolean")
+        case .int(let number): .integer(number)
+        case .double(let number): number.isNaN ? .null : .real(number)
+        case .decimal(let number): .typed(number.description, as: "numeric")
+        case .string(let text), .uri(let text): .text(PostgresText.kept(text))
+        case .binary(let data): .blob(data)
+        case .uuid(let uuid): .typed(uuid.uuidString, as: "uuid")
+        case .date(let moment): .typed(PostgresText.moment(moment), as: "timestamptz")
+        }
+    }
+
+    private func sqliteBinding(_ value: Value) -> SQLBinding {
         switch value {
         case .null: return .null
         case .bool(let flag): return .integer(flag ? 1 : 0)

@@ -20,19 +20,31 @@ package struct SQLQueries: Sendable {
         package let namesEntity: Bool
         /// The names of the attributes' columns.
         package let names: [String]
-        /// For each entity that may occur, by its place in the model, the column of each slot among those of the statement, counted from 0.
+        /// For each entity that may occur, by its place in the model, the column of each of its slots (for a key: of each of its identity
+        /// slots) among those of the statement, counted from 0.
         package let places: [Int: [Int]]
     }
 
     /// What the statements that read an entity's objects give.
     package func columns(of entity: Int) -> Columns {
+        columns(of: entity) { schema.columns[$0] }
+    }
+
+    /// What the statement that reads the keys of a family's objects gives.
+    package func keyColumns(family: Int) -> Columns {
+        columns(of: schema.families[family].root) { member in
+            schema.model.layouts[member].identitySlots.map { schema.columns[member][$0] }
+        }
+    }
+
+    private func columns(of entity: Int, _ wanted: (Int) -> [String]) -> Columns {
         let layout = schema.model.layouts[entity]
         let namesEntity = schema.families[schema.familyIndex[entity]].namesEntity
         var names: [String] = []
         var index: [String: Int] = [:]
         var places: [Int: [Int]] = [:]
         for member in layout.family {
-            places[member] = schema.columns[member].map { name in
+            places[member] = wanted(member).map { name in
                 if let known = index[name] { return known }
                 let place = names.count + (namesEntity ? 2 : 1)
                 index[name] = place
@@ -83,40 +95,52 @@ package struct SQLQueries: Sendable {
     ) throws -> SQLStatementText {
         let predicate = try query.predicate.bound(to: layout, in: schema.model)
         let ordering = try query.ordering.map { try $0.bound(to: layout, in: schema.model) }
-        var writer = SQLPredicate(schema)
+        var writer = SQLPredicate(schema, after: SQLParameters(schema.dialect))
         var conditions: [String] = []
         if predicate != .constant(true) {
             conditions.append("(\(writer.condition(predicate, entity: layout.index, alias: "t")))")
         }
         if let condition = schema.entityCondition(layout.index, alias: "t") { conditions.append(condition) }
-        var bindings = writer.bindings
+        var parameters = writer.parameters
+        let row = "t.\(schema.rowColumn)"
         switch query.rows {
         case .all: break
-        case .only(let rows):
-            conditions.append("t.\(schema.rowColumn) IN (SELECT value FROM json_each(?))")
-            bindings.append(.text(Self.list(rows)))
-        case .except:
-            conditions.append("NOT \(Self.rowSetFunction)(?, t.\(schema.rowColumn))")
-            bindings.append(.integer(rowSet ?? 0))
+        case .only(let rows): conditions.append(schema.dialect.isRow(row, among: parameters.add(.rows(rows))))
+        case .except(let rows): conditions.append("NOT \(isIn(rows, row, rowSet: rowSet, &parameters))")
         }
         var text = "SELECT \(terms) FROM \(SQLText.name(schema.table(of: layout.index))) t"
         if !conditions.isEmpty { text += " WHERE \(conditions.joined(separator: " AND "))" }
         if isOrdered {
-            var orderWriter = SQLPredicate(schema)
+            var orderWriter = SQLPredicate(schema, after: parameters)
             text += " ORDER BY \(orderWriter.order(ordering, entity: layout.index, alias: "t"))"
-            bindings += orderWriter.bindings
+            parameters = orderWriter.parameters
         }
         if query.limit != nil || query.offset > 0 {
-            text += " LIMIT ? OFFSET ?"
-            bindings += [.integer(Int64(query.limit.map { max($0, 0) } ?? -1)), .integer(Int64(query.offset))]
+            let limit = query.limit.map { SQLBinding.integer(Int64(max($0, 0))) } ?? schema.dialect.noLimit
+            text += " LIMIT \(parameters.add(limit)) OFFSET \(parameters.add(.integer(Int64(query.offset))))"
         }
-        return SQLStatementText(text, bindings)
+        return SQLStatementText(text, parameters.bindings)
+    }
+
+    /// The condition that a row is in a set: in SQLite's case by the function, else by the pages of its bits.
+    private func isIn(_ rows: RowSet, _ row: String, rowSet: Int64?, _ parameters: inout SQLParameters) -> String {
+        switch schema.dialect {
+        case .sqlite:
+            return "\(Self.rowSetFunction)(\(parameters.add(.integer(rowSet ?? 0))), \(row))"
+        case .postgres:
+            let pages = rows.bitPages
+            let numbers = parameters.add(.rows(pages.map(\.number)))
+            let bits = parameters.add(.blobs(pages.map(\.bits)))
+            return "EXISTS (SELECT 1 FROM unnest(\(numbers), \(bits)) AS p(page, bits) "
+                + "WHERE p.page = \(row) >> \(RowSet.pageShift) "
+                + "AND get_bit(p.bits, \(row) & \(1 << RowSet.pageShift - 1)) = 1)"
+        }
     }
 
     // MARK: Links
 
     /// The statement that reads pairs of a relationship's sources and targets, those of a source in its order. Its one parameter is
-    /// a ``list(_:)`` of sources.
+    /// some rows to start from.
     package func links(_ relationship: RelationshipLayout) -> String {
         let row = schema.rowColumn
         let isOrdered = relationship.isOrdered
@@ -124,26 +148,31 @@ package struct SQLQueries: Sendable {
         case .column(let link):
             let column = SQLText.name(link.column)
             return "SELECT \(row), \(column) FROM \(SQLText.name(link.table)) "
-                + "WHERE \(row) IN (SELECT value FROM json_each(?)) AND \(column) IS NOT NULL"
+                + "WHERE \(isRow(row)) AND \(column) IS NOT NULL"
         case .inverseColumn(let link):
             let column = SQLText.name(link.column)
             let position = isOrdered ? link.position.map { "\(SQLText.name($0)), " } ?? "" : ""
             return "SELECT \(column), \(row) FROM \(SQLText.name(link.table)) "
-                + "WHERE \(column) IN (SELECT value FROM json_each(?)) ORDER BY \(column), \(position)\(row)"
+                + "WHERE \(isRow(column)) ORDER BY \(column), \(position)\(row)"
         case .join(let link):
             let source = SQLText.name(link.source)
             let target = SQLText.name(link.target)
             let position = link.position.map { "\(SQLText.name($0)), " } ?? ""
             return "SELECT \(source), \(target) FROM \(SQLText.name(link.table)) "
-                + "WHERE \(source) IN (SELECT value FROM json_each(?)) ORDER BY \(source), \(position)\(target)"
+                + "WHERE \(isRow(source)) ORDER BY \(source), \(position)\(target)"
         }
     }
 
-    /// The statement that tells which rows of a ``list(_:)``, its one parameter, are objects of an entity.
+    /// The statement that tells which of the rows that its one parameter has are objects of an entity.
     package func existing(_ entity: Int) -> String {
         let condition = schema.entityCondition(entity, alias: "t").map { " AND \($0)" } ?? ""
         return "SELECT t.\(schema.rowColumn) FROM \(SQLText.name(schema.table(of: entity))) t "
-            + "WHERE t.\(schema.rowColumn) IN (SELECT value FROM json_each(?))\(condition)"
+            + "WHERE \(isRow("t.\(schema.rowColumn)"))\(condition)"
+    }
+
+    /// The condition that a row is one of those that the statement's one parameter has.
+    private func isRow(_ expression: String) -> String {
+        schema.dialect.isRow(expression, among: schema.dialect.placeholder(1, for: .rows([])))
     }
 
     /// Numbers as a JSON array, which one parameter takes however many they are.

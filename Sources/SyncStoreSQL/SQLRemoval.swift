@@ -15,6 +15,8 @@ package struct SQLRemoval: Sendable {
     }
 
     private let schema: SQLSchema
+    /// The temporary table.
+    private let doomed: String
     /// The rules that add objects.
     package let cascades: [Rule]
     /// The rules that refuse.
@@ -22,6 +24,8 @@ package struct SQLRemoval: Sendable {
 
     package init(_ schema: SQLSchema) {
         self.schema = schema
+        let dialect = schema.dialect
+        doomed = dialect == .sqlite ? "temp.sync_doomed" : "pg_temp.sync_doomed"
         var cascades: [Rule] = []
         var denials: [Rule] = []
         for layout in schema.model.layouts {
@@ -31,17 +35,21 @@ package struct SQLRemoval: Sendable {
                 let targetFamily = schema.familyIndex[relationship.destination]
                 switch relationship.declaration.deleteRule {
                 case .cascade:
+                    let round = dialect == .sqlite ? "?1" : "$1::bigint"
+                    let selection =
+                        "SELECT \(targetFamily), p.target, \(round) + 1 FROM \(doomed) d JOIN \(pairs) p "
+                        + "ON p.source = d.row WHERE d.family = \(family) AND d.round = \(round)"
                     let statement =
-                        "INSERT OR IGNORE INTO temp.sync_doomed (family, row, round) "
-                        + "SELECT \(targetFamily), p.target, ?1 + 1 FROM temp.sync_doomed d JOIN \(pairs) p "
-                        + "ON p.source = d.row WHERE d.family = \(family) AND d.round = ?1"
+                        dialect == .sqlite
+                        ? "INSERT OR IGNORE INTO \(doomed) (family, row, round) \(selection)"
+                        : "INSERT INTO \(doomed) (family, row, round) \(selection) ON CONFLICT DO NOTHING"
                     cascades.append(Rule(entity: layout.name, relationship: relationship.name, statement: statement))
                 case .deny:
                     let name = schema.families[family].namesEntity ? "o.\(schema.entityColumn)" : "NULL"
                     let statement =
-                        "SELECT \(name) FROM temp.sync_doomed d JOIN \(pairs) p ON p.source = d.row "
+                        "SELECT \(name) FROM \(doomed) d JOIN \(pairs) p ON p.source = d.row "
                         + "JOIN \(SQLText.name(schema.families[family].table)) o ON o.\(schema.rowColumn) = d.row "
-                        + "WHERE d.family = \(family) AND NOT EXISTS (SELECT 1 FROM temp.sync_doomed x "
+                        + "WHERE d.family = \(family) AND NOT EXISTS (SELECT 1 FROM \(doomed) x "
                         + "WHERE x.family = \(targetFamily) AND x.row = p.target) LIMIT 1"
                     denials.append(Rule(entity: layout.name, relationship: relationship.name, statement: statement))
                 case .nullify, .noAction: break
@@ -70,16 +78,27 @@ package struct SQLRemoval: Sendable {
     }
 
     /// Makes the temporary table, or empties it.
-    package static let preparation = """
-        CREATE TABLE IF NOT EXISTS temp.sync_doomed \
-        (family INTEGER NOT NULL, row INTEGER NOT NULL, round INTEGER NOT NULL, PRIMARY KEY (family, row)) WITHOUT ROWID; \
-        DELETE FROM temp.sync_doomed
-        """
+    package var preparation: String {
+        switch schema.dialect {
+        case .sqlite:
+            """
+            CREATE TABLE IF NOT EXISTS temp.sync_doomed \
+            (family INTEGER NOT NULL, row INTEGER NOT NULL, round INTEGER NOT NULL, PRIMARY KEY (family, row)) WITHOUT ROWID; \
+            DELETE FROM temp.sync_doomed
+            """
+        case .postgres:
+            """
+            CREATE TEMPORARY TABLE IF NOT EXISTS sync_doomed \
+            (family integer, row bigint, round bigint, PRIMARY KEY (family, row)) ON COMMIT DELETE ROWS; \
+            TRUNCATE pg_temp.sync_doomed
+            """
+        }
+    }
 
     /// Adds what a statement selects as the first round.
     package func start(_ selection: SQLStatementText, entity: Int) -> SQLStatementText {
         SQLStatementText(
-            "INSERT INTO temp.sync_doomed (family, row, round) "
+            "INSERT INTO \(doomed) (family, row, round) "
                 + "SELECT \(schema.familyIndex[entity]), s.*, 0 FROM (\(selection.text)) s", selection.bindings)
     }
 
@@ -87,16 +106,27 @@ package struct SQLRemoval: Sendable {
     package func counts(family: Int) -> String {
         guard schema.families[family].namesEntity else {
             let name = SQLText.literal(schema.model.layouts[schema.families[family].root].name)
-            return "SELECT \(name), count(*) FROM temp.sync_doomed WHERE family = \(family)"
+            return "SELECT \(name), count(*) FROM \(doomed) WHERE family = \(family)"
         }
-        return "SELECT o.\(schema.entityColumn), count(*) FROM temp.sync_doomed d "
+        return "SELECT o.\(schema.entityColumn), count(*) FROM \(doomed) d "
             + "JOIN \(SQLText.name(schema.families[family].table)) o ON o.\(schema.rowColumn) = d.row "
             + "WHERE d.family = \(family) GROUP BY 1"
+    }
+
+    /// Selects what the objects to go of a family are known by, in the order of their rows; ``SQLQueries/keyColumns(family:)`` says how.
+    package func keys(family: Int) -> String {
+        let columns = SQLQueries(schema).keyColumns(family: family)
+        var terms = ["o.\(schema.rowColumn)"]
+        if columns.namesEntity { terms.append("o.\(schema.entityColumn)") }
+        terms += columns.names.map { "o.\(SQLText.name($0))" }
+        return "SELECT \(terms.joined(separator: ", ")) FROM \(doomed) d "
+            + "JOIN \(SQLText.name(schema.families[family].table)) o ON o.\(schema.rowColumn) = d.row "
+            + "WHERE d.family = \(family) ORDER BY d.row"
     }
 
     /// Deletes the objects to go of a family; foreign keys take them off what stays.
     package func deletion(family: Int) -> String {
         "DELETE FROM \(SQLText.name(schema.families[family].table)) WHERE \(schema.rowColumn) IN "
-            + "(SELECT row FROM temp.sync_doomed WHERE family = \(family))"
+            + "(SELECT row FROM \(doomed) WHERE family = \(family))"
     }
 }

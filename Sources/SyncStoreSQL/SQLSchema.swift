@@ -68,6 +68,7 @@ package struct SQLSchema: Sendable {
     package let model: Model
     package let naming: SQLNaming
     package let dates: DateStorage
+    package let dialect: SQLDialect
     /// The families, in the order of their topmost entities.
     package let families: [Family]
     /// For each entity of the model, the place of its family.
@@ -84,13 +85,16 @@ package struct SQLSchema: Sendable {
     package let joins: [JoinLink]
 
     /// Lays out the tables of a model.
-    package init(_ model: Model, naming: SQLNaming = SQLNaming(), dates: DateStorage = .iso8601) {
-        var planner = SQLSchemaPlanner(model, naming: naming)
+    package init(
+        _ model: Model, naming: SQLNaming = SQLNaming(), dates: DateStorage = .iso8601, dialect: SQLDialect = .sqlite
+    ) {
+        var planner = SQLSchemaPlanner(model, naming: naming, dialect: dialect)
         planner.planFamilies()
         planner.planRelationships()
         self.model = model
         self.naming = naming
         self.dates = dates
+        self.dialect = dialect
         families = planner.families
         familyIndex = planner.familyIndex
         attributeColumns = planner.attributeColumns

@@ -4,7 +4,8 @@ import SyncModel
 struct SQLSchemaPlanner {
     private let model: Model
     private let naming: SQLNaming
-    private var tableNames = SQLNames()
+    private let dialect: SQLDialect
+    private var tableNames: SQLNames
     private var columnNames: [SQLNames] = []
     private(set) var families: [SQLSchema.Family] = []
     private(set) var familyIndex: [Int]
@@ -14,9 +15,11 @@ struct SQLSchemaPlanner {
     private(set) var references: [[(link: SQLSchema.ColumnLink, rule: DeleteRule)]] = []
     private(set) var joins: [SQLSchema.JoinLink] = []
 
-    init(_ model: Model, naming: SQLNaming) {
+    init(_ model: Model, naming: SQLNaming, dialect: SQLDialect) {
         self.model = model
         self.naming = naming
+        self.dialect = dialect
+        tableNames = SQLNames(dialect)
         familyIndex = Array(repeating: 0, count: model.layouts.count)
         columns = Array(repeating: [], count: model.layouts.count)
         relationships = Array(repeating: [], count: model.layouts.count)
@@ -27,7 +30,8 @@ struct SQLSchemaPlanner {
         for root in model.layouts where root.parent == nil {
             let wish = naming.tables[root.name] ?? root.name
             let table = tableNames.take(wish, otherwise: wish + "_table")
-            var names = SQLNames()
+            var names = SQLNames(dialect)
+            for name in dialect.reservedColumns { names.reserve(name) }
             _ = names.take(naming.rowColumn, otherwise: naming.rowColumn)
             _ = names.take(naming.entityColumn, otherwise: naming.entityColumn)
             var found: [SQLSchema.AttributeColumn] = []
@@ -105,7 +109,8 @@ struct SQLSchemaPlanner {
         let source = model.layouts[relationship.source].name
         let destination = model.layouts[relationship.destination].name
         let wish = naming.columns["\(source).\(relationship.name)"] ?? "\(source)_\(relationship.name)"
-        var names = SQLNames()
+        var names = SQLNames(dialect)
+        for name in dialect.reservedColumns { names.reserve(name) }
         let isSymmetric = inverse.map { RelationshipPlace($0) == RelationshipPlace(relationship) } ?? false
         let link = SQLSchema.JoinLink(
             table: tableNames.take(wish, otherwise: wish + "_join"),

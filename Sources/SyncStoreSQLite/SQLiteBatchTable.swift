@@ -19,8 +19,8 @@ final class SQLiteBatchTable {
         var objects: [Int64] = []
         /// What each row of the batch is to lead to, 0 for nothing; empty where that is so for all.
         var targets: [Int64] = []
-        /// What is found where a cell is absent, by slot; empty for null.
-        var defaults: [SQLBinding] = []
+        /// A row of what is found where a cell is absent; nil for null.
+        var defaults: BatchReader?
         /// Whether a cell is to be written, slot by slot for each of `rows`; empty for all.
         var isWritten: [Bool] = []
         /// The row of the batch whose cell is found, slot by slot for each of `rows`; empty where that is the row itself.
@@ -56,14 +56,12 @@ final class SQLiteBatchTable {
         let result: Swift.Result<Result, SQLiteError> = content.rows.withUnsafeBufferPointer { rows in
             content.objects.withUnsafeBufferPointer { objects in
                 content.targets.withUnsafeBufferPointer { targets in
-                    content.defaults.withUnsafeBufferPointer { defaults in
-                        content.isWritten.withUnsafeBufferPointer { isWritten in
-                            content.sources.withUnsafeBufferPointer { sources in
-                                shown.pointee.content = BatchTableState.Content(
-                                    reader: content.reader, rows: rows, objects: objects, targets: targets,
-                                    defaults: defaults, isWritten: isWritten, sources: sources)
-                                do throws(SQLiteError) { return .success(try body()) } catch { return .failure(error) }
-                            }
+                    content.isWritten.withUnsafeBufferPointer { isWritten in
+                        content.sources.withUnsafeBufferPointer { sources in
+                            shown.pointee.content = BatchTableState.Content(
+                                reader: content.reader, defaults: content.defaults, rows: rows, objects: objects,
+                                targets: targets, isWritten: isWritten, sources: sources)
+                            do throws(SQLiteError) { return .success(try body()) } catch { return .failure(error) }
                         }
                     }
                 }
@@ -97,10 +95,10 @@ private struct BatchTableState {
     /// The same as the table's content, where it lies.
     struct Content {
         let reader: BatchReader
+        let defaults: BatchReader?
         let rows: UnsafeBufferPointer<Int>
         let objects: UnsafeBufferPointer<Int64>
         let targets: UnsafeBufferPointer<Int64>
-        let defaults: UnsafeBufferPointer<SQLBinding>
         let isWritten: UnsafeBufferPointer<Bool>
         let sources: UnsafeBufferPointer<Int>
     }
@@ -136,18 +134,18 @@ private struct BatchTableState {
                 return sqlite3_result_int(call, isWritten ? 1 : 0)
             }
             let source = content.sources.isEmpty ? row : content.sources[place * columnCount + slot]
-            answer(call, content.reader, row: source, slot: slot, content.defaults)
+            if let defaults = content.defaults, content.reader.kind(row: source, slot: slot) == .absent {
+                answer(call, defaults, row: 0, slot: slot)
+            } else {
+                answer(call, content.reader, row: source, slot: slot)
+            }
         }
     }
 
     @inline(__always)
-    private func answer(
-        _ call: OpaquePointer?, _ reader: BatchReader, row: Int, slot: Int, _ defaults: UnsafeBufferPointer<SQLBinding>
-    ) {
+    private func answer(_ call: OpaquePointer?, _ reader: BatchReader, row: Int, slot: Int) {
         switch reader.kind(row: row, slot: slot) {
-        case .absent:
-            if defaults.isEmpty { sqlite3_result_null(call) } else { answer(call, defaults[slot]) }
-        case .null: sqlite3_result_null(call)
+        case .absent, .null: sqlite3_result_null(call)
         case .bool: sqlite3_result_int(call, reader.bool(row: row, slot: slot) ? 1 : 0)
         case .int: sqlite3_result_int64(call, reader.int(row: row, slot: slot))
         case .double: sqlite3_result_double(call, reader.double(row: row, slot: slot))
@@ -185,25 +183,6 @@ private struct BatchTableState {
     private func answer(_ call: OpaquePointer?, _ text: UnsafeMutablePointer<UInt8>, count: Int) {
         sqlite3_result_text64(
             call, UnsafeRawPointer(text).assumingMemoryBound(to: CChar.self), UInt64(count), nil, UInt8(SQLITE_UTF8))
-    }
-
-    @inline(never)
-    private func answer(_ call: OpaquePointer?, _ binding: SQLBinding) {
-        switch binding {
-        case .null: sqlite3_result_null(call)
-        case .integer(let number): sqlite3_result_int64(call, number)
-        case .real(let number): sqlite3_result_double(call, number)
-        case .text(let text):
-            var text = text
-            text.withUTF8 { bytes in
-                sqlite3_result_text64(
-                    call, sqliteContent(bytes), UInt64(bytes.count), transientContent, UInt8(SQLITE_UTF8))
-            }
-        case .blob(let data):
-            data.withUnsafeBytes { bytes in
-                sqlite3_result_blob64(call, bytes.baseAddress ?? emptyContent, UInt64(bytes.count), transientContent)
-            }
-        }
     }
 }
 

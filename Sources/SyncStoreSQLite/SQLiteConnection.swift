@@ -75,11 +75,6 @@ final class SQLiteConnection {
         return try statement.step() ? statement.integer(at: 0) : nil
     }
 
-    /// The row that was inserted last.
-    var lastInsertedRow: Int64 {
-        sqlite3_last_insert_rowid(handle)
-    }
-
     /// How many rows the last statement that changes some has changed.
     var changeCount: Int {
         Int(sqlite3_changes64(handle))
@@ -88,6 +83,13 @@ final class SQLiteConnection {
     /// Whether a transaction is open.
     var isInTransaction: Bool {
         sqlite3_get_autocommit(handle) == 0
+    }
+
+    /// Whether the file is no longer where it was opened: removed, renamed, or replaced by another.
+    var hasFileMoved: Bool {
+        var answer: Int32 = 0
+        let code = sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &answer)
+        return code == SQLITE_OK && answer != 0
     }
 
     /// The table that shows batches of so many cells a row to statements.

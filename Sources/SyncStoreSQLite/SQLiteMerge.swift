@@ -18,8 +18,8 @@ struct SQLiteMerge {
     let findByRow: String
     let probe: String
     let lastRow: String
-    /// What an insertion puts where a cell is absent.
-    let defaults: [SQLBinding]
+    /// A row of what an insertion puts where a cell is absent.
+    private let defaults: RecordBatch
 
     init(_ entity: Int, schema: SQLSchema) {
         layout = schema.model.layouts[entity]
@@ -33,9 +33,13 @@ struct SQLiteMerge {
         probe = statements.probe
         lastRow = statements.lastRow
         dates = schema.dates
-        defaults = layout.attributes.enumerated().map { slot, attribute in
-            slots.contains(slot) ? .null : schema.binding(attribute.defaultValue)
+        var defaults = RecordBatch(of: layout)
+        defaults.beginRecord()
+        for slot in layout.attributes.indices where !slots.contains(slot) {
+            defaults.setValue(layout.attributes[slot].defaultValue, at: slot)
         }
+        defaults.endRecord()
+        self.defaults = defaults
     }
 
     func run(
@@ -44,10 +48,13 @@ struct SQLiteMerge {
     ) throws -> MergeResult {
         let table = try connection.batchTable(columnCount: layout.attributes.count, dates: dates)
         return try batch.withReader { reader in
-            var run = SQLiteMergeRun(
-                self, reader, handles: handles, links: links, policy: policy, connection: connection, table: table)
-            try run.merge(0..<reader.count)
-            return run.result
+            try defaults.withReader { defaults in
+                var run = SQLiteMergeRun(
+                    self, reader, defaults: defaults, handles: handles, links: links, policy: policy,
+                    connection: connection, table: table)
+                try run.merge(0..<reader.count)
+                return run.result
+            }
         }
     }
 }

@@ -6,6 +6,7 @@ import SyncStoreSQL
 struct SQLiteMergeRun {
     private let merge: SQLiteMerge
     private let reader: BatchReader
+    private let defaults: BatchReader
     private let handles: [Int64]?
     private let links: InitialLinks?
     private let policy: MergePolicy
@@ -40,11 +41,12 @@ struct SQLiteMergeRun {
     }
 
     init(
-        _ merge: SQLiteMerge, _ reader: BatchReader, handles: [Int64]?, links: InitialLinks?, policy: MergePolicy,
-        connection: SQLiteConnection, table: SQLiteBatchTable
+        _ merge: SQLiteMerge, _ reader: BatchReader, defaults: BatchReader, handles: [Int64]?, links: InitialLinks?,
+        policy: MergePolicy, connection: SQLiteConnection, table: SQLiteBatchTable
     ) {
         self.merge = merge
         self.reader = reader
+        self.defaults = defaults
         self.handles = handles
         self.links = links
         self.policy = policy
@@ -238,7 +240,7 @@ struct SQLiteMergeRun {
             if let repeats = identities.repeats[row] { overlays[row] = overlay(repeats, on: row) }
         }
         let content = SQLiteBatchTable.Content(
-            reader: reader, rows: new, objects: result.rows, targets: links?.targets ?? [], defaults: merge.defaults,
+            reader: reader, rows: new, objects: result.rows, targets: links?.targets ?? [], defaults: defaults,
             sources: overlays.sources(of: new, columnCount: reader.columnCount))
         let statement = try connection.cached(merge.statements.insertion(relatedBy: links?.relationship))
         try table.lend(content) { () throws(SQLiteError) in try statement.run() }
@@ -254,10 +256,10 @@ struct SQLiteMergeRun {
             result.changes[row] = .unchanged
             guard policy.updates else { continue }
             for slot in 0..<reader.columnCount where reader.kind(row: row, slot: slot) != .absent {
-                let isSame =
-                    reader.kind(row: sources[slot], slot: slot) == .absent
-                    ? reader.value(row: row, slot: slot) == merge.layout.attributes[slot].defaultValue
-                    : reader.isEqual(row: row, slot: slot, to: reader, row: sources[slot], slot: slot)
+                let isDefault = reader.kind(row: sources[slot], slot: slot) == .absent
+                let isSame = reader.isEqual(
+                    row: row, slot: slot, to: isDefault ? defaults : reader, row: isDefault ? 0 : sources[slot],
+                    slot: slot)
                 guard !isSame else { continue }
                 sources[slot] = row
                 result.changes[row] = .updated

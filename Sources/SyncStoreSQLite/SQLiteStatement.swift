@@ -82,6 +82,9 @@ final class SQLiteStatement {
                     handle, Int32(index), sqliteContent(bytes), UInt64(bytes.count), transientContent,
                     UInt8(SQLITE_UTF8))
             }
+        case .typed(let text, _): bind(.text(text), at: index)
+        case .rows(let rows): bind(.text(SQLQueries.list(rows)), at: index)
+        case .blobs: preconditionFailure("SQLite has no parameters of many blobs")
         case .blob(let data):
             data.withUnsafeBytes { bytes in
                 _ = sqlite3_bind_blob64(

@@ -59,7 +59,7 @@ final class SQLiteTransaction: StoreTransaction {
         try await checked().link(batch)
     }
 
-    func remove(_ query: StoreQuery) async throws -> [String: Int] {
-        try await checked().remove(query)
+    func remove(_ query: StoreQuery, reportsKeys: Bool) async throws -> RemovalResult {
+        try await checked().remove(query, reportsKeys: reportsKeys)
     }
 }

@@ -4,7 +4,7 @@ import SyncStoreSQL
 
 /// Runs everything that one connection does, on a thread of its own.
 actor SQLiteWorker {
-    private let executor: SQLiteExecutor
+    private let executor: BlockingExecutor
     let schema: SQLSchema
     private let settings: SQLiteSettings
     private let queries: SQLQueries
@@ -19,7 +19,7 @@ actor SQLiteWorker {
 
     /// Makes a worker that opens its connection when it is first needed.
     init(_ settings: SQLiteSettings, schema: SQLSchema, label: String) {
-        executor = SQLiteExecutor(label: label)
+        executor = BlockingExecutor(label: label)
         self.settings = settings
         self.schema = schema
         queries = SQLQueries(schema)
@@ -108,7 +108,8 @@ actor SQLiteWorker {
     }
 
     func links(_ relationship: RelationshipLayout, of sources: [Int64]) throws -> [StoreLink] {
-        try opened().links(relationship, of: sources, queries)
+        try schema.model.check(relationship)
+        return try opened().links(relationship, of: sources, queries)
     }
 
     // MARK: Writing
@@ -116,20 +117,20 @@ actor SQLiteWorker {
     func merge(
         _ batch: RecordBatch, handles: [Int64]?, links: InitialLinks?, policy: MergePolicy
     ) throws -> MergeResult {
-        guard let layout = batch.layout.flatMap({ schema.model[$0.name] }), layout.attributes.count == batch.columnCount
-        else { preconditionFailure("a batch of no entity of the store's model") }
+        let layout = try schema.model.layout(of: batch, handles: handles)
         let merge = merges[layout.index] ?? SQLiteMerge(layout.index, schema: schema)
         defer { merges[layout.index] = merge }
         return try merge.run(batch, handles: handles, links: links, policy: policy, connection: try opened())
     }
 
     func link(_ batch: LinkBatch) throws -> LinkResult {
+        try schema.model.check(batch.relationship)
         var linking = try SQLiteLinking(batch, queries: queries, connection: try opened())
         return try linking.run()
     }
 
-    func remove(_ query: StoreQuery) throws -> [String: Int] {
-        try SQLiteRemoval(queries, connection: try opened()).run(query)
+    func remove(_ query: StoreQuery, reportsKeys: Bool) throws -> RemovalResult {
+        try SQLiteRemoval(queries, connection: try opened()).run(query, reportsKeys: reportsKeys)
     }
 }
 

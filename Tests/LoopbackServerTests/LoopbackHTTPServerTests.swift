@@ -185,29 +185,29 @@ import Testing
     }
 
     #if os(Linux)
-        @Test func nothingIsLeftBehind() async {
-            await #expect(processExitsWith: .success) {
-                func census() throws -> [Int] {
-                    try ["fd", "task"].map {
-                        try FileManager.default.contentsOfDirectory(atPath: "/proc/self/\($0)").count
-                    }
+    @Test func nothingIsLeftBehind() async {
+        await #expect(processExitsWith: .success) {
+            func census() throws -> [Int] {
+                try ["fd", "task"].map {
+                    try FileManager.default.contentsOfDirectory(atPath: "/proc/self/\($0)").count
                 }
-                func round() async throws {
-                    try await LoopbackHTTPServer.serving({ _ in .text("<hello>") }) { server in
-                        for _ in 0..<5 {
-                            let client = try #require(RawClient(port: server.port))
-                            client.send("GET / HTTP/1.1\r\n\r\n")
-                            _ = client.read(until: ">")
-                        }
-                    }
-                }
-                try await round()
-                let before = try census()
-                for _ in 0..<20 { try await round() }
-                // The runtime may add a thread of its own; a hundred connections would have added many.
-                let after = try census()
-                guard after[0] == before[0], after[1] <= before[1] + 2 else { exit(1) }
             }
+            func round() async throws {
+                try await LoopbackHTTPServer.serving({ _ in .text("<hello>") }) { server in
+                    for _ in 0..<5 {
+                        let client = try #require(RawClient(port: server.port))
+                        client.send("GET / HTTP/1.1\r\n\r\n")
+                        _ = client.read(until: ">")
+                    }
+                }
+            }
+            try await round()
+            let before = try census()
+            for _ in 0..<20 { try await round() }
+            // The runtime may add a thread of its own; a hundred connections would have added many.
+            let after = try census()
+            guard after[0] == before[0], after[1] <= before[1] + 2 else { exit(1) }
         }
+    }
     #endif
 }

@@ -1,11 +1,11 @@
 import Foundation
 
 #if canImport(Darwin)
-    import Darwin
+import Darwin
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #else
-    import Glibc
+import Glibc
 #endif
 
 /// A TCP client that sends what it is told, and shows what comes back. Its calls block: the server has threads of its own.
@@ -15,11 +15,11 @@ final class RawClient {
     /// - Returns: nil when the connection is refused.
     init?(port: Int) {
         #if canImport(Glibc)
-            socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         #elseif canImport(Musl)
-            socket = Musl.socket(AF_INET, SOCK_STREAM, 0)
+        socket = Musl.socket(AF_INET, SOCK_STREAM, 0)
         #else
-            socket = Darwin.socket(AF_INET, SOCK_STREAM, 0)
+        socket = Darwin.socket(AF_INET, SOCK_STREAM, 0)
         #endif
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -59,11 +59,11 @@ final class RawClient {
     private func read(atMost count: Int) -> [UInt8]? {
         var buffer = [UInt8](repeating: 0, count: count)
         #if canImport(Glibc)
-            let got = Glibc.read(socket, &buffer, count)
+        let got = Glibc.read(socket, &buffer, count)
         #elseif canImport(Musl)
-            let got = Musl.read(socket, &buffer, count)
+        let got = Musl.read(socket, &buffer, count)
         #else
-            let got = Darwin.read(socket, &buffer, count)
+        let got = Darwin.read(socket, &buffer, count)
         #endif
         return got > 0 ? Array(buffer.prefix(got)) : nil
     }

@@ -10,7 +10,7 @@ import Testing
         let clock = ManualClock()
         let processor: ScriptedProcessor
         let synchronizer: Synchronizer<ScriptedProcessor>
-        let service: SyncService<ScriptedProcessor>
+        let service: SyncService<SyncReport>
 
         init(
             schedule: SyncSchedule, onCall: @escaping @Sendable (ScriptedProcessor.Call) async throws -> Void = { _ in }
@@ -123,7 +123,7 @@ import Testing
             try await world.clock.waitForSleepers()
             #expect(world.clock.pendingDelays == [.seconds(delay)])
             #expect(world.service.health.consecutiveFailures == failures)
-            #expect(world.service.health.lastError?.errors.first?.stage == .list)
+            #expect((world.service.health.lastError as? SyncFailure)?.errors.first?.stage == .list)
             #expect(world.service.health.lastSuccess == nil)
             if failures == 4 { broken.update { $0 = false } }
             world.clock.advance(by: .seconds(delay))
@@ -153,6 +153,20 @@ import Testing
         try await world.clock.waitForSleepers()
         await #expect(throws: SyncServiceError.alreadyRunning) { try await world.service.run() }
         world.service.requestStop()
+        try await run.value
+    }
+
+    @Test func itRunsAnySync() async throws {
+        let clock = ManualClock()
+        let gate = Gate(isOpen: true)
+        let service = SyncService(schedule: everyMinute, clock: clock) {
+            try await gate.pass()
+            return "done"
+        }
+        let run = Task { try await service.run() }
+        try await clock.waitForSleepers()
+        #expect(service.health.lastReport == "done")
+        service.requestStop()
         try await run.value
     }
 

@@ -1,9 +1,11 @@
 import CoreDataModel
 import Foundation
 import JSONMapper
+import OneWaySynchronizer
 import StoreSync
 import SyncModel
 import SyncStore
+import SyncStoreSQLite
 import TestSupport
 import Testing
 
@@ -127,5 +129,47 @@ import Testing
         #expect(result.countsByEntity.mapValues(\.inserted) == ["User": 1, "Note": 1])
         #expect(ada.count == 1)
         #expect(String(decoding: json, as: UTF8.self).contains("hello"))
+    }
+
+    @Test func oneProcessKeepsADatabaseFresh() async throws {
+        let folder = try TemporaryDirectory()
+        let users = folder.url.appending(path: "users.json").path
+        try Data(json).write(to: URL(filePath: users))
+        let file = folder.url.appending(path: "data.sqlite").path
+        let mapper = try RecordMapper(try Self.model())
+        let store = try JSONStore(try await SQLiteStore(mapper.model, at: .file(file)), mapper: mapper)
+        // README
+        let service = SyncService(schedule: SyncSchedule(interval: .seconds(60)), lease: SQLiteLease(for: file)) {
+            try await store.sync(.file(users), into: "User")
+        }
+        // end of README
+        let run = Task { try await service.run() }
+        while service.health.lastSuccess == nil { await Task.yield() }
+        service.requestStop()
+        try await run.value
+        #expect(service.health.lastReport?.counts.inserted == 2)
+    }
+
+    @Test func observersSeeWhatCommitsChange() async throws {
+        let mapper = try RecordMapper(try Self.model())
+        let bytes = Array(#"[{"id": 1}]"#.utf8)
+        let printed = Task {
+            var printed: [Set<RecordKey>] = []
+            func print(_ keys: Set<RecordKey>...) {
+                printed += keys
+                // The loop is done.
+                withUnsafeCurrentTask { $0?.cancel() }
+            }
+            // README
+            let observed = ObservedStore(MemoryStore(mapper.model))
+            let changes = observed.changes()  // from now on
+            try await JSONStore(observed, mapper: mapper).sync(.bytes(bytes), into: "User")
+            for await change in changes {
+                print(change["User"].inserted, change["User"].updated, change["User"].deleted)  // keys
+            }
+            // end of README
+            return printed
+        }
+        #expect(try await printed.value == [[.identity(1)], [], []])
     }
 }

@@ -26,6 +26,14 @@ import Testing
         #expect(second.toleratedCount == 1)
     }
 
+    @Test func keysOfDeletedObjectsAreThoseOfAllThatAreCounted() async throws {
+        let world = try SyncWorld()
+        try await world.sync(#"[{"id":1,"reports":[{"id":2},{"id":3}]}]"#)
+        let result = try await world.sync(#"[{"id":1,"reports":[{"id":3}]}]"#, SyncOperations.all.subtracting(.delete))
+        #expect(result.counts.deleted == 1)
+        #expect(result.keys?.deleted == [.identity(2)])
+    }
+
     @Test func theSameAgainWritesNothing() async throws {
         let world = try SyncWorld()
         try await world.sync(Self.family)

@@ -148,8 +148,8 @@ private struct FaultyTransaction: StoreTransaction {
         return try await base.link(batch)
     }
 
-    func remove(_ query: StoreQuery) async throws -> [String: Int] {
+    func remove(_ query: StoreQuery, reportsKeys: Bool) async throws -> RemovalResult {
         try countdown.step()
-        return try await base.remove(query)
+        return try await base.remove(query, reportsKeys: reportsKeys)
     }
 }

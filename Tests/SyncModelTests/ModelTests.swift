@@ -83,6 +83,16 @@ import Testing
         }
     }
 
+    @Test func entitiesAreAddedOnce() throws {
+        let model = try Self.office.get()
+        let badge = Entity("Badge", identity: ["number"], attributes: [Attribute("number", .int64)], relationships: [])
+        let larger = try model.adding([badge])
+        #expect(larger.entities == model.entities + [badge])
+        #expect(try larger.adding([badge]) == larger)
+        let other = Entity("Badge", attributes: [], relationships: [])
+        #expect(throws: ModelError.duplicateEntity(entity: "Badge")) { try larger.adding([other]) }
+    }
+
     @Test func modelsAreEqualWhenTheyDeclareTheSame() throws {
         let model = try Self.office.get()
         #expect(try Model(model.entities) == model)

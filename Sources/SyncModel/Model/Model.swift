@@ -52,6 +52,16 @@ public struct Model: Sendable {
         return layout
     }
 
+    /// The same model with more entities behind those it has, such as what a sync keeps beside the data it is about.
+    ///
+    /// An entity that the model declares already in the same words is not added again, so that adding twice is adding once.
+    ///
+    /// - Throws: `ModelError.duplicateEntity` for an entity of which the model has another of the same name; `ModelError` where an entity
+    ///   contradicts the others.
+    public func adding(_ entities: [Entity]) throws(ModelError) -> Model {
+        try Model(self.entities + entities.filter { self[$0.name]?.entity != $0 })
+    }
+
     /// The same model with the identities of some entities replaced.
     ///
     /// A mapper that finds primary keys by names or annotations states here what it found, so that stores know.

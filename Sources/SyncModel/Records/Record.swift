@@ -43,8 +43,7 @@ public struct Record: Sendable {
 
     /// What it is found by; nil where the entity has no identity, or an attribute of it is null.
     public var key: RecordKey? {
-        let identity = layout.identitySlots.map { values[$0] }
-        return identity.isEmpty || identity.contains(where: \.isNull) ? nil : .identity(identity)
+        RecordKey(layout.identitySlots.map { values[$0] })
     }
 
     /// The value at a slot. The slot must exist.

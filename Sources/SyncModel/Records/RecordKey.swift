@@ -5,6 +5,12 @@ public enum RecordKey: Hashable, Sendable {
     /// A number that a store gave it; for records without an identity, or with null in it. Valid in that store alone.
     case row(Int64)
 
+    /// The key of an identity, by its values in order; nil where there is none, or one of them is null.
+    public init?(_ identity: [Value]) {
+        guard !identity.isEmpty, !identity.contains(where: \.isNull) else { return nil }
+        self = .identity(identity)
+    }
+
     /// The key of an identity of one attribute.
     public static func identity(_ value: some ValueConvertible) -> RecordKey {
         .identity([value.value])

@@ -4,9 +4,7 @@ extension MemoryState {
     mutating func merge(
         _ batch: RecordBatch, handles: [Int64]?, links: InitialLinks?, policy: MergePolicy
     ) throws -> MergeResult {
-        guard let layout = batch.layout.flatMap({ model[$0.name] }), layout.attributes.count == batch.columnCount else {
-            preconditionFailure("a batch of no entity of the store's model")
-        }
+        let layout = try model.layout(of: batch, handles: handles)
         var result = MergeResult(capacity: batch.count)
         try batch.withReader { reader in
             for row in 0..<reader.count {
@@ -73,8 +71,9 @@ extension MemoryState {
         return true
     }
 
-    mutating func link(_ batch: LinkBatch) -> LinkResult {
+    mutating func link(_ batch: LinkBatch) throws -> LinkResult {
         let relationship = batch.relationship
+        try model.check(relationship)
         let place = place(of: relationship)
         let source = model.layouts[relationship.source]
         let destination = model.layouts[relationship.destination]
@@ -110,7 +109,7 @@ extension MemoryState {
         return result
     }
 
-    mutating func remove(_ rows: [Int64], of layout: EntityLayout) throws -> [String: Int] {
+    mutating func remove(_ rows: [Int64], of layout: EntityLayout, reportsKeys: Bool) throws -> RemovalResult {
         var doomed: [Int: Set<Int64>] = [layout.root: Set(rows)]
         var waiting = rows.map { (root: layout.root, row: $0) }
         var next = 0
@@ -135,7 +134,9 @@ extension MemoryState {
                 }
             }
         }
-        var counts: [String: Int] = [:]
+        var result = RemovalResult()
+        // Keys are told in the order of rows.
+        if reportsKeys { waiting.sort { $0.row < $1.row } }
         for (root, row) in waiting {
             guard let object = tables[root][row] else { continue }
             detach(row, object)
@@ -144,9 +145,13 @@ extension MemoryState {
                 identities[object.entity][identity] = nil
             }
             tables[root].remove(row)
-            counts[layout.name, default: 0] += 1
+            result.counts[layout.name, default: 0] += 1
+            if reportsKeys {
+                let key = RecordKey(layout.identitySlots.map { object.values[$0] }) ?? .row(row)
+                result.keys[layout.name, default: []].append(StoredKey(row: row, key: key))
+            }
         }
-        return counts
+        return result
     }
 
     private func relationships(of row: Int64, root: Int) -> [RelationshipLayout] {

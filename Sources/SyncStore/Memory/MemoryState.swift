@@ -41,7 +41,7 @@ struct MemoryState: Sendable {
     /// Where a relationship's pairs are; the model gives every relationship such a place.
     func place(of relationship: RelationshipLayout) -> MemoryLinks.Place {
         guard let place = places[relationship.source][relationship.index] else {
-            preconditionFailure("a relationship of another model")
+            preconditionFailure("a relationship that was not checked")
         }
         return place
     }

@@ -105,6 +105,7 @@ private final class MemoryTransaction: StoreTransaction {
 
     func links(_ relationship: RelationshipLayout, of sources: [Int64]) async throws -> [StoreLink] {
         let state = try snapshot()
+        try model.check(relationship)
         return sources.flatMap { source in
             state.targets(of: source, by: relationship).map { StoreLink(source: source, target: $0) }
         }
@@ -117,12 +118,12 @@ private final class MemoryTransaction: StoreTransaction {
     }
 
     func link(_ batch: LinkBatch) async throws -> LinkResult {
-        try change { $0.link(batch) }
+        try change { try $0.link(batch) }
     }
 
-    func remove(_ query: StoreQuery) async throws -> [String: Int] {
+    func remove(_ query: StoreQuery, reportsKeys: Bool) async throws -> RemovalResult {
         let rows = try snapshot().rows(of: query)
         let layout = try model.layout(of: query.entity)
-        return try change { try $0.remove(rows, of: layout) }
+        return try change { try $0.remove(rows, of: layout, reportsKeys: reportsKeys) }
     }
 }

@@ -1,7 +1,7 @@
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Darwin)
-    import Darwin
+import Darwin
 #endif
 import Foundation
 
@@ -57,17 +57,17 @@ public struct MemoryProbe: Sendable {
     /// Highest resident memory of this process so far, in bytes.
     public static func ownPeakBytes() -> Int? {
         #if os(Linux)
-            // VmHWM starts anew at exec; ru_maxrss would start with the parent's.
-            guard let status = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8) else { return nil }
-            for line in status.split(separator: "\n") where line.hasPrefix("VmHWM:") {
-                return line.split(whereSeparator: { $0 == " " || $0 == "\t" }).dropFirst().first
-                    .flatMap { Int($0) }.map { $0 * 1024 }
-            }
-            return nil
+        // VmHWM starts anew at exec; ru_maxrss would start with the parent's.
+        guard let status = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8) else { return nil }
+        for line in status.split(separator: "\n") where line.hasPrefix("VmHWM:") {
+            return line.split(whereSeparator: { $0 == " " || $0 == "\t" }).dropFirst().first
+                .flatMap { Int($0) }.map { $0 * 1024 }
+        }
+        return nil
         #else
-            var usage = rusage()
-            guard getrusage(RUSAGE_SELF, &usage) == 0 else { return nil }
-            return Int(usage.ru_maxrss)
+        var usage = rusage()
+        guard getrusage(RUSAGE_SELF, &usage) == 0 else { return nil }
+        return Int(usage.ru_maxrss)
         #endif
     }
 }

@@ -1,39 +1,31 @@
 import Foundation
 import JSONMapper
 import SyncModel
-import Testing
+import SyncStore
 
 /// Runs the steps of a scenario on a store, up to the first expectation that does not hold.
 struct ScenarioRunner {
-    let corpus: Corpus
-    let scenario: Scenario
-    private let kind: StoreKind
+    private let scenario: StoreScenario
     private let world: ScenarioWorld?
 
-    init(_ scenario: Scenario, of corpus: Corpus, on kind: StoreKind) throws {
-        self.corpus = corpus
+    init(_ scenario: StoreScenario) throws {
         self.scenario = scenario
-        self.kind = kind
-        let model = try scenario.modelName.map { try corpus.model($0) }
-        world = try model.map { model in
+        world = try scenario.modelName.map { name in
             ScenarioWorld(
-                model: try scenario.dialect.identified(model), dialect: scenario.dialect,
+                model: try scenario.dialect.identified(try scenario.folder.model(name)), dialect: scenario.dialect,
                 transformers: scenario.transformers)
         }
     }
 
-    func run() async throws {
+    func run(_ makeStore: StoreConformance.MakeStore) async throws {
         let steps = try scenario.steps.map { try Step($0) }
         var subject: StoreSubject?
-        if let world { subject = try StoreSubject(world, try await kind.make(world.model)) }
+        if let world { subject = try StoreSubject(world, try await makeStore(world.model)) }
         for (index, step) in steps.enumerated() {
             do {
                 try await run(step, on: subject)
-            } catch let error as ExpectationFailedError {
-                throw error
             } catch {
-                Issue.record(error, "step \(index + 1) of \(scenario.testDescription)")
-                return
+                throw ConformanceCheckFailed(description: "step \(index + 1): \(error)")
             }
         }
     }
@@ -41,13 +33,12 @@ struct ScenarioRunner {
     private func run(_ step: Step, on subject: StoreSubject?) async throws {
         switch step {
         case .expectInflection(let function, let input, let equals):
-            try #require(try Self.inflect(input, function) == equals, "\(function) of \(input)")
+            try expect(try Self.inflect(input, function), equals, "\(function) of \(input)")
         case .expectDate(let input, let equals):
-            try #require(Self.milliseconds(input) == equals.flatMap { DateParser.milliseconds($0) }, "\(input)")
+            try expect(Self.milliseconds(input), equals.flatMap { DateParser.milliseconds($0) }, "\(input)")
         default:
-            let subject = try #require(subject, "the scenario names no model")
-            let values = ScenarioValues(model: try #require(world).model)
-            try await run(step, on: subject, values)
+            let subject = try found(subject, "a model, which the scenario must name")
+            try await run(step, on: subject, ScenarioValues(model: subject.world.model))
         }
     }
 
@@ -59,15 +50,15 @@ struct ScenarioRunner {
                 filter: try sync.filter.map { try values.predicate($0, of: sync.entity) },
                 parent: try sync.parent.map { ($0.entity, try values.predicate($0.filter, of: $0.entity)) },
                 relationship: sync.relationship, willInsert: sync.willInsert)
-            try await Self.run(fails: sync.fails) { try await subject.sync(request) }
+            try await run(fails: sync.fails, on: subject) { try await subject.sync(request) }
         case .importJSON(let entity, let json, let fails):
             let json = try bytes(json)
-            try await Self.run(fails: fails) { try await subject.importJSON(entity, json: json) }
+            try await run(fails: fails, on: subject) { try await subject.importJSON(entity, json: json) }
         case .insert(let entity, let attributes, let relationships):
             let layout = try values.model.layout(of: entity)
             var targets: [String: [RecordPredicate]] = [:]
             for (name, filter) in relationships.entries {
-                let relationship = try #require(layout.relationship(name), "\(entity).\(name)")
+                let relationship = try found(layout.relationship(name), "\(entity).\(name)")
                 let destination = values.model.layouts[relationship.destination].name
                 targets[name] = try filter.asObjects.map { try values.predicate($0, of: destination) }
             }
@@ -82,55 +73,61 @@ struct ScenarioRunner {
         case .insertOrUpdate(let entity, let json):
             try await subject.insertOrUpdate(entity, json: try bytes(json))
         case .updateByID(let entity, let id, let json, let isFound):
-            let found = try await subject.update(entity, id: try key(id, of: entity, values), json: try bytes(json))
-            try #require(found == isFound, "an object of the key was found: \(found)")
+            let wasFound = try await subject.update(entity, id: try key(id, of: entity, values), json: try bytes(json))
+            try expect(wasFound, isFound, "whether an object of the key was found")
         case .deleteByID(let entity, let id):
             try await subject.delete(entity, id: try key(id, of: entity, values))
         case .fill(let entity, let json, let filter, let changes):
             let isChanged = try await subject.fill(
                 entity, where: try filter.map { try values.predicate($0, of: entity) }, json: try bytes(json))
-            try #require(changes || !isChanged, "something counts as modified")
+            try expect(changes || !isChanged, true, "whether it changes nothing")
         default:
-            try await expect(step, of: subject, values)
+            try await examine(step, of: subject, values)
         }
     }
 
     // MARK: Expectations
 
-    private func expect(_ step: Step, of subject: StoreSubject, _ values: ScenarioValues) async throws {
+    private func examine(_ step: Step, of subject: StoreSubject, _ values: ScenarioValues) async throws {
         switch step {
         case .expectCount(let entity, let filter, let count):
-            let found = try await subject.count(entity, where: try values.predicate(filter, of: entity))
-            try #require(found == count, "\(entity) where \(filter.entries)")
+            let number = try await subject.count(entity, where: try values.predicate(filter, of: entity))
+            try expect(number, count, "the number of \(entity) where \(filter.entries)")
         case .expectObject(let entity, let filter, let expected):
-            try await expect(expected, where: try values.predicate(filter, of: entity), of: entity, subject, values)
+            try await examine(expected, where: try values.predicate(filter, of: entity), of: entity, subject, values)
         case .expectByID(let entity, let id, let expected):
             let layout = try values.model.layout(of: entity)
-            let slot = try #require(layout.identitySlots.first, "\(entity) has no primary key")
+            let slot = try found(layout.identitySlots.first, "a primary key of \(entity)")
             let predicate = Key(layout.attributes[slot].name) == (try key(id, of: entity, values))
             guard let expected else {
                 let count = try await subject.count(entity, where: predicate)
-                return try #require(count == 0, "\(entity) \(id)")
+                return try expect(count, 0, "the number of \(entity) \(id)")
             }
-            try await expect(expected, where: predicate, of: entity, subject, values)
+            try await examine(expected, where: predicate, of: entity, subject, values)
         case .expectOrder(let entity, let filter, let relationship, let attribute, let expected):
             let layout = try values.model.layout(of: entity)
-            let destination = values.model.layouts[try #require(layout.relationship(relationship)).destination]
-            let found = try await subject.members(
+            let destination = values.model.layouts[
+                try found(layout.relationship(relationship), "\(entity).\(relationship)").destination]
+            let members = try await subject.members(
                 entity, where: try values.predicate(filter, of: entity), relationship: relationship,
                 attribute: attribute)
-            let type = destination.attributes[try #require(destination.slot(of: attribute))].type
-            try #require(found == (try expected.map { try values.value($0, for: type) }))
+            let slot = try found(destination.slot(of: attribute), "\(destination.name).\(attribute)")
+            let type = destination.attributes[slot].type
+            try expect(
+                members, try expected.map { try values.value($0, for: type) },
+                "\(entity).\(relationship) by \(attribute)")
         case .expectExport(let export):
-            try await expect(export, of: subject, values)
+            try await examine(export, of: subject, values)
         case .expectModel(let entity, let localPrimaryKey, let remotePrimaryKey, let remoteKeys):
             let layout = try values.model.layout(of: entity)
             let keys = EntityKeys(layout, in: values.model, dialect: scenario.dialect)
-            if let localPrimaryKey { try #require(keys.localPrimaryKey == localPrimaryKey, "\(entity)") }
-            if let remotePrimaryKey { try #require(keys.remotePrimaryKey == remotePrimaryKey, "\(entity)") }
+            if let localPrimaryKey { try expect(keys.localPrimaryKey, localPrimaryKey, "the primary key of \(entity)") }
+            if let remotePrimaryKey {
+                try expect(keys.remotePrimaryKey, remotePrimaryKey, "the remote key of \(entity)")
+            }
             for (attribute, key) in remoteKeys.entries {
                 let path = keys.attribute(attribute)?.path()?.joined(separator: ".")
-                try #require(path.map { .string($0) } == key, "\(entity).\(attribute)")
+                try expect(path.map { .string($0) }, key, "the remote key of \(entity).\(attribute)")
             }
         default:
             // Steps without a model have been run before.
@@ -138,41 +135,43 @@ struct ScenarioRunner {
         }
     }
 
-    private func expect(
+    private func examine(
         _ expected: JSONObject, where predicate: RecordPredicate, of entity: String, _ subject: StoreSubject,
         _ values: ScenarioValues
     ) async throws {
         let keys = expected.entries.map(\.key)
         let rows = try await subject.values(entity, where: predicate, at: keys)
-        try #require(rows.count == 1, "there are \(rows.count) \(entity) where \(predicate)")
-        for (found, (key, value)) in zip(rows[0], expected.entries) {
-            try #require(
-                try values.isEqual(found, to: value, at: key, of: entity), "\(entity).\(key) is \(found), not \(value)")
+        try expect(rows.count, 1, "the number of \(entity) where \(predicate)")
+        for (stored, (key, value)) in zip(rows[0], expected.entries) {
+            guard try values.isEqual(stored, to: value, at: key, of: entity) else {
+                throw ConformanceCheckFailed(description: "\(entity).\(key): found \(stored), expected \(value)")
+            }
         }
     }
 
-    private func expect(_ export: Step.Export, of subject: StoreSubject, _ values: ScenarioValues) async throws {
+    private func examine(_ export: Step.Export, of subject: StoreSubject, _ values: ScenarioValues) async throws {
         let bytes = try await subject.export(
             export.entity, where: try values.predicate(export.filter, of: export.entity),
             options: try ExportOptions(scenario: export.options, dialect: scenario.dialect))
         let text = String(decoding: bytes, as: UTF8.self)
         let json = try JSONValue(parsing: bytes)
         guard case .object(let object) = json else {
-            Issue.record("the export is no object: \(text)")
-            return
+            throw ConformanceCheckFailed(description: "the export is no object: \(text)")
         }
-        if let equals = export.equals {
-            try #require(json.isEquivalent(to: equals), "\(text)")
+        if let equals = export.equals, !json.isEquivalent(to: equals) {
+            throw ConformanceCheckFailed(description: "the export: found \(text), expected \(equals)")
         }
         for (key, value) in export.contains?.entries ?? [] {
-            let found = try #require(object[key], "\(key) is missing in \(text)")
-            try #require(found.isEquivalent(to: value), "\(key) is \(found), not \(value)")
+            let exported = try found(object[key], "\(key) in \(text)")
+            guard exported.isEquivalent(to: value) else {
+                throw ConformanceCheckFailed(description: "\(key): found \(exported), expected \(value)")
+            }
         }
         if let keys = export.keys {
-            try #require(object.entries.map(\.key).sorted() == keys.sorted(), "\(text)")
+            try expect(object.entries.map(\.key).sorted(), keys.sorted(), "the keys of \(text)")
         }
         for key in export.absentKeys ?? [] {
-            try #require(object[key] == nil, "\(key) is in \(text)")
+            try expect(object[key] == nil, true, "whether \(key) is absent in \(text)")
         }
     }
 
@@ -180,7 +179,7 @@ struct ScenarioRunner {
 
     private func bytes(_ payload: Step.Payload) throws -> [UInt8] {
         switch payload {
-        case .file(let name): try corpus.bytes(of: "json/\(name)")
+        case .file(let name): try scenario.folder.bytes(of: "json/\(name)")
         case .inline(let value): try value.bytes
         }
     }
@@ -191,7 +190,7 @@ struct ScenarioRunner {
         let layout = try values.model.layout(of: entity)
         var result: [String: Value] = [:]
         for (name, value) in attributes.entries {
-            let slot = try #require(layout.slot(of: name), "\(entity).\(name)")
+            let slot = try found(layout.slot(of: name), "\(entity).\(name)")
             result[name] = try values.value(value, for: layout.attributes[slot].type)
         }
         return result
@@ -199,18 +198,25 @@ struct ScenarioRunner {
 
     private func key(_ id: JSONValue, of entity: String, _ values: ScenarioValues) throws -> Value {
         let layout = try values.model.layout(of: entity)
-        let slot = try #require(layout.identitySlots.first, "\(entity) has no primary key")
+        let slot = try found(layout.identitySlots.first, "a primary key of \(entity)")
         return try values.value(id, for: layout.attributes[slot].type)
     }
 
-    private static func run(fails: Bool, _ body: () async throws -> Void) async throws {
+    /// A step that must fail, if it says so, and then leave all as it was.
+    private func run(fails: Bool, on subject: StoreSubject, _ body: () async throws -> Void) async throws {
+        guard fails else { return try await body() }
+        let before = try await subject.state()
         do {
             try await body()
         } catch {
-            guard fails else { throw error }
-            return
+            return try expect(try await subject.state(), before, "what the store holds after a failure")
         }
-        try #require(!fails, "the step did not fail")
+        throw ConformanceCheckFailed(description: "nothing was thrown")
+    }
+
+    private func found<T>(_ value: T?, _ what: String) throws -> T {
+        guard let value else { throw ConformanceCheckFailed(description: "there is no \(what)") }
+        return value
     }
 
     private static func inflect(_ input: String, _ function: String) throws -> String? {

@@ -12,6 +12,7 @@ enum MergeChecks {
         ("a policy is kept", policy),
         ("a row for a given object is for that one", handles),
         ("a parent entity finds the objects of its sub-entities", inheritance),
+        ("what is of another model is refused", foreign),
         ("every type comes back as it was put in", types),
     ]
 
@@ -112,6 +113,39 @@ enum MergeChecks {
         }
         try await expect(.abstractEntity(entity: "Shape"), "an object of an abstract entity") {
             try await store.transaction { _ = try await $0.put("Shape", ["id": 2]) }
+        }
+    }
+
+    private static func foreign(_ store: any Store) async throws {
+        let other = try Model {
+            Entity("Person", identity: "id") {
+                Attribute("id", .string)
+                Relationship("notes", toMany: "Person")
+            }
+            Entity("Stranger", attributes: [Attribute("id", .int64)], relationships: [])
+        }
+        let people = try ConformanceModel.batch("Person", [["id": "1"]], of: other)
+        let strangers = try ConformanceModel.batch("Stranger", [["id": 1]], of: other)
+        let relationship = try other.layout(of: "Person").relationships[0]
+        try await store.transaction { transaction in
+            try await expect(.foreignBatch(entity: "Person"), "a batch of other attributes") {
+                _ = try await transaction.merge(people, handles: nil, policy: MergePolicy())
+            }
+            try await expect(.foreignBatch(entity: "Stranger"), "a batch of an unknown entity") {
+                _ = try await transaction.merge(strangers, handles: nil, policy: MergePolicy())
+            }
+            try await expect(.foreignBatch(entity: nil), "a batch of no entity") {
+                _ = try await transaction.merge(RecordBatch(columnCount: 1), handles: nil, policy: MergePolicy())
+            }
+            try await expect(.unsuitableHandles(entity: "Note"), "too few handles") {
+                try await transaction.put("Note", ["id": 1], ["id": 2], handles: [0])
+            }
+            try await expect(.foreignRelationship(relationship: "notes"), "links by another relationship") {
+                _ = try await transaction.links(relationship, of: [])
+            }
+            try await expect(.foreignRelationship(relationship: "notes"), "linking by another relationship") {
+                _ = try await transaction.link(LinkBatch(relationship, mode: .replace))
+            }
         }
     }
 

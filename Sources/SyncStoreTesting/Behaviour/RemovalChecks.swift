@@ -7,6 +7,7 @@ enum RemovalChecks {
         ("what depends on an object goes with it, what does not is let go", rules),
         ("a denied deletion deletes nothing", denial),
         ("what is not in a set is deleted, within a scope", absent),
+        ("what was deleted is named on request", keys),
         ("an identity is free once its object is gone", identity),
         ("a store is emptied", erase),
     ]
@@ -19,11 +20,11 @@ enum RemovalChecks {
             try await transaction.tie("Person", person[0], "notes", [notes[0], notes[1]])
             try await transaction.tie("Person", person[0], "tags", [tag])
             try await transaction.tie("Person", person[1], "favourite", [tag])
-            let counts = try await transaction.remove(StoreQuery("Person", where: Key("id") == 1))
-            try expect(counts, ["Person": 1, "Note": 2], "what was deleted")
+            let result = try await transaction.remove(StoreQuery("Person", where: Key("id") == 1))
+            try expect(result, RemovalResult(counts: ["Person": 1, "Note": 2]), "what was deleted")
             try expect(try await transaction.column("id", StoreQuery("Note")), [3], "notes left")
             try expect(try await transaction.targets("Tag", tag, "people"), [], "people of the tag")
-            _ = try await transaction.remove(StoreQuery("Tag"))
+            try await transaction.remove(StoreQuery("Tag"))
             try expect(
                 try await transaction.targets("Person", person[1], "favourite"), [], "a reference without inverse")
             try expect(
@@ -43,8 +44,9 @@ enum RemovalChecks {
         }
         try expect(try await store.count(StoreQuery("Company")), 2, "companies left")
         try await store.transaction { transaction in
-            _ = try await transaction.remove(StoreQuery("Person"))
-            try expect(try await transaction.remove(StoreQuery("Company")), ["Company": 2], "companies without people")
+            try await transaction.remove(StoreQuery("Person"))
+            try expect(
+                try await transaction.remove(StoreQuery("Company")).counts, ["Company": 2], "companies without people")
         }
     }
 
@@ -55,15 +57,43 @@ enum RemovalChecks {
             ).rows
             let query = StoreQuery("Person", where: Key("age") > 15, rows: .except(RowSet([rows[2]])))
             try expect(try await transaction.count(query), 2, "what is absent")
-            try expect(try await transaction.remove(query), ["Person": 2], "what was deleted")
+            try expect(try await transaction.remove(query).counts, ["Person": 2], "what was deleted")
             try expect(try await transaction.column("id", StoreQuery("Person")), [1, 3], "what is left")
+        }
+    }
+
+    private static func keys(_ store: any Store) async throws {
+        try await store.transaction { transaction in
+            let people = try await transaction.put("Person", ["id": 2], ["id": 1], ["id": 3], ["id": .null]).rows
+            let employee = try await transaction.put("Employee", ["id": 7]).rows[0]
+            let notes = try await transaction.put("Note", ["id": 5], ["id": .null], ["id": 6]).rows
+            try await transaction.tie("Person", people[0], "notes", [notes[0]])
+            try await transaction.tie("Person", employee, "notes", [notes[1]])
+            try await transaction.tie("Person", people[2], "notes", [notes[2]])
+            let query = StoreQuery("Person", rows: .except(RowSet([people[2]])))
+            let result = try await transaction.remove(query, reportsKeys: true)
+            try expect(result.counts, ["Person": 3, "Employee": 1, "Note": 2], "how many were deleted")
+            try expect(
+                result.keys,
+                [
+                    "Person": [
+                        StoredKey(row: people[0], key: .identity(2)), StoredKey(row: people[1], key: .identity(1)),
+                        StoredKey(row: people[3], key: .row(people[3])),
+                    ],
+                    "Employee": [StoredKey(row: employee, key: .identity(7))],
+                    "Note": [
+                        StoredKey(row: notes[0], key: .identity(5)), StoredKey(row: notes[1], key: .row(notes[1])),
+                    ],
+                ], "what was deleted")
+            try expect(
+                try await transaction.remove(query, reportsKeys: true), RemovalResult(), "what was deleted then")
         }
     }
 
     private static func identity(_ store: any Store) async throws {
         try await store.transaction { transaction in
             let former = try await transaction.put("Employee", ["id": 1, "name": "a"]).rows[0]
-            _ = try await transaction.remove(StoreQuery("Person"))
+            try await transaction.remove(StoreQuery("Person"))
             let result = try await transaction.put("Employee", ["id": 1])
             try expect(result.changes, [.inserted], "the identity again")
             try expect(

@@ -136,7 +136,7 @@ struct StoreSubject {
     }
 
     func delete(_ entity: String, where predicate: RecordPredicate) async throws {
-        try await json.store.transaction { _ = try await $0.remove(StoreQuery(entity, where: predicate)) }
+        try await json.store.transaction { try await $0.remove(StoreQuery(entity, where: predicate)) }
     }
 
     func count(_ entity: String, where predicate: RecordPredicate) async throws -> Int {
@@ -154,6 +154,17 @@ struct StoreSubject {
                 rows.append(values)
             }
             return rows
+        }
+    }
+
+    /// All objects with all that they are related to.
+    func state() async throws -> [[StoredRecord]] {
+        try await json.store.read { reader in
+            var state: [[StoredRecord]] = []
+            for layout in reader.model.layouts where layout.parent == nil {
+                state.append(try await reader.records(StoreQuery(layout.name), with: layout.relationships.map(\.name)))
+            }
+            return state
         }
     }
 

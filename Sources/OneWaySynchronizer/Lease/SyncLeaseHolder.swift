@@ -1,0 +1,49 @@
+public import Foundation
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
+/// Who holds a lease: a process of a host.
+public struct SyncLeaseHolder: Hashable, Sendable, Codable {
+    /// The name of the host, as it calls itself.
+    public let host: String
+
+    /// The name of the program.
+    public let program: String
+
+    /// The number of the process on its host.
+    public let processID: Int32
+
+    /// When the lease was asked for that was then granted, by the clock of the host.
+    public let since: Date
+
+    /// A holder; this process where nothing is said.
+    public init(
+        host: String? = nil, program: String? = nil,
+        processID: Int32 = ProcessInfo.processInfo.processIdentifier, since: Date = Date()
+    ) {
+        self.host = host ?? Self.thisHost
+        self.program = program ?? ProcessInfo.processInfo.processName
+        self.processID = processID
+        self.since = since
+    }
+
+    /// Asked of the system itself: Foundation may ask the network.
+    private static let thisHost: String = {
+        var name = [CChar](repeating: 0, count: 256)
+        guard gethostname(&name, name.count - 1) == 0 else { return "unknown host" }
+        return String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }()
+}
+
+extension SyncLeaseHolder: CustomStringConvertible {
+    /// Such as `Demo (process 4711 on web-1) since 2026-11-21T13:00:00Z`.
+    public var description: String {
+        "\(program) (process \(processID) on \(host)) since \(since.formatted(.iso8601))"
+    }
+}

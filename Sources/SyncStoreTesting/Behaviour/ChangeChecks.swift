@@ -1,0 +1,44 @@
+import SyncModel
+import SyncStore
+
+/// What an `ObservedStore` around the store tells of it.
+enum ChangeChecks {
+    static let all: [(String, @Sendable (any Store) async throws -> Void)] = [
+        ("what a transaction changed is told after its commit", changes)
+    ]
+
+    private static func changes(_ base: any Store) async throws {
+        let store = ObservedStore(base)
+        var seen = store.changes().makeAsyncIterator()
+        let (people, notes) = try await store.transaction { transaction in
+            let people = try await transaction.put("Person", ["id": 1], ["id": 2], ["id": 3]).rows
+            let notes = try await transaction.put("Note", ["id": 1], ["id": 2]).rows
+            try await transaction.tie("Person", people[0], "notes", notes)
+            return (people, notes)
+        }
+        try expect(
+            await seen.next(),
+            ChangeSet([
+                "Person": ChangeSet.Keys(inserted: [.identity(1), .identity(2), .identity(3)]),
+                "Note": ChangeSet.Keys(inserted: [.identity(1), .identity(2)]),
+            ]), "what was inserted")
+        try await store.transaction { transaction in
+            // 1 goes with its notes, 2 is another now, 3 has a note for a moment, 4 comes, and 5 comes and goes.
+            try await transaction.tie("Person", people[2], "notes", [notes[1]])
+            try await transaction.remove(StoreQuery("Person", where: Key("id") == 1))
+            try await transaction.remove(StoreQuery("Note", where: Key("id") == 2))
+            try await transaction.put("Person", ["id": 22], handles: [people[1]])
+            try await transaction.put("Person", ["id": 4], ["id": 5], ["id": 3])
+            try await transaction.put("Person", ["id": 4, "name": "d"])
+            try await transaction.remove(StoreQuery("Person", where: Key("id") == 5))
+        }
+        try expect(
+            await seen.next(),
+            ChangeSet([
+                "Person": ChangeSet.Keys(
+                    inserted: [.identity(22), .identity(4)], updated: [.identity(3)],
+                    deleted: [.identity(1), .identity(2)]),
+                "Note": ChangeSet.Keys(deleted: [.identity(1), .identity(2)]),
+            ]), "what was changed")
+    }
+}

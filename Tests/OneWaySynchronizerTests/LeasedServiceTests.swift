@@ -1,0 +1,138 @@
+import Foundation
+import OneWaySynchronizer
+import TestSupport
+import Testing
+
+/// Services that share a lease, of which one syncs.
+@Suite struct LeasedServiceTests {
+    private let clock = ManualClock()
+    private let lease: ScriptedLease
+    private let log = EventLog<String>()
+    private let everyMinute = SyncSchedule(interval: .seconds(60), jitter: 0)
+    private let other = SyncLeaseHolder(host: "web-1", program: "Demo", processID: 4711)
+
+    init() {
+        lease = ScriptedLease(duration: .seconds(9), clock: clock)
+    }
+
+    private func service(_ name: String, gate: Gate = Gate(isOpen: true)) -> SyncService<String> {
+        SyncService(schedule: everyMinute, lease: lease, clock: clock) { [log] in
+            log.append(name)
+            try await gate.pass()
+            return name
+        }
+    }
+
+    @Test func oneServiceSyncsAndTheOtherStandsBy() async throws {
+        let first = service("first")
+        let second = service("second")
+        let runFirst = Task { try await first.run() }
+        try await log.wait(for: "first")
+        let runSecond = Task { try await second.run() }
+        try await lease.log.wait(for: .refused)
+        while !second.health.isStandingBy { await Task.yield() }
+        #expect(second.health.leaseHolder?.processID == ProcessInfo.processInfo.processIdentifier)
+        second.trigger()
+        try await lease.log.wait(for: .refused, count: 2)
+        #expect(log.events == ["first"])
+        first.requestStop()
+        try await runFirst.value
+        // Asked again within a third of the lease's time, it takes over, and does what it was asked for.
+        try await clock.waitForSleepers()
+        clock.advance(by: .seconds(3))
+        try await log.wait(for: "second")
+        try await clock.waitForSleepers(3)
+        #expect(!second.health.isStandingBy && second.health.leaseHolder == nil)
+        second.requestStop()
+        try await runSecond.value
+        #expect(lease.holder == nil)
+    }
+
+    @Test func aLostLeaseCancelsTheSyncAndTheServiceStandsByAgain() async throws {
+        let gate = Gate()
+        let service = service("sync", gate: gate)
+        let run = Task { try await service.run() }
+        try await gate.waitForArrivals()
+        try await clock.waitForSleepers(2)
+        lease.seize(by: other)
+        clock.advance(by: .seconds(3))
+        try await lease.log.wait(for: .released)
+        try await clock.waitForSleepers()
+        #expect(clock.pendingDelays == [.seconds(3)])
+        #expect(service.health.lastError is SyncLeaseError)
+        #expect(service.health.lastSuccess == nil)
+        #expect(service.health.consecutiveFailures == 1)
+        clock.advance(by: .seconds(3))
+        try await lease.log.wait(for: .refused)
+        try await clock.waitForSleepers()
+        #expect(service.health.leaseHolder == other)
+        gate.open()
+        lease.giveUp()
+        clock.advance(by: .seconds(3))
+        try await log.wait(for: "sync", count: 2)
+        service.requestStop()
+        try await run.value
+        #expect(service.health.lastReport == "sync")
+    }
+
+    @Test func aStopEndsTheStandby() async throws {
+        lease.seize(by: other)
+        let service = service("sync")
+        let run = Task { try await service.run() }
+        try await clock.waitForSleepers()
+        service.requestStop()
+        try await run.value
+        #expect(log.events.isEmpty)
+        #expect(!service.health.isStandingBy)
+    }
+
+    @Test func aCancelEndsTheStandby() async throws {
+        lease.seize(by: other)
+        let service = service("sync")
+        let run = Task { try await service.run() }
+        try await clock.waitForSleepers()
+        run.cancel()
+        await #expect(throws: CancellationError.self) { try await run.value }
+    }
+
+    @Test func aCancelEndsTheSyncAndReleasesTheLease() async throws {
+        let gate = Gate()
+        let service = service("sync", gate: gate)
+        let run = Task { try await service.run() }
+        try await gate.waitForArrivals()
+        run.cancel()
+        await #expect(throws: CancellationError.self) { try await run.value }
+        #expect(lease.holder == nil)
+        #expect(service.health.consecutiveFailures == 0)
+    }
+
+    @Test func aStopLetsTheSyncFinishUnderTheLease() async throws {
+        let gate = Gate()
+        let service = service("sync", gate: gate)
+        let run = Task { try await service.run() }
+        try await gate.waitForArrivals()
+        service.requestStop()
+        #expect(lease.holder != nil)
+        gate.open()
+        try await run.value
+        #expect(lease.log.events == [.granted, .released])
+        #expect(service.health.lastReport == "sync")
+    }
+
+    @Test func aLeaseThatCannotBeAskedForIsAFailure() async throws {
+        struct DeafLease: SyncLease {
+            let name = "nobody"
+            let duration = Duration.seconds(9)
+            func tryAcquire(for holder: SyncLeaseHolder) async throws -> SyncLeaseAnswer {
+                throw TestError("no answer")
+            }
+        }
+        let service = SyncService(schedule: everyMinute, lease: DeafLease(), clock: clock) {}
+        let run = Task { try await service.run() }
+        try await clock.waitForSleepers()
+        #expect(clock.pendingDelays == [.seconds(3)])
+        #expect(service.health.lastError as? TestError == TestError("no answer"))
+        service.requestStop()
+        try await run.value
+    }
+}

@@ -1,0 +1,132 @@
+import Foundation
+import OneWaySynchronizer
+import TestSupport
+import Testing
+
+@testable import SyncStoreSQLite
+
+/// One holder at a time of the lease on a file.
+@Suite struct SQLiteLeaseTests {
+    private let folder: TemporaryDirectory
+    private let file: String
+    private let holder = SyncLeaseHolder(
+        host: "web-1", program: "Demo", processID: 4711, since: Date(timeIntervalSince1970: 0))
+
+    init() throws {
+        folder = try TemporaryDirectory()
+        file = folder.url.appending(path: "data.sqlite").path
+    }
+
+    private func grant(_ lease: SQLiteLease) async throws -> any SyncLeaseGrant {
+        guard case .granted(let grant) = try await lease.tryAcquire(for: holder) else {
+            throw TestError("not granted")
+        }
+        return grant
+    }
+
+    private func isFree() async throws -> Bool {
+        switch try await SQLiteLease(for: file).tryAcquire(for: SyncLeaseHolder()) {
+        case .granted(let grant):
+            await grant.release()
+            return true
+        case .held(let other):
+            #expect(other == holder)
+            return false
+        }
+    }
+
+    @Test func itIsGrantedToOneAtATime() async throws {
+        let grant = try await grant(SQLiteLease(for: file))
+        #expect(try await !isFree())
+        try await grant.renew()
+        #expect(try await !isFree())
+        await grant.release()
+        #expect(try await isFree())
+    }
+
+    @Test func aGrantThatIsDroppedIsReleased() async throws {
+        var grant: (any SyncLeaseGrant)? = try await grant(SQLiteLease(for: file))
+        #expect(try await !isFree())
+        try await grant?.renew()
+        grant = nil
+        #expect(try await isFree())
+    }
+
+    @Test func whoHoldsItCanBeReadBySQL() async throws {
+        let grant = try await grant(SQLiteLease(for: file))
+        #expect(try rows() == ["web-1|Demo|4711|1970-01-01T00:00:00Z"])
+        await grant.release()
+        #expect(try rows() == [])
+    }
+
+    /// What a program that knows nothing of leases reads.
+    private func rows() throws -> [String] {
+        let connection = try SQLiteConnection(path: file + "-lease", isReadOnly: true, busyTimeout: 1000)
+        let statement = try connection.prepare(
+            "SELECT host || '|' || program || '|' || process || '|' || since FROM lease")
+        var rows: [String] = []
+        while try statement.step() { rows.append(statement.text(at: 0)) }
+        return rows
+    }
+
+    @Test func everyPathToAFileHasItsLease() async throws {
+        let link = folder.url.appending(path: "link.sqlite")
+        let relativeLink = folder.url.appending(path: "relative.sqlite")
+        try FileManager.default.createSymbolicLink(atPath: link.path, withDestinationPath: relativeLink.path)
+        try FileManager.default.createSymbolicLink(atPath: relativeLink.path, withDestinationPath: "data.sqlite")
+        let grant = try await grant(SQLiteLease(for: folder.url.appending(path: "./sub/../data.sqlite").path))
+        for existing in [false, true] {
+            if existing { try Data().write(to: URL(filePath: file)) }
+            for path in [link.path, relativeLink.path, file] {
+                guard case .held = try await SQLiteLease(for: path).tryAcquire(for: SyncLeaseHolder()) else {
+                    Issue.record("\(path) has another lease, existing: \(existing)")
+                    continue
+                }
+            }
+        }
+        await grant.release()
+    }
+
+    @Test func aLeaseWhoseFileIsReplacedIsLost() async throws {
+        let grant = try await grant(SQLiteLease(for: file))
+        try FileManager.default.removeItem(atPath: file + "-lease")
+        await #expect(throws: SQLiteError.self) { try await grant.renew() }
+        let successor = try await self.grant(SQLiteLease(for: file))
+        await #expect(throws: SQLiteError.self) { try await grant.renew() }
+        await grant.release()
+        try await successor.renew()
+        #expect(try await !isFree())
+        await successor.release()
+    }
+
+    @Test func aFolderThatDoesNotExistIsAnError() async throws {
+        let lease = SQLiteLease(for: folder.url.appending(path: "none/data.sqlite").path)
+        let error = await #expect(throws: SQLiteError.self) { try await lease.withLease {} }
+        #expect(error?.primaryCode == 14)
+    }
+
+    @Test func oneOfManyThatAskAtOnceGetsIt() async throws {
+        let running = Watched(0)
+        let done = Watched(0)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<8 {
+                group.addTask { [file] in
+                    for _ in 0..<5 {
+                        try await SQLiteLease(for: file, duration: .milliseconds(3)).withLease(waiting: .forever) {
+                            #expect(
+                                running.update { count in
+                                    count += 1
+                                    return count
+                                } == 1)
+                            await Task.yield()
+                            running.update { $0 -= 1 }
+                            done.update { $0 += 1 }
+                        }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(done.value == 40)
+    }
+}
