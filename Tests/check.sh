@@ -12,8 +12,16 @@ step "build, with warnings as errors"
 swift build --build-tests --scratch-path .build-strict \
     -Xswiftc -warnings-as-errors --explicit-target-dependency-import-check error
 
+step "build with the trait Postgres, with warnings as errors"
+swift build --build-tests --traits Postgres --scratch-path .build-postgres \
+    -Xswiftc -warnings-as-errors --explicit-target-dependency-import-check error
+
 step "tests"
 swift test
+
+step "tests with the trait Postgres, against a server of their own"
+CI=true swift test --traits Postgres --scratch-path .build-postgres \
+    -Xswiftc -warnings-as-errors --explicit-target-dependency-import-check error
 
 step "tests of the core under the Thread Sanitizer"
 swift test --sanitize=thread --scratch-path .build-tsan --filter OneWaySynchronizerTests

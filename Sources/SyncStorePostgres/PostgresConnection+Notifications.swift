@@ -20,7 +20,7 @@ extension PostgresConnection {
     /// The thread waits as long: it is for connections that do little else. A connection that the server closes meanwhile shows at once.
     ///
     /// - Parameter deadline: When to give up; nil: never.
-    /// - Returns: What came, in order; empty when the deadline passed.
+    /// - Returns: What came, in order; empty when the deadline passed, or the thread was woken.
     /// - Throws: ``PostgresError`` where the connection is lost; `CancellationError` inside of ``interruptible(isolation:_:)``.
     package func notifications(until deadline: ContinuousClock.Instant?) throws -> [PostgresNotification] {
         while true {
@@ -28,9 +28,10 @@ extension PostgresConnection {
             let received = takeNotifications()
             guard received.isEmpty else { return received }
             if isCancelled { throw CancellationError() }
-            switch waker.wait(for: PQsocket(handle), until: deadline) {
-            case .ready, .woken: break
-            case .timedOut: return []
+            let outcome = waker.wait(for: PQsocket(handle), until: deadline)
+            guard outcome == .ready else {
+                if isCancelled { throw CancellationError() }
+                return []
             }
         }
     }

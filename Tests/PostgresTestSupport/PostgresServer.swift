@@ -1,5 +1,6 @@
 #if Postgres
 import Foundation
+import TestSupport
 
 /// A throw-away PostgreSQL server: made by `initdb`, reached by a unix socket alone, and gone with whoever started it.
 ///
@@ -24,7 +25,10 @@ package final class PostgresServer: Sendable {
 
     /// The folder of the server's files and its socket.
     package let folder: String
-    private let shell: CommandShell
+    private let shell: ChildProcess
+
+    /// Whether this machine can run one.
+    package static var isInstalled: Bool { PostgresTools.found != nil }
 
     /// Makes and starts a server, which takes a second or two.
     package init(_ settings: Settings = Settings()) async throws {
@@ -34,10 +38,11 @@ package final class PostgresServer: Sendable {
         configuration["listen_addresses"] = "''"
         configuration["max_connections"] = configuration["max_connections"] ?? "200"
         let lines = configuration.sorted { $0.key < $1.key }.map { "\($0.key) = \($0.value)" }.joined(separator: "\n")
-        shell = try CommandShell(
-            tools.command,
+        let command = tools.command
+        shell = try ChildProcess(
+            URL(filePath: command[0]), Array(command.dropFirst()),
             environment: ["OWS_POSTGRES": tools.folder, "OWS_SETTINGS": lines, "OWS_ROLE": Self.roleWithPassword])
-        folder = try await shell.answer()
+        folder = try await shell.output.next() ?? ""
         if folder.isEmpty { throw PostgresServerError("PostgreSQL did not start; its log is on the standard error") }
     }
 
@@ -60,17 +65,23 @@ package final class PostgresServer: Sendable {
 
     /// Ends the server and its processes at once, as a power failure would.
     package func kill() async throws {
-        try await shell.run("kill")
+        try await order("kill")
     }
 
     /// Tells the server to cut all connections and stop, without a checkpoint.
     package func stop() async throws {
-        try await shell.run("stop")
+        try await order("stop")
     }
 
     /// Starts the server after it was stopped or killed; returns once it takes connections.
     package func start() async throws {
-        try await shell.run("start")
+        try await order("start")
+    }
+
+    private func order(_ command: String) async throws {
+        try shell.send(command)
+        let answer = try await shell.output.next() ?? "nothing"
+        guard answer == "ok" else { throw PostgresServerError("\(command): \(answer)") }
     }
 }
 

@@ -50,7 +50,8 @@ struct PostgresTools {
         start() {
             "$OWS_POSTGRES/postgres" -D "$data" -k "$folder" >>"$folder/log" 2>&1 &
             server=$!
-            until [ "$(sed -n 8p "$data/postmaster.pid" 2>/dev/null | tr -d ' ')" = ready ]; do
+            # Its number and its state, in a file that a server which was killed leaves behind.
+            until [ "$(sed -n '1p;8p' "$data/postmaster.pid" 2>/dev/null | tr -d ' \n')" = "${server}ready" ]; do
                 kill -0 "$server" 2>/dev/null || return 1
                 sleep 0.02
             done

@@ -1,0 +1,119 @@
+#if Postgres
+import Foundation
+import OneWaySynchronizer
+import PostgresTestSupport
+import SyncStorePostgres
+import TestSupport
+import Testing
+
+/// One holder at a time of a name's lease.
+@Suite(.enabled(if: SharedPostgres.isAvailable, "\(SharedPostgres.absence)"))
+struct PostgresLeaseTests {
+    private let holder = SyncLeaseHolder(
+        host: "web-1", program: "Demo", processID: 4711, since: Date(timeIntervalSince1970: 1_763_730_000))
+
+    private func grant(_ lease: PostgresLease) async throws -> any SyncLeaseGrant {
+        guard case .granted(let grant) = try await lease.tryAcquire(for: holder) else {
+            throw TestError("not granted")
+        }
+        return grant
+    }
+
+    private func isFree(_ lease: PostgresLease) async throws -> Bool {
+        switch try await lease.tryAcquire(for: SyncLeaseHolder()) {
+        case .granted(let grant):
+            await grant.release()
+            return true
+        case .held(let other):
+            #expect(other == holder)
+            return false
+        }
+    }
+
+    @Test func itIsGrantedToOneAtATimeAndOthersLearnToWhom() async throws {
+        try await SharedPostgres.withDatabase { database in
+            let lease = PostgresLease("it's a \"name\"", at: database.url)
+            let grant = try await grant(lease)
+            #expect(try await !isFree(lease))
+            try await grant.renew()
+            #expect(try await !isFree(PostgresLease(lease.name, at: database.url)))
+            #expect(try await isFree(PostgresLease("another", at: database.url)))
+            await grant.release()
+            #expect(try await isFree(lease))
+        }
+    }
+
+    @Test func aGrantThatIsDroppedIsReleased() async throws {
+        try await SharedPostgres.withDatabase { database in
+            let lease = PostgresLease("name", at: database.url)
+            var grant: (any SyncLeaseGrant)? = try await grant(lease)
+            try await grant?.renew()
+            grant = nil
+            while try await !isFree(lease) { await Task.yield() }
+        }
+    }
+
+    @Test func aLostConnectionIsALostLeaseAndCancelsTheBody() async throws {
+        try await SharedPostgres.withDatabase { database in
+            let lease = PostgresLease("name", at: database.url)
+            let clock = ManualClock()
+            let isRunning = Gate()
+            let run = Task {
+                try await lease.withLease(clock: clock) {
+                    isRunning.open()
+                    // Ends by being cancelled only.
+                    try await Gate().pass()
+                }
+            }
+            try await isRunning.pass()
+            try await database.run(
+                """
+                SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                WHERE datname = current_database() AND application_name LIKE '%[%]@%'
+                """)
+            // The renewal and the expiry.
+            try await clock.waitForSleepers(2)
+            clock.advance(by: lease.duration / 3)
+            await #expect {
+                try await run.value
+            } throws: { error in
+                guard case SyncLeaseError.lost(name: "name", underlying: let underlying) = error else { return false }
+                return (underlying as? PostgresError)?.isConnectionFailure == true
+            }
+            #expect(try await isFree(lease))
+        }
+    }
+
+    @Test func aLockThatIsGoneIsNoticedByTheRenewal() async throws {
+        try await SharedPostgres.withDatabase { database in
+            let lease = PostgresLease("name", at: database.url)
+            let grant = try await grant(lease)
+            // As a pooler that hands the server connection to somebody else.
+            await grant.release()
+            await #expect(throws: PostgresError.self) { try await grant.renew() }
+        }
+    }
+
+    @Test func namesAreCutToWhatTheServerKeeps() async throws {
+        try await SharedPostgres.withDatabase { database in
+            let lease = PostgresLease("name", at: database.url)
+            let long = SyncLeaseHolder(
+                host: String(repeating: "host", count: 20), program: String(repeating: "program", count: 20),
+                processID: .max, since: Date(timeIntervalSince1970: 9_999_999_999))
+            guard case .granted(let grant) = try await lease.tryAcquire(for: long),
+                case .held(let found) = try await lease.tryAcquire(for: holder)
+            else { throw TestError("not granted, or twice") }
+            #expect(found?.since == long.since)
+            #expect(found.map { long.host.hasPrefix($0.host) && long.program.hasPrefix($0.program) } == true)
+            await grant.release()
+        }
+    }
+
+    @Test func noServerIsAnError() async throws {
+        let error = await #expect(throws: PostgresError.self) {
+            try await PostgresLease("name", at: "host=/nonexistent").withLease {}
+        }
+        #expect(error?.isConnectionFailure == true)
+    }
+}
+#endif
