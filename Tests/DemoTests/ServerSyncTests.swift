@@ -68,7 +68,7 @@ import Testing
                 try await arrivals.wait(until: { $0.contains { $0.hasPrefix("waiting for ") } })
                 return command
             }
-            #expect(await command.value == 0)
+            #expect(await command.value == 0, "\(arrivals.events)")
         }
     }
 

@@ -149,8 +149,8 @@ package final class ChildOutput: Sendable {
         Thread.detachNewThread { [received, input = pipe.fileHandleForReading] in
             while true {
                 let data = input.availableData
-                guard !data.isEmpty else { return }
                 received.update { $0.append(data) }
+                guard !data.isEmpty else { return }
             }
         }
     }
