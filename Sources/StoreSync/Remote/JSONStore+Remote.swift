@@ -6,7 +6,7 @@ extension JSONStore {
     /// Makes the objects of an entity equal to those of a source: all of them, or by what has changed since the last time.
     ///
     /// The source's bookmark is kept in the store where its model has ``SyncBookmark/entity``, and committed with the objects. Where the source says
-    /// that nothing has changed, nothing is written, and no transaction is begun unless there is something new to remember. A bookmark is void
+    /// that nothing has changed, nothing is written, and no transaction is begun unless there is something new to remember or a run to record. A bookmark is void
     /// once the source, the options or the model are others.
     ///
     /// All pages are read inside of one transaction: it happens in whole or not at all, in bounded memory, readers see the old state until
@@ -31,25 +31,41 @@ extension JSONStore {
     ) async throws -> RemoteSyncResult {
         let session = SyncSession(mapper: mapper, entity: entity, parent: nil, options: options)
         let place = session.bookmarkPlace(of: source)
-        while true {
-            let kept = try await store.read { try await place.read($0) }
-            let run: any RemoteRun
-            switch try await source.begin(after: usesBookmark ? kept : nil, keyPath: options.keyPath) {
-            case .unchanged(let bookmark):
-                if bookmark != kept { try await store.transaction { try await place.write(bookmark, $0) } }
-                return RemoteSyncResult()
-            case .changed(let begun): run = begun
+        return try await recorded(into: entity, from: source.name) { recorder in
+            while true {
+                let kept = try await store.read { try await place.read($0) }
+                let run: any RemoteRun
+                switch try await source.begin(after: usesBookmark ? kept : nil, keyPath: options.keyPath) {
+                case .unchanged(let bookmark):
+                    try await keep(bookmark, at: place, insteadOf: kept, recorder)
+                    return RemoteSyncResult()
+                case .changed(let begun): run = begun
+                }
+                let result = try await change { transaction -> RemoteSyncResult? in
+                    // Another sync of the same source may have been ahead in the queue: what this run begins after is old then.
+                    guard try await place.read(transaction) == kept else { return nil }
+                    let (result, end) = try await session.run(run, in: transaction, progress: progress)
+                    // What was withheld must be looked at again, and only a run over everything does.
+                    let isSettled = result.result.countsByEntity.values.allSatisfy { $0.withheld == 0 }
+                    try await place.write(isSettled ? end.bookmark : nil, transaction)
+                    let transfer = RunRecorder.Transfer(pageCount: result.pageCount, byteCount: result.byteCount)
+                    try await recorder?.succeed(result.result, transfer: transfer, in: transaction)
+                    return result
+                }
+                if let result { return result }
             }
-            let result = try await store.transaction { transaction -> RemoteSyncResult? in
-                // Another sync of the same source may have been ahead in the queue: what this run begins after is old then.
-                guard try await place.read(transaction) == kept else { return nil }
-                let (result, end) = try await session.run(run, in: transaction, progress: progress)
-                // What was withheld must be looked at again, and only a run over everything does.
-                let isSettled = result.result.countsByEntity.values.allSatisfy { $0.withheld == 0 }
-                try await place.write(isSettled ? end.bookmark : nil, transaction)
-                return result
-            }
-            if let result { return result }
+        }
+    }
+
+    /// Ends a run in which nothing had changed: writes what there is to write, if anything.
+    private func keep(
+        _ bookmark: SyncBookmark, at place: BookmarkPlace, insteadOf kept: SyncBookmark?, _ recorder: RunRecorder?
+    ) async throws {
+        let isRecorded = recorder?.recordsUnchanged ?? false
+        guard bookmark != kept || isRecorded else { return }
+        try await change { transaction in
+            if bookmark != kept { try await place.write(bookmark, transaction) }
+            if isRecorded { try await recorder?.succeed(StoreSyncResult(), in: transaction) }
         }
     }
 
