@@ -113,7 +113,7 @@ let package = Package(
             name: "SyncStoreSQLiteTests",
             dependencies: [
                 "SyncStoreSQLite", "SyncStoreSQL", "SyncStore", "SyncStoreTesting", "SyncModel", "OneWaySynchronizer",
-                "TestSupport", "TestChild",
+                "StoreSync", "JSONMapper", "CSQLite", "TestSupport", "TestChild",
             ],
             swiftSettings: settings),
         .executableTarget(
