@@ -145,15 +145,18 @@ package final class ChildOutput: Sendable {
     }
 
     package init() {
-        pipe.fileHandleForReading.readabilityHandler = { [received] handle in
-            let data = handle.availableData
-            if data.isEmpty { handle.readabilityHandler = nil }
-            received.update { $0.append(data) }
+        // A thread of its own, since a dispatch source of a file handle may outlive its descriptor. It ends with the last of those that write.
+        Thread.detachNewThread { [received, input = pipe.fileHandleForReading] in
+            while true {
+                let data = input.availableData
+                guard !data.isEmpty else { return }
+                received.update { $0.append(data) }
+            }
         }
     }
 
     deinit {
-        pipe.fileHandleForReading.readabilityHandler = nil
+        try? pipe.fileHandleForWriting.close()
     }
 
     /// All lines so far.
