@@ -45,7 +45,7 @@ package final class ChildProcess: Sendable {
         output: ChildOutput = ChildOutput(), errors: ChildOutput? = nil
     ) throws {
         // A child that is gone is an error to who writes to it, not the end of the tests.
-        _ = Self.ignoresBrokenPipes
+        brokenPipesAreErrors
         self.output = output
         self.errors = errors
         process.executableURL = executable
@@ -110,8 +110,6 @@ package final class ChildProcess: Sendable {
     private func waitForEnding() async {
         await Task { [ending] in try? await ending.wait { $0 != nil } }.value
     }
-
-    private static let ignoresBrokenPipes: Void = { _ = setSignalHandler(SIGPIPE, SIG_IGN) }()
 }
 
 /// What programs wrote, line by line.
@@ -145,12 +143,13 @@ package final class ChildOutput: Sendable {
     }
 
     package init() {
-        // A thread of its own, since a dispatch source of a file handle may outlive its descriptor. It ends with the last of those that write.
-        Thread.detachNewThread { [received, input = pipe.fileHandleForReading] in
+        let reading = pipe.fileHandleForReading
+        // On a thread that nothing else needs: `readabilityHandler` brings Dispatch down on Linux when a file is closed meanwhile.
+        Thread.detachNewThread { [received] in
             while true {
-                let data = input.availableData
-                guard !data.isEmpty else { return }
+                let data = reading.availableData
                 received.update { $0.append(data) }
+                if data.isEmpty { return }
             }
         }
     }
@@ -186,8 +185,8 @@ private func raiseSignal(_ process: Int32, _ number: Int32) -> Int32 {
     kill(process, number)
 }
 
-/// `signal`, by such a name.
-private func setSignalHandler(_ number: Int32, _ handler: sighandler_t?) -> sighandler_t? {
-    signal(number, handler)
-}
+/// Turned off once, by `signal` under such a name.
+private let brokenPipesAreErrors: Void = {
+    _ = signal(SIGPIPE, SIG_IGN)
+}()
 #endif
