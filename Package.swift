@@ -22,6 +22,7 @@ let package = Package(
         .library(name: "SyncStore", targets: ["SyncStore"]),
         .library(name: "SyncStoreTesting", targets: ["SyncStoreTesting"]),
         .library(name: "StoreSync", targets: ["StoreSync"]),
+        .library(name: "HTTPSource", targets: ["HTTPSource"]),
         .library(name: "SyncStoreSQLite", targets: ["SyncStoreSQLite", "SyncStoreSQL"]),
         .library(name: "SyncStorePostgres", targets: ["SyncStorePostgres", "SyncStoreSQL"]),
     ],
@@ -47,6 +48,9 @@ let package = Package(
             swiftSettings: settings),
         .target(
             name: "StoreSync", dependencies: ["OneWaySynchronizer", "SyncModel", "JSONMapper", "SyncStore"],
+            swiftSettings: settings),
+        .target(
+            name: "HTTPSource", dependencies: ["OneWaySynchronizer", "JSONMapper", "StoreSync"],
             swiftSettings: settings),
         .systemLibrary(
             name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite3"])]),
@@ -91,10 +95,16 @@ let package = Package(
                 "StoreSync", "SyncStore", "SyncModel", "JSONMapper", "OneWaySynchronizer", "TestSupport",
             ], swiftSettings: settings),
         .testTarget(
+            name: "HTTPSourceTests",
+            dependencies: [
+                "HTTPSource", "LoopbackServer", "StoreSync", "SyncStore", "SyncModel", "JSONMapper",
+                "OneWaySynchronizer", "TestSupport",
+            ], swiftSettings: settings),
+        .testTarget(
             name: "ScenarioTests",
             dependencies: [
                 "OneWaySynchronizer", "SyncModel", "CoreDataModel", "JSONMapper", "SyncStore", "SyncStoreTesting",
-                "StoreSync", "SyncStoreSQLite", "TestSupport",
+                "StoreSync", "SyncStoreSQLite", "SyncStorePostgres", "PostgresTestSupport", "TestSupport",
             ], swiftSettings: settings),
         .testTarget(
             name: "SyncStoreSQLTests", dependencies: ["SyncStoreSQL", "SyncStore", "SyncModel"],
@@ -103,9 +113,12 @@ let package = Package(
             name: "SyncStoreSQLiteTests",
             dependencies: [
                 "SyncStoreSQLite", "SyncStoreSQL", "SyncStore", "SyncStoreTesting", "SyncModel", "OneWaySynchronizer",
-                "TestSupport",
+                "TestSupport", "TestChild",
             ],
             swiftSettings: settings),
+        .executableTarget(
+            name: "TestChild", dependencies: ["StoreSync", "SyncStoreSQLite", "SyncStore", "JSONMapper", "SyncModel"],
+            path: "Tests/TestChild", swiftSettings: settings),
         .target(
             name: "PostgresTestSupport",
             dependencies: ["SyncStorePostgres", "SyncStoreSQL", "SyncStore", "TestSupport"],

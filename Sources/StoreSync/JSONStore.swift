@@ -10,21 +10,31 @@ public import SyncStore
 ///     let result = try await store.sync(.bytes(json), into: "User")
 ///     result.counts.inserted
 ///
-/// Every call that writes is one transaction: it comes to pass in whole or not at all, also where its task is cancelled. Calls on one
-/// store run one after another, in the order in which they were made, through however many values of this type.
+/// Every call that writes is one transaction: it comes to pass in whole or not at all, also where its task is cancelled, or has lost a lease
+/// that it runs under (see `SyncLease`). Calls on one store run one after another, in the order in which they were made, through however
+/// many values of this type.
 public struct JSONStore: Sendable {
     /// Where the objects are.
     public let store: any Store
     /// How JSON becomes objects.
     public let mapper: RecordMapper
+    /// How syncs are recorded in the store; nil if they are not.
+    public let history: SyncHistory?
 
     /// Puts a store and a mapper together.
     ///
-    /// - Throws: `StoreSyncError.differentModels` unless the store's model is `mapper.model`.
-    public init(_ store: any Store, mapper: RecordMapper) throws {
+    /// - Parameters:
+    ///   - store: Where the objects are.
+    ///   - mapper: How JSON becomes objects.
+    ///   - history: How syncs are recorded in the store; nil, the default, where they are not.
+    /// - Throws: `StoreSyncError.differentModels` unless the store's model is `mapper.model`; `ModelError.unknownEntity` where there is to be a
+    ///   history and the model lacks `SyncHistory.entity`.
+    public init(_ store: any Store, mapper: RecordMapper, history: SyncHistory? = nil) throws {
         guard store.model == mapper.model else { throw StoreSyncError.differentModels }
+        if history != nil { _ = try mapper.model.layout(of: SyncHistory.entity.name) }
         self.store = store
         self.mapper = mapper
+        self.history = history
     }
 
     // MARK: Many objects
@@ -52,8 +62,12 @@ public struct JSONStore: Sendable {
         options: StoreSyncOptions = StoreSyncOptions()
     ) async throws -> StoreSyncResult {
         let session = SyncSession(mapper: mapper, entity: entity, parent: parent, options: options)
-        return try await store.transaction { transaction in
-            try await session.run([json], in: transaction)
+        return try await recorded(into: entity) { recorder in
+            try await change { transaction in
+                let result = try await session.run([json], in: transaction)
+                try await recorder?.succeed(result, in: transaction)
+                return result
+            }
         }
     }
 
@@ -69,8 +83,12 @@ public struct JSONStore: Sendable {
         childrenOf parent: SyncParent? = nil, options: StoreSyncOptions = StoreSyncOptions()
     ) async throws -> StoreSyncResult {
         let session = SyncSession(mapper: mapper, entity: entity, parent: parent, options: options)
-        return try await store.transaction { transaction in
-            try await session.run(pages: pages, in: transaction)
+        return try await recorded(into: entity) { recorder in
+            try await change { transaction in
+                let result = try await session.run(pages: pages, in: transaction)
+                try await recorder?.succeed(result, in: transaction)
+                return result
+            }
         }
     }
 
@@ -83,18 +101,23 @@ public struct JSONStore: Sendable {
         options: StoreSyncOptions = StoreSyncOptions()
     ) async throws -> StoreSyncResult {
         let session = SyncSession(mapper: mapper, entity: entity, parent: parent, options: options)
+        return try await planned { try await session.run([json], in: $0) }
+    }
+
+    /// Does something in a transaction of which nothing remains.
+    func planned<Result: Sendable>(
+        _ body: @Sendable (any StoreTransaction) async throws -> Result
+    ) async throws -> Result {
         do {
-            return try await store.transaction { transaction in
-                throw Planned(result: try await session.run([json], in: transaction))
-            }
-        } catch let planned as Planned {
+            return try await store.transaction { throw Planned(result: try await body($0)) }
+        } catch let planned as Planned<Result> {
             return planned.result
         }
     }
 
-    /// Ends the transaction of a plan, so that nothing of it remains.
-    private struct Planned: Error {
-        let result: StoreSyncResult
+    /// Ends the transaction of a plan.
+    private struct Planned<Result: Sendable>: Error {
+        let result: Result
     }
 
     /// Inserts or merges objects by their identity and deletes nothing; objects without an identity are inserted.
@@ -117,7 +140,7 @@ public struct JSONStore: Sendable {
             mapper: mapper, entity: entity, parent: nil, options: StoreSyncOptions(keyPath: keyPath))
         session.rules = SyncRules(importing: mapper.dialect)
         let importing = session
-        return try await store.transaction { transaction in
+        return try await change { transaction in
             try await importing.run([json], in: transaction)
         }
     }
@@ -130,8 +153,9 @@ public struct JSONStore: Sendable {
     /// - Throws: As ``sync(_:into:childrenOf:options:)``.
     @discardableResult
     public func insertOrUpdate(_ json: JSONSource, in entity: String) async throws -> StoreSyncResult {
-        try await sync(
-            json, into: entity, options: StoreSyncOptions(operations: SyncOperations.all.subtracting(.delete)))
+        let options = StoreSyncOptions(operations: SyncOperations.all.subtracting(.delete))
+        let session = SyncSession(mapper: mapper, entity: entity, parent: nil, options: options)
+        return try await change { try await session.run([json], in: $0) }
     }
 
     /// Updates one object by JSON, whatever key the JSON itself has.
@@ -145,7 +169,7 @@ public struct JSONStore: Sendable {
     @discardableResult
     public func update(_ key: RecordKey, in entity: String, with json: JSONValue) async throws -> StoreSyncResult? {
         let session = SyncSession(mapper: mapper, entity: entity, parent: nil, options: StoreSyncOptions())
-        return try await store.transaction { transaction in
+        return try await change { transaction in
             guard let stored = try await transaction.record(entity, key: key) else { return nil }
             return try await session.update(stored, with: json, in: transaction)
         }
@@ -157,7 +181,7 @@ public struct JSONStore: Sendable {
     /// - Throws: `StoreError.deletionDenied`, and what the store throws.
     @discardableResult
     public func delete(_ key: RecordKey, in entity: String) async throws -> Bool {
-        try await store.transaction { transaction in
+        try await change { transaction in
             guard let stored = try await transaction.record(entity, key: key) else { return false }
             try await transaction.remove(StoreQuery(entity, rows: .only([stored.row])))
             return true

@@ -109,9 +109,9 @@ public final class StoreProcessor: SyncProcessor {
 
     /// Deletes objects, the delete rules applied.
     public func owsRemoveLocalItems(for keys: Set<RecordKey>) async throws {
-        try await store.store.transaction { [entity] transaction in
+        try await store.change { [entity] transaction in
             let rows = try await transaction.records(entity, keys: Array(keys)).map(\.row)
-            return try await transaction.remove(StoreQuery(entity, rows: .only(rows)))
+            try await transaction.remove(StoreQuery(entity, rows: .only(rows)))
         }
     }
 
@@ -158,12 +158,9 @@ public final class StoreProcessor: SyncProcessor {
     private func write(_ batch: [JSONSource]) async {
         guard !batch.isEmpty else { return }
         let options = StoreSyncOptions(operations: SyncOperations.all.subtracting(.delete))
-        let pages = AsyncThrowingStream<JSONSource, any Error> { continuation in
-            for source in batch { continuation.yield(source) }
-            continuation.finish()
-        }
+        let session = SyncSession(mapper: store.mapper, entity: entity, parent: nil, options: options)
         do {
-            let result = try await store.sync(pages: pages, into: entity, options: options)
+            let result = try await store.change { try await session.run(batch, in: $0) }
             fetched.withLock { $0.counts += result.counts }
         } catch {
             guard batch.count > 1 else { return fetched.withLock { $0.errors.append(error) } }

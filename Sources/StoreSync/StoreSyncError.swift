@@ -14,6 +14,8 @@ public enum StoreSyncError: Error, Hashable, Sendable {
     case unsuitableRelationship(entity: String, relationship: String, index: Int)
     /// The key has another number of values than the entity's identity.
     case unsuitableKey(entity: String)
+    /// What a source has in the place of its list of objects that are gone is no list.
+    case unsuitableTombstones(entity: String, keyPath: String)
 }
 
 extension StoreSyncError: CustomStringConvertible {
@@ -29,6 +31,7 @@ extension StoreSyncError: CustomStringConvertible {
         case .unsuitableRelationship(let entity, let relationship, let index):
             "\(entity).\(relationship), element \(index): the value leads to no object"
         case .unsuitableKey(let entity): "the key does not fit the identity of \(entity)"
+        case .unsuitableTombstones(let entity, let keyPath): "\(keyPath) is no list of \(entity) that are gone"
         }
     }
 }

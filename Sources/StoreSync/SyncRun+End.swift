@@ -45,17 +45,21 @@ extension SyncRun {
     ///
     /// - Parameters:
     ///   - absent: The objects.
+    ///   - isCertain: Whether they are known to be gone, whatever was left out.
     ///   - limit: How many may be deleted, of as many as there were before.
-    func sweep(_ absent: StoreQuery, limit: (limit: RemovalLimit, localCount: Int)?) async throws {
+    func sweep(
+        _ absent: StoreQuery, isCertain: Bool = false, limit: (limit: RemovalLimit, localCount: Int)?
+    ) async throws {
         let layout = try model.layout(of: absent.entity)
-        if limit != nil || tally.mayLackObjects {
+        let isDoubtful = tally.mayLackObjects && !isCertain
+        if limit != nil || isDoubtful {
             let removals = try await transaction.count(absent)
             let isAllowed = limit.map { $0.limit.allows(removals: removals, of: $0.localCount) } ?? true
             if let (limit, localCount) = limit, !isAllowed, limit.action == .abort {
                 throw StoreSyncError.removalLimitExceeded(
                     entity: layout.name, removals: removals, localCount: localCount, limit: limit)
             }
-            if !isAllowed || tally.mayLackObjects {
+            if !isAllowed || isDoubtful {
                 return tally.countWithheld(removals, of: layout)
             }
         }

@@ -20,7 +20,7 @@ struct SyncSession: Sendable {
     }
 
     /// Whether what is absent is deleted at the end.
-    private var sweeps: Bool {
+    var sweeps: Bool {
         !rules.isImport && options.operations.contains(.delete)
     }
 
@@ -45,13 +45,10 @@ struct SyncSession: Sendable {
         let run = SyncRun(transaction, mapper: mapper, rules: rules)
         let family = try await SyncFamily(parent, of: layout, in: run)
         let scope = StoreQuery(entity, where: options.scope, rows: family?.linkedRows ?? .all)
-        var limit: (limit: RemovalLimit, localCount: Int)?
-        if sweeps, let removalLimit = options.removalLimit {
-            limit = (removalLimit, try await transaction.count(scope))
-        }
+        let limit = try await limit(in: scope, transaction)
         var children: [Int64] = []
         try await pages { page in
-            try await read(page, into: run) { row in if family != nil { children.append(row) } }
+            try await read(page, into: run, family == nil ? nil : { row, _ in children.append(row) })
         }
         try await run.settle()
         if let family {
@@ -61,6 +58,20 @@ struct SyncSession: Sendable {
             absent.rows = .except(run.tally.seen(layout))
             try await run.sweep(absent, limit: limit)
         }
+        return try await result(of: run)
+    }
+
+    /// How many objects may be deleted of those in a scope, and how many there are; nil if there is no limit.
+    func limit(
+        in scope: StoreQuery, _ transaction: any StoreTransaction
+    ) async throws -> (limit: RemovalLimit, localCount: Int)? {
+        guard sweeps, let limit = options.removalLimit else { return nil }
+        return (limit, try await transaction.count(scope))
+    }
+
+    /// What a run did, once it has settled.
+    func result(of run: SyncRun) async throws -> StoreSyncResult {
+        let layout = try mapper.mapping(of: entity).layout
         var result = run.tally.result(for: layout)
         if options.reportsKeys {
             result.keys = StoreSyncResult.Keys(
@@ -69,75 +80,6 @@ struct SyncSession: Sendable {
                 deleted: run.tally.deletedKeys(layout))
         }
         return result
-    }
-
-    // MARK: Reading
-
-    /// Merges a payload batch by batch.
-    ///
-    /// - Parameter collect: Gets the objects of the payload's elements, in order within a batch.
-    private func read(_ page: JSONSource, into run: SyncRun, _ collect: (Int64) -> Void) async throws {
-        let origin = SyncRun.Origin(policy: rules.policy)
-        let options = RecordReader.Options(
-            keepsRelationships: rules.relates, acceptsIdentifiers: rules.isImport ? nil : false)
-        guard rules.willInsert == nil || !rules.policy.inserts else {
-            return try await readHooked(page, options, into: run, collect)
-        }
-        try await page.read(at: self.options.keyPath) { json in
-            try RecordReader(mapper, entity: entity, reader: json, options: options)
-        } _: { reader in
-            while let batch = try reader.next() {
-                try Task.checkCancellation()
-                try await merge(batch, origin, into: run, collect)
-            }
-        }
-    }
-
-    /// The same with a hook in between, which wants to see the JSON of objects that are new.
-    private func readHooked(
-        _ page: JSONSource, _ options: RecordReader.Options, into run: SyncRun, _ collect: (Int64) -> Void
-    ) async throws {
-        try await page.read(at: self.options.keyPath) {
-            $0
-        } _: { reader in
-            var isAtEnd = false
-            while !isAtEnd {
-                try Task.checkCancellation()
-                let first = reader.elementCount
-                var elements: [[UInt8]] = []
-                while elements.count < options.batchRowCount, !isAtEnd {
-                    let element = try reader.next { cursor in try cursor.rawValue().withUTF8 { Array($0) } }
-                    if let element { elements.append(element) } else { isAtEnd = true }
-                }
-                var batch = try mapped(elements, options)
-                if let found = batch {
-                    let hooked = try await run.hook(found, elements)
-                    for (index, bytes) in hooked { elements[index] = bytes }
-                    if !hooked.isEmpty { batch = try mapped(elements, options) }
-                }
-                guard let batch else { continue }
-                let indices = elements.indices.map { first + $0 }
-                let origin = SyncRun.Origin(policy: rules.policy, elementIndices: indices)
-                try await merge(batch, origin, into: run, collect)
-            }
-        }
-    }
-
-    private func mapped(_ elements: [[UInt8]], _ options: RecordReader.Options) throws -> MappedBatch? {
-        var collector = try RecordCollector(mapper, entity: entity, options: options)
-        for (index, element) in elements.enumerated() {
-            try collector.add(element, index: index)
-        }
-        return collector.takeBatch()
-    }
-
-    private func merge(
-        _ batch: MappedBatch, _ origin: SyncRun.Origin, into run: SyncRun, _ collect: (Int64) -> Void
-    ) async throws {
-        guard parent != nil else { return try await run.merge(batch, origin) }
-        var rows: [(ordinal: Int, row: Int64)] = []
-        try await run.merge(batch, origin) { ordinal, row, _ in rows.append((ordinal, row)) }
-        for (_, row) in rows.sorted(by: { $0.ordinal < $1.ordinal }) { collect(row) }
     }
 
     /// Updates one object.

@@ -100,6 +100,27 @@ struct SyncTally {
         if rejected.count < Self.reportedProblemCount { rejected.append(problem) }
     }
 
+    /// What was left out and what was tolerated so far.
+    struct Problems {
+        fileprivate let rejectedCount: Int
+        fileprivate let toleratedCount: Int
+        fileprivate let mayLackObjects: Bool
+    }
+
+    var problems: Problems {
+        Problems(rejectedCount: rejectedCount, toleratedCount: toleratedCount, mayLackObjects: mayLackObjects)
+    }
+
+    /// Forgets the problems of objects that are read, or were read, another time.
+    ///
+    /// - Parameter areDoubtful: Whether what was left out since may still be an object that the store has.
+    mutating func restore(_ problems: Problems, areDoubtful: Bool) {
+        rejected.removeLast(max(0, rejected.count - problems.rejectedCount))
+        rejectedCount = problems.rejectedCount
+        toleratedCount = problems.toleratedCount
+        mayLackObjects = problems.mayLackObjects || areDoubtful && mayLackObjects
+    }
+
     /// What was done, as a result for an entity.
     func result(for layout: EntityLayout) -> StoreSyncResult {
         var result = StoreSyncResult()

@@ -7,6 +7,8 @@ public struct JSONLayout: Sendable, Equatable {
     let path: [[UInt8]]
     /// The same, as a caller would write it.
     let pathText: String
+    /// What is wanted of the rest of the document.
+    var probe = JSONProbe([])
 
     /// The elements of the array at a key path.
     ///
@@ -28,9 +30,27 @@ public struct JSONLayout: Sendable, Equatable {
         array(at: keyPath.split(separator: ".").map(String.init), acceptsSingleObject: acceptsSingleObject)
     }
 
+    /// The same layout, with values that are kept while the objects around the array are read; see ``JSONReader/captured``.
+    ///
+    /// - Parameter keyPaths: keys from the document's root, dots between them; what is inside of the elements is not found.
+    public func capturing(_ keyPaths: [String]) -> JSONLayout {
+        var layout = self
+        layout.probe = JSONProbe(keyPaths)
+        return layout
+    }
+
     /// The whole document is the one element.
     public static let document = JSONLayout(kind: .document, path: [], pathText: "")
 
     /// Newline-delimited JSON: a value per line; blank lines count for nothing. A value may go on over several lines.
     public static let lines = JSONLayout(kind: .lines, path: [], pathText: "")
+
+    /// What is wanted of the object at each level of the path; as many as there are keys.
+    var probes: [JSONProbe.Node?] {
+        var node: JSONProbe.Node? = probe.root
+        return path.map { key in
+            defer { node = node?.children.first { $0.key == key } }
+            return node
+        }
+    }
 }

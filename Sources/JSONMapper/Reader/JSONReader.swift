@@ -19,8 +19,8 @@ public final class JSONReader {
         case start, root
         /// Inside an object of the path.
         case key(level: Int, KeyPlace)
-        case colon(level: Int, isMatch: Bool)
-        case skipped(level: Int)
+        case colon(level: Int, isMatch: Bool, probe: JSONProbe.Node?)
+        case skipped(level: Int, probe: JSONProbe.Node?)
         case target(level: Int)
         case separator(isFirst: Bool)
         case element, single
@@ -38,7 +38,15 @@ public final class JSONReader {
     /// How many elements have been read.
     public private(set) var elementCount = 0
 
+    /// The values that the layout's ``JSONLayout/capturing(_:)`` asked for, by their key paths, as far as they have come; each may be before or
+    /// after the elements.
+    public private(set) var captured: [String: JSONValue] = [:]
+    /// How many bytes of the input have come so far.
+    public var byteCount: Int { window.totalByteCount }
+
     private let layout: JSONLayout
+    /// What is wanted of the object at each level of the path.
+    private let probes: [JSONProbe.Node?]
     private let source: Source?
     private var phase = Phase.start
     private var hasFoundTarget = false
@@ -67,6 +75,7 @@ public final class JSONReader {
         self.layout = layout
         self.options = options
         self.source = source
+        probes = layout.probes
         window = JSONWindow(capacity: windowByteCount)
     }
 
@@ -75,6 +84,7 @@ public final class JSONReader {
         self.layout = layout
         self.options = options
         source = nil
+        probes = layout.probes
         window = JSONWindow(capacity: 4096)
     }
 
@@ -165,12 +175,12 @@ public final class JSONReader {
         case .root: try enter(level: 0, byte)
         case .target(let level): try enter(level: level, byte)
         case .key(let level, let place): return try stepKey(level: level, place, byte)
-        case .colon(let level, let isMatch):
+        case .colon(let level, let isMatch, let probe):
             guard byte == ASCII.colon else { throw fail(.unexpectedByte) }
             window.start += 1
-            phase = isMatch ? .target(level: level + 1) : .skipped(level: level)
-        case .skipped(let level):
-            guard try readElement({ try $0.skipValue() }) != nil else { return false }
+            phase = isMatch ? .target(level: level + 1) : .skipped(level: level, probe: probe)
+        case .skipped(let level, let probe):
+            guard try readElement({ try self.skip(&$0, probe) }) != nil else { return false }
             phase = .key(level: level, .afterValue)
         case .separator(let isFirst):
             if byte == ASCII.closeBracket {
@@ -231,15 +241,29 @@ public final class JSONReader {
         }
         guard byte == ASCII.quote else { throw fail(.unexpectedByte) }
         let keyOffset = window.readByteCount
-        guard let isMatch = try readElement({ try $0.readString().equals(self.layout.path[level]) }) else {
-            return false
+        var probe: JSONProbe.Node?
+        let match: Bool? = try readElement { cursor in
+            let key = try cursor.readString()
+            probe = self.probes[level]?.child(key)
+            return key.equals(self.layout.path[level])
         }
+        guard let isMatch = match else { return false }
         if isMatch, hasFoundTarget {
             window.start -= window.readByteCount - keyOffset
             throw fail(.duplicateKey)
         }
-        phase = .colon(level: level, isMatch: isMatch)
+        phase = .colon(level: level, isMatch: isMatch, probe: probe)
         return true
+    }
+
+    /// Skips a value beside the path, and keeps what is wanted of it.
+    private func skip(_ cursor: inout JSONCursor, _ probe: JSONProbe.Node?) throws {
+        guard let probe else { return try cursor.skipValue() }
+        let keyPaths = layout.probe.keyPaths
+        var values = [JSONValue?](repeating: nil, count: keyPaths.count)
+        try probe.read(&cursor, into: &values)
+        // The same value may come again, more of it: what is kept is replaced then.
+        for (keyPath, value) in zip(keyPaths, values) where value != nil { captured[keyPath] = value }
     }
 
     private func stepBetweenLines(isFirst: Bool, hasNewline: Bool) throws -> Bool {
@@ -385,7 +409,7 @@ public final class JSONReader {
         case .element: outer = layout.pathText + "[\(elementCount)]"
         case .separator: outer = layout.pathText
         case .single: outer = layout.kind == .lines ? "[\(elementCount)]" : layout.pathText
-        case .key(let level, _), .colon(let level, _), .skipped(let level), .target(let level):
+        case .key(let level, _), .colon(let level, _, _), .skipped(let level, _), .target(let level):
             outer = layout.path.prefix(level).map { String(decoding: $0, as: UTF8.self) }.joined(separator: ".")
         case .start, .root, .betweenLines, .trailing, .finished, .failed: outer = ""
         }

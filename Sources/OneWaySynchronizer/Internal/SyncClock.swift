@@ -1,12 +1,12 @@
 /// A clock of any type, as the two things that a pass needs of it.
-struct SyncClock: Sendable {
+package struct SyncClock: Sendable {
     /// The time since some fixed moment.
-    let now: @Sendable () -> Duration
+    package let now: @Sendable () -> Duration
 
     /// Waits that long. Throws `CancellationError` when the task is cancelled.
-    let sleep: @Sendable (Duration) async throws -> Void
+    package let sleep: @Sendable (Duration) async throws -> Void
 
-    init(_ clock: some Clock<Duration>) {
+    package init(_ clock: some Clock<Duration>) {
         let start = clock.now
         now = { start.duration(to: clock.now) }
         sleep = { try await clock.sleep(for: $0) }

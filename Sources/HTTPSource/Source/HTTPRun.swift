@@ -1,0 +1,283 @@
+import Foundation
+import JSONMapper
+import OneWaySynchronizer
+import StoreSync
+
+/// A run through the pages of an HTTP source: hands out one page, while it asks for the next.
+actor HTTPRun: RemoteRun {
+    private let source: HTTPJSONSource
+    private let bookmark: SyncBookmark?
+    private let beginDate: Date
+    private var opener: PageOpener
+    private var isDelta: Bool
+
+    /// The pages that can be asked for conditionally, in their order: those of the last run, or of the last time through this one.
+    private var known: [SyncBookmark.Page]
+    /// The page that was handed out last.
+    private var current: OpenPage?
+    /// The page that comes next, if it answers already: the first, or one that is to be read again.
+    private var ready: OpenPage?
+    /// The page after the current one, on its way.
+    private var ahead: Task<OpenPage?, any Error>?
+    private var trail = PageTrail()
+    /// The pages that were read, for the bookmark.
+    private var visited: [SyncBookmark.Page] = []
+    /// How far what was read reaches.
+    private var latest: SyncCursor?
+    /// The server's clock at the begin of the run.
+    private var serverDate: Date?
+
+    init(_ source: HTTPJSONSource, after bookmark: SyncBookmark?, keyPath: String) {
+        self.source = source
+        self.bookmark = bookmark
+        let client = source.client
+        beginDate = client.date()
+        var since: String?
+        if let delta = source.delta, let cursor = bookmark?.cursor,
+            Self.isFresh(bookmark?.lastFullRun, beginDate, delta)
+        {
+            switch delta.cursor {
+            case .element: since = SyncCursor(text: cursor).earlier(by: delta.overlap).text
+            case .document: since = cursor
+            }
+        }
+        isDelta = since != nil
+        opener = PageOpener(
+            source: source, keyPath: keyPath, since: since, deadline: source.timeout.map { client.clock.now() + $0 })
+        // The pages of another question say nothing about this one.
+        known = bookmark?.pages.first?.token == since ? bookmark?.pages ?? [] : []
+        if !known.isEmpty { known[0].token = nil }
+    }
+
+    deinit {
+        ahead?.cancel()
+    }
+
+    /// Whether changes since the last run over everything will do.
+    private static func isFresh(_ lastFullRun: Date?, _ now: Date, _ delta: HTTPDelta) -> Bool {
+        guard let lastFullRun else { return false }
+        guard let interval = delta.fullRunInterval else { return true }
+        // A date in the future says that a clock was set: nobody knows how long ago that was.
+        let age = now.timeIntervalSince(lastFullRun)
+        return age >= 0 && age < interval / .seconds(1)
+    }
+
+    // MARK: Begin
+
+    /// Asks for the pages there were, or else for the first one.
+    ///
+    /// - Returns: Whether there may be something new.
+    func begin() async throws -> Bool {
+        guard try await !isUnchanged() else { return false }
+        visited = []
+        known = []
+        if ready == nil { ready = try await open(nil, index: 0) }
+        return true
+    }
+
+    /// Whether all pages of the last run are as they were.
+    private func isUnchanged() async throws -> Bool {
+        for (index, page) in known.enumerated() {
+            let token = page.token
+            let answer = try await open(token, index: index, known: page)
+            guard answer.isUnchanged else {
+                // Only the first page can be gone on from: those before have not been read.
+                if index == 0 { ready = answer }
+                return false
+            }
+            if index == known.count - 1, case .link = source.pages, try await hasGrown(answer, page) { return false }
+            visited.append(page)
+        }
+        return !known.isEmpty
+    }
+
+    /// Whether the last of linked pages leads to another one now, which its being unchanged does not tell.
+    private func hasGrown(_ answer: OpenPage, _ page: SyncBookmark.Page) async throws -> Bool {
+        var answer = answer
+        if answer.head.headers["Link"] == nil {
+            answer = try await open(answer.token, index: answer.index)
+            guard answer.bookmark == page else { return true }
+        }
+        let next = try source.pages.token(
+            after: answer.head, index: answer.index, token: page.token, facts: PageFacts())
+        return next != nil
+    }
+
+    /// Asks for a page; where the server says that the cursor is too old, for the first of all pages instead.
+    private func open(_ token: String?, index: Int, known: SyncBookmark.Page? = nil) async throws -> OpenPage {
+        do {
+            return try await opener.open(token, index: index, known: known)
+        } catch let error as HTTPError where isDelta && source.delta?.isTooOld(error) == true {
+            return try await openAll()
+        }
+    }
+
+    /// Goes over from what has changed to everything.
+    private func openAll() async throws -> OpenPage {
+        isDelta = false
+        opener.since = nil
+        latest = nil
+        startOver()
+        known = []
+        return try await opener.open(nil, index: 0)
+    }
+
+    private func startOver() {
+        ahead?.cancel()
+        (ahead, current, ready) = (nil, nil, nil)
+        trail = PageTrail()
+        visited = []
+    }
+
+    // MARK: Pages
+
+    func next() async throws -> RemotePage? {
+        try await finishCurrent()
+        guard let page = try await nextPage() else { return nil }
+        try trail.visit(page, limit: source.maximumPageCount)
+        current = page
+        if let date = page.head.headers["Date"].flatMap({ HTTPDate.parse($0) }), serverDate == nil { serverDate = date }
+        let (source, opener, trail, known) = (source, opener, trail, known)
+        ahead = Task { try await Self.page(after: page, source, opener, trail, known: known) }
+        guard !page.isUnchanged else { return RemotePage(nil) }
+        return RemotePage(
+            .chunks(FetchedBody(fetch: page.fetch)), tombstones: source.delta?.tombstones,
+            totalElementCount: page.head.headers["X-Total-Count"].flatMap { Int($0) })
+    }
+
+    private func nextPage() async throws -> OpenPage? {
+        if let ready {
+            self.ready = nil
+            return ready
+        }
+        guard let ahead else { return try await open(nil, index: 0, known: known.first) }
+        self.ahead = nil
+        do {
+            return try await withTaskCancellationHandler {
+                try await ahead.value
+            } onCancel: {
+                ahead.cancel()
+            }
+        } catch let error as HTTPError where isDelta && source.delta?.isTooOld(error) == true {
+            return try await openAll()
+        }
+    }
+
+    /// Asks for the page after another one; nil after the last.
+    private static func page(
+        after page: OpenPage, _ source: HTTPJSONSource, _ opener: PageOpener, _ trail: PageTrail,
+        known: [SyncBookmark.Page]
+    ) async throws -> OpenPage? {
+        let index = page.index + 1
+        let token: String?
+        if page.isUnchanged {
+            // It was known, and so is what came after it.
+            token = index < known.count ? known[index].token : nil
+        } else {
+            let facts = source.pages.needsFacts ? try await page.fetch.facts() : PageFacts()
+            token = try source.pages.token(after: page.head, index: page.index, token: page.token, facts: facts)
+        }
+        guard let token else { return nil }
+        try trail.check(token, index: index, url: page.head.url)
+        let knownPage = index < known.count && known[index].token == token ? known[index] : nil
+        return try await opener.open(token, index: index, known: knownPage)
+    }
+
+    /// Takes note of what the page that was handed out had, now that it has been read.
+    private func finishCurrent() async throws {
+        guard let page = current else { return }
+        current = nil
+        if page.isUnchanged {
+            visited.append(known[page.index])
+            return
+        }
+        visited.append(page.bookmark)
+        guard let delta = source.delta else { return }
+        let facts = try await page.fetch.facts()
+        switch delta.cursor {
+        case .element:
+            if let found = facts.latest, latest.map({ $0 < found }) ?? true { latest = found }
+        case .document(let keyPath):
+            latest = latest ?? facts.captured[keyPath].flatMap { SyncCursor($0) }
+        }
+    }
+
+    func recover(from error: any Error) async throws {
+        guard let page = current else { throw error }
+        var error = error
+        if let json = error as? JSONError, case .malformed(.unexpectedEnd, let location) = json {
+            error = HTTPError(url: page.head.url, problem: .cutShort(received: location.byteOffset, expected: nil))
+        }
+        try await opener.wait(after: error, attempt: page.attempt)
+        ahead?.cancel()
+        (ahead, current) = (nil, nil)
+        ready = try await opener.open(page.token, index: page.index, attempt: page.attempt + 1)
+    }
+
+    // MARK: End
+
+    func rewind() async throws {
+        try await finishCurrent()
+        let read = visited
+        startOver()
+        known = read.contains { $0.entityTag == nil && $0.lastModified == nil } ? [] : read
+    }
+
+    func end() async throws -> RemoteEnd {
+        try await finishCurrent()
+        var end = SyncBookmark()
+        if !visited.contains(where: { $0.entityTag == nil && $0.lastModified == nil }) {
+            end.pages = visited
+            if !end.pages.isEmpty { end.pages[0].token = opener.since }
+        }
+        if let delta = source.delta {
+            end.lastFullRun = isDelta ? bookmark?.lastFullRun : beginDate
+            var cursor = latest
+            if case .element = delta.cursor { cursor = cursor?.limited(to: serverDate ?? beginDate) }
+            // Nothing new, or nothing but what the overlap brought again.
+            if let kept = bookmark?.cursor.map({ SyncCursor(text: $0) }), isDelta || visited == bookmark?.pages,
+                cursor.map({ $0 < kept }) ?? true
+            {
+                cursor = kept
+            }
+            end.cursor = cursor?.text
+        }
+        let coverage: RemoteEnd.Coverage = isDelta ? .changes : source.isSnapshot ? .snapshot : .pages
+        return RemoteEnd(coverage, bookmark: end)
+    }
+}
+
+/// The pages of a run so far, to notice when they lead in a circle.
+private struct PageTrail: Sendable {
+    private let places = Locked<[String: Int]>([:])
+
+    /// - Throws: ``HTTPError`` if the page was there before, at another place.
+    func check(_ token: String, index: Int, url: URL) throws {
+        let place = places.withLock { $0[token] }
+        if let place, place != index { throw HTTPError(url: url, problem: .pageLoop) }
+    }
+
+    /// - Throws: ``HTTPError`` if there are more pages than there may be.
+    func visit(_ page: OpenPage, limit: Int) throws {
+        if page.index >= limit { throw HTTPError(url: page.head.url, problem: .tooManyPages(limit: limit)) }
+        let token = page.token ?? page.fetch.url.absoluteString
+        places.withLock { $0[token] = page.index }
+    }
+}
+
+/// The body of a page as whoever maps it reads it.
+private struct FetchedBody: AsyncSequence, Sendable {
+    let fetch: HTTPFetch
+
+    func makeAsyncIterator() -> AsyncIterator {
+        AsyncIterator(fetch: fetch)
+    }
+
+    struct AsyncIterator: AsyncIteratorProtocol {
+        let fetch: HTTPFetch
+
+        mutating func next() async throws -> [UInt8]? {
+            try await fetch.nextPiece()
+        }
+    }
+}

@@ -1,0 +1,80 @@
+/// Takes the values at some key paths out of a JSON value, and skips the rest of it.
+///
+///     let probe = JSONProbe(["updated_at", "meta.deleted"])
+///     let found = try probe.read(&cursor)       // [.string("2024-…"), nil]
+///
+/// Paths lead through objects alone; of a key that occurs twice the last one counts.
+package struct JSONProbe: Sendable, Equatable {
+    /// A key on the way to one or more of the values.
+    struct Node: Sendable, Equatable {
+        var key: [UInt8] = []
+        /// The place of the path that ends here.
+        var slot: Int?
+        var children: [Node] = []
+
+        mutating func add(_ path: ArraySlice<[UInt8]>, slot: Int) {
+            guard let first = path.first else {
+                self.slot = slot
+                return
+            }
+            let index =
+                children.firstIndex { $0.key == first }
+                ?? {
+                    children.append(Node(key: first))
+                    return children.count - 1
+                }()
+            children[index].add(path.dropFirst(), slot: slot)
+        }
+
+        func child(_ key: JSONSlice) -> Node? {
+            children.first { key.equals($0.key) }
+        }
+
+        /// Reads a value, and takes what is wanted of it.
+        func read(_ cursor: inout JSONCursor, into values: inout [JSONValue?]) throws {
+            if slot != nil { return take(try JSONValue(&cursor, exactDecimals: true), into: &values) }
+            guard !children.isEmpty, try cursor.kind() == .object else { return try cursor.skipValue() }
+            try cursor.beginObject()
+            while let key = try cursor.nextKey() {
+                if let child = child(key) {
+                    try child.read(&cursor, into: &values)
+                } else {
+                    try cursor.skipValue()
+                }
+            }
+        }
+
+        private func take(_ value: JSONValue, into values: inout [JSONValue?]) {
+            if let slot { values[slot] = value }
+            for child in children {
+                if let inner = value[String(decoding: child.key, as: UTF8.self)] { child.take(inner, into: &values) }
+            }
+        }
+    }
+
+    /// The paths as they were given.
+    package let keyPaths: [String]
+    let root: Node
+
+    /// Makes a probe.
+    ///
+    /// - Parameter keyPaths: Keys with dots between them, none of them empty and none twice.
+    package init(_ keyPaths: [String]) {
+        self.keyPaths = keyPaths
+        var root = Node()
+        for (slot, keyPath) in keyPaths.enumerated() {
+            root.add(keyPath.split(separator: ".").map { Array($0.utf8) }[...], slot: slot)
+        }
+        self.root = root
+    }
+
+    /// Reads the value that comes next to its end.
+    ///
+    /// - Returns: For each path what is there; nil where nothing is.
+    /// - Throws: `JSONFault` for malformed input.
+    package func read(_ cursor: inout JSONCursor) throws -> [JSONValue?] {
+        var values = [JSONValue?](repeating: nil, count: keyPaths.count)
+        try root.read(&cursor, into: &values)
+        return values
+    }
+}

@@ -1,0 +1,151 @@
+import JSONMapper
+import SyncModel
+import SyncStore
+
+extension SyncSession {
+    /// Gets the objects of a payload's elements, in order within a batch: an object, and whether it was named as gone.
+    typealias Collect = (_ row: Int64, _ isGone: Bool) -> Void
+
+    /// Merges a payload batch by batch.
+    func read(_ page: JSONSource, into run: SyncRun, _ collect: Collect?) async throws {
+        try await PageReading(session: self, run: run, collect: collect).read(page)
+    }
+}
+
+/// One payload on its way into a run.
+struct PageReading {
+    let session: SyncSession
+    let run: SyncRun
+    let collect: SyncSession.Collect?
+    /// Key paths beside the objects, of which the values are wanted.
+    var captures: [String] = []
+    /// The field that says that an object is gone.
+    var flag: JSONProbe?
+    /// Called with what reads the JSON, before each batch.
+    var observe: (JSONReader) -> Void = { _ in }
+
+    private var options: RecordReader.Options {
+        RecordReader.Options(
+            keepsRelationships: session.rules.relates, acceptsIdentifiers: session.rules.isImport ? nil : false)
+    }
+
+    /// Whether a hook wants to see the JSON of objects that are new.
+    private var isHooked: Bool { session.rules.willInsert != nil && session.rules.policy.inserts }
+
+    /// Merges it batch by batch.
+    func read(_ page: JSONSource) async throws {
+        try await isHooked || flag != nil ? readApart(page) : readStraight(page)
+    }
+
+    private func readStraight(_ page: JSONSource) async throws {
+        let origin = SyncRun.Origin(policy: session.rules.policy)
+        var source: JSONReader?
+        try await page.read(at: session.options.keyPath, capturing: captures) { json in
+            source = json
+            return try RecordReader(session.mapper, entity: session.entity, reader: json, options: options)
+        } _: { reader in
+            while let batch = try reader.next() {
+                try Task.checkCancellation()
+                try await merge(batch, origin)
+                if let source { observe(source) }
+            }
+            if let source { observe(source) }
+        }
+    }
+
+    /// Merges it with its elements taken out one by one: for a hook, and for a flag that says which are gone.
+    private func readApart(_ page: JSONSource) async throws {
+        try await page.read(at: session.options.keyPath, capturing: captures) {
+            $0
+        } _: { reader in
+            var isAtEnd = false
+            while !isAtEnd {
+                try Task.checkCancellation()
+                let first = reader.elementCount
+                var elements: [Element] = []
+                while elements.count < options.batchRowCount, !isAtEnd {
+                    if let element = try reader.next({ try Element(&$0, flag: flag) }) {
+                        elements.append(element)
+                    } else {
+                        isAtEnd = true
+                    }
+                }
+                try await merge(elements, first: first)
+                observe(reader)
+            }
+        }
+    }
+
+    /// One element, taken out of the JSON.
+    private struct Element {
+        var bytes: [UInt8]
+        let isGone: Bool
+
+        init(_ cursor: inout JSONCursor, flag: JSONProbe?) throws {
+            var isGone = false
+            if let flag {
+                let start = cursor
+                isGone = try flag.read(&cursor)[0]?.isSet ?? false
+                cursor = start
+            }
+            self.isGone = isGone
+            bytes = try cursor.rawValue().withUTF8 { Array($0) }
+        }
+    }
+
+    private func merge(_ elements: [Element], first: Int) async throws {
+        var elements = elements
+        var batch = try mapped(elements, areGone: false)
+        if let found = batch, isHooked {
+            let hooked = try await run.hook(found, elements.map(\.bytes))
+            for (index, bytes) in hooked { elements[index].bytes = bytes }
+            if !hooked.isEmpty { batch = try mapped(elements, areGone: false) }
+        }
+        let origin = SyncRun.Origin(policy: session.rules.policy, elementIndices: elements.indices.map { first + $0 })
+        let gone = try mapped(elements, areGone: true)
+        try await merge(batch, origin, gone: gone)
+    }
+
+    private func mapped(_ elements: [Element], areGone: Bool) throws -> MappedBatch? {
+        var collector = try RecordCollector(session.mapper, entity: session.entity, options: options)
+        for (index, element) in elements.enumerated() where element.isGone == areGone {
+            try collector.add(element.bytes, index: index)
+        }
+        return collector.takeBatch()
+    }
+
+    private func merge(_ batch: MappedBatch?, _ origin: SyncRun.Origin, gone: MappedBatch? = nil) async throws {
+        guard let collect else {
+            if let batch { try await run.merge(batch, origin) }
+            return
+        }
+        var rows: [(ordinal: Int, row: Int64, isGone: Bool)] = []
+        if let batch { try await run.merge(batch, origin) { ordinal, row, _ in rows.append((ordinal, row, false)) } }
+        if let gone { rows += try await run.find(gone).map { ($0.ordinal, $0.row, true) } }
+        for (_, row, isGone) in rows.sorted(by: { $0.ordinal < $1.ordinal }) { collect(row, isGone) }
+    }
+}
+
+extension SyncRun {
+    /// The objects of a batch that the store has.
+    func find(_ batch: MappedBatch) async throws -> [(ordinal: Int, row: Int64)] {
+        for problem in batch.rejected { tally.reject(problem, hasKey: false) }
+        var found: [(ordinal: Int, row: Int64)] = []
+        for group in batch.groups {
+            let rows = try await transaction.merge(group.records, handles: nil, policy: .find).rows
+            found += zip(group.elementIndices, rows).filter { $1 != 0 }.map { ($0, $1) }
+        }
+        return found
+    }
+}
+
+extension JSONValue {
+    /// Whether it says yes: true, a number other than 0, or a text that is not empty.
+    fileprivate var isSet: Bool {
+        switch self {
+        case .null, .bool(false), .integer(0), .unsigned(0), .double(0), .string(""): false
+        case .decimal(let text): Double(text) != 0
+        default: true
+        }
+    }
+}

@@ -1,0 +1,95 @@
+import Foundation
+import HTTPSource
+import JSONMapper
+import OneWaySynchronizer
+import StoreSync
+import SyncModel
+import SyncStore
+import TestSupport
+
+/// A store of users, and how tests look at it.
+struct SourceWorld {
+    let json: JSONStore
+
+    static let model = Result {
+        try Model {
+            Entity("User", identity: "id") {
+                Attribute("id", .int64)
+                Attribute("name", .string)
+            }
+            SyncBookmark.entity
+        }
+    }
+
+    init(_ makeStore: (Model) async throws -> any Store = { MemoryStore($0) }) async throws {
+        let mapper = try RecordMapper(try Self.model.get())
+        json = try JSONStore(try await makeStore(mapper.model), mapper: mapper)
+    }
+
+    /// The stored users, as `id` and `name`.
+    func users() async throws -> [Int64: String] {
+        var users: [Int64: String] = [:]
+        for stored in try await json.store.records(StoreQuery("User")) {
+            guard case .int(let id) = stored.record["id"], case .string(let name) = stored.record["name"] else {
+                continue
+            }
+            users[id] = name
+        }
+        return users
+    }
+
+    /// The bookmark that is kept; nil if there is none.
+    func bookmark(_ attribute: String) async throws -> Value? {
+        try await json.store.records(StoreQuery("SyncBookmark")).first.map { $0.record[attribute] }
+    }
+
+    @discardableResult
+    func sync(_ source: HTTPJSONSource, _ options: StoreSyncOptions = StoreSyncOptions()) async throws
+        -> RemoteSyncResult
+    {
+        try await json.sync(from: source, into: "User", options: options)
+    }
+}
+
+/// A server without sockets: answers what a function says, and remembers what it was asked.
+final class ScriptedServer: HTTPTransport {
+    typealias Handler = @Sendable (_ request: HTTPRequest, _ index: Int) async throws -> HTTPResponse
+
+    private let log = Locked<[HTTPRequest]>([])
+    private let handler: Handler
+
+    init(_ handler: @escaping Handler) {
+        self.handler = handler
+    }
+
+    var requests: [HTTPRequest] { log.withLock { $0 } }
+    /// What was asked for, without the host: `/users?page=2`.
+    var paths: [String] { requests.map { $0.url.path + ($0.url.query.map { "?\($0)" } ?? "") } }
+
+    func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+        let index = log.withLock { log in
+            log.append(request)
+            return log.count - 1
+        }
+        return try await handler(request, index)
+    }
+}
+
+extension HTTPRequest {
+    /// The value of a query parameter.
+    func query(_ name: String) -> String? {
+        URLComponents(url: url, resolvingAgainstBaseURL: true)?.queryItems?.first { $0.name == name }?.value
+    }
+}
+
+extension HTTPResponse {
+    /// A success with JSON.
+    static func json(_ text: String, headers: HTTPHeaders = HTTPHeaders()) -> HTTPResponse {
+        HTTPResponse(status: 200, headers: headers, bytes: Array(text.utf8))
+    }
+}
+
+/// The users of some ids, named after them.
+func usersJSON(_ ids: some Sequence<Int>, suffix: String = "") -> String {
+    "[" + ids.map { #"{"id":\#($0),"name":"user \#($0)\#(suffix)"}"# }.joined(separator: ",") + "]"
+}

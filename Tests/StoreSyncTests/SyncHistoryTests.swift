@@ -1,0 +1,168 @@
+import Foundation
+import JSONMapper
+import OneWaySynchronizer
+import StoreSync
+import SyncModel
+import SyncStore
+import TestSupport
+import Testing
+
+/// What a store remembers of its syncs.
+@Suite struct SyncHistoryTests {
+    private static let users = Result {
+        try RecordMapper(
+            try Model {
+                Entity("User") {
+                    Attribute("id", .int64)
+                    Attribute("name", .string)
+                }
+                Entity("Note") {
+                    Attribute("id", .int64)
+                }
+            }.adding([SyncHistory.entity]))
+    }
+
+    private func store(_ history: SyncHistory = SyncHistory()) throws -> JSONStore {
+        let mapper = try Self.users.get()
+        return try JSONStore(MemoryStore(mapper.model), mapper: mapper, history: history)
+    }
+
+    private func json(_ text: String) -> JSONSource { .bytes(Array(text.utf8)) }
+
+    @Test func whatASyncDidIsRecordedWithIt() async throws {
+        let store = try store()
+        let before = Date()
+        try await store.sync(json(#"[{"id": 1}, {"id": 2}, {"name": "no key"}]"#), into: "User")
+        try await store.sync(json(#"[{"id": 2, "name": "x"}, {"id": 3}]"#), into: "User")
+        let runs = try await SyncHistory.runs(in: store.store)
+        try #require(runs.count == 2)
+        #expect(runs.map(\.name) == ["User", "User"])
+        #expect(runs.map(\.number) == [2, 1])
+        #expect(runs.map(\.outcome) == [.succeeded, .succeeded])
+        #expect(runs.map(\.counts.all) == [[1, 1, 0, 1], [2, 0, 0, 0]])
+        #expect(runs.map(\.rejectedCount) == [0, 1])
+        #expect(runs.allSatisfy { $0.error == nil && $0.duration >= .zero && $0.finished >= $0.started })
+        #expect(abs(runs[1].started.timeIntervalSince(before)) < 600)
+    }
+
+    @Test func aSyncThatFailsIsRecordedThoughNothingElseIsWritten() async throws {
+        let store = try store()
+        try await store.sync(json(#"[{"id": 1}]"#), into: "User")
+        await #expect(throws: JSONError.self) {
+            try await store.sync(json(#"[{"id": 2}, {"id": "#), into: "User")
+        }
+        let last = try #require(try await SyncHistory.runs(in: store.store).first)
+        #expect(last.outcome == .failed && last.number == 2)
+        #expect(last.error?.contains("line 1") == true, "\(last)")
+        #expect(last.counts == StoreSyncResult.Counts())
+        #expect(try await store.store.count(StoreQuery("User")) == 1)
+    }
+
+    @Test func aSyncThatIsCancelledIsRecorded() async throws {
+        let store = try store()
+        let gate = Gate()
+        let pages = AsyncThrowingStream<JSONSource, any Error> {
+            try await gate.pass()
+            return nil
+        }
+        let task = Task { try await store.sync(pages: pages, into: "User") }
+        try await gate.waitForArrivals()
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        let last = try #require(try await SyncHistory.runs(in: store.store).first)
+        #expect(last.outcome == .cancelled && last.error == nil)
+    }
+
+    @Test func theLatestRunsOfEachNameAreKept() async throws {
+        let store = try store(SyncHistory(limit: 3))
+        try await store.sync(json("[]"), into: "Note")
+        for id in 1...5 { try await store.sync(json(#"[{"id": \#(id)}]"#), into: "User") }
+        #expect(try await SyncHistory.runs(in: store.store, into: "User").map(\.number) == [5, 4, 3])
+        #expect(try await SyncHistory.runs(in: store.store, into: "Note").map(\.outcome) == [.unchanged])
+        #expect(try await SyncHistory.runs(in: store.store, limit: 2).map(\.number) == [5, 4])
+    }
+
+    @Test func syncsWithNothingToWriteCanBeLeftOut() async throws {
+        let store = try store(SyncHistory(recordsUnchanged: false))
+        try await store.sync(json(#"[{"id": 1}]"#), into: "User")
+        try await store.sync(json(#"[{"id": 1}]"#), into: "User")
+        #expect(try await SyncHistory.runs(in: store.store).map(\.outcome) == [.succeeded])
+    }
+
+    @Test func plansAndSingleObjectsAreNotRecorded() async throws {
+        let store = try store()
+        _ = try await store.plan(json(#"[{"id": 1}]"#), into: "User")
+        try await store.insertOrUpdate(json(#"{"id": 1}"#), in: "User")
+        try await store.delete(.identity(1), in: "User")
+        #expect(try await SyncHistory.runs(in: store.store).isEmpty)
+    }
+
+    @Test func anErrorsTextIsCut() async throws {
+        let store = try store()
+        let pages = AsyncThrowingStream<JSONSource, any Error> { throw TestError(String(repeating: "x", count: 5000)) }
+        await #expect(throws: TestError.self) { try await store.sync(pages: pages, into: "User") }
+        #expect(try await SyncHistory.runs(in: store.store).first?.error?.count == 1000)
+    }
+
+    @Test func aModelWithoutRoomForItIsAnError() async throws {
+        let mapper = try RecordMapper(try Model { Entity("User") { Attribute("id", .int64) } })
+        #expect(throws: ModelError.unknownEntity(entity: "SyncRun")) {
+            try JSONStore(MemoryStore(mapper.model), mapper: mapper, history: SyncHistory())
+        }
+    }
+
+    @Test func runsOfASourceTellWhatWasRead() async throws {
+        let mapper = try Self.users.get()
+        let store = try JSONStore(MemoryStore(mapper.model), mapper: mapper, history: SyncHistory())
+        let source = OnePageSource(json: #"[{"id": 1}, {"id": 2}]"#)
+        try await store.sync(from: source, into: "User")
+        try await store.sync(from: OnePageSource(json: nil), into: "User")
+        let runs = try await SyncHistory.runs(in: store.store)
+        #expect(runs.map(\.name) == ["User from a list", "User from a list"])
+        #expect(runs.map(\.outcome) == [.unchanged, .succeeded])
+        #expect(runs.map(\.pageCount) == [nil, 1])
+        #expect(runs.map(\.byteCount) == [nil, 22])
+    }
+
+    /// A source of one page, or of nothing new.
+    private struct OnePageSource: RemoteSource {
+        let name = "a list"
+        let fingerprint = ""
+        var json: String?
+
+        func begin(after bookmark: SyncBookmark?, keyPath: String) async throws -> RemoteAnswer {
+            json.map { .changed(Run(json: $0)) } ?? .unchanged(SyncBookmark())
+        }
+
+        private actor Run: RemoteRun {
+            private var json: String?
+
+            init(json: String) { self.json = json }
+
+            func next() async throws -> RemotePage? {
+                defer { json = nil }
+                return json.map { RemotePage(.bytes(Array($0.utf8))) }
+            }
+
+            func rewind() async throws {}
+            func end() async throws -> RemoteEnd { RemoteEnd(.snapshot, bookmark: SyncBookmark()) }
+        }
+    }
+
+    // MARK: Under a lease
+
+    @Test func aSyncThatHasLostItsLeaseCommitsNothing() async throws {
+        let clock = ManualClock()
+        let lease = ScriptedLease(clock: clock)
+        let store = try store()
+        let json = json(#"[{"id": 1}]"#)
+        let hook = StoreSyncOptions(willInsert: { object, _ in
+            lease.seize(by: SyncLeaseHolder(host: "web-1", program: "Demo", processID: 4711))
+            return object
+        })
+        await #expect(throws: SyncLeaseError.self) {
+            try await lease.withLease(clock: clock) { try await store.sync(json, into: "User", options: hook) }
+        }
+        #expect(try await store.store.count(StoreQuery("User")) == 0)
+    }
+}
