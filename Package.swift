@@ -155,8 +155,18 @@ let package = Package(
             name: "StoreBenchmark",
             dependencies: [
                 "StoreSync", "SyncStoreSQLite", "SyncStore", "JSONMapper", "SyncModel", "CSQLite", "BenchmarkSupport",
-                "TestSupport",
+                "StoreBenchmarkSupport", "TestSupport",
             ], path: "Tests/Benchmarks/StoreBenchmark", swiftSettings: settings),
+        .target(
+            name: "StoreBenchmarkSupport",
+            dependencies: ["StoreSync", "JSONMapper", "SyncModel", "BenchmarkSupport", "TestSupport"],
+            path: "Tests/Benchmarks/StoreBenchmarkSupport", swiftSettings: settings),
+        .executableTarget(
+            name: "PostgresBenchmark",
+            dependencies: [
+                "StoreSync", "SyncStorePostgres", "JSONMapper", "BenchmarkSupport", "StoreBenchmarkSupport",
+                "PostgresTestSupport", "TestSupport",
+            ], path: "Tests/Benchmarks/PostgresBenchmark", swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
 )
