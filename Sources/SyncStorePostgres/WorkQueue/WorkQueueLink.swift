@@ -26,28 +26,24 @@ actor WorkQueueLink {
 
     /// Connects, makes the tables where they are missing, and listens.
     init(_ queue: PostgresWorkQueue, role: Role) async throws {
-        statements = WorkQueueStatements(queue)
+        let statements = WorkQueueStatements(queue)
+        self.statements = statements
         options = queue.options
         self.queue = queue.name
-        connection = try await PostgresConnection.open(queue.connectionString, applicationName: "work queue")
-        waker = connection.waker
         // A worker knows before the time of its items is over that it cannot reach the server: it asks three times within it.
-        connection.answerLimit = queue.options.visibilityTimeout / 3
-        let channel: String? =
-            switch role {
-            case .holder: statements.holderChannel
-            case .worker: statements.workerChannel
-            case .visitor: nil
-            }
-        let statements = statements
-        try await connection.interruptible {
-            if try connection.execute(statements.hasTables).boolean(0, 0) != true {
-                try connection.execute(statements.tables)
-            }
+        let answerLimit = queue.options.visibilityTimeout / 3
+        connection = try await PostgresConnection.open(queue.connectionString, applicationName: "work queue") {
+            $0.answerLimit = answerLimit
+            if try $0.execute(statements.hasTables).boolean(0, 0) != true { try $0.execute(statements.tables) }
             // Such a connection is idle for as long as nothing happens.
-            try connection.execute("SET idle_session_timeout = 0")
-            if let channel { try connection.execute("LISTEN \(channel)") }
+            try $0.execute("SET idle_session_timeout = 0")
+            switch role {
+            case .holder: try $0.execute("LISTEN \(statements.holderChannel)")
+            case .worker: try $0.execute("LISTEN \(statements.workerChannel)")
+            case .visitor: break
+            }
         }
+        waker = connection.waker
     }
 
     /// Ends a wait, or the next one.
