@@ -45,7 +45,7 @@ package final class ChildProcess: Sendable {
         output: ChildOutput = ChildOutput(), errors: ChildOutput? = nil
     ) throws {
         // A child that is gone is an error to who writes to it, not the end of the tests.
-        _ = Self.ignoresBrokenPipes
+        brokenPipesAreErrors
         self.output = output
         self.errors = errors
         process.executableURL = executable
@@ -113,8 +113,6 @@ package final class ChildProcess: Sendable {
     private func waitForEnding() async {
         await Task { [ending] in try? await ending.wait { $0 != nil } }.value
     }
-
-    private static let ignoresBrokenPipes: Void = { _ = setSignalHandler(SIGPIPE, SIG_IGN) }()
 }
 
 /// What programs wrote, line by line.
@@ -198,8 +196,8 @@ private func raiseSignal(_ process: Int32, _ number: Int32) -> Int32 {
     kill(process, number)
 }
 
-/// `signal`, by such a name.
-private func setSignalHandler(_ number: Int32, _ handler: sighandler_t?) -> sighandler_t? {
-    signal(number, handler)
-}
+/// Turned off once, by `signal` under such a name.
+private let brokenPipesAreErrors: Void = {
+    _ = signal(SIGPIPE, SIG_IGN)
+}()
 #endif
