@@ -154,6 +154,10 @@ package final class ChildOutput: Sendable {
         }
     }
 
+    deinit {
+        try? pipe.fileHandleForWriting.close()
+    }
+
     /// All lines so far.
     package var lines: [String] { received.value.lines }
 
