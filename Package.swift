@@ -114,8 +114,8 @@ let package = Package(
         .testTarget(
             name: "SyncStoreSQLiteTests",
             dependencies: [
-                "SyncStoreSQLite", "SyncStoreSQL", "SyncStore", "SyncStoreTesting", "SyncModel", "OneWaySynchronizer",
-                "TestSupport", "TestChild",
+                "SyncStoreSQLite", "SyncStoreSQL", "SyncStore", "SyncStoreTesting", "StoreSync", "JSONMapper", "SyncModel",
+                "OneWaySynchronizer", "TestSupport", "TestChild",
             ],
             swiftSettings: settings),
         .executableTarget(

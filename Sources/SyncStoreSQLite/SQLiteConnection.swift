@@ -168,10 +168,10 @@ private final class RowSets {
 
 extension SQLiteError {
     /// What the connection says about its last call.
-    init(_ connection: OpaquePointer, code: Int32, statement: String?) {
+    init(_ connection: OpaquePointer, code: Int32, statement: String?, boundStatement: String? = nil) {
         let extended = sqlite3_extended_errcode(connection)
         self.init(
             code: extended & 0xFF == code & 0xFF ? extended : code,
-            message: String(cString: sqlite3_errmsg(connection)), statement: statement)
+            message: String(cString: sqlite3_errmsg(connection)), statement: statement, boundStatement: boundStatement)
     }
 }

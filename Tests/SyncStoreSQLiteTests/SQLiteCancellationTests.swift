@@ -49,8 +49,10 @@ import Testing
     @Test func aReadIsBrokenOff() async throws {
         try await put(1)
         let connection = try connection()
-        let selection = "(SELECT count(*) FROM (WITH RECURSIVE n (i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n) SELECT i FROM n))"
-        try connection.execute("ALTER TABLE User RENAME TO Users; CREATE VIEW User AS SELECT _id, \(selection) AS id, name FROM Users")
+        let selection =
+            "(SELECT count(*) FROM (WITH RECURSIVE n (i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n) SELECT i FROM n))"
+        try connection.execute(
+            "ALTER TABLE User RENAME TO Users; CREATE VIEW User AS SELECT _id, \(selection) AS id, name FROM Users")
         let gate = Gate()
         let store = self.store
         let task = Task {
