@@ -99,7 +99,7 @@ public final class SQLiteStore: Store {
             let cancellation = SQLiteCancellation()
             return try await withTaskCancellationHandler {
                 try await writer.beginWriting(cancellation)
-                let transaction = SQLTransaction(writer, model: model)
+                let transaction = SQLTransaction(writer, model: model, batchRowCount: 1000)
                 do {
                     let result = try await body(transaction)
                     try Task.checkCancellation()
@@ -129,7 +129,7 @@ public final class SQLiteStore: Store {
         let cancellation = SQLiteCancellation()
         return try await withTaskCancellationHandler {
             try await reader.beginReading(cancellation)
-            let transaction = SQLTransaction(reader, model: model)
+            let transaction = SQLTransaction(reader, model: model, batchRowCount: 1000)
             let result: Swift.Result<Result, any Error>
             do { result = .success(try await body(transaction)) } catch { result = .failure(error) }
             transaction.end()
