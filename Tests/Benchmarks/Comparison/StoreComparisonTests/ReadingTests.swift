@@ -69,7 +69,7 @@ import Testing
                 .asRequest(of: UserWithNotes.self).fetchAll(database)
         }
         let ada = User(
-            id: 1, name: "Ada", birthday: Date(timeIntervalSince1970: -4_861_683_584.75), isActive: true)
+            id: 1, name: "Ada", birthday: Date(timeIntervalSince1970: -4_861_682_984.75), isActive: true)
         #expect(users.map(\.user) == [ada, User(id: 2, name: "José", birthday: nil, isActive: nil)])
         #expect(users.map(\.notes) == [[Note(id: 8, text: "a"), Note(id: 9, text: nil)], []])
         // GRDB's way to write a moment is one that a store reads.
