@@ -50,10 +50,6 @@ final class ObservedTransaction: StoreTransaction {
 
     // MARK: Writing
 
-    var batchRowCount: Int {
-        base.batchRowCount
-    }
-
     func merge(
         _ batch: RecordBatch, handles: [Int64]?, links: InitialLinks?, policy: MergePolicy
     ) async throws -> MergeResult {
