@@ -25,6 +25,8 @@ let package = Package(
         .library(name: "HTTPSource", targets: ["HTTPSource"]),
         .library(name: "SyncStoreSQLite", targets: ["SyncStoreSQLite", "SyncStoreSQL"]),
         .library(name: "SyncStorePostgres", targets: ["SyncStorePostgres", "SyncStoreSQL"]),
+        // For the packages in Tests/Benchmarks, and for no one else.
+        .library(name: "_BenchmarkSupport", targets: ["BenchmarkSupport"]),
     ],
     traits: [
         .trait(name: "Postgres", description: "Everything that needs PostgreSQL's client library, libpq.")
