@@ -38,7 +38,7 @@ let package = Package(
             name: "Demo",
             dependencies: [
                 "OneWaySynchronizer", "LoopbackServer", "SyncModel", "CoreDataModel", "JSONMapper", "SyncStore",
-                "StoreSync", "HTTPSource", "SyncStoreSQLite",
+                "StoreSync", "HTTPSource", "SyncStoreSQLite", "SyncStorePostgres",
             ], path: "Demo", swiftSettings: settings),
         .target(name: "SyncModel", swiftSettings: settings),
         .target(name: "CoreDataModel", dependencies: ["SyncModel"], swiftSettings: settings),
@@ -78,8 +78,9 @@ let package = Package(
         .testTarget(
             name: "DemoTests",
             dependencies: [
-                "Demo", "HTTPSource", "LoopbackServer", "OneWaySynchronizer", "SyncModel", "CoreDataModel", "JSONMapper",
-                "StoreSync", "TestSupport",
+                "Demo", "HTTPSource", "LoopbackServer", "OneWaySynchronizer", "SyncModel", "CoreDataModel",
+                "JSONMapper",
+                "StoreSync", "PostgresTestSupport", "TestSupport",
             ], swiftSettings: settings),
         .testTarget(name: "SyncModelTests", dependencies: ["SyncModel", "TestSupport"], swiftSettings: settings),
         .testTarget(
