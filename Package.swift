@@ -76,7 +76,8 @@ let package = Package(
         .testTarget(
             name: "DemoTests",
             dependencies: [
-                "Demo", "HTTPSource", "LoopbackServer", "OneWaySynchronizer", "SyncModel", "CoreDataModel", "JSONMapper",
+                "Demo", "HTTPSource", "LoopbackServer", "OneWaySynchronizer", "SyncModel", "CoreDataModel",
+                "JSONMapper",
                 "StoreSync", "TestSupport",
             ], swiftSettings: settings),
         .testTarget(name: "SyncModelTests", dependencies: ["SyncModel", "TestSupport"], swiftSettings: settings),
@@ -117,7 +118,11 @@ let package = Package(
             ],
             swiftSettings: settings),
         .executableTarget(
-            name: "TestChild", dependencies: ["StoreSync", "SyncStoreSQLite", "SyncStore", "JSONMapper", "SyncModel"],
+            name: "TestChild",
+            dependencies: [
+                "StoreSync", "SyncStoreSQLite", "SyncStorePostgres", "SyncStore", "JSONMapper", "SyncModel",
+                "OneWaySynchronizer",
+            ],
             path: "Tests/TestChild", swiftSettings: settings),
         .target(
             name: "PostgresTestSupport",
@@ -127,7 +132,7 @@ let package = Package(
             name: "SyncStorePostgresTests",
             dependencies: [
                 "SyncStorePostgres", "SyncStoreSQL", "SyncStore", "SyncStoreTesting", "SyncModel", "OneWaySynchronizer",
-                "PostgresTestSupport", "TestSupport",
+                "PostgresTestSupport", "TestSupport", "TestChild",
             ], swiftSettings: settings),
 
         // Fuzz targets, each built alone with --sanitize=fuzzer
