@@ -114,7 +114,7 @@ let package = Package(
             name: "SyncStoreSQLiteTests",
             dependencies: [
                 "SyncStoreSQLite", "SyncStoreSQL", "SyncStore", "SyncStoreTesting", "SyncModel", "OneWaySynchronizer",
-                "TestSupport", "TestChild",
+                "StoreSync", "JSONMapper", "CSQLite", "TestSupport", "TestChild",
             ],
             swiftSettings: settings),
         .executableTarget(
