@@ -172,6 +172,11 @@ let package = Package(
                 "StoreSync", "SyncStorePostgres", "JSONMapper", "BenchmarkSupport", "StoreBenchmarkSupport",
                 "PostgresTestSupport", "TestSupport",
             ], path: "Tests/Benchmarks/PostgresBenchmark", swiftSettings: settings),
+        .executableTarget(
+            name: "WorkQueueBenchmark",
+            dependencies: [
+                "OneWaySynchronizer", "SyncStorePostgres", "BenchmarkSupport", "PostgresTestSupport", "TestSupport",
+            ], path: "Tests/Benchmarks/WorkQueueBenchmark", swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -292,7 +292,9 @@ struct PostgresFaultTests {
     // MARK: No room
 
     /// A tablespace that is full: a small file system in memory, which only root can make.
-    @Test(.enabled(if: getuid() == 0 && FileManager.default.isExecutableFile(atPath: "/bin/mount"), "only root can mount"))
+    @Test(
+        .enabled(if: getuid() == 0 && FileManager.default.isExecutableFile(atPath: "/bin/mount"), "only root can mount")
+    )
     func aFullDiskLeavesTheOldState() async throws {
         try await withServer { server in
             guard let disk = try await SmallDisk(for: server) else { return }
