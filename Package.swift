@@ -120,7 +120,11 @@ let package = Package(
             ],
             swiftSettings: settings),
         .executableTarget(
-            name: "TestChild", dependencies: ["StoreSync", "SyncStoreSQLite", "SyncStore", "JSONMapper", "SyncModel"],
+            name: "TestChild",
+            dependencies: [
+                "StoreSync", "SyncStoreSQLite", "SyncStorePostgres", "SyncStore", "JSONMapper", "SyncModel",
+                "OneWaySynchronizer",
+            ],
             path: "Tests/TestChild", swiftSettings: settings),
         .target(
             name: "PostgresTestSupport",
@@ -130,7 +134,7 @@ let package = Package(
             name: "SyncStorePostgresTests",
             dependencies: [
                 "SyncStorePostgres", "SyncStoreSQL", "SyncStore", "SyncStoreTesting", "SyncModel", "OneWaySynchronizer",
-                "PostgresTestSupport", "TestSupport",
+                "PostgresTestSupport", "TestSupport", "TestChild",
             ], swiftSettings: settings),
 
         // Fuzz targets, each built alone with --sanitize=fuzzer
@@ -170,6 +174,11 @@ let package = Package(
                 "StoreSync", "SyncStorePostgres", "JSONMapper", "BenchmarkSupport", "StoreBenchmarkSupport",
                 "PostgresTestSupport", "TestSupport",
             ], path: "Tests/Benchmarks/PostgresBenchmark", swiftSettings: settings),
+        .executableTarget(
+            name: "WorkQueueBenchmark",
+            dependencies: [
+                "OneWaySynchronizer", "SyncStorePostgres", "BenchmarkSupport", "PostgresTestSupport", "TestSupport",
+            ], path: "Tests/Benchmarks/WorkQueueBenchmark", swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
 )
