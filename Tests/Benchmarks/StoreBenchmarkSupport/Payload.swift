@@ -45,7 +45,7 @@ public struct Payload: Sendable {
     }
 
     /// The same payload, the order forgotten.
-    var withoutOrder: Payload {
+    public var withoutOrder: Payload {
         var copy = self
         copy.order = nil
         return copy
