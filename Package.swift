@@ -127,6 +127,14 @@ let package = Package(
                 "PostgresTestSupport", "TestSupport",
             ], swiftSettings: settings),
 
+        // Programs that tests run beside themselves
+        .executableTarget(
+            name: "Simulation",
+            dependencies: [
+                "HTTPSource", "StoreSync", "SyncStoreSQLite", "SyncStore", "SyncModel", "JSONMapper",
+                "OneWaySynchronizer", "TestSupport",
+            ], path: "Tests/Simulation", swiftSettings: settings),
+
         // Fuzz targets, each built alone with --sanitize=fuzzer
         .executableTarget(
             name: "FuzzModelFile", dependencies: ["CoreDataModel"], path: "Tests/Fuzz/FuzzModelFile",
