@@ -104,7 +104,7 @@ let package = Package(
             name: "ScenarioTests",
             dependencies: [
                 "OneWaySynchronizer", "SyncModel", "CoreDataModel", "JSONMapper", "SyncStore", "SyncStoreTesting",
-                "StoreSync", "SyncStoreSQLite", "TestSupport",
+                "StoreSync", "SyncStoreSQLite", "SyncStorePostgres", "PostgresTestSupport", "TestSupport",
             ], swiftSettings: settings),
         .testTarget(
             name: "SyncStoreSQLTests", dependencies: ["SyncStoreSQL", "SyncStore", "SyncModel"],
@@ -113,9 +113,12 @@ let package = Package(
             name: "SyncStoreSQLiteTests",
             dependencies: [
                 "SyncStoreSQLite", "SyncStoreSQL", "SyncStore", "SyncStoreTesting", "SyncModel", "OneWaySynchronizer",
-                "TestSupport",
+                "TestSupport", "TestChild",
             ],
             swiftSettings: settings),
+        .executableTarget(
+            name: "TestChild", dependencies: ["StoreSync", "SyncStoreSQLite", "SyncStore", "JSONMapper", "SyncModel"],
+            path: "Tests/TestChild", swiftSettings: settings),
         .target(
             name: "PostgresTestSupport",
             dependencies: ["SyncStorePostgres", "SyncStoreSQL", "SyncStore", "TestSupport"],

@@ -2,16 +2,17 @@
 import CPostgres
 
 extension PostgresConnection {
-    /// Runs a `COPY … FROM STDIN`; what a function writes is its data.
+    /// Runs a `COPY … FROM STDIN`, alone or among other statements without parameters; what a function writes is its data.
     ///
     /// Holds a bounded amount of it, however much is written (https://www.postgresql.org/docs/current/libpq-copy.html).
     ///
     /// - Parameters:
-    ///   - text: The statement.
+    ///   - text: The statement, or several of which one is it.
     ///   - body: Writes the data. When it throws, the statement fails on the server, and the error is passed on.
-    /// - Returns: How many rows were copied.
+    /// - Returns: What the last statement with rows returned; where there is none, what the last one did: for a lone COPY, how many rows were
+    ///   copied.
     @discardableResult
-    package func copyIn(_ text: String, _ body: (PostgresCopyWriter) throws -> Void) throws -> Int {
+    package func copyIn(_ text: String, _ body: (PostgresCopyWriter) throws -> Void) throws -> PostgresResult {
         try start(text) { PQsendQuery(handle, text) }
         guard try finish(text).status == PGRES_COPY_IN else {
             preconditionFailure("a statement other than COPY FROM STDIN")
@@ -25,7 +26,7 @@ extension PostgresConnection {
             throw error
         }
         try end(text, message: nil)
-        return try finish(text).affectedCount
+        return try finish(text)
     }
 
     private func end(_ text: String, message: String?) throws {

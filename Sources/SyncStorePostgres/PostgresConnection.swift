@@ -187,7 +187,7 @@ package final class PostgresConnection {
 
     /// Runs statements without parameters, one after the other, as one transaction where none is open and they begin none.
     ///
-    /// - Returns: What the last one returned.
+    /// - Returns: What the last one with rows returned; where there is none, what the last one did.
     @discardableResult
     package func execute(_ text: String) throws -> PostgresResult {
         try start(text) { PQsendQuery(handle, text) }
@@ -268,7 +268,7 @@ package final class PostgresConnection {
 
     /// Waits for the answer to its end.
     ///
-    /// - Returns: The last result; for a COPY, as soon as it can be written to.
+    /// - Returns: The last result with rows, or else the last one; for a COPY, as soon as it can be written to.
     @discardableResult
     func finish(_ text: String) throws -> PostgresResult {
         var last: PostgresResult?
@@ -282,7 +282,8 @@ package final class PostgresConnection {
             switch result.status {
             case PGRES_FATAL_ERROR, PGRES_BAD_RESPONSE: failure = failure ?? result.error(statement: text)
             case PGRES_COPY_IN: return result
-            default: last = result
+            case PGRES_TUPLES_OK: last = result
+            default: if last?.status != PGRES_TUPLES_OK { last = result }
             }
         }
         if PQstatus(handle) == CONNECTION_BAD { isBroken = true }

@@ -44,6 +44,10 @@ extension PostgresError {
     static let cannotConnect = "08001"
     /// A connection was lost (`connection_failure`).
     static let connectionLost = "08006"
+    /// A connection was lost during a commit, and nobody can tell what became of it (`transaction_resolution_unknown`).
+    static let resolutionUnknown = "08007"
+    /// Something was to be written where that is not possible (`read_only_sql_transaction`).
+    static let readOnlyTransaction = "25006"
     /// The statement was cancelled (`query_canceled`), by whoever asked for that or by `statement_timeout`.
     static let queryCanceled = "57014"
     /// A text has a NUL, which PostgreSQL keeps nowhere (`character_not_in_repertoire`).

@@ -105,6 +105,17 @@ package enum SQLDialect: Hashable, Sendable {
         }
     }
 
+    /// What selects the values of a column, so that they come in one form even from a table that was there before.
+    func selected(_ column: String, as type: AttributeType) -> String {
+        guard self == .postgres else { return column }
+        return switch type {
+        case .int16, .int32, .int64: "\(column)::bigint"
+        case .double, .float: "\(column)::double precision"
+        case .decimal: "\(column)::numeric::text"
+        case .string, .uri, .bool, .date, .binary, .transformable, .uuid: "\(column)::\(valueType(type))"
+        }
+    }
+
     /// What a `LIMIT` has where there is none.
     var noLimit: SQLBinding {
         self == .sqlite ? .integer(-1) : .null

@@ -20,39 +20,48 @@ package struct SQLQueries: Sendable {
         package let namesEntity: Bool
         /// The names of the attributes' columns.
         package let names: [String]
+        /// Their types.
+        package let types: [AttributeType]
         /// For each entity that may occur, by its place in the model, the column of each of its slots (for a key: of each of its identity
         /// slots) among those of the statement, counted from 0.
         package let places: [Int: [Int]]
+
+        /// What selects the attributes' columns.
+        func terms(of alias: String, _ dialect: SQLDialect) -> [String] {
+            zip(names, types).map { dialect.selected("\(alias).\(SQLText.name($0))", as: $1) }
+        }
     }
 
     /// What the statements that read an entity's objects give.
     package func columns(of entity: Int) -> Columns {
-        columns(of: entity) { schema.columns[$0] }
+        columns(of: entity) { Array(schema.model.layouts[$0].attributes.indices) }
     }
 
     /// What the statement that reads the keys of a family's objects gives.
     package func keyColumns(family: Int) -> Columns {
-        columns(of: schema.families[family].root) { member in
-            schema.model.layouts[member].identitySlots.map { schema.columns[member][$0] }
-        }
+        columns(of: schema.families[family].root) { schema.model.layouts[$0].identitySlots }
     }
 
-    private func columns(of entity: Int, _ wanted: (Int) -> [String]) -> Columns {
+    /// - Parameter wanted: Gives the slots of a member of the family.
+    private func columns(of entity: Int, _ wanted: (Int) -> [Int]) -> Columns {
         let layout = schema.model.layouts[entity]
         let namesEntity = schema.families[schema.familyIndex[entity]].namesEntity
         var names: [String] = []
+        var types: [AttributeType] = []
         var index: [String: Int] = [:]
         var places: [Int: [Int]] = [:]
         for member in layout.family {
-            places[member] = wanted(member).map { name in
+            places[member] = wanted(member).map { slot in
+                let name = schema.columns[member][slot]
                 if let known = index[name] { return known }
                 let place = names.count + (namesEntity ? 2 : 1)
                 index[name] = place
                 names.append(name)
+                types.append(schema.model.layouts[member].attributes[slot].type)
                 return place
             }
         }
-        return Columns(namesEntity: namesEntity, names: names, places: places)
+        return Columns(namesEntity: namesEntity, names: names, types: types, places: places)
     }
 
     /// The statement that reads the objects of a query in its order.
@@ -66,7 +75,7 @@ package struct SQLQueries: Sendable {
         let columns = columns(of: layout.index)
         var terms = ["t.\(schema.rowColumn)"]
         if columns.namesEntity { terms.append("t.\(schema.entityColumn)") }
-        terms += columns.names.map { "t.\(SQLText.name($0))" }
+        terms += columns.terms(of: "t", schema.dialect)
         return try select(terms.joined(separator: ", "), query, layout: layout, rowSet: rowSet, isOrdered: true)
     }
 
@@ -87,7 +96,7 @@ package struct SQLQueries: Sendable {
             return try select("count(*)", query, layout: layout, rowSet: rowSet, isOrdered: false)
         }
         let inner = try select("1", query, layout: layout, rowSet: rowSet, isOrdered: false)
-        return SQLStatementText("SELECT count(*) FROM (\(inner.text))", inner.bindings)
+        return SQLStatementText("SELECT count(*) FROM (\(inner.text)) s", inner.bindings)
     }
 
     private func select(

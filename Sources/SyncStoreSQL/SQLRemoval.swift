@@ -118,7 +118,7 @@ package struct SQLRemoval: Sendable {
         let columns = SQLQueries(schema).keyColumns(family: family)
         var terms = ["o.\(schema.rowColumn)"]
         if columns.namesEntity { terms.append("o.\(schema.entityColumn)") }
-        terms += columns.names.map { "o.\(SQLText.name($0))" }
+        terms += columns.terms(of: "o", schema.dialect)
         return "SELECT \(terms.joined(separator: ", ")) FROM \(doomed) d "
             + "JOIN \(SQLText.name(schema.families[family].table)) o ON o.\(schema.rowColumn) = d.row "
             + "WHERE d.family = \(family) ORDER BY d.row"

@@ -3,7 +3,7 @@ import SyncStore
 import SyncStoreSQL
 
 /// Runs everything that one connection does, on a thread of its own.
-actor SQLiteWorker {
+actor SQLiteWorker: SQLWorker {
     private let executor: BlockingExecutor
     let schema: SQLSchema
     private let settings: SQLiteSettings

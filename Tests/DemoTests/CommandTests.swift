@@ -98,8 +98,8 @@ import Testing
             let child = try ChildProcess(
                 ["mirror", world.listURL.absoluteString, world.folder.url.path] + options)
             try await gate.pass()
-            child.interrupt()
-            let end = await child.end()
+            child.signal(SIGINT)
+            let end = try await child.end()
             #expect(end.code == 130)
             #expect(end.errors.contains("stopped: "))
             #expect(try world.contents.isEmpty)
@@ -112,75 +112,22 @@ import Testing
             let child = try ChildProcess(
                 ["mirror", world.listURL.absoluteString, world.folder.url.path, "--every", "0.1"])
             try await world.requests.wait(for: "/list.json", count: 3)
-            child.interrupt()
-            let end = await child.end()
+            child.signal(SIGINT)
+            let end = try await child.end()
             #expect(end.code == 130)
             #expect(end.output.contains("1 inserted") && end.output.contains("1 unchanged"))
         }
     }
 }
 
-/// The Demo, built beside the tests.
-final class ChildProcess: Sendable {
-    struct End: Sendable {
-        let code: Int32
-        let output: String
-        let errors: String
-    }
-
-    private let process: Process
-    private let streams: [Task<String, Never>]
-    private let ends: AsyncStream<Int32>
-
-    init(_ arguments: [String], input: FileHandle = .nullDevice) throws {
-        let process = Process()
-        let executable = try #require(Self.executable)
-        process.executableURL = executable
-        process.arguments = arguments
-        let pipes = [Pipe(), Pipe()]
-        process.standardInput = input
-        process.standardOutput = pipes[0]
-        process.standardError = pipes[1]
-        let (ends, end) = AsyncStream.makeStream(of: Int32.self)
-        process.terminationHandler = { process in
-            end.yield(process.terminationStatus)
-            end.finish()
-        }
-        try process.run()
-        self.process = process
-        self.ends = ends
-        streams = pipes.map { pipe in
-            let reading = pipe.fileHandleForReading
-            return Task {
-                await withCheckedContinuation { continuation in
-                    // Blocks until the child has closed its end, so on a thread that nothing else needs.
-                    Thread.detachNewThread {
-                        let data = (try? reading.readToEnd()) ?? Data()
-                        continuation.resume(returning: String(decoding: data, as: UTF8.self))
-                    }
-                }
-            }
-        }
-    }
-
+extension ChildProcess {
+    /// Runs the Demo to its end.
     static func run(_ arguments: [String]) async throws -> End {
-        await (try ChildProcess(arguments)).end()
+        try await ChildProcess(arguments).end()
     }
 
-    func interrupt() {
-        process.interrupt()
-    }
-
-    func end() async -> End {
-        var code: Int32 = -1
-        for await status in ends { code = status }
-        return End(code: code, output: await streams[0].value, errors: await streams[1].value)
-    }
-
-    /// Beside the test bundle or the test runner.
-    private static var executable: URL? {
-        let candidates = [Bundle.main.executableURL, Bundle(for: ChildProcess.self).bundleURL].compactMap(\.self)
-        return candidates.lazy.map { $0.deletingLastPathComponent().appending(path: "Demo") }
-            .first { FileManager.default.isExecutableFile(atPath: $0.path) }
+    /// Starts the Demo.
+    convenience init(_ arguments: [String], input: FileHandle = .nullDevice) throws {
+        try self.init(Self.product("Demo"), arguments, input: input, errors: ChildOutput())
     }
 }

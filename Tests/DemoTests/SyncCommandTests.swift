@@ -139,7 +139,7 @@ import Testing
         let child = try ChildProcess(
             ["sync", "-", "--entity", "User"] + (hasModel ? ["--model", model] : []),
             input: FileHandle(forReadingFrom: URL(filePath: file)))
-        let end = await child.end()
+        let end = try await child.end()
         #expect(end.code == 0 && end.errors.isEmpty)
         #expect(end.output.hasPrefix("User: 2 inserted, 0 updated, 0 unchanged, 0 deleted\ndone"))
     }

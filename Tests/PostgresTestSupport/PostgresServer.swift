@@ -42,7 +42,7 @@ package final class PostgresServer: Sendable {
         shell = try ChildProcess(
             URL(filePath: command[0]), Array(command.dropFirst()),
             environment: ["OWS_POSTGRES": tools.folder, "OWS_SETTINGS": lines, "OWS_ROLE": Self.roleWithPassword])
-        folder = try await shell.output.next()
+        folder = try await shell.output.next() ?? ""
         if folder.isEmpty { throw PostgresServerError("PostgreSQL did not start; its log is on the standard error") }
     }
 
@@ -80,7 +80,7 @@ package final class PostgresServer: Sendable {
 
     private func order(_ command: String) async throws {
         try shell.send(command)
-        let answer = try await shell.output.next()
+        let answer = try await shell.output.next() ?? "nothing"
         guard answer == "ok" else { throw PostgresServerError("\(command): \(answer)") }
     }
 }

@@ -12,6 +12,12 @@ package enum SharedPostgres {
     /// Whether tests have a server.
     package static var isAvailable: Bool { url != nil || PostgresTools.found != nil }
 
+    /// Where the server's own database is.
+    static func maintenanceURL() async throws -> String {
+        if let url { return url }
+        return try await server.value.url()
+    }
+
     /// Why tests are skipped where they have none.
     package static let absence = "PostgreSQL is not installed (initdb, pg_ctl), and POSTGRES_URL names no server"
 
@@ -21,7 +27,7 @@ package enum SharedPostgres {
     ) async throws -> Result {
         let database = try await TestDatabase.make(
             name: "ows_test_\(UInt64.random(in: .min ... .max))",
-            maintenance: url == nil ? try await server.value.url() : url ?? "")
+            maintenance: try await maintenanceURL())
         do {
             let result = try await body(database)
             try await database.drop()

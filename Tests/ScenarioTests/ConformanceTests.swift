@@ -14,7 +14,7 @@ struct ConformanceTests {
     }
 
     @Test(arguments: (try? scenarios.get()) ?? [], StoreKind.all)
-    func scenario(_ scenario: StoreScenario, on kind: StoreKind) async {
-        await scenario.check(kind.make)
+    func scenario(_ scenario: StoreScenario, on kind: StoreKind) async throws {
+        try await kind.use { await scenario.check($0) }
     }
 }

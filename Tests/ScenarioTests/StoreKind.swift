@@ -1,18 +1,37 @@
+#if Postgres
+import PostgresTestSupport
+import SyncStorePostgres
+#endif
 import SyncModel
 import SyncStore
 import SyncStoreSQLite
+import SyncStoreTesting
 import Testing
 
 /// A kind of store that every scenario is run on.
 struct StoreKind: Sendable, CustomTestStringConvertible {
     let name: String
-    /// Makes an empty store for the objects of a model.
-    let make: @Sendable (Model) async throws -> any Store
+    /// Runs a function with what makes an empty store for the objects of a model.
+    let use: @Sendable (@Sendable (StoreConformance.MakeStore) async throws -> Void) async throws -> Void
 
     static let all = [
-        StoreKind(name: "MemoryStore") { MemoryStore($0) },
-        StoreKind(name: "SQLiteStore") { try await SQLiteStore($0, at: .memory) },
-    ]
+        StoreKind(name: "MemoryStore") { try await $0 { MemoryStore($0) } },
+        StoreKind(name: "SQLiteStore") { try await $0 { try await SQLiteStore($0, at: .memory) } },
+    ] + postgres
+
+    #if Postgres
+    private static let postgres =
+        SharedPostgres.isAvailable
+        ? [
+            StoreKind(name: "PostgresStore") { body in
+                try await SharedPostgres.withSchemas { schemas in
+                    try await body { try await PostgresStore($0, at: schemas.url, options: schemas.emptyStore()) }
+                }
+            }
+        ] : []
+    #else
+    private static let postgres: [StoreKind] = []
+    #endif
 
     var testDescription: String { name }
 }

@@ -154,11 +154,11 @@ struct PostgresConnectionTests {
             let session = try await PostgresSession(database.url)
             try await session.use { connection in
                 try connection.execute("CREATE TABLE t (a bigint, b text)")
-                let count = try connection.copyIn("COPY t FROM STDIN") { writer in
+                let result = try connection.copyIn("COPY t FROM STDIN") { writer in
                     let lines = (0..<1000).map { "\($0)\t\(String(repeating: "x", count: 100))\n" }.joined()
                     for _ in 0..<200 { try Array(lines.utf8).withUnsafeBytes(writer.write) }
                 }
-                #expect(count == 200_000)
+                #expect(result.affectedCount == 200_000)
                 #expect(try connection.execute("SELECT count(*) FROM t").integer(0, 0) == 200_000)
             }
         }

@@ -13,11 +13,23 @@ import Glibc
 ///
 /// It should end at the end of its standard input, which comes also when the tests are killed.
 package final class ChildProcess: Sendable {
+    /// How it ended, and all that it wrote.
+    package struct End: Sendable {
+        /// The exit code, or the number of the signal that ended it.
+        package let code: Int32
+        /// Whether a signal ended it.
+        package let wasKilled: Bool
+        package let output: String
+        /// What it wrote to its standard error; empty where the tests' own standard error took it.
+        package let errors: String
+    }
+
     /// What it writes, and possibly what others do.
     package let output: ChildOutput
+    private let errors: ChildOutput?
     private let process = Process()
     private let input = Pipe()
-    private let hasEnded = Gate()
+    private let ending = Watched<(code: Int32, wasKilled: Bool)?>(nil)
 
     /// Starts a program.
     ///
@@ -25,19 +37,32 @@ package final class ChildProcess: Sendable {
     ///   - executable: The program's file.
     ///   - arguments: Its arguments.
     ///   - environment: Variables beside those of this process.
+    ///   - input: Its standard input; a pipe for ``send(_:)`` where it is not said.
     ///   - output: Takes its standard output. One that takes that of several keeps the order in which they wrote their lines.
+    ///   - errors: Takes its standard error; nil, where it is not said, for the tests' own.
     package init(
-        _ executable: URL, _ arguments: [String] = [], environment: [String: String] = [:],
-        output: ChildOutput = ChildOutput()
+        _ executable: URL, _ arguments: [String] = [], environment: [String: String] = [:], input: FileHandle? = nil,
+        output: ChildOutput = ChildOutput(), errors: ChildOutput? = nil
     ) throws {
+        // A child that is gone is an error to who writes to it, not the end of the tests.
+        _ = Self.ignoresBrokenPipes
         self.output = output
+        self.errors = errors
         process.executableURL = executable
         process.arguments = arguments
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
-        process.standardInput = input
+        process.standardInput = input ?? self.input
         process.standardOutput = output.pipe
-        process.terminationHandler = { [hasEnded] _ in hasEnded.open() }
+        if let errors { process.standardError = errors.pipe }
+        process.terminationHandler = { [ending] process in
+            let end = (process.terminationStatus, process.terminationReason == .uncaughtSignal)
+            ending.update { $0 = end }
+        }
         try process.run()
+    }
+
+    deinit {
+        signal(SIGKILL)
     }
 
     /// A program of this package, which lies beside the tests.
@@ -56,7 +81,7 @@ package final class ChildProcess: Sendable {
     /// Ends it at once, as a power failure would, and waits until it is gone.
     package func kill() async {
         signal(SIGKILL)
-        await hasEnded.passUncancelled()
+        await waitForEnding()
     }
 
     /// Sends it a signal, such as `SIGSTOP`.
@@ -69,8 +94,24 @@ package final class ChildProcess: Sendable {
     /// Ends its standard input, and waits for it to end.
     package func close() async {
         try? input.fileHandleForWriting.close()
-        await hasEnded.passUncancelled()
+        await waitForEnding()
     }
+
+    /// Waits until it has ended and all that it wrote was read; it must not share its output.
+    package func end() async throws -> End {
+        try await ending.wait { $0 != nil }
+        try await output.waitForEnd()
+        try await errors?.waitForEnd()
+        let (code, wasKilled) = ending.value ?? (-1, false)
+        return End(code: code, wasKilled: wasKilled, output: output.text, errors: errors?.text ?? "")
+    }
+
+    /// Also where the task is cancelled.
+    private func waitForEnding() async {
+        await Task { [ending] in try? await ending.wait { $0 != nil } }.value
+    }
+
+    private static let ignoresBrokenPipes: Void = { _ = setSignalHandler(SIGPIPE, SIG_IGN) }()
 }
 
 /// What programs wrote, line by line.
@@ -79,15 +120,27 @@ package final class ChildOutput: Sendable {
     private let received = Watched(Received())
 
     private struct Received {
+        var data = Data()
+        /// Where the lines begin that are not whole yet.
+        var tail = 0
         var lines: [String] = []
-        var tail = Data()
+        /// How many of the lines were taken away.
+        var takenCount = 0
+        var isAtEnd = false
 
-        mutating func append(_ data: Data) {
-            tail += data
-            while let end = tail.firstIndex(of: UInt8(ascii: "\n")) {
-                lines.append(String(decoding: tail[..<end], as: UTF8.self))
-                tail = Data(tail[(end + 1)...])
+        mutating func append(_ new: Data) {
+            data += new
+            isAtEnd = new.isEmpty
+            while let end = data[tail...].firstIndex(of: UInt8(ascii: "\n")) {
+                lines.append(String(decoding: data[tail..<end], as: UTF8.self))
+                tail = end + 1
             }
+        }
+
+        mutating func take() -> String? {
+            guard takenCount < lines.count else { return nil }
+            defer { takenCount += 1 }
+            return lines[takenCount]
         }
     }
 
@@ -106,20 +159,32 @@ package final class ChildOutput: Sendable {
     /// All lines so far.
     package var lines: [String] { received.value.lines }
 
+    /// All of it so far.
+    package var text: String { String(decoding: received.value.data, as: UTF8.self) }
+
     /// Waits until the lines satisfy a condition.
     package func wait(until isMet: @escaping @Sendable ([String]) -> Bool) async throws {
         try await received.wait { isMet($0.lines) }
     }
 
-    /// Waits for the next line, and takes it away; whoever uses this should be the only reader.
-    package func next() async throws -> String {
-        try await received.wait { !$0.lines.isEmpty }
-        return received.update { $0.lines.removeFirst() }
+    /// Waits for the next line, and takes it away; nil after the last. Whoever uses this should be the only reader.
+    package func next() async throws -> String? {
+        try await received.wait { $0.takenCount < $0.lines.count || $0.isAtEnd }
+        return received.update { $0.take() }
+    }
+
+    fileprivate func waitForEnd() async throws {
+        try await received.wait { $0.isAtEnd }
     }
 }
 
 /// `kill`, by a name that a method of a class does not hide.
 private func raiseSignal(_ process: Int32, _ number: Int32) -> Int32 {
     kill(process, number)
+}
+
+/// `signal`, by such a name.
+private func setSignalHandler(_ number: Int32, _ handler: sighandler_t?) -> sighandler_t? {
+    signal(number, handler)
 }
 #endif

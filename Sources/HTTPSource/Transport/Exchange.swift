@@ -2,7 +2,7 @@ import Foundation
 import OneWaySynchronizer
 
 #if canImport(FoundationNetworking)
-    import FoundationNetworking
+import FoundationNetworking
 #endif
 
 /// One request of a session on its way: what has arrived, and who waits for it.
@@ -102,7 +102,7 @@ final class Exchange: Sendable {
         let mayStop = state.withLock { state in
             guard case .failure = state.end, !state.isStopped else { return false }
             #if canImport(FoundationNetworking)
-                guard state.response != nil else { return false }
+            guard state.response != nil else { return false }
             #endif
             state.isStopped = true
             return true
@@ -113,13 +113,13 @@ final class Exchange: Sendable {
     /// Has a session that can do so pause while much is unread.
     private func pause(_ isWanted: Bool) {
         #if !canImport(FoundationNetworking)
-            let changes = state.withLock { state in
-                guard state.isSuspended != isWanted, state.end == nil else { return false }
-                state.isSuspended = isWanted
-                return true
-            }
-            guard changes else { return }
-            if isWanted { task.suspend() } else { task.resume() }
+        let changes = state.withLock { state in
+            guard state.isSuspended != isWanted, state.end == nil else { return false }
+            state.isSuspended = isWanted
+            return true
+        }
+        guard changes else { return }
+        if isWanted { task.suspend() } else { task.resume() }
         #endif
     }
 

@@ -1,10 +1,10 @@
 import OneWaySynchronizer
 
 #if canImport(FoundationNetworking)
-    import Foundation
-    public import FoundationNetworking
+import Foundation
+public import FoundationNetworking
 #else
-    public import Foundation
+public import Foundation
 #endif
 
 /// The transport over a network: `URLSession`, which decompresses bodies and trusts the certificates that the system trusts.

@@ -1,0 +1,191 @@
+#if Postgres
+import SyncModel
+import SyncStore
+import SyncStoreSQL
+
+/// A batch of records as a temporary table of the connection: the columns that it has, and what is in them.
+///
+/// The table is there as long as the connection, and is emptied by the end of each transaction
+/// (https://www.postgresql.org/docs/current/sql-createtable.html).
+struct PostgresBatch {
+    /// How many slots one column of marks has a bit for.
+    private static let markWidth = 60
+
+    let layout: EntityLayout
+    /// The table's name in statements.
+    let name: String
+    private let tableName: String
+    private let defaults: [Value]
+
+    /// What the cells of a slot have in common, in the rows that are to be copied.
+    enum Presence {
+        case always
+        case sometimes
+        case never
+    }
+
+    init(_ layout: EntityLayout) {
+        self.layout = layout
+        tableName = "sync_batch_\(layout.index)"
+        name = "pg_temp.\(tableName)"
+        defaults = layout.attributes.enumerated().map { slot, attribute in
+            layout.identitySlots.contains(slot) ? .null : attribute.defaultValue
+        }
+    }
+
+    // MARK: Columns
+
+    /// The place of the row in its batch.
+    static let place = "place"
+    /// The object that the row is for.
+    static let object = "object"
+    /// The object that a new one leads to.
+    static let target = "target"
+
+    static func cell(_ slot: Int) -> String {
+        "c\(slot)"
+    }
+
+    /// The condition that a cell is not absent.
+    static func isPresent(_ slot: Int) -> String {
+        "b.m\(slot / markWidth) & \(1 << (slot % markWidth)) <> 0"
+    }
+
+    private var markCount: Int {
+        (layout.attributes.count + Self.markWidth - 1) / Self.markWidth
+    }
+
+    /// Makes the table where it is not there yet, and empties it.
+    var preparation: String {
+        var columns = ["\(Self.place) integer", "\(Self.object) bigint", "\(Self.target) bigint"]
+        columns += (0..<markCount).map { "m\($0) bigint" }
+        columns += layout.attributes.enumerated().map { slot, attribute in
+            "\(Self.cell(slot)) \(SQLDialect.postgres.valueType(attribute.type))"
+        }
+        return "CREATE TEMPORARY TABLE IF NOT EXISTS \(tableName) (\(columns.joined(separator: ", "))) "
+            + "ON COMMIT DELETE ROWS; TRUNCATE \(name)"
+    }
+
+    // MARK: Rows
+
+    /// What is to be copied beside the cells.
+    struct Extras {
+        /// The objects of all rows of the batch; nil where they are not given.
+        var handles: [Int64]?
+        /// The targets of all rows of the batch; nil where they are not given.
+        var targets: [Int64]?
+        /// Whether marks tell absent cells from others.
+        var hasMarks: Bool
+    }
+
+    /// The statement that copies rows.
+    func copying(_ extras: Extras) -> String {
+        var names = [Self.place]
+        if extras.handles != nil { names.append(Self.object) }
+        if extras.targets != nil { names.append(Self.target) }
+        if extras.hasMarks { names += (0..<markCount).map { "m\($0)" } }
+        names += layout.attributes.indices.map(Self.cell)
+        return "COPY \(name) (\(names.joined(separator: ", "))) FROM STDIN (FORMAT binary)"
+    }
+
+    /// Looks through the cells of some rows.
+    func presence(_ reader: BatchReader, _ rows: [Int]) -> [Presence] {
+        layout.attributes.indices.map { slot in
+            var absentCount = 0
+            for row in rows where reader.kind(row: row, slot: slot) == .absent { absentCount &+= 1 }
+            return absentCount == 0 ? .always : absentCount == rows.count ? .never : .sometimes
+        }
+    }
+
+    /// Writes rows; absent cells as what a new object would have there.
+    func write(
+        _ reader: BatchReader, _ rows: [Int], _ extras: Extras, into buffer: PostgresCopyBuffer,
+        to writer: PostgresCopyWriter
+    ) throws {
+        let slotCount = layout.attributes.count
+        let extraCount =
+            1 + (extras.handles == nil ? 0 : 1) + (extras.targets == nil ? 0 : 1) + (extras.hasMarks ? markCount : 0)
+        let types = layout.attributes.map(\.type)
+        buffer.begin()
+        for row in rows {
+            buffer.beginRow(columnCount: extraCount + slotCount)
+            buffer.add(Int32(truncatingIfNeeded: row))
+            if let handles = extras.handles { buffer.add(handles[row]) }
+            if let targets = extras.targets { buffer.add(targets[row]) }
+            if extras.hasMarks { addMarks(reader, row, to: buffer) }
+            for slot in 0..<slotCount {
+                let isWritten =
+                    reader.kind(row: row, slot: slot) == .absent
+                    ? buffer.add(defaults[slot], as: types[slot])
+                    : buffer.add(reader, row: row, slot: slot, as: types[slot])
+                guard isWritten else {
+                    throw StoreError.unsuitableValue(entity: layout.name, attribute: layout.attributes[slot].name)
+                }
+            }
+            try buffer.sendPiece(to: writer)
+        }
+        try buffer.end(to: writer)
+    }
+
+    private func addMarks(_ reader: BatchReader, _ row: Int, to buffer: PostgresCopyBuffer) {
+        for first in stride(from: 0, to: layout.attributes.count, by: Self.markWidth) {
+            var marks: Int64 = 0
+            for slot in first..<min(first + Self.markWidth, layout.attributes.count)
+            where reader.kind(row: row, slot: slot) != .absent {
+                marks |= 1 << Int64(slot - first)
+            }
+            buffer.add(marks)
+        }
+    }
+}
+
+extension PostgresCopyBuffer {
+    /// Adds a cell where it lies.
+    ///
+    /// - Returns: False, with nothing added, for what a column of the type cannot keep.
+    @inline(__always)
+    fileprivate func add(_ reader: BatchReader, row: Int, slot: Int, as type: AttributeType) -> Bool {
+        switch (reader.kind(row: row, slot: slot), type) {
+        case (.null, _), (.absent, _): addNull()
+        case (.int, .int64): add(reader.int(row: row, slot: slot))
+        case (.string, .string), (.uri, .uri): addText(reader.bytes(row: row, slot: slot))
+        case (.date, .date):
+            let moment = reader.date(row: row, slot: slot).microseconds
+            guard moment >= PostgresText.firstMoment + PostgresText.epoch else { return false }
+            add(moment - PostgresText.epoch)
+        case (.double, .double):
+            let number = reader.double(row: row, slot: slot)
+            if number.isNaN { addNull() } else { add(number.bitPattern) }
+        case (.bool, .bool): add(reader.bool(row: row, slot: slot) ? 1 as UInt8 : 0)
+        case (.int, .int32):
+            guard let number = Int32(exactly: reader.int(row: row, slot: slot)) else { return false }
+            add(number)
+        case (.int, .int16):
+            guard let number = Int16(exactly: reader.int(row: row, slot: slot)) else { return false }
+            add(number)
+        case (.double, .float):
+            let number = reader.double(row: row, slot: slot)
+            if number.isNaN { addNull() } else { add(Float(number).bitPattern) }
+        case (.decimal, .decimal): addNumeric(reader.bytes(row: row, slot: slot))
+        case (.binary, .binary), (.binary, .transformable), (.uuid, .uuid): add(reader.bytes(row: row, slot: slot))
+        default: return false
+        }
+        return true
+    }
+
+    /// Adds a value.
+    ///
+    /// - Returns: False, with nothing added, for what a column of the type cannot keep.
+    fileprivate func add(_ value: Value, as type: AttributeType) -> Bool {
+        guard !value.isNull else {
+            addNull()
+            return true
+        }
+        var batch = RecordBatch(columnCount: 1)
+        batch.beginRecord()
+        batch.setValue(value, at: 0)
+        batch.endRecord()
+        return batch.withReader { add($0, row: 0, slot: 0, as: type) }
+    }
+}
+#endif

@@ -1,0 +1,180 @@
+#if Postgres
+import Foundation
+import SyncModel
+import SyncStoreSQL
+
+/// Rows in the binary form of `COPY` (https://www.postgresql.org/docs/current/sql-copy.html), gathered in pieces that are worth sending.
+///
+/// Values are written where they will be sent from; none of them is an object on the way. Used by one thread at a time.
+final class PostgresCopyBuffer {
+    /// From what size on a piece is worth sending.
+    private static let pieceByteCount = 1 << 16
+
+    private var start: UnsafeMutableRawPointer
+    private var capacity: Int
+    private var count = 0
+
+    init() {
+        capacity = Self.pieceByteCount + 4096
+        start = .allocate(byteCount: capacity, alignment: 8)
+    }
+
+    deinit {
+        start.deallocate()
+    }
+
+    // MARK: Pieces
+
+    /// Starts anew: the signature, no flags, no extension.
+    func begin() {
+        count = 0
+        append([0x50, 0x47, 0x43, 0x4F, 0x50, 0x59, 0x0A, 0xFF, 0x0D, 0x0A, 0x00])
+        append(0 as Int32)
+        append(0 as Int32)
+    }
+
+    /// Sends what there is, if it is enough.
+    func sendPiece(to writer: PostgresCopyWriter) throws {
+        if count >= Self.pieceByteCount { try send(to: writer) }
+    }
+
+    /// Sends what is left, and the mark of the end.
+    func end(to writer: PostgresCopyWriter) throws {
+        append(-1 as Int16)
+        try send(to: writer)
+    }
+
+    private func send(to writer: PostgresCopyWriter) throws {
+        try writer.write(UnsafeRawBufferPointer(start: start, count: count))
+        count = 0
+    }
+
+    // MARK: Rows
+
+    /// Starts a row.
+    func beginRow(columnCount: Int) {
+        append(Int16(truncatingIfNeeded: columnCount))
+    }
+
+    /// Adds a null.
+    @inline(__always)
+    func addNull() {
+        append(-1 as Int32)
+    }
+
+    /// Adds a whole number in as many bytes as it has.
+    @inline(__always)
+    func add(_ number: some FixedWidthInteger) {
+        append(Int32(truncatingIfNeeded: number.bitWidth / 8))
+        append(number)
+    }
+
+    /// Adds a `bytea`, a `uuid` or, if it is one of PostgreSQL's, a text.
+    @inline(__always)
+    func add(_ bytes: UnsafeBufferPointer<UInt8>) {
+        append(Int32(truncatingIfNeeded: bytes.count))
+        append(bytes)
+    }
+
+    /// Adds a text in the form in which it is kept.
+    @inline(__always)
+    func addText(_ bytes: UnsafeBufferPointer<UInt8>) {
+        guard Self.hasSpecialByte(bytes) else { return add(bytes) }
+        var kept: [UInt8] = []
+        for byte in bytes { PostgresText.append(byte, to: &kept) }
+        kept.withUnsafeBufferPointer(add)
+    }
+
+    /// Adds a `numeric`: groups of four decimal digits, how many places the first one is before the point, the sign, and how many digits
+    /// there are behind the point.
+    ///
+    /// - Parameter text: A number as a batch keeps it.
+    func addNumeric(_ text: UnsafeBufferPointer<UInt8>) {
+        let isNegative = text.first == UInt8(ascii: "-")
+        let digits = isNegative ? text.dropFirst() : text[...]
+        let point = digits.firstIndex(of: UInt8(ascii: ".")) ?? digits.endIndex
+        let whole = digits[..<point]
+        let fraction = digits[point...].dropFirst()
+        var groups: [Int16] = []
+        // Groups are counted from the point in both directions.
+        for place in stride(from: (whole.count + 3) / 4, to: 0, by: -1) {
+            let end = whole.endIndex - (place - 1) * 4
+            groups.append(Self.group(whole[max(whole.startIndex, end - 4)..<end], padding: 0))
+        }
+        var weight = groups.count - 1
+        var rest = fraction
+        while !rest.isEmpty {
+            let part = rest.prefix(4)
+            groups.append(Self.group(part, padding: 4 - part.count))
+            rest = rest.dropFirst(4)
+        }
+        while groups.first == 0 {
+            groups.removeFirst()
+            weight -= 1
+        }
+        while groups.last == 0 { groups.removeLast() }
+        append(Int32(truncatingIfNeeded: 8 + 2 * groups.count))
+        append(Int16(truncatingIfNeeded: groups.count))
+        append(Int16(truncatingIfNeeded: groups.isEmpty ? 0 : weight))
+        append(isNegative ? 0x4000 as Int16 : 0)
+        append(Int16(truncatingIfNeeded: fraction.count))
+        for group in groups { append(group) }
+    }
+
+    /// Up to four digits as a number.
+    private static func group(_ digits: Slice<UnsafeBufferPointer<UInt8>>, padding: Int) -> Int16 {
+        var number = digits.reduce(0 as Int16) { $0 * 10 + Int16($1 - UInt8(ascii: "0")) }
+        for _ in 0..<padding { number *= 10 }
+        return number
+    }
+
+    // MARK: Bytes
+
+    /// Whether a text cannot be kept as it is; eight bytes at a time.
+    private static func hasSpecialByte(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        let raw = UnsafeRawBufferPointer(bytes)
+        var index = 0
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        let highs: UInt64 = 0x8080_8080_8080_8080
+        while index &+ 8 <= raw.count {
+            // The highest bit of every byte that is below 2, and of no other: bytes from 128 on have theirs masked out.
+            let word = raw.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+            if (word &- ones &* 2) & ~word & highs != 0 { return true }
+            index &+= 8
+        }
+        return bytes[index...].contains(where: PostgresText.isSpecial)
+    }
+
+    @inline(__always)
+    private func reserve(_ byteCount: Int) {
+        if capacity - count < byteCount { grow(byteCount) }
+    }
+
+    private func grow(_ byteCount: Int) {
+        capacity = max(capacity * 2, count + byteCount)
+        let larger = UnsafeMutableRawPointer.allocate(byteCount: capacity, alignment: 8)
+        larger.copyMemory(from: start, byteCount: count)
+        start.deallocate()
+        start = larger
+    }
+
+    @inline(__always)
+    private func append(_ number: some FixedWidthInteger) {
+        reserve(8)
+        (start + count).storeBytes(of: number.bigEndian, as: type(of: number))
+        count &+= number.bitWidth / 8
+    }
+
+    @inline(__always)
+    private func append(_ bytes: UnsafeBufferPointer<UInt8>) {
+        guard let source = bytes.baseAddress else { return }
+        reserve(bytes.count)
+        (start + count).copyMemory(from: source, byteCount: bytes.count)
+        count &+= bytes.count
+    }
+
+    private func append(_ bytes: [UInt8]) {
+        bytes.withUnsafeBufferPointer { append($0) }
+    }
+}
+#endif

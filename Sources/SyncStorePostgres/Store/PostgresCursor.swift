@@ -1,0 +1,71 @@
+#if Postgres
+import SyncModel
+import SyncStore
+import SyncStoreSQL
+
+/// A query that is read a batch at a time, by a cursor of the transaction.
+struct PostgresCursor {
+    private let name: String
+    private let columns: SQLQueries.Columns
+    private let model: Model
+    private let entity: EntityLayout
+
+    /// Declares a cursor.
+    ///
+    /// - Parameter number: What no other open cursor of the connection has.
+    init(_ query: StoreQuery, number: Int, queries: SQLQueries, connection: PostgresConnection) throws {
+        name = "sync_cursor_\(number)"
+        model = queries.schema.model
+        entity = try model.layout(of: query.entity)
+        columns = queries.columns(of: entity.index)
+        let statement = try queries.records(query, rowSet: nil)
+        try connection.run(
+            SQLStatementText("DECLARE \(name) NO SCROLL CURSOR FOR \(statement.text)", statement.bindings))
+    }
+
+    /// The next objects; none after the last.
+    func next(_ count: Int, connection: PostgresConnection) throws -> [StoredRecord] {
+        while true {
+            let result = try connection.query("FETCH FORWARD \(count) FROM \(name)", binaryResult: true)
+            let records = (0..<result.rowCount).compactMap { record(result, $0) }
+            // Objects of entities that the model does not know are left out, all of a batch perhaps.
+            if !records.isEmpty || result.rowCount == 0 { return records }
+        }
+    }
+
+    func close(connection: PostgresConnection) throws {
+        try connection.execute("CLOSE \(name)")
+    }
+
+    private func record(_ result: PostgresResult, _ row: Int) -> StoredRecord? {
+        let layout = columns.namesEntity ? result.text(row, 1).flatMap { model[$0] } : entity
+        guard let layout, let places = columns.places[layout.index], let number = result.integer(row, 0) else {
+            return nil
+        }
+        var record = Record(of: layout)
+        for (slot, place) in places.enumerated() {
+            record[slot: slot] = result.value(row, place, as: layout.attributes[slot].type)
+        }
+        return StoredRecord(row: number, record: record)
+    }
+}
+
+extension PostgresConnection {
+    /// Runs a statement with the values of its parameters.
+    @discardableResult
+    func run(_ statement: SQLStatementText) throws -> PostgresResult {
+        try query(statement.text, statement.bindings.map(PostgresParameter.init), binaryResult: true)
+    }
+
+    /// The pairs that a statement selects for some rows.
+    func links(
+        _ relationship: RelationshipLayout, of sources: [Int64], _ queries: SQLQueries
+    ) throws -> [StoreLink] {
+        let result = try run(SQLStatementText(queries.links(relationship), [.rows(sources)]))
+        return (0..<result.rowCount).compactMap { row in
+            guard let source = result.integer(row, 0), let target = result.integer(row, 1) else { return nil }
+            return StoreLink(source: source, target: target)
+        }
+    }
+}
+#endif

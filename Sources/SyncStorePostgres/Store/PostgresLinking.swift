@@ -1,0 +1,157 @@
+#if Postgres
+import SyncModel
+import SyncStore
+import SyncStoreSQL
+
+/// Relates the objects of one batch: reads what there is, and writes the difference, each in a few statements.
+struct PostgresLinking {
+    private let schema: SQLSchema
+    private let batch: LinkBatch
+    private let connection: PostgresConnection
+    private let plan: SQLLinkPlan
+
+    init(_ batch: LinkBatch, queries: SQLQueries, connection: PostgresConnection) throws {
+        schema = queries.schema
+        self.batch = batch
+        self.connection = connection
+        let relationship = batch.relationship
+        plan = SQLLinkPlan(
+            batch, schema: schema,
+            sources: try connection.rows(queries.existing(relationship.source), among: batch.sources),
+            targets: try connection.rows(queries.existing(relationship.destination), among: batch.targets),
+            links: try connection.links(relationship, of: batch.sources, queries))
+    }
+
+    func run() throws -> LinkResult {
+        let relationship = batch.relationship
+        switch schema.relationships[relationship.source][relationship.index] {
+        case .column(let link):
+            try release(link)
+            // Its own places are those among the objects that lead to the same one.
+            let isOrdered = schema.model.inverse(of: relationship)?.isOrdered == true
+            try assign(link, position: isOrdered ? .atEnd : .none)
+        case .inverseColumn(let link):
+            try assign(link, position: relationship.isOrdered ? .given : .none)
+        case .join(let link):
+            try remove(link)
+            try add(link)
+            try mirror(link)
+        }
+        return plan.result
+    }
+
+    // MARK: Columns
+
+    /// Where an object comes among those that lead to the same one.
+    private enum Position {
+        case none
+        case given
+        case atEnd
+    }
+
+    private func release(_ link: SQLSchema.ColumnLink) throws {
+        guard !plan.released.isEmpty else { return }
+        let column = SQLText.name(link.column)
+        let text = "UPDATE \(SQLText.name(link.table)) SET \(column) = NULL WHERE \(column) = ANY($1)"
+        try connection.run(SQLStatementText(text, [.rows(plan.released)]))
+    }
+
+    private func assign(_ link: SQLSchema.ColumnLink, position: Position) throws {
+        guard !plan.assignments.isEmpty else { return }
+        let table = SQLText.name(link.table)
+        let column = SQLText.name(link.column)
+        var assigned = "\(column) = NULLIF(p.value, 0)"
+        var differs = "t.\(column) IS DISTINCT FROM NULLIF(p.value, 0)"
+        if let name = link.position.map(SQLText.name), position != .none {
+            switch position {
+            case .none: break
+            case .given:
+                assigned += ", \(name) = CASE WHEN p.value <> 0 THEN p.position END"
+                differs += " OR t.\(name) IS DISTINCT FROM p.position"
+            case .atEnd:
+                assigned += ", \(name) = CASE WHEN p.value <> 0 THEN p.n + "
+                    + "(SELECT coalesce(max(o.\(name)), -1) FROM \(table) o WHERE o.\(column) = p.value) END"
+            }
+        }
+        let text = "UPDATE \(table) t SET \(assigned) FROM ROWS FROM (unnest($1::bigint[], $2::bigint[], $3::bigint[])) "
+            + "WITH ORDINALITY AS p(row, value, position, n) WHERE t.\(schema.rowColumn) = p.row AND (\(differs))"
+        try connection.run(
+            SQLStatementText(
+                text,
+                [
+                    .rows(plan.assignments.map(\.row)), .rows(plan.assignments.map(\.value)),
+                    .rows(plan.assignments.map(\.position)),
+                ]))
+    }
+
+    // MARK: Join tables
+
+    private func remove(_ link: SQLSchema.JoinLink) throws {
+        guard !plan.removed.isEmpty else { return }
+        let text = "DELETE FROM \(SQLText.name(link.table)) t USING unnest($1::bigint[], $2::bigint[]) AS p(source, target) "
+            + "WHERE t.\(SQLText.name(link.source)) = p.source AND t.\(SQLText.name(link.target)) = p.target"
+        try connection.run(SQLStatementText(text, pairs(plan.removed)))
+    }
+
+    private func add(_ link: SQLSchema.JoinLink) throws {
+        guard !plan.added.isEmpty else { return }
+        let table = SQLText.name(link.table)
+        let source = SQLText.name(link.source)
+        let target = SQLText.name(link.target)
+        var names = [source, target]
+        var values = ["p.source", "p.target"]
+        var conflict = "DO NOTHING"
+        if let position = link.position.map(SQLText.name) {
+            names.append(position)
+            values.append("p.position")
+            conflict = "(\(source), \(target)) DO UPDATE SET \(position) = excluded.\(position) "
+                + "WHERE t.\(position) IS DISTINCT FROM excluded.\(position)"
+        }
+        if let position = link.inversePosition.map(SQLText.name) {
+            names.append(position)
+            values.append(Self.place(after: position, in: table, where: target, is: "p.target"))
+        }
+        let text = "INSERT INTO \(table) AS t (\(names.joined(separator: ", "))) SELECT \(values.joined(separator: ", ")) "
+            + "FROM ROWS FROM (unnest($1::bigint[], $2::bigint[], $3::bigint[])) WITH ORDINALITY "
+            + "AS p(source, target, position, n) ON CONFLICT \(conflict)"
+        try connection.run(
+            SQLStatementText(text, pairs(plan.added.map(\.link)) + [.rows(plan.added.map(\.position))]))
+    }
+
+    /// Adds the other directions of pairs of a relationship that is its own inverse.
+    private func mirror(_ link: SQLSchema.JoinLink) throws {
+        guard !plan.mirrored.isEmpty else { return }
+        let table = SQLText.name(link.table)
+        var names = [SQLText.name(link.source), SQLText.name(link.target)]
+        var values = ["p.source", "p.target"]
+        if let position = link.position.map(SQLText.name) {
+            names.append(position)
+            values.append(Self.place(after: position, in: table, where: names[0], is: "p.source"))
+        }
+        let text = "INSERT INTO \(table) (\(names.joined(separator: ", "))) SELECT \(values.joined(separator: ", ")) "
+            + "FROM ROWS FROM (unnest($1::bigint[], $2::bigint[])) WITH ORDINALITY AS p(source, target, n) "
+            + "ON CONFLICT DO NOTHING"
+        try connection.run(SQLStatementText(text, pairs(plan.mirrored)))
+    }
+
+    /// The place after all that there are of an object, in the order in which new ones come.
+    private static func place(
+        after position: String, in table: String, where column: String, is value: String
+    ) -> String {
+        "p.n + (SELECT coalesce(max(o.\(position)), -1) FROM \(table) o WHERE o.\(column) = \(value))"
+    }
+
+    private func pairs(_ links: [StoreLink]) -> [SQLBinding] {
+        [.rows(links.map(\.source)), .rows(links.map(\.target))]
+    }
+}
+
+extension PostgresConnection {
+    /// Those of some rows that a statement with these as its parameter gives.
+    fileprivate func rows(_ text: String, among rows: [Int64]) throws -> Set<Int64> {
+        guard !rows.isEmpty else { return [] }
+        let result = try run(SQLStatementText(text, [.rows(rows)]))
+        return Set((0..<result.rowCount).compactMap { result.integer($0, 0) })
+    }
+}
+#endif

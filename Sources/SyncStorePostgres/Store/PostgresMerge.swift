@@ -1,0 +1,142 @@
+#if Postgres
+import SyncModel
+import SyncStore
+import SyncStoreSQL
+
+/// Merges batches of records of one entity.
+///
+/// A batch goes into a temporary table by `COPY`, is joined with what is stored, and only what is new or differs is written: an upsert would
+/// lock, and so write, every row that it meets. All of that is one message to the server and one answer, however many rows there are.
+struct PostgresMerge {
+    /// How often a statement is tried that fails for what others do at the same time.
+    static let attemptLimit = 5
+
+    private let schema: SQLSchema
+    private let layout: EntityLayout
+    private let statements: PostgresMergeStatements
+    private let batch: PostgresBatch
+
+    /// - Parameter nextRow: The expression that numbers a new row of the entity's table.
+    init(_ entity: Int, schema: SQLSchema, nextRow: String) {
+        self.schema = schema
+        layout = schema.model.layouts[entity]
+        batch = PostgresBatch(layout)
+        statements = PostgresMergeStatements(schema: schema, batch: batch, nextRow: nextRow)
+    }
+
+    func run(
+        _ records: RecordBatch, handles: [Int64]?, links: InitialLinks?, policy: MergePolicy,
+        _ connection: PostgresConnection, _ buffer: PostgresCopyBuffer
+    ) throws -> MergeResult {
+        var result = MergeResult()
+        result.rows = Array(repeating: 0, count: records.count)
+        result.changes = Array(repeating: .none, count: records.count)
+        // Objects of an abstract entity are looked for all the same.
+        let inserts = policy.inserts && !layout.isAbstract
+        try records.withReader { reader in
+            let order = PostgresMergeRounds(
+                reader, layout, handles: handles, writes: policy.inserts || policy.updates)
+            for round in order.rounds where !round.rows.isEmpty {
+                let presence = batch.presence(reader, round.rows)
+                let extras = PostgresBatch.Extras(
+                    handles: round.isByHandle ? handles : nil,
+                    targets: inserts && !round.isByHandle ? links?.targets : nil,
+                    hasMarks: presence.contains(.sometimes))
+                let merge = statements.merge(
+                    PostgresMergeStatements.Task(
+                        isByHandle: round.isByHandle, inserts: inserts && !round.isByHandle, updates: policy.updates,
+                        presence: presence, hasMarks: extras.hasMarks,
+                        linked: extras.targets == nil ? nil : links?.relationship))
+                let answer: PostgresResult
+                do {
+                    answer = try send(merge, extras, connection) { writer in
+                        try batch.write(reader, round.rows, extras, into: buffer, to: writer)
+                    }
+                } catch let error as PostgresError where error.code == "23505" && round.mayTakeIdentity {
+                    throw StoreError.identityTaken(
+                        entity: try entity(of: handles?[round.rows[0]] ?? 0, connection) ?? layout.name)
+                }
+                if !round.isSettled { try take(answer, round, policy, into: &result) }
+            }
+            for item in order.repeats where result.rows[item.first] != 0 {
+                result.rows[item.row] = result.rows[item.first]
+                result.changes[item.row] = item.differs && policy.updates ? .updated : .unchanged
+            }
+        }
+        return result
+    }
+
+    // MARK: Sending
+
+    /// Copies rows and merges them. Where others stand in the way (a deadlock, a conflict of serializable transactions), the merge alone is
+    /// undone and tried again: the rows are there still.
+    private func send(
+        _ merge: String, _ extras: PostgresBatch.Extras, _ connection: PostgresConnection,
+        _ write: (PostgresCopyWriter) throws -> Void
+    ) throws -> PostgresResult {
+        let preparation = "\(PostgresMergeStatements.plansLookups); \(batch.preparation); \(batch.copying(extras)); SAVEPOINT sync_merge"
+        let rest = "\(merge); RELEASE SAVEPOINT sync_merge; \(PostgresMergeStatements.plansAnything)"
+        var attempt = 1
+        do {
+            return try connection.copyIn("\(preparation); \(rest)", write)
+        } catch let error as PostgresError where error.isConflict || error.code == "23505" {
+            var error = error
+            while true {
+                try connection.execute("ROLLBACK TO SAVEPOINT sync_merge")
+                guard error.isConflict, attempt < Self.attemptLimit else { throw error }
+                attempt += 1
+                do { return try connection.execute(rest) } catch let next as PostgresError { error = next }
+            }
+        }
+    }
+
+    /// The name of an object's entity.
+    private func entity(of row: Int64, _ connection: PostgresConnection) throws -> String? {
+        guard let text = statements.entity else { return nil }
+        let found = try connection.query(text, [.integer(row)])
+        return found.rowCount > 0 ? found.text(0, 0) : nil
+    }
+
+    // MARK: Results
+
+    /// Reads what became of a round's rows: for each of them, in the order of their places, the object times four and the change.
+    private func take(
+        _ answer: PostgresResult, _ round: PostgresMergeRounds.Round, _ policy: MergePolicy,
+        into result: inout MergeResult
+    ) throws {
+        var codes = answer.integers(0, 0).makeIterator()
+        for row in round.rows.sorted() {
+            guard let code = codes.next() else { break }
+            result.rows[row] = code >> 2
+            result.changes[row] = MergeResult.Change(rawValue: UInt8(truncatingIfNeeded: code & 3)) ?? .none
+            if code == 0, policy.inserts, !round.isByHandle { throw StoreError.abstractEntity(entity: layout.name) }
+        }
+    }
+}
+
+extension PostgresConnection {
+    /// Runs statements of a transaction again where they fail for what others do at the same time, the transaction's earlier ones untouched.
+    func retrying<Result>(_ body: () throws -> Result) throws -> Result {
+        var attempt = 1
+        while true {
+            try execute("SAVEPOINT sync_attempt")
+            do {
+                let result = try body()
+                try execute("RELEASE SAVEPOINT sync_attempt")
+                return result
+            } catch let error as PostgresError where error.isConflict && attempt < PostgresMerge.attemptLimit {
+                attempt += 1
+                try execute("ROLLBACK TO SAVEPOINT sync_attempt")
+            }
+        }
+    }
+}
+
+extension PostgresError {
+    /// Whether a statement failed for what others do at the same time: a serialization failure or a deadlock
+    /// (https://www.postgresql.org/docs/current/mvcc-serialization-failure-handling.html).
+    var isConflict: Bool {
+        code == "40001" || code == "40P01"
+    }
+}
+#endif

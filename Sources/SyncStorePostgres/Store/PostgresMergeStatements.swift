@@ -1,0 +1,151 @@
+#if Postgres
+import SyncModel
+import SyncStoreSQL
+
+/// Writes the statement that merges what is in a batch's table.
+struct PostgresMergeStatements {
+    /// What a merge is to do, as far as the statement depends on it.
+    struct Task {
+        var isByHandle: Bool
+        var inserts: Bool
+        var updates: Bool
+        /// What the cells of each slot have in common.
+        var presence: [PostgresBatch.Presence]
+        /// Whether the batch has marks.
+        var hasMarks: Bool
+        /// The relationship whose targets the batch has.
+        var linked: RelationshipLayout?
+    }
+
+    /// Lets the planner look each row of a batch up by an index; by its statistics, which it has of no batch and perhaps not of the table
+    /// yet, it would at times rather read the whole table.
+    static let plansLookups = "SET LOCAL enable_hashjoin TO off; SET LOCAL enable_mergejoin TO off"
+    /// Lets it choose again.
+    static let plansAnything = "SET LOCAL enable_hashjoin TO DEFAULT; SET LOCAL enable_mergejoin TO DEFAULT"
+
+    private let schema: SQLSchema
+    private let layout: EntityLayout
+    private let batch: PostgresBatch
+    private let nextRow: String
+    private let namesEntity: Bool
+
+    init(schema: SQLSchema, batch: PostgresBatch, nextRow: String) {
+        self.schema = schema
+        self.batch = batch
+        self.nextRow = nextRow
+        layout = batch.layout
+        namesEntity = schema.families[schema.familyIndex[layout.index]].namesEntity
+    }
+
+    private var table: String {
+        SQLText.name(schema.table(of: layout.index))
+    }
+
+    private func column(_ slot: Int) -> String {
+        SQLText.name(schema.columns[layout.index][slot])
+    }
+
+    /// Selects the name of an object's entity; the parameter is its row. Nil where the table has objects of one entity alone.
+    var entity: String? {
+        guard namesEntity else { return nil }
+        return "SELECT \(schema.entityColumn) FROM \(table) WHERE \(schema.rowColumn) = $1::bigint"
+    }
+
+    /// The statement. It gives one array: for each row of the batch, in the order of their places, the number of its object times four and
+    /// the raw value of `MergeResult.Change`; 0 where there is no object.
+    func merge(_ task: Task) -> String {
+        let slots = writtenSlots(task)
+        var parts = ["found AS MATERIALIZED (\(found(task, slots))"]
+        var selections = ["SELECT place, \(code(task)) AS code FROM found"]
+        if task.inserts {
+            parts.append("fresh AS MATERIALIZED (SELECT b.*, \(nextRow) AS new FROM "
+                + "(SELECT * FROM found WHERE row IS NULL ORDER BY place) b")
+            parts.append("inserted AS (\(insertion(task))")
+            selections[0] += " WHERE row IS NOT NULL"
+            selections.append("SELECT place, new * 4 + 1 FROM fresh")
+        }
+        if task.updates, !slots.isEmpty { parts.append("updated AS (\(update(task, slots))") }
+        return "WITH \(parts.map { $0 + ")" }.joined(separator: ", ")) "
+            + "SELECT array_agg(r.code ORDER BY r.place) FROM (\(selections.joined(separator: " UNION ALL "))) r"
+    }
+
+    /// The slots that an update may write: what objects are found by is the same already.
+    private func writtenSlots(_ task: Task) -> [Int] {
+        layout.attributes.indices.filter { slot in
+            task.presence[slot] != .never && (task.isByHandle || !layout.identitySlots.contains(slot))
+        }
+    }
+
+    private func code(_ task: Task) -> String {
+        // The raw values of `.updated` and `.unchanged`.
+        "CASE WHEN row IS NULL THEN 0 WHEN differs THEN row * 4 + 2 ELSE row * 4 + 3 END"
+    }
+
+    // MARK: Finding
+
+    /// The rows of the batch with the object of each, and whether it holds something else.
+    private func found(_ task: Task, _ slots: [Int]) -> String {
+        guard task.isByHandle || layout.hasIdentity else {
+            return "SELECT b.*, NULL::bigint AS row, FALSE AS differs FROM \(batch.name) b"
+        }
+        let differs =
+            task.updates && !slots.isEmpty
+            ? slots.map { slot in
+                let isOther = "t.\(column(slot)) IS DISTINCT FROM b.\(PostgresBatch.cell(slot))"
+                return task.presence[slot] == .sometimes ? "(\(PostgresBatch.isPresent(slot)) AND \(isOther))" : isOther
+            }.joined(separator: " OR ") : "FALSE"
+        var conditions: [String]
+        var order = ""
+        if task.isByHandle {
+            conditions = ["t.\(schema.rowColumn) = b.\(PostgresBatch.object)"]
+            if let condition = schema.entityCondition(layout.index, alias: "t") { conditions.append(condition) }
+        } else {
+            conditions = layout.identitySlots.map { "t.\(column($0)) = b.\(PostgresBatch.cell($0))" }
+            let scope = schema.identityScope(of: layout.index)
+            if let condition = schema.scopeCondition(scope) { conditions.append(condition) }
+            if namesEntity {
+                let members = layout.family.filter { schema.identityScope(of: $0) == scope }
+                let names = members.map { SQLText.literal(schema.model.layouts[$0].name) }.joined(separator: ", ")
+                conditions.append("t.\(schema.entityColumn) IN (\(names))")
+                order = " ORDER BY t.\(schema.entityColumn) <> \(SQLText.literal(layout.name)), t.\(schema.rowColumn)"
+            }
+        }
+        return "SELECT b.*, o.row, o.differs FROM \(batch.name) b LEFT JOIN LATERAL "
+            + "(SELECT t.\(schema.rowColumn) AS row, \(differs) AS differs FROM \(table) t "
+            + "WHERE \(conditions.joined(separator: " AND "))\(order) LIMIT 1) o ON TRUE"
+    }
+
+    // MARK: Writing
+
+    private func insertion(_ task: Task) -> String {
+        var names = [schema.rowColumn]
+        var terms = ["b.new"]
+        if namesEntity {
+            names.append(schema.entityColumn)
+            terms.append(SQLText.literal(layout.name))
+        }
+        for slot in layout.attributes.indices {
+            names.append(column(slot))
+            terms.append("b.\(PostgresBatch.cell(slot))")
+        }
+        if let linked = task.linked, case .column(let link) = schema.relationships[linked.source][linked.index] {
+            names.append(SQLText.name(link.column))
+            terms.append("NULLIF(b.\(PostgresBatch.target), 0)")
+        }
+        return "INSERT INTO \(table) (\(names.joined(separator: ", "))) "
+            + "SELECT \(terms.joined(separator: ", ")) FROM fresh b"
+    }
+
+    private func update(_ task: Task, _ slots: [Int]) -> String {
+        let assignments = slots.map { slot in
+            let cell = "b.\(PostgresBatch.cell(slot))"
+            let value =
+                task.presence[slot] == .sometimes
+                ? "CASE WHEN \(PostgresBatch.isPresent(slot)) THEN \(cell) ELSE t.\(column(slot)) END" : cell
+            return "\(column(slot)) = \(value)"
+        }
+        return "UPDATE \(table) t SET \(assignments.joined(separator: ", ")) FROM found b "
+            + "WHERE b.differs AND t.\(schema.rowColumn) = b.row"
+    }
+}
+#endif

@@ -1,0 +1,161 @@
+#if Postgres
+import SyncModel
+import SyncStoreSQL
+
+/// Gives a database the tables of a schema, in one transaction.
+struct PostgresMigration {
+    /// The form of what is written down about tables; a database with a higher number is of a later version of this package.
+    private static let format: Int64 = 1
+    private static let table = "_sync_schema"
+
+    private let connection: PostgresConnection
+    private let schema: SQLSchema
+    private let settings: PostgresSettings
+    private let wanted: SQLSchemaDescription
+
+    init(_ connection: PostgresConnection, schema: SQLSchema, settings: PostgresSettings) {
+        self.connection = connection
+        self.schema = schema
+        self.settings = settings
+        wanted = SQLSchemaDescription(schema)
+    }
+
+    /// Makes the tables, or makes those that are there fit.
+    ///
+    /// - Returns: For each family, the expression that numbers a new row of its table.
+    func run() throws -> [String] {
+        if try !isUpToDate() {
+            guard !settings.isReadOnly else { throw SQLSchemaError.outdated }
+            do {
+                try connection.execute(settings.beginning)
+                // Another host may have been faster.
+                if try !isUpToDate() { try migrate() }
+                try connection.execute("COMMIT")
+            } catch {
+                // Where the connection is gone, so is the transaction.
+                _ = try? connection.execute("ROLLBACK")
+                throw error
+            }
+        }
+        return try schema.families.map { try numbering(of: $0.table) ?? "NULL::bigint" }
+    }
+
+    private func isUpToDate() throws -> Bool {
+        guard let stored = try stored() else { return false }
+        return stored.description == wanted && stored.modelVersion == settings.modelVersion
+    }
+
+    /// What the database says about its tables; nil where it has never been a store.
+    private func stored() throws -> (description: SQLSchemaDescription, modelVersion: Int)? {
+        guard try exists(Self.table) else { return nil }
+        let result = try connection.query(
+            "SELECT format, model_version, description FROM \(Self.table)", binaryResult: true)
+        guard result.rowCount == 1, let format = result.integer(0, 0), let modelVersion = result.integer(0, 1),
+            let text = result.text(0, 2)
+        else { throw SQLSchemaError.unreadable }
+        guard format <= Self.format else { throw SQLSchemaError.newer(found: Int(format), known: Int(Self.format)) }
+        guard modelVersion <= settings.modelVersion else {
+            throw SQLSchemaError.newer(found: Int(modelVersion), known: settings.modelVersion)
+        }
+        return (try SQLSchemaDescription(text: text), Int(modelVersion))
+    }
+
+    private func migrate() throws {
+        if let stored = try stored() {
+            for statement in try SQLMigration.statements(from: stored.description, to: schema) {
+                try connection.execute(statement)
+            }
+            try connection.execute("DELETE FROM \(Self.table)")
+        } else {
+            if try !isFound("SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = $1", [settings.schemaName]) {
+                try connection.execute("CREATE SCHEMA \(SQLText.name(settings.schemaName))")
+            }
+            for table in schema.tables { try create(table) }
+            for table in schema.tables { try createForeignKeys(of: table) }
+            try connection.execute(
+                "CREATE TABLE \(Self.table) "
+                    + "(format bigint NOT NULL, model_version bigint NOT NULL, description text NOT NULL)")
+        }
+        try connection.run(
+            SQLStatementText(
+                "INSERT INTO \(Self.table) (format, model_version, description) "
+                    + "VALUES ($1::bigint, $2::bigint, $3::text)",
+                [.integer(Self.format), .integer(Int64(settings.modelVersion)), .text(try wanted.text)]))
+    }
+
+    /// Makes a table, or takes one that is there already and has all the columns.
+    private func create(_ table: SQLSchema.Table) throws {
+        if try exists(table.name) {
+            for column in table.columns where try !exists(column: column, in: table.name) {
+                throw SQLSchemaError.missingColumn(table: table.name, column: column)
+            }
+            if table.columns.first == schema.naming.rowColumn { try number(table) }
+        } else {
+            try connection.execute(table.creation())
+        }
+        for index in table.indices where try !exists(index.name) {
+            try connection.execute(index.creation(on: table.name))
+        }
+    }
+
+    /// Lets a table that was there before number new rows, where it does not.
+    private func number(_ table: SQLSchema.Table) throws {
+        guard try numbering(of: table.name) == nil else { return }
+        let name = SQLText.name(table.name)
+        let column = schema.rowColumn
+        let sequence = SQLText.name("_sync_rows_\(table.name)")
+        try connection.execute(
+            """
+            CREATE SEQUENCE \(sequence) OWNED BY \(name).\(column); \
+            SELECT setval(\(SQLText.literal(sequence)), max(\(column))) FROM \(name) HAVING max(\(column)) > 0; \
+            ALTER TABLE \(name) ALTER COLUMN \(column) SET DEFAULT nextval(\(SQLText.literal(sequence)))
+            """)
+    }
+
+    /// The expression that numbers a new row; nil where the table has none.
+    private func numbering(of table: String) throws -> String? {
+        let result = try connection.run(
+            SQLStatementText(
+                """
+                SELECT pg_get_serial_sequence(a.attrelid::regclass::text, a.attname), pg_get_expr(d.adbin, d.adrelid) \
+                FROM pg_catalog.pg_attribute a \
+                LEFT JOIN pg_catalog.pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum \
+                WHERE a.attrelid = to_regclass($1::text) AND a.attname = $2::text
+                """, [.text(SQLText.name(table)), .text(schema.naming.rowColumn)]))
+        guard result.rowCount > 0 else { return nil }
+        return result.text(0, 0).map { "nextval(\(SQLText.literal($0)))" } ?? result.text(0, 1)
+    }
+
+    private func createForeignKeys(of table: SQLSchema.Table) throws {
+        for key in table.foreignKeys ?? [] {
+            let isThere = try isFound(
+                "SELECT 1 FROM pg_catalog.pg_constraint WHERE conrelid = to_regclass($1::text) AND conname = $2::text",
+                [SQLText.name(table.name), key.name])
+            if !isThere { try connection.execute(key.creation(on: table.name)) }
+        }
+    }
+
+    // MARK: What is there
+
+    /// Whether the schema has a table or an index of a name.
+    private func exists(_ name: String) throws -> Bool {
+        try isFound(
+            """
+            SELECT 1 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
+            WHERE n.nspname = $1::text AND c.relname = $2::text
+            """, [settings.schemaName, name])
+    }
+
+    private func exists(column: String, in table: String) throws -> Bool {
+        try isFound(
+            """
+            SELECT 1 FROM pg_catalog.pg_attribute WHERE attrelid = to_regclass($1::text) AND attname = $2::text \
+            AND NOT attisdropped
+            """, [SQLText.name(table), column])
+    }
+
+    private func isFound(_ text: String, _ names: [String]) throws -> Bool {
+        try connection.run(SQLStatementText(text, names.map(SQLBinding.text))).rowCount > 0
+    }
+}
+#endif

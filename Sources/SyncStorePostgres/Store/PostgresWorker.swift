@@ -1,0 +1,193 @@
+#if Postgres
+import SyncModel
+import SyncStore
+import SyncStoreSQL
+
+/// Runs everything that one connection does, on a thread of its own.
+///
+/// What a transaction does ends when its task is cancelled, its running statement on the server too; what ends a transaction runs to its end.
+actor PostgresWorker: SQLWorker {
+    private let executor: BlockingExecutor
+    private let settings: PostgresSettings
+    private let schema: SQLSchema
+    private let queries: SQLQueries
+    private var connection: PostgresConnection?
+    /// For each family, the expression that numbers a new row.
+    private var numbering: [String] = []
+    private var merges: [Int: PostgresMerge] = [:]
+    private let buffer = PostgresCopyBuffer()
+    private var cursors: [Int: PostgresCursor] = [:]
+    private var lastCursor = 0
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor {
+        executor.asUnownedSerialExecutor()
+    }
+
+    /// Makes a worker that connects when it is first needed.
+    init(_ settings: PostgresSettings, schema: SQLSchema, label: String) {
+        executor = BlockingExecutor(label: label)
+        self.settings = settings
+        self.schema = schema
+        queries = SQLQueries(schema)
+    }
+
+    /// Connects, and gives the database the tables of the schema, or makes those that it has fit.
+    func prepareSchema() async throws {
+        let connection = try await opened()
+        numbering = try await connection.interruptible {
+            try PostgresMigration(connection, schema: schema, settings: settings).run()
+        }
+    }
+
+    // MARK: Connection
+
+    private func opened() async throws -> PostgresConnection {
+        if let connection, !connection.isClosed { return connection }
+        connection = nil
+        let new = try await settings.open()
+        connection = new
+        return new
+    }
+
+    /// The connection of the transaction that is open.
+    private func current() throws -> PostgresConnection {
+        guard let connection else { throw StoreError.transactionEnded }
+        return connection
+    }
+
+    /// Runs something in the transaction, until its task is cancelled.
+    private func perform<Result>(_ body: (PostgresConnection) throws -> Result) async throws -> Result {
+        let connection = try current()
+        return try await connection.interruptible { try body(connection) }
+    }
+
+    // MARK: Transactions
+
+    /// Begins a transaction that writes, as soon as no other store of the schema does.
+    func beginWriting() async throws {
+        try await begin(settings.beginning)
+    }
+
+    /// Begins a transaction that reads what is committed now.
+    func beginReading() async throws {
+        try await begin(PostgresSettings.readingBeginning)
+    }
+
+    /// A connection that was open already may have been closed by the server meanwhile, which shows only now: then there is a second try.
+    private func begin(_ text: String) async throws {
+        let wasOpen = connection != nil
+        do { try await tryToBegin(text) } catch let error as PostgresError where wasOpen && error.isConnectionFailure {
+            connection = nil
+            try await tryToBegin(text)
+        }
+    }
+
+    private func tryToBegin(_ text: String) async throws {
+        let connection = try await opened()
+        do { _ = try await connection.interruptible { try connection.execute(text) } } catch {
+            rollback()
+            throw error
+        }
+    }
+
+    /// Makes the transaction's changes last; if that fails, they are undone.
+    ///
+    /// - Throws: `PostgresError`; of code `08007` where the connection was lost in the middle and nobody can tell what became of it.
+    func commit() async throws {
+        cursors.removeAll()
+        let connection = try current()
+        let number = try connection.execute("SELECT pg_current_xact_id_if_assigned()").text(0, 0)
+        do { try connection.execute("COMMIT") } catch let error as PostgresError where error.isConnectionFailure {
+            self.connection = nil
+            guard let number else { throw error }
+            try await settle(number, after: error)
+        } catch {
+            rollback()
+            throw error
+        }
+    }
+
+    /// Asks what became of a transaction whose commit was not answered.
+    private func settle(_ number: String, after error: PostgresError) async throws {
+        let text = "SELECT pg_xact_status(\(SQLText.literal(number))::xid8)"
+        let status: String?
+        do { status = try await opened().execute(text).text(0, 0) } catch {
+            throw PostgresError(
+                code: PostgresError.resolutionUnknown,
+                message: "the connection was lost during the commit, and the server does not say what became of it",
+                statement: "COMMIT")
+        }
+        if status != "committed" { throw error }
+    }
+
+    /// Undoes the transaction's changes.
+    func rollback() {
+        cursors.removeAll()
+        guard let connection, connection.isInTransaction else { return }
+        // Where it fails, the connection is gone, and the transaction with it.
+        do { try connection.execute("ROLLBACK") } catch { self.connection = nil }
+    }
+
+    // MARK: Reading
+
+    func openCursor(_ query: StoreQuery) async throws -> Int {
+        lastCursor += 1
+        let number = lastCursor
+        cursors[number] = try await perform {
+            try PostgresCursor(query, number: number, queries: queries, connection: $0)
+        }
+        return number
+    }
+
+    func next(_ cursor: Int, count: Int) async throws -> [StoredRecord] {
+        guard let found = cursors[cursor] else { throw StoreError.transactionEnded }
+        return try await perform { try found.next(count, connection: $0) }
+    }
+
+    func closeCursor(_ cursor: Int) {
+        guard let found = cursors.removeValue(forKey: cursor), let connection else { return }
+        // It fails in a transaction that has failed, which is the end of all cursors.
+        try? found.close(connection: connection)
+    }
+
+    func count(_ query: StoreQuery) async throws -> Int {
+        let statement = try queries.count(query, rowSet: nil)
+        return try await perform { Int(try $0.run(statement).integer(0, 0) ?? 0) }
+    }
+
+    func links(_ relationship: RelationshipLayout, of sources: [Int64]) async throws -> [StoreLink] {
+        try schema.model.check(relationship)
+        return try await perform { try $0.links(relationship, of: sources, queries) }
+    }
+
+    // MARK: Writing
+
+    func merge(
+        _ batch: RecordBatch, handles: [Int64]?, links: InitialLinks?, policy: MergePolicy
+    ) async throws -> MergeResult {
+        let layout = try schema.model.layout(of: batch, handles: handles)
+        let merge =
+            merges[layout.index]
+            ?? PostgresMerge(layout.index, schema: schema, nextRow: numbering[schema.familyIndex[layout.index]])
+        merges[layout.index] = merge
+        return try await perform {
+            try merge.run(batch, handles: handles, links: links, policy: policy, $0, buffer)
+        }
+    }
+
+    func link(_ batch: LinkBatch) async throws -> LinkResult {
+        try schema.model.check(batch.relationship)
+        return try await perform { connection in
+            try connection.retrying { try PostgresLinking(batch, queries: queries, connection: connection).run() }
+        }
+    }
+
+    func remove(_ query: StoreQuery, reportsKeys: Bool) async throws -> RemovalResult {
+        try await perform { connection in
+            try connection.retrying {
+                try PostgresRemoval(queries, connection: connection).run(query, reportsKeys: reportsKeys)
+            }
+        }
+    }
+}
+#endif

@@ -1,0 +1,102 @@
+import Foundation
+package import SyncModel
+
+/// The rows of a batch by their identities: each identity once, in ascending order, as an index of a database has them.
+///
+///     rows      3  1  4  1  5         // the identity of each
+///     first     1  0  2  4            // the first rows of 1, 3, 4, 5
+///     repeats   1: [3]
+package struct BatchIdentities {
+    /// The first row of each identity, in the identities' order.
+    package private(set) var first: [Int] = []
+    /// The later rows of an identity, in order, by the first one.
+    package private(set) var repeats: [Int: [Int]] = [:]
+    /// The rows without an identity.
+    package private(set) var nameless: [Int] = []
+
+    /// Looks at some rows.
+    ///
+    /// - Parameters:
+    ///   - slots: What an identity is made of; empty for an entity without.
+    ///   - rows: The rows, in ascending order.
+    package init(_ reader: BatchReader, slots: [Int], rows: some Sequence<Int>) {
+        guard !slots.isEmpty else {
+            nameless = Array(rows)
+            return
+        }
+        var isAscending = true
+        for row in rows {
+            guard slots.allSatisfy({ reader.isIdentifying(row: row, slot: $0) }) else {
+                nameless.append(row)
+                continue
+            }
+            if isAscending, let last = first.last { isAscending = reader.order(last, row, slots) < 0 }
+            first.append(row)
+        }
+        if !isAscending { sort(reader, slots) }
+    }
+
+    private mutating func sort(_ reader: BatchReader, _ slots: [Int]) {
+        first.sort { one, other in
+            let order = reader.order(one, other, slots)
+            return order < 0 || (order == 0 && one < other)
+        }
+        var distinct: [Int] = []
+        distinct.reserveCapacity(first.count)
+        for row in first {
+            if let last = distinct.last, reader.order(last, row, slots) == 0 {
+                repeats[last, default: []].append(row)
+            } else {
+                distinct.append(row)
+            }
+        }
+        first = distinct
+    }
+}
+
+extension BatchReader {
+    /// Whether a cell has a value that can tell objects apart, as it is stored.
+    fileprivate func isIdentifying(row: Int, slot: Int) -> Bool {
+        switch kind(row: row, slot: slot) {
+        case .absent, .null: false
+        case .double: !double(row: row, slot: slot).isNaN
+        default: true
+        }
+    }
+
+    /// Below 0 where the first row's identity comes first, 0 where they are the same.
+    fileprivate func order(_ one: Int, _ other: Int, _ slots: [Int]) -> Int {
+        for slot in slots {
+            let order = order(one, other, slot)
+            if order != 0 { return order }
+        }
+        return 0
+    }
+
+    private func order(_ one: Int, _ other: Int, _ slot: Int) -> Int {
+        let kind = kind(row: one, slot: slot)
+        let otherKind = self.kind(row: other, slot: slot)
+        guard kind == otherKind else { return kind.rawValue < otherKind.rawValue ? -1 : 1 }
+        switch kind {
+        case .absent, .null: return 0
+        case .bool: return order(bool(row: one, slot: slot) ? 1 : 0, bool(row: other, slot: slot) ? 1 : 0)
+        case .int: return order(int(row: one, slot: slot), int(row: other, slot: slot))
+        case .date:
+            return order(date(row: one, slot: slot).microseconds, date(row: other, slot: slot).microseconds)
+        case .double: return order(double(row: one, slot: slot), double(row: other, slot: slot))
+        case .decimal, .string, .binary, .uuid, .uri:
+            // Texts are stored as these bytes, and UUIDs as text that sorts as their bytes do.
+            let bytes = bytes(row: one, slot: slot)
+            let otherBytes = self.bytes(row: other, slot: slot)
+            if let start = bytes.baseAddress, let otherStart = otherBytes.baseAddress {
+                let order = memcmp(start, otherStart, min(bytes.count, otherBytes.count))
+                if order != 0 { return Int(order) }
+            }
+            return order(bytes.count, otherBytes.count)
+        }
+    }
+
+    private func order<Number: Comparable>(_ one: Number, _ other: Number) -> Int {
+        one < other ? -1 : one == other ? 0 : 1
+    }
+}

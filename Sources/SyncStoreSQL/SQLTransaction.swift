@@ -1,0 +1,84 @@
+import Synchronization
+package import SyncModel
+package import SyncStore
+
+/// Does what a transaction is asked for, on one connection.
+package protocol SQLWorker: Actor {
+    /// Starts to read the objects of a query.
+    ///
+    /// - Returns: What the cursor is known by.
+    func openCursor(_ query: StoreQuery) async throws -> Int
+    /// Reads the next objects of a cursor; none after the last.
+    func next(_ cursor: Int, count: Int) async throws -> [StoredRecord]
+    /// Ends a cursor.
+    func closeCursor(_ cursor: Int) async
+    func count(_ query: StoreQuery) async throws -> Int
+    func links(_ relationship: RelationshipLayout, of sources: [Int64]) async throws -> [StoreLink]
+    func merge(
+        _ batch: RecordBatch, handles: [Int64]?, links: InitialLinks?, policy: MergePolicy
+    ) async throws -> MergeResult
+    func link(_ batch: LinkBatch) async throws -> LinkResult
+    func remove(_ query: StoreQuery, reportsKeys: Bool) async throws -> RemovalResult
+}
+
+/// A transaction of a worker, until it has ended.
+package final class SQLTransaction<Worker: SQLWorker>: StoreTransaction {
+    package let model: Model
+    private let worker: Worker
+    private let hasEnded = Atomic(false)
+
+    package init(_ worker: Worker, model: Model) {
+        self.worker = worker
+        self.model = model
+    }
+
+    /// Makes it of no use any more.
+    package func end() {
+        hasEnded.store(true, ordering: .sequentiallyConsistent)
+    }
+
+    private func checked() throws -> Worker {
+        guard !hasEnded.load(ordering: .sequentiallyConsistent) else { throw StoreError.transactionEnded }
+        return worker
+    }
+
+    package func fetch(
+        _ query: StoreQuery, batchRowCount: Int, _ body: ([StoredRecord]) async throws -> Void
+    ) async throws {
+        let worker = try checked()
+        let cursor = try await worker.openCursor(query)
+        do {
+            while true {
+                let records = try await checked().next(cursor, count: max(batchRowCount, 1))
+                if records.isEmpty { break }
+                try await body(records)
+            }
+        } catch {
+            await worker.closeCursor(cursor)
+            throw error
+        }
+        await worker.closeCursor(cursor)
+    }
+
+    package func count(_ query: StoreQuery) async throws -> Int {
+        try await checked().count(query)
+    }
+
+    package func links(_ relationship: RelationshipLayout, of sources: [Int64]) async throws -> [StoreLink] {
+        try await checked().links(relationship, of: sources)
+    }
+
+    package func merge(
+        _ batch: RecordBatch, handles: [Int64]?, links: InitialLinks?, policy: MergePolicy
+    ) async throws -> MergeResult {
+        try await checked().merge(batch, handles: handles, links: links, policy: policy)
+    }
+
+    package func link(_ batch: LinkBatch) async throws -> LinkResult {
+        try await checked().link(batch)
+    }
+
+    package func remove(_ query: StoreQuery, reportsKeys: Bool) async throws -> RemovalResult {
+        try await checked().remove(query, reportsKeys: reportsKeys)
+    }
+}

@@ -1,0 +1,81 @@
+#if Postgres
+import Foundation
+import Synchronization
+import SyncModel
+import SyncStore
+package import SyncStorePostgres
+import SyncStoreSQL
+
+/// Schemas of a test in a database that tests share, which is much faster than a database each.
+package final class TestSchemas: Sendable {
+    /// The shared database, as a connection string.
+    package let url: String
+    private let names = Mutex<[String]>([])
+
+    init(url: String) {
+        self.url = url
+    }
+
+    /// What opens an empty store.
+    package func emptyStore() -> PostgresStore.Options {
+        var options = PostgresStore.Options()
+        options.schema = "ows_test_\(UInt64.random(in: .min ... .max))"
+        names.withLock { $0.append(options.schema) }
+        return options
+    }
+
+    /// Runs statements in a schema, in a connection of their own.
+    ///
+    /// - Returns: The rows of the last one, as texts; null is nil.
+    @discardableResult
+    package func run(_ text: String, in options: PostgresStore.Options) async throws -> [[String?]] {
+        try await PostgresSession.run(url, "SET search_path TO \(SQLText.name(options.schema)); \(text)")
+    }
+
+    fileprivate func drop() async throws {
+        for name in names.withLock({ $0 }) {
+            try await PostgresSession.run(
+                url, "SET client_min_messages TO warning; DROP SCHEMA IF EXISTS \(SQLText.name(name)) CASCADE")
+        }
+    }
+}
+
+/// Lets a few tests at a time have connections, of which a server has not many.
+private actor Permits {
+    private var left = 8
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+
+    func take() async {
+        guard left == 0 else {
+            left -= 1
+            return
+        }
+        await withCheckedContinuation { waiting.append($0) }
+    }
+
+    func giveBack() {
+        if waiting.isEmpty { left += 1 } else { waiting.removeFirst().resume() }
+    }
+}
+
+extension SharedPostgres {
+    private static let permits = Permits()
+
+    /// Runs a function with schemas of its own, which are dropped afterwards.
+    package static func withSchemas<Result: Sendable>(
+        _ body: @Sendable (TestSchemas) async throws -> Result
+    ) async throws -> Result {
+        await permits.take()
+        do {
+            let schemas = TestSchemas(url: try await maintenanceURL())
+            let result = try await body(schemas)
+            try await schemas.drop()
+            await permits.giveBack()
+            return result
+        } catch {
+            await permits.giveBack()
+            throw error
+        }
+    }
+}
+#endif

@@ -1,0 +1,30 @@
+import Foundation
+
+/// What tests run as a process of its own, to be killed or to compete: `TestChild ROLE ARGUMENT…`.
+///
+/// A role says on standard output, line by line, what it has done, and may wait for lines on standard input.
+@main
+struct TestChild {
+    private static let roles: [String: @Sendable ([String]) async throws -> Void] = [
+        "sync": SyncRole.run
+    ]
+
+    static func main() async {
+        let arguments = CommandLine.arguments.dropFirst()
+        do {
+            guard let name = arguments.first, let role = roles[name] else { throw UsageError() }
+            try await role(Array(arguments.dropFirst()))
+        } catch {
+            FileHandle.standardError.write(Data("TestChild: \(error)\n".utf8))
+            exit(1)
+        }
+    }
+
+    /// Says something to the test.
+    static func say(_ line: String) {
+        FileHandle.standardOutput.write(Data("\(line)\n".utf8))
+    }
+}
+
+/// The arguments make no sense.
+struct UsageError: Error {}
