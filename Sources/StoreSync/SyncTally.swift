@@ -7,6 +7,8 @@ struct SyncTally {
     /// The objects of the entities that share a root.
     private struct Rows {
         var seen = RowSet()
+        /// Those since the payload began anew; nil where it has not.
+        var seenAgain: RowSet?
         var inserted = RowSet()
         var updated = RowSet()
     }
@@ -32,7 +34,12 @@ struct SyncTally {
 
     /// The objects of the payload among those that share a root with an entity.
     func seen(_ layout: EntityLayout) -> RowSet {
-        rows[layout.root]?.seen ?? RowSet()
+        rows[layout.root].map { $0.seenAgain ?? $0.seen } ?? RowSet()
+    }
+
+    /// Says that the whole payload is read once more: what is not seen again is absent.
+    mutating func beginAnew() {
+        for root in rows.keys { rows[root]?.seenAgain = RowSet() }
     }
 
     func inserted(_ layout: EntityLayout) -> RowSet {
@@ -48,6 +55,7 @@ struct SyncTally {
         var counts = self.counts[layout.index] ?? StoreSyncResult.Counts()
         for (row, change) in zip(result.rows, result.changes) where change != .none {
             let isNew = rows.seen.insert(row)
+            rows.seenAgain?.insert(row)
             switch change {
             case .inserted:
                 rows.inserted.insert(row)

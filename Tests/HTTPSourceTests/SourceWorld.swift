@@ -93,3 +93,23 @@ extension HTTPResponse {
 func usersJSON(_ ids: some Sequence<Int>, suffix: String = "") -> String {
     "[" + ids.map { #"{"id":\#($0),"name":"user \#($0)\#(suffix)"}"# }.joined(separator: ",") + "]"
 }
+
+extension HTTPJSONSource {
+    /// The users of a scripted server.
+    static func users(
+        _ server: any HTTPTransport, pages: HTTPPages = .single, delta: HTTPDelta? = nil,
+        retry: RetryPolicy = RetryPolicy(maxAttempts: 1), limits: HTTPClient.Limits = HTTPClient.Limits(),
+        clock: some Clock<Duration> = ManualClock(), date: @escaping @Sendable () -> Date = { testDate },
+        timeout: Duration? = nil, query: String = "",
+        headers: @escaping @Sendable () async throws -> HTTPHeaders = { HTTPHeaders() }
+    ) throws -> HTTPJSONSource {
+        guard let url = URL(string: "https://api.test/users\(query)") else { throw TestError("no URL") }
+        let client = HTTPClient(
+            transport: server, limits: limits, retry: retry, clock: clock, date: date, random: { 0.5 })
+        return HTTPJSONSource(
+            url, pages: pages, delta: delta, maximumPageCount: 50, timeout: timeout, client: client, headers: headers)
+    }
+}
+
+/// 2026-01-01T12:00:00Z
+let testDate = Date(timeIntervalSince1970: 1_767_268_800)

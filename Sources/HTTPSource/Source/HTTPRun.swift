@@ -11,7 +11,7 @@ actor HTTPRun: RemoteRun {
     private var opener: PageOpener
     private var isDelta: Bool
 
-    /// The pages that can be asked for conditionally, in their order: those of the last run, or of the last time through this one.
+    /// The pages of the last run, in their order, if each can be asked for conditionally.
     private var known: [SyncBookmark.Page]
     /// The page that was handed out last.
     private var current: OpenPage?
@@ -70,7 +70,6 @@ actor HTTPRun: RemoteRun {
     func begin() async throws -> Bool {
         guard try await !isUnchanged() else { return false }
         visited = []
-        known = []
         if ready == nil { ready = try await open(nil, index: 0) }
         return true
     }
@@ -98,9 +97,7 @@ actor HTTPRun: RemoteRun {
             answer = try await open(answer.token, index: answer.index)
             guard answer.bookmark == page else { return true }
         }
-        let next = try source.pages.token(
-            after: answer.head, index: answer.index, token: page.token, facts: PageFacts())
-        return next != nil
+        return try answer.nextToken(source.pages, facts: PageFacts()) != nil
     }
 
     /// Asks for a page; where the server says that the cursor is too old, for the first of all pages instead.
@@ -118,7 +115,6 @@ actor HTTPRun: RemoteRun {
         opener.since = nil
         latest = nil
         startOver()
-        known = []
         return try await opener.open(nil, index: 0)
     }
 
@@ -137,9 +133,8 @@ actor HTTPRun: RemoteRun {
         try trail.visit(page, limit: source.maximumPageCount)
         current = page
         if let date = page.head.headers["Date"].flatMap({ HTTPDate.parse($0) }), serverDate == nil { serverDate = date }
-        let (source, opener, trail, known) = (source, opener, trail, known)
-        ahead = Task { try await Self.page(after: page, source, opener, trail, known: known) }
-        guard !page.isUnchanged else { return RemotePage(nil) }
+        let (source, opener, trail) = (source, opener, trail)
+        ahead = Task { try await Self.page(after: page, source, opener, trail) }
         return RemotePage(
             .chunks(FetchedBody(fetch: page.fetch)), tombstones: source.delta?.tombstones,
             totalElementCount: page.head.headers["X-Total-Count"].flatMap { Int($0) })
@@ -150,7 +145,7 @@ actor HTTPRun: RemoteRun {
             self.ready = nil
             return ready
         }
-        guard let ahead else { return try await open(nil, index: 0, known: known.first) }
+        guard let ahead else { return try await open(nil, index: 0) }
         self.ahead = nil
         do {
             return try await withTaskCancellationHandler {
@@ -165,32 +160,18 @@ actor HTTPRun: RemoteRun {
 
     /// Asks for the page after another one; nil after the last.
     private static func page(
-        after page: OpenPage, _ source: HTTPJSONSource, _ opener: PageOpener, _ trail: PageTrail,
-        known: [SyncBookmark.Page]
+        after page: OpenPage, _ source: HTTPJSONSource, _ opener: PageOpener, _ trail: PageTrail
     ) async throws -> OpenPage? {
-        let index = page.index + 1
-        let token: String?
-        if page.isUnchanged {
-            // It was known, and so is what came after it.
-            token = index < known.count ? known[index].token : nil
-        } else {
-            let facts = source.pages.needsFacts ? try await page.fetch.facts() : PageFacts()
-            token = try source.pages.token(after: page.head, index: page.index, token: page.token, facts: facts)
-        }
-        guard let token else { return nil }
-        try trail.check(token, index: index, url: page.head.url)
-        let knownPage = index < known.count && known[index].token == token ? known[index] : nil
-        return try await opener.open(token, index: index, known: knownPage)
+        let facts = source.pages.needsFacts ? try await page.fetch.facts() : PageFacts()
+        guard let token = try page.nextToken(source.pages, facts: facts) else { return nil }
+        try trail.check(token, index: page.index + 1, url: page.head.url)
+        return try await opener.open(token, index: page.index + 1)
     }
 
     /// Takes note of what the page that was handed out had, now that it has been read.
     private func finishCurrent() async throws {
         guard let page = current else { return }
         current = nil
-        if page.isUnchanged {
-            visited.append(known[page.index])
-            return
-        }
         visited.append(page.bookmark)
         guard let delta = source.delta else { return }
         let facts = try await page.fetch.facts()
@@ -218,9 +199,7 @@ actor HTTPRun: RemoteRun {
 
     func rewind() async throws {
         try await finishCurrent()
-        let read = visited
         startOver()
-        known = read.contains { $0.entityTag == nil && $0.lastModified == nil } ? [] : read
     }
 
     func end() async throws -> RemoteEnd {

@@ -16,6 +16,17 @@ struct OpenPage: Sendable {
     /// Whether it is as it was.
     var isUnchanged: Bool { head.status == 304 }
 
+    /// What the next page is asked for by; nil after the last.
+    ///
+    /// - Parameter facts: What was found in this one, where that is needed.
+    func nextToken(_ pages: HTTPPages, facts: PageFacts) throws -> String? {
+        do {
+            return try pages.token(after: head, index: index, token: token, facts: facts)
+        } catch let problem as HTTPError.Problem {
+            throw HTTPError(url: head.url, problem: problem)
+        }
+    }
+
     /// What is kept of it, to ask for it conditionally.
     ///
     /// A date of change is of use only if the server answered a second later or more: until then the page could change again and have the

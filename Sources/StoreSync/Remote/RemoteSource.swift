@@ -55,15 +55,15 @@ extension RemoteRun {
 
 /// A part of what a source has to say.
 public struct RemotePage: Sendable {
-    /// The objects; nil for a page that has not changed since it was handed out before the run was rewound.
-    public var json: JSONSource?
+    /// The objects.
+    public var json: JSONSource
     /// How the page names objects that are gone; nil, the default, where it does not.
     public var tombstones: RemoteTombstones?
     /// How many objects all pages have, where the source says so.
     public var totalElementCount: Int?
 
     /// Makes a page.
-    public init(_ json: JSONSource?, tombstones: RemoteTombstones? = nil, totalElementCount: Int? = nil) {
+    public init(_ json: JSONSource, tombstones: RemoteTombstones? = nil, totalElementCount: Int? = nil) {
         self.json = json
         self.tombstones = tombstones
         self.totalElementCount = totalElementCount

@@ -25,6 +25,7 @@ extension SyncSession {
             for _ in 1..<Self.passLimit where !isSure {
                 if try await transaction.count(absent) == 0 { break }
                 let before = pages.digests
+                run.tally.beginAnew()
                 try await remote.rewind()
                 try await pages.readAll()
                 end = try await remote.end()
@@ -83,18 +84,13 @@ private final class RemotePages {
 
     /// Reads all pages from the first one on.
     func readAll() async throws {
-        let before = digests
         digests = []
         passCount += 1
         while let page = try await remote.next() {
             try Task.checkCancellation()
-            guard let json = page.json else {
-                digests.append(digests.count < before.count ? before[digests.count] : 0)
-                continue
-            }
             let problems = run.tally.problems
             do {
-                digests.append(try await read(json, of: page))
+                digests.append(try await read(page))
                 // What is wrong with an object has been told when it was read first.
                 if passCount > 1 { run.tally.restore(problems, areDoubtful: true) }
             } catch {
@@ -107,7 +103,7 @@ private final class RemotePages {
     /// Merges a page.
     ///
     /// - Returns: What tells apart which objects it has.
-    private func read(_ json: JSONSource, of page: RemotePage) async throws -> UInt64 {
+    private func read(_ page: RemotePage) async throws -> UInt64 {
         var digest: UInt64 = 0
         var there: Set<Int64> = []
         var list: String?
@@ -133,7 +129,7 @@ private final class RemotePages {
                 progress.byteCount = before.byteCount + json.byteCount
                 report(progress)
             })
-        try await reading.read(json)
+        try await reading.read(page.json)
         if let list, let tombstones { gone.formUnion(try await find(tombstones, at: list).subtracting(there)) }
         progress.pageCount += 1
         progress.totalElementCount = page.totalElementCount ?? progress.totalElementCount

@@ -1,0 +1,181 @@
+import Foundation
+import HTTPSource
+import OneWaySynchronizer
+import StoreSync
+import SyncModel
+import SyncStore
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct ConditionalTests {
+    /// Answers 304 to a request that knows the tag of its page.
+    private static func answer(_ request: HTTPRequest, _ tag: String, _ json: String, next: String? = nil)
+        -> HTTPResponse
+    {
+        var headers: HTTPHeaders = ["ETag": tag]
+        headers["Link"] = next.map { "<\($0)>; rel=next" }
+        if request.headers["If-None-Match"] == tag { return HTTPResponse(status: 304, headers: headers) }
+        return .json(json, headers: headers)
+    }
+
+    @Test(arguments: [#""a""#, #"W/"a""#]) func nothingIsDoneAboutWhatIsUnchanged(tag: String) async throws {
+        let store = CountingStore()
+        let server = ScriptedServer { request, _ in Self.answer(request, tag, usersJSON(1...3)) }
+        let world = try await SourceWorld { store.of($0) }
+        let first = try await world.sync(.users(server))
+        #expect(first.coverage == .everything)
+        #expect(store.transactionCount == 1)
+        let second = try await world.sync(.users(server))
+        #expect(second.result.countsByEntity.isEmpty)
+        #expect(second.coverage == .unchanged)
+        #expect(store.transactionCount == 1)
+        #expect(try await world.users().count == 3)
+        #expect(server.requests[1].headers["If-None-Match"] == tag)
+    }
+
+    @Test func aTagIsKeptOnlyWithItsData() async throws {
+        let server = ScriptedServer { request, index in
+            Self.answer(request, #""a""#, index == 0 ? "[{\"id\":1},{" : usersJSON([1]))
+        }
+        let world = try await SourceWorld()
+        await #expect(throws: (any Error).self) { try await world.sync(.users(server)) }
+        #expect(try await world.bookmark("pages") == nil)
+        try await world.sync(.users(server))
+        #expect(server.requests[1].headers["If-None-Match"] == nil)
+        #expect(try await world.users().count == 1)
+    }
+
+    @Test func anotherTagWithTheSameContentWritesNoObject() async throws {
+        let server = ScriptedServer { request, index in Self.answer(request, "\"\(index)\"", usersJSON(1...3)) }
+        let world = try await SourceWorld()
+        try await world.sync(.users(server))
+        let again = try await world.sync(.users(server))
+        #expect(again.result.isUnchanged)
+        #expect(try await world.sync(.users(server)).coverage == .everything)
+        #expect(server.requests.map { $0.headers["If-None-Match"] } == [nil, "\"0\"", "\"1\""])
+    }
+
+    @Test func allPagesMustBeUnchanged() async throws {
+        let isChanged = Watched(false)
+        let server = ScriptedServer { request, _ in
+            switch request.query("p") {
+            case nil: Self.answer(request, "1", usersJSON([1, 2]), next: "?p=2")
+            case "2":
+                isChanged.value
+                    ? Self.answer(request, "2b", usersJSON([3, 5]), next: "?p=3")
+                    : Self.answer(request, "2", usersJSON([3, 4]), next: "?p=3")
+            default: Self.answer(request, "3", usersJSON([6]))
+            }
+        }
+        let world = try await SourceWorld()
+        try await world.sync(.users(server, pages: .link))
+        #expect(try await world.sync(.users(server, pages: .link)).coverage == .unchanged)
+        // The last page's 304 has no Link field that says that it is still the last: it is looked at.
+        #expect(server.requests.count == 3 + 4)
+        isChanged.update { $0 = true }
+        let result = try await world.sync(.users(server, pages: .link))
+        #expect(result.coverage == .everything)
+        #expect(try await world.users().keys.sorted() == [1, 2, 3, 5, 6])
+        #expect(try await world.sync(.users(server, pages: .link)).coverage == .unchanged)
+    }
+
+    @Test func aPageThatWasAddedBehindTheLastIsFound() async throws {
+        let hasGrown = Watched(false)
+        let server = ScriptedServer { request, _ in
+            request.query("p") == nil
+                ? Self.answer(request, "1", usersJSON([1, 2]), next: hasGrown.value ? "?p=2" : nil)
+                : Self.answer(request, "2", usersJSON([3]))
+        }
+        let world = try await SourceWorld()
+        try await world.sync(.users(server, pages: .link))
+        hasGrown.update { $0 = true }
+        try await world.sync(.users(server, pages: .link))
+        #expect(try await world.users().keys.sorted() == [1, 2, 3])
+    }
+
+    @Test(arguments: [
+        ("Thu, 01 Jan 2026 11:59:59 GMT", "Thu, 01 Jan 2026 12:00:00 GMT", true),
+        // It could change again within the second, and keep its date.
+        ("Thu, 01 Jan 2026 12:00:00 GMT", "Thu, 01 Jan 2026 12:00:00 GMT", false),
+        ("yesterday", "Thu, 01 Jan 2026 12:00:00 GMT", false),
+    ])
+    func aDateOfChangeIsUsedOnceItIsSure(modified: String, date: String, isUsed: Bool) async throws {
+        let server = ScriptedServer { request, _ in
+            request.headers["If-Modified-Since"] == modified
+                ? HTTPResponse(status: 304)
+                : .json(usersJSON([1]), headers: ["Last-Modified": modified, "Date": date])
+        }
+        let world = try await SourceWorld()
+        try await world.sync(.users(server))
+        #expect(try await world.sync(.users(server)).coverage == (isUsed ? .unchanged : .everything))
+    }
+
+    @Test func aBookmarkIsVoidOnceTheQuestionIsAnother() async throws {
+        let server = ScriptedServer { request, _ in Self.answer(request, "a", usersJSON([1])) }
+        let world = try await SourceWorld()
+        try await world.sync(.users(server))
+        try await world.sync(.users(server, query: "?x=1"))
+        try await world.sync(.users(server), StoreSyncOptions(scope: Key("id") > 5))
+        try await world.json.sync(from: HTTPJSONSource.users(server), into: "User", usesBookmark: false)
+        try await world.sync(.users(server))
+        try await world.json.store.erase()
+        try await world.sync(.users(server))
+        #expect(
+            server.requests.map { $0.headers["If-None-Match"] == "a" } == [false, false, false, false, true, false])
+    }
+
+    @Test func a304ThatNobodyAskedForIsAnError() async throws {
+        let server = ScriptedServer { _, _ in HTTPResponse(status: 304) }
+        let world = try await SourceWorld()
+        let error = await #expect(throws: HTTPError.self) { try await world.sync(.users(server)) }
+        #expect(error?.problem == .status(304, firstLine: "", retryAfter: nil))
+    }
+
+    @Test func whatWasWithheldIsLookedAtAgain() async throws {
+        let server = ScriptedServer { request, index in
+            index == 0 ? .json(usersJSON([1, 2, 3, 4])) : Self.answer(request, "b", usersJSON([1]))
+        }
+        let world = try await SourceWorld()
+        try await world.sync(.users(server))
+        let limit = RemovalLimit(count: 1, action: .withhold)
+        let held = try await world.sync(.users(server), StoreSyncOptions(removalLimit: limit))
+        #expect(held.result.counts.withheld == 3)
+        let result = try await world.sync(.users(server))
+        #expect(result.result.counts.deleted == 3)
+    }
+
+    @Test func aPlanChangesNothingAndKeepsNoBookmark() async throws {
+        let server = ScriptedServer { request, _ in Self.answer(request, "a", usersJSON(1...3)) }
+        let world = try await SourceWorld()
+        let plan = try await world.json.plan(from: HTTPJSONSource.users(server), into: "User")
+        #expect(plan.result.counts.inserted == 3)
+        #expect(try await world.users().isEmpty)
+        #expect(try await world.bookmark("name") == nil)
+        #expect(try await world.sync(.users(server)) == plan)
+    }
+}
+
+/// Counts transactions.
+private final class CountingStore: Sendable {
+    private let count = Watched(0)
+    var transactionCount: Int { count.value }
+
+    func of(_ model: Model) -> any Store { Counted(base: MemoryStore(model), count: count) }
+
+    private struct Counted: Store {
+        let base: MemoryStore
+        let count: Watched<Int>
+        var model: Model { base.model }
+
+        func transaction<Result: Sendable>(
+            _ body: @Sendable (any StoreTransaction) async throws -> Result
+        ) async throws -> Result {
+            count.update { $0 += 1 }
+            return try await base.transaction(body)
+        }
+
+        func read<Result: Sendable>(_ body: @Sendable (any StoreReader) async throws -> Result) async throws -> Result {
+            try await base.read(body)
+        }
+    }
+}

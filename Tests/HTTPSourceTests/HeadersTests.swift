@@ -1,0 +1,83 @@
+import Foundation
+import HTTPSource
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct HeadersTests {
+    @Test func secretsStayWithTheOwnOrigin() async throws {
+        let server = ScriptedServer { request, _ in
+            switch request.url.absoluteString {
+            case "https://api.test/users": HTTPResponse(status: 307, headers: ["Location": "/v2"])
+            case "https://api.test/v2": .json("[]", headers: ["Link": "<https://other.test/3>; rel=next"])
+            case "https://other.test/3": .json("[]", headers: ["Link": "<https://api.test:443/4>; rel=next"])
+            case "https://api.test:443/4": HTTPResponse(status: 302, headers: ["Location": "https://cdn.test/5"])
+            default: .json("[]")
+            }
+        }
+        let world = try await SourceWorld()
+        try await world.sync(.users(server, pages: .link, headers: { ["Authorization": "secret"] }))
+        #expect(
+            server.requests.map { "\($0.url.host ?? "") \($0.headers["Authorization"] ?? "-")" } == [
+                "api.test secret", "api.test secret", "other.test -", "api.test secret", "cdn.test -",
+            ])
+    }
+
+    @Test func headersAreAskedForBeforeEachRequest() async throws {
+        let count = Watched(0)
+        let server = ScriptedServer { _, index in
+            .json("[]", headers: index < 2 ? ["Link": "<?\(index)>; rel=next"] : [:])
+        }
+        let world = try await SourceWorld()
+        let source = try HTTPJSONSource.users(
+            server, pages: .link,
+            headers: {
+                let number = count.update { count in
+                    count += 1
+                    return count
+                }
+                return ["Token": String(number)]
+            })
+        try await world.sync(source)
+        #expect(server.requests.compactMap { $0.headers["token"] } == ["1", "2", "3"])
+    }
+
+    @Test(arguments: ["http://api.test/users", "ftp://api.test/", "file:///etc/passwd", "https://"])
+    func aRedirectOrLinkToSomethingLessSecureIsRefused(target: String) async throws {
+        for isLink in [true, false] {
+            let server = ScriptedServer { _, _ in
+                isLink
+                    ? .json("[]", headers: ["Link": "<\(target)>; rel=next"])
+                    : HTTPResponse(status: 302, headers: ["Location": target])
+            }
+            let world = try await SourceWorld()
+            let error = await #expect(throws: (any Error).self) { try await world.sync(.users(server, pages: .link)) }
+            #expect("\(try #require(error))".contains("less secure"))
+            #expect(server.requests.count == 1)
+        }
+    }
+
+    @Test func redirectsAreFollowedWithinALimit() async throws {
+        let server = ScriptedServer { request, index in
+            HTTPResponse(status: 301, headers: ["Location": "/\(index)"])
+        }
+        let world = try await SourceWorld()
+        let error = await #expect(throws: HTTPError.self) { try await world.sync(.users(server)) }
+        #expect(error?.problem == .tooManyRedirects(limit: 5))
+        #expect(server.requests.count == 6)
+    }
+
+    @Test func errorsNameTheAddressWithoutItsSecrets() async throws {
+        let server = ScriptedServer { _, _ in
+            HTTPResponse(status: 403, bytes: Array("no \u{1B}[2Jentry\nsecond line".utf8))
+        }
+        let world = try await SourceWorld()
+        let error = await #expect(throws: HTTPError.self) {
+            try await world.sync(.users(server, query: "?page=3&api_key=s3cr3t"))
+        }
+        #expect(
+            error.map { "\($0)" } == "https://api.test/users?page=3&api_key=…: status 403: no ?[2Jentry")
+        let url = try #require(URL(string: "https://me:pw@api.test/users#x"))
+        #expect(HTTPError(url: url, problem: .timedOut).description == "https://api.test/users: timed out")
+        #expect("\(HTTPHeaders([("Authorization", "s3cr3t")]))" == "authorization")
+    }
+}
