@@ -36,6 +36,18 @@ package struct LoopbackResponse: Sendable {
         .text(body, type: "application/json", headers: headers)
     }
 
+    /// A JSON text in gzip's format.
+    ///
+    /// - Parameter byteCount: How many bytes of it are sent, and promised; nil, the default, for all.
+    package static func gzippedJSON(
+        _ body: String, headers: [(String, String)] = [], byteCount: Int? = nil
+    ) -> LoopbackResponse {
+        let bytes = LoopbackGzip.wrapped(Array(body.utf8))
+        return .bytes(
+            Array(bytes.prefix(byteCount ?? bytes.count)), type: "application/json",
+            headers: [("Content-Encoding", "gzip")] + headers)
+    }
+
     /// A status with header fields and an empty body, such as `.status(429, headers: [("Retry-After", "3")])`.
     package static func status(_ status: Int, headers: [(String, String)] = []) -> LoopbackResponse {
         LoopbackResponse(kind: .whole(status: status, headers: headers, body: []))

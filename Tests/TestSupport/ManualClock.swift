@@ -43,6 +43,13 @@ package final class ManualClock: Clock, Sendable {
         state.update { $0.now = $0.now.advanced(by: duration) }
     }
 
+    /// Waits until those that sleep have to wait exactly this long, shortest first.
+    package func waitForPendingDelays(_ delays: [Duration]) async throws {
+        try await state.wait { state in
+            state.deadlines.values.map { state.now.duration(to: $0) }.sorted() == delays
+        }
+    }
+
     /// Waits until at least this many sleep whose time has not come.
     package func waitForSleepers(_ count: Int = 1) async throws {
         try await state.wait { state in state.deadlines.values.count { $0 > state.now } >= count }

@@ -1,0 +1,46 @@
+import Foundation
+import JSONMapper
+import Testing
+
+@testable import HTTPSource
+
+@Suite struct SyncCursorTests {
+    @Test(arguments: [
+        ("2026-01-01T00:00:30Z", "2025-12-31T23:59:30Z"), ("2026-01-01T00:00:30.250Z", "2025-12-31T23:59:30.250Z"),
+        ("2026-01-01T02:00:30+02:00", "2025-12-31T23:59:30Z"), ("2026-01-01 00:00:30", "2025-12-31 23:59:30"),
+        ("2026-01-01", "2025-12-31"), ("1767225630", "1767225570"), ("1767225630250", "1767225570250"),
+        // Sequence numbers and tokens are no times.
+        ("12345", "12345"), ("v1:abc", "v1:abc"),
+    ])
+    func anOverlapIsWrittenInTheSameWay(cursor: String, earlier: String) {
+        #expect(SyncCursor(text: cursor).earlier(by: .seconds(60)).text == earlier)
+    }
+
+    @Test(arguments: [
+        ("2026-01-01T00:00:00Z", "2026-01-01T00:00:01Z"), ("2026-01-01T01:59:59+02:00", "2026-01-01T00:00:00Z"),
+        ("9", "10"), ("99.5", "100"), ("a", "b"),
+    ])
+    func laterIsKnownAcrossSpellings(earlier: String, later: String) {
+        #expect(SyncCursor(text: earlier) < SyncCursor(text: later))
+        #expect(!(SyncCursor(text: later) < SyncCursor(text: earlier)))
+    }
+
+    /// A leap second is the one after it; days of 23 and 25 hours are nothing to UTC.
+    @Test func leapSecondsAndOffsetsAreNoObstacle() {
+        #expect(!(SyncCursor(text: "2016-12-31T23:59:60Z") < SyncCursor(text: "2017-01-01T00:00:00Z")))
+        #expect(SyncCursor(text: "2025-10-26T02:30:00+02:00") < SyncCursor(text: "2025-10-26T02:30:00+01:00"))
+        #expect(
+            SyncCursor(text: "2025-03-30T03:30:00+02:00").earlier(by: .seconds(3_600)).text == "2025-03-30T00:30:00Z")
+    }
+
+    @Test func numbersKeepEveryDigit() throws {
+        let value = try JSONValue(parsing: "[1767225630.123456,9007199254740993,1.50]", exactDecimals: true)
+        #expect(
+            (0..<3).compactMap { value[$0].flatMap { SyncCursor($0)?.text } } == [
+                "1767225630.123456", "9007199254740993", "1.50",
+            ])
+        #expect(SyncCursor(.null) == nil)
+        #expect(SyncCursor(.string("")) == nil)
+        #expect(SyncCursor(.bool(true)) == nil)
+    }
+}
