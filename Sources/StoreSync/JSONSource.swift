@@ -16,13 +16,14 @@ public enum JSONSource: Sendable {
     /// - Parameters:
     ///   - keyPath: The keys that lead to the array; empty for the document itself.
     ///   - captures: Key paths beside the array, of which the `JSONReader` keeps the values.
+    ///   - acceptsSingleObject: Whether an object in the array's place counts as an array of it.
     ///   - make: Makes what reads the elements that a `JSONReader` finds.
     ///   - body: Called with that as often as there may be more to read.
     func read<Reader>(
-        at keyPath: String, capturing captures: [String] = [], with make: (JSONReader) throws -> Reader,
-        _ body: (Reader) async throws -> Void
+        at keyPath: String, capturing captures: [String] = [], acceptsSingleObject: Bool = true,
+        with make: (JSONReader) throws -> Reader, _ body: (Reader) async throws -> Void
     ) async throws {
-        let layout = JSONLayout.array(at: keyPath, acceptsSingleObject: true).capturing(captures)
+        let layout = JSONLayout.array(at: keyPath, acceptsSingleObject: acceptsSingleObject).capturing(captures)
         switch self {
         case .bytes(let bytes):
             try await body(try make(JSONReader(bytes: bytes, layout: layout)))

@@ -21,6 +21,8 @@ struct PageReading {
     var captures: [String] = []
     /// The field that says that an object is gone.
     var flag: JSONProbe?
+    /// Whether an object in the array's place counts as an array of it.
+    var acceptsSingleObject = true
     /// Called with what reads the JSON, before each batch.
     var observe: (JSONReader) -> Void = { _ in }
 
@@ -40,7 +42,9 @@ struct PageReading {
     private func readStraight(_ page: JSONSource) async throws {
         let origin = SyncRun.Origin(policy: session.rules.policy)
         var source: JSONReader?
-        try await page.read(at: session.options.keyPath, capturing: captures) { json in
+        try await page.read(
+            at: session.options.keyPath, capturing: captures, acceptsSingleObject: acceptsSingleObject
+        ) { json in
             source = json
             return try RecordReader(session.mapper, entity: session.entity, reader: json, options: options)
         } _: { reader in
@@ -55,7 +59,9 @@ struct PageReading {
 
     /// Merges it with its elements taken out one by one: for a hook, and for a flag that says which are gone.
     private func readApart(_ page: JSONSource) async throws {
-        try await page.read(at: session.options.keyPath, capturing: captures) {
+        try await page.read(
+            at: session.options.keyPath, capturing: captures, acceptsSingleObject: acceptsSingleObject
+        ) {
             $0
         } _: { reader in
             var isAtEnd = false

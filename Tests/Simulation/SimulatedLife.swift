@@ -86,11 +86,14 @@ final class SimulatedLife: @unchecked Sendable {
     private func run(_ json: JSONStore, _ store: FaultyStore) async throws {
         let before = try await names(in: store)
         let firstMoment = server.source.moment
+        server.changesLeft = 50
         store.isAmbiguous = false
         store.faultRate = plan.storeFaultRate
         let usesBookmark = Double.random(in: 0..<1, using: &random) < 0.9
         let source = source
-        let task = Task { try await json.sync(from: source, into: "User", options: options, usesBookmark: usesBookmark) }
+        let task = Task {
+            try await json.sync(from: source, into: "User", options: options, usesBookmark: usesBookmark)
+        }
         if Double.random(in: 0..<1, using: &random) < plan.cancelRate {
             Scheduler.shared.interrupt(afterSteps: Int.random(in: 0..<150, using: &random)) { task.cancel() }
         }
@@ -106,8 +109,9 @@ final class SimulatedLife: @unchecked Sendable {
             try checkEquality(after, result, during: moments)
         case .failure(let error):
             trace("failed: \(error)")
-            guard error is HTTPError || error is FaultyStore.Fault || error is CancellationError || error is JSONError
-                || error is StoreSyncError || error is MappingError
+            guard
+                error is HTTPError || error is FaultyStore.Fault || error is CancellationError || error is JSONError
+                    || error is StoreSyncError || error is MappingError
             else { throw error }
             guard store.isAmbiguous else {
                 if after != before { throw Violation("it failed by \(error), and changed \(before) to \(after)") }
@@ -117,7 +121,9 @@ final class SimulatedLife: @unchecked Sendable {
         }
     }
 
-    private func checkChanges(from before: [Int: String], to after: [Int: String], during moments: ClosedRange<Int>) throws {
+    private func checkChanges(from before: [Int: String], to after: [Int: String], during moments: ClosedRange<Int>)
+        throws
+    {
         for (id, name) in after where before[id] != name {
             guard server.source.states(of: id, during: moments).contains(name) else {
                 throw Violation("\(id) became \(name), which it was not at the time")
@@ -130,7 +136,9 @@ final class SimulatedLife: @unchecked Sendable {
         }
     }
 
-    private func checkEquality(_ after: [Int: String], _ result: RemoteSyncResult, during moments: ClosedRange<Int>) throws {
+    private func checkEquality(_ after: [Int: String], _ result: RemoteSyncResult, during moments: ClosedRange<Int>)
+        throws
+    {
         guard moments.lowerBound == moments.upperBound, result.coverage == .everything else { return }
         try checkEquality(after, withheldCount: result.result.counts.withheld)
     }
@@ -180,7 +188,7 @@ final class SimulatedLife: @unchecked Sendable {
         let pages = plan.pages
         let url = URL(string: "https://api.example.com/users") ?? URL(filePath: "/")
         let source = HTTPJSONSource(
-            url, pages: pages, delta: plan.delta, isSnapshot: plan.isSnapshot, maximumPageCount: 100, client: client)
+            url, pages: pages, delta: plan.delta, isSnapshot: plan.isSnapshot, maximumPageCount: 1000, client: client)
         return AnySource(base: source, defect: server.isCalm ? nil : defect)
     }
 

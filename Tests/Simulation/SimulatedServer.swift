@@ -9,6 +9,8 @@ final class SimulatedServer: HTTPTransport, @unchecked Sendable {
     private(set) var source = SimulatedSource()
     /// Whether everything goes well, and nothing changes.
     var isCalm = false
+    /// How many changes there may be during the run, so that lists do not grow faster than they are read.
+    var changesLeft = 0
     private var random: SeededRandom
     private let clock: ManualClock
     private let trace: @Sendable (String) -> Void
@@ -42,7 +44,10 @@ final class SimulatedServer: HTTPTransport, @unchecked Sendable {
 
     func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         if !isCalm, chance(plan.changeRate) {
-            for _ in 0...Int.random(in: 0..<3, using: &random) { change() }
+            for _ in 0...Int.random(in: 0..<3, using: &random) where changesLeft > 0 {
+                changesLeft -= 1
+                change()
+            }
         }
         let fault = !isCalm && chance(plan.faultRate) ? Fault.allCases.randomElement(using: &random) : nil
         trace("\(request.url.query ?? "first page")\(fault.map { ", \($0)" } ?? "")")
@@ -76,7 +81,9 @@ final class SimulatedServer: HTTPTransport, @unchecked Sendable {
 
     /// What a proxy or a changed server might say instead of the list.
     private static func otherJSON(_ plan: SimulationPlan, _ random: inout SeededRandom) -> String {
-        var texts = [#"{"error": "later"}"#, #"{"items": {"id": "x"}"#, "null", "7", #""down""#, #"{"items": null}"#, "{}"]
+        var texts = [
+            #"{"error": "later"}"#, #"{"items": {"id": "x"}"#, "null", "7", #""down""#, #"{"items": null}"#, "{}",
+        ]
         if plan.isWrapped { texts += ["[]", #"{"data": []}"#, #"{"items": "none"}"#] }
         return texts.randomElement(using: &random) ?? ""
     }
@@ -155,7 +162,9 @@ final class SimulatedServer: HTTPTransport, @unchecked Sendable {
             return #"{"id": \#(item.id), "name": "\#(item.name)", "changed": "\#(Self.text(item.changed))"\#(flag)}"#
         }
         // Where a page begins depends on how many objects the one before it had.
-        if !isCalm, plan.paging != .offset, chance(0.1), let again = objects.randomElement(using: &random) { objects.append(again) }
+        if !isCalm, plan.paging != .offset, chance(0.1), let again = objects.randomElement(using: &random) {
+            objects.append(again)
+        }
         let array = "[\(objects.joined(separator: ", "))]"
         guard plan.isWrapped else { return array }
         var fields = [#""items": \#(array)"#]

@@ -62,7 +62,9 @@ struct SimulationPlan {
         sendsEntityTags = chance(0.4)
         sendsLastModified = chance(0.2)
         sendsDate = chance(0.7)
-        skew = chance(0.5) ? 0 : Int.random(in: -10_000...10_000, using: &random)
+        let skew = chance(0.5) ? 0 : Int.random(in: -10_000...10_000, using: &random)
+        // How far what has changed is known goes by the server's clock, or by the client's where that is not told.
+        self.skew = sendsDate ? skew : 0
         lag = chance(0.5) ? 0 : Int.random(in: 1...30, using: &random)
         retention = chance(0.3) ? 600 : 1_000_000
         changeRate = chance(0.3) ? 0 : Double.random(in: 0..<0.7, using: &random)
