@@ -75,11 +75,11 @@ public final class StoreProcessor: SyncProcessor {
     public func owsFetchSourceList() async throws -> SourceList<StoreItem> {
         let source = try await list()
         var result = SourceList<StoreItem>([])
-        try await source.read(at: "") {
-            $0
-        } _: { reader in
-            while let element = try reader.next({ cursor in try cursor.rawValue().withUTF8 { Array($0) } }) {
-                if let item = try item(element) { result.items.append(item) } else { result.isPartial = true }
+        let payload = try PayloadReader(
+            source, at: "", mapper: store.mapper, entity: entity, options: RecordReader.Options())
+        while let (_, elements) = try await payload.nextElements() {
+            for element in elements {
+                if let item = try item(element.bytes) { result.items.append(item) } else { result.isPartial = true }
             }
         }
         return result

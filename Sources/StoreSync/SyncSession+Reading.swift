@@ -23,8 +23,8 @@ struct PageReading {
     var flag: JSONProbe?
     /// Whether an object in the array's place counts as an array of it.
     var acceptsSingleObject = true
-    /// Called with what reads the JSON, before each batch.
-    var observe: (JSONReader) -> Void = { _ in }
+    /// Called after each batch, and at the end.
+    var observe: (PayloadReader.Progress) -> Void = { _ in }
 
     private var options: RecordReader.Options {
         RecordReader.Options(
@@ -36,70 +36,36 @@ struct PageReading {
 
     /// Merges it batch by batch.
     func read(_ page: JSONSource) async throws {
-        try await isHooked || flag != nil ? readApart(page) : readStraight(page)
+        let payload = try PayloadReader(
+            page, at: session.options.keyPath, mapper: session.mapper, entity: session.entity, options: options,
+            capturing: captures, acceptsSingleObject: acceptsSingleObject, flag: flag)
+        try await isHooked || flag != nil ? readApart(payload) : readStraight(payload)
+        observe(await payload.progress)
     }
 
-    private func readStraight(_ page: JSONSource) async throws {
+    /// Merges each batch while the next one is mapped.
+    private func readStraight(_ payload: PayloadReader) async throws {
         let origin = SyncRun.Origin(policy: session.rules.policy)
-        var source: JSONReader?
-        try await page.read(
-            at: session.options.keyPath, capturing: captures, acceptsSingleObject: acceptsSingleObject
-        ) { json in
-            source = json
-            return try RecordReader(session.mapper, entity: session.entity, reader: json, options: options)
-        } _: { reader in
-            while let batch = try reader.next() {
-                try Task.checkCancellation()
-                try await merge(batch, origin)
-                if let source { observe(source) }
-            }
-            if let source { observe(source) }
+        var next = try await payload.nextBatch()
+        while let (batch, progress) = next {
+            try Task.checkCancellation()
+            async let following = payload.nextBatch()
+            try await merge(batch, origin)
+            observe(progress)
+            next = try await following
         }
     }
 
     /// Merges it with its elements taken out one by one: for a hook, and for a flag that says which are gone.
-    private func readApart(_ page: JSONSource) async throws {
-        try await page.read(
-            at: session.options.keyPath, capturing: captures, acceptsSingleObject: acceptsSingleObject
-        ) {
-            $0
-        } _: { reader in
-            var isAtEnd = false
-            while !isAtEnd {
-                try Task.checkCancellation()
-                let first = reader.elementCount
-                var elements: [Element] = []
-                while elements.count < options.batchRowCount, !isAtEnd {
-                    if let element = try reader.next({ try Element(&$0, flag: flag) }) {
-                        elements.append(element)
-                    } else {
-                        isAtEnd = true
-                    }
-                }
-                try await merge(elements, first: first)
-                observe(reader)
-            }
+    private func readApart(_ payload: PayloadReader) async throws {
+        while let (first, elements) = try await payload.nextElements() {
+            try Task.checkCancellation()
+            try await merge(elements, first: first)
+            observe(await payload.progress)
         }
     }
 
-    /// One element, taken out of the JSON.
-    private struct Element {
-        var bytes: [UInt8]
-        let isGone: Bool
-
-        init(_ cursor: inout JSONCursor, flag: JSONProbe?) throws {
-            var isGone = false
-            if let flag {
-                let start = cursor
-                isGone = try flag.read(&cursor)[0]?.isSet ?? false
-                cursor = start
-            }
-            self.isGone = isGone
-            bytes = try cursor.rawValue().withUTF8 { Array($0) }
-        }
-    }
-
-    private func merge(_ elements: [Element], first: Int) async throws {
+    private func merge(_ elements: [PayloadReader.Element], first: Int) async throws {
         var elements = elements
         var batch = try mapped(elements, areGone: false)
         if let found = batch, isHooked {
@@ -112,7 +78,7 @@ struct PageReading {
         try await merge(batch, origin, gone: gone)
     }
 
-    private func mapped(_ elements: [Element], areGone: Bool) throws -> MappedBatch? {
+    private func mapped(_ elements: [PayloadReader.Element], areGone: Bool) throws -> MappedBatch? {
         var collector = try RecordCollector(session.mapper, entity: session.entity, options: options)
         for (index, element) in elements.enumerated() where element.isGone == areGone {
             try collector.add(element.bytes, index: index)
@@ -142,16 +108,5 @@ extension SyncRun {
             found += zip(group.elementIndices, rows).filter { $1 != 0 }.map { ($0, $1) }
         }
         return found
-    }
-}
-
-extension JSONValue {
-    /// Whether it says yes: true, a number other than 0, or a text that is not empty.
-    fileprivate var isSet: Bool {
-        switch self {
-        case .null, .bool(false), .integer(0), .unsigned(0), .double(0), .string(""): false
-        case .decimal(let text): Double(text) != 0
-        default: true
-        }
     }
 }

@@ -1,13 +1,22 @@
 package import SyncModel
 
-/// Writes the statements that merge records of one entity.
+/// Writes the statements that merge records of one entity: a batch of them at a time, whatever their number.
+///
+/// The batch is something to select from whose columns are those of `SQLBatchColumns`.
 package struct SQLMerge: Sendable {
     package let layout: EntityLayout
     package let columns: SQLQueries.Columns
     private let schema: SQLSchema
+    private let batch: String
 
-    package init(_ entity: Int, schema: SQLSchema) {
+    /// Makes the writer of an entity's statements.
+    ///
+    /// - Parameters:
+    ///   - entity: The entity's place in the model.
+    ///   - batch: The name of the batch in statements.
+    package init(_ entity: Int, schema: SQLSchema, batch: String) {
         self.schema = schema
+        self.batch = batch
         layout = schema.model.layouts[entity]
         columns = SQLQueries(schema).columns(of: entity)
     }
@@ -16,53 +25,128 @@ package struct SQLMerge: Sendable {
         SQLText.name(schema.table(of: layout.index))
     }
 
-    private var selection: String {
-        let own = schema.columns[layout.index].map(SQLText.name)
-        let head = [schema.rowColumn] + (columns.namesEntity ? [schema.entityColumn] : [])
-        return "SELECT \((head + own).joined(separator: ", ")) FROM \(table) t"
+    private func column(_ slot: Int) -> String {
+        SQLText.name(schema.columns[layout.index][slot])
     }
 
-    /// Where the columns of slots start in what the selections give.
-    package var firstSlotColumn: Int {
-        columns.namesEntity ? 2 : 1
+    // MARK: Finding
+
+    /// The column of the first slot in what ``match(byRow:readsCells:)`` gives.
+    package static let firstSlotColumn = 3
+
+    /// Selects the objects of a batch: the place of the batch's row, the object's row, the name of its entity (null where the family has but
+    /// one), and, if they are to be read, its cells in slot order. What is given for one row of the batch is together.
+    ///
+    /// - Parameter byRow: Whether the batch names the objects; if not, they are found by their identity, several of different entities perhaps.
+    package func match(byRow: Bool, readsCells: Bool) -> String {
+        let entity = columns.namesEntity ? "t.\(schema.entityColumn)" : "NULL"
+        var terms = ["b.\(SQLBatchColumns.place)", "t.\(schema.rowColumn)", entity]
+        if readsCells { terms += layout.attributes.indices.map { "t.\(column($0))" } }
+        var conditions: [String]
+        if byRow {
+            conditions = ["t.\(schema.rowColumn) = b.\(SQLBatchColumns.object)"]
+            if let condition = schema.entityCondition(layout.index, alias: "t") { conditions.append(condition) }
+        } else {
+            conditions = layout.identitySlots.map { "t.\(column($0)) = b.\(SQLBatchColumns.cell($0))" }
+            conditions += identityConditions
+        }
+        // The batch comes first, as the cross join says: the other way round every object would be looked at.
+        return "SELECT \(terms.joined(separator: ", ")) FROM \(batch) b CROSS JOIN \(table) t "
+            + "WHERE \(conditions.joined(separator: " AND "))"
     }
 
-    /// Selects the object of an identity, whose values are the parameters; of several of different entities, the entity's own, else the first.
-    package var selectionByIdentity: String {
-        var conditions = layout.identitySlots.map { "\(SQLText.name(schema.columns[layout.index][$0])) = ?" }
+    /// What holds for the objects that an identity of the entity can find.
+    private var identityConditions: [String] {
         let scope = schema.identityScope(of: layout.index)
+        var conditions: [String] = []
         if let condition = schema.scopeCondition(scope) { conditions.append(condition) }
-        let found = selection + " WHERE \(conditions.joined(separator: " AND "))"
-        guard columns.namesEntity else { return found }
+        guard columns.namesEntity else { return conditions }
         let members = layout.family.filter { schema.identityScope(of: $0) == scope }
         let names = members.map { SQLText.literal(schema.model.layouts[$0].name) }.joined(separator: ", ")
-        return found + " AND \(schema.entityColumn) IN (\(names)) "
-            + "ORDER BY \(schema.entityColumn) <> \(SQLText.literal(layout.name)), \(schema.rowColumn) LIMIT 1"
+        return conditions + ["\(schema.entityColumn) IN (\(names))"]
     }
 
-    /// Selects the object of a row, if it is of the entity.
-    package var selectionByRow: String {
-        let condition = schema.entityCondition(layout.index, alias: "t").map { " AND \($0)" } ?? ""
-        return selection + " WHERE \(schema.rowColumn) = ?\(condition)"
+    /// Tells whether there are objects between two rows of the batch, the first two, as far as the first value of the identity goes.
+    package var probe: String {
+        guard let first = layout.identitySlots.first else { return "" }
+        let cell = SQLBatchColumns.cell(first)
+        let bounds = [0, 1].map { "(SELECT \(cell) FROM \(batch) LIMIT 1 OFFSET \($0))" }
+        let conditions =
+            ["\(column(first)) BETWEEN \(bounds.joined(separator: " AND "))"] + identityConditions
+        return "SELECT EXISTS (SELECT 1 FROM \(table) WHERE \(conditions.joined(separator: " AND ")))"
     }
 
-    /// Inserts an object; the parameters are the values of all slots, then the row that a relationship leads to, if one is given whose column
-    /// the entity has. Does nothing where its identity is taken.
+    /// The highest row of the family; null where it has no objects.
+    package var lastRow: String {
+        "SELECT max(\(schema.rowColumn)) FROM \(table)"
+    }
+
+    // MARK: Writing
+
+    /// Inserts the batch's rows as the objects that it names.
+    ///
+    /// - Parameter relationship: One whose column the entity has, for which the batch says what each new object leads to.
     package func insertion(relatedBy relationship: RelationshipLayout?) -> String {
-        var own = schema.columns[layout.index].map(SQLText.name)
-        if let relationship, case .column(let link) = schema.relationships[relationship.source][relationship.index] {
-            own.append(SQLText.name(link.column))
+        var names = [schema.rowColumn]
+        var terms = [SQLBatchColumns.object]
+        if columns.namesEntity {
+            names.append(schema.entityColumn)
+            terms.append(SQLText.literal(layout.name))
         }
-        let names = (columns.namesEntity ? [schema.entityColumn] : []) + own
-        guard !names.isEmpty else { return "INSERT INTO \(table) DEFAULT VALUES" }
-        let values = (columns.namesEntity ? [SQLText.literal(layout.name)] : []) + own.map { _ in "?" }
-        return "INSERT INTO \(table) (\(names.joined(separator: ", "))) VALUES (\(values.joined(separator: ", "))) "
-            + "ON CONFLICT DO NOTHING"
+        for slot in layout.attributes.indices {
+            names.append(column(slot))
+            terms.append(SQLBatchColumns.cell(slot))
+        }
+        if let relationship, case .column(let link) = schema.relationships[relationship.source][relationship.index] {
+            names.append(SQLText.name(link.column))
+            terms.append(SQLBatchColumns.target)
+        }
+        return "INSERT INTO \(table) (\(names.joined(separator: ", "))) "
+            + "SELECT \(terms.joined(separator: ", ")) FROM \(batch)"
     }
 
-    /// Updates some slots of an object; the parameters are their values, then the row.
-    package func update(_ slots: [Int]) -> String {
-        let assignments = slots.map { "\(SQLText.name(schema.columns[layout.index][$0])) = ?" }
-        return "UPDATE \(table) SET \(assignments.joined(separator: ", ")) WHERE \(schema.rowColumn) = ?"
+    /// A column that an update writes.
+    package struct Assignment: Hashable, Sendable {
+        package let slot: Int
+        /// Whether the objects of some rows keep what they have.
+        package let isPartial: Bool
+
+        package init(slot: Int, isPartial: Bool) {
+            self.slot = slot
+            self.isPartial = isPartial
+        }
+    }
+
+    /// Updates the objects that the batch names.
+    package func update(_ assignments: [Assignment]) -> String {
+        let terms = assignments.map { assignment in
+            let column = column(assignment.slot)
+            let cell = "b.\(SQLBatchColumns.cell(assignment.slot))"
+            guard assignment.isPartial else { return "\(column) = \(cell)" }
+            return
+                "\(column) = CASE WHEN b.\(SQLBatchColumns.isWritten(assignment.slot)) THEN \(cell) ELSE t.\(column) END"
+        }
+        return "UPDATE \(table) AS t SET \(terms.joined(separator: ", ")) FROM \(batch) b "
+            + "WHERE t.\(schema.rowColumn) = b.\(SQLBatchColumns.object)"
+    }
+}
+
+/// The columns of a batch that statements select from.
+package enum SQLBatchColumns {
+    /// The place of the row in the batch.
+    package static let place = "place"
+    /// The object that the row is of.
+    package static let object = "object"
+    /// The object that a new object leads to; null for none.
+    package static let target = "target"
+
+    /// The cell of a slot, or of a column of a batch that is of no entity.
+    package static func cell(_ slot: Int) -> String {
+        "c\(slot)"
+    }
+
+    /// Whether the cell of a slot is to be written.
+    package static func isWritten(_ slot: Int) -> String {
+        "w\(slot)"
     }
 }

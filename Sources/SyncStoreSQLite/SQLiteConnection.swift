@@ -10,6 +10,7 @@ final class SQLiteConnection {
     private let handle: OpaquePointer
     private var statements: [String: SQLiteStatement] = [:]
     private let rowSets = RowSets()
+    private var batchTables: [Int: SQLiteBatchTable] = [:]
     /// How many statements are kept prepared.
     private static let statementLimit = 200
 
@@ -74,11 +75,6 @@ final class SQLiteConnection {
         return try statement.step() ? statement.integer(at: 0) : nil
     }
 
-    /// The row that was inserted last.
-    var lastInsertedRow: Int64 {
-        sqlite3_last_insert_rowid(handle)
-    }
-
     /// How many rows the last statement that changes some has changed.
     var changeCount: Int {
         Int(sqlite3_changes64(handle))
@@ -94,6 +90,16 @@ final class SQLiteConnection {
         var answer: Int32 = 0
         let code = sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &answer)
         return code == SQLITE_OK && answer != 0
+    }
+
+    /// The table that shows batches of so many cells a row to statements.
+    func batchTable(columnCount: Int, dates: DateStorage) throws(SQLiteError) -> SQLiteBatchTable {
+        if let known = batchTables[columnCount] { return known }
+        let table = SQLiteBatchTable(columnCount: columnCount, dates: dates)
+        let code = table.register(handle)
+        guard code == SQLITE_OK else { throw SQLiteError(handle, code: code, statement: nil) }
+        batchTables[columnCount] = table
+        return table
     }
 
     // MARK: Functions

@@ -11,10 +11,6 @@ final class SQLiteStatement {
     let text: String
     private let handle: OpaquePointer
     private let connection: OpaquePointer
-    /// Room for the text of a date or a UUID per parameter, which lives until the statement is bound anew.
-    private var scratch: UnsafeMutablePointer<UInt8>?
-    private let parameterCount: Int
-    private static let scratchWidth = 40
 
     init(_ text: String, connection: OpaquePointer) throws(SQLiteError) {
         var prepared: OpaquePointer?
@@ -25,12 +21,10 @@ final class SQLiteStatement {
         self.text = text
         self.connection = connection
         handle = prepared
-        parameterCount = Int(sqlite3_bind_parameter_count(prepared))
     }
 
     deinit {
         sqlite3_finalize(handle)
-        scratch?.deallocate()
     }
 
     // MARK: Running
@@ -85,7 +79,8 @@ final class SQLiteStatement {
             var text = text
             text.withUTF8 { bytes in
                 _ = sqlite3_bind_text64(
-                    handle, Int32(index), pointer(bytes), UInt64(bytes.count), transientBinding, UInt8(SQLITE_UTF8))
+                    handle, Int32(index), sqliteContent(bytes), UInt64(bytes.count), transientContent,
+                    UInt8(SQLITE_UTF8))
             }
         case .typed(let text, _): bind(.text(text), at: index)
         case .rows(let rows): bind(.text(SQLQueries.list(rows)), at: index)
@@ -93,7 +88,7 @@ final class SQLiteStatement {
         case .blob(let data):
             data.withUnsafeBytes { bytes in
                 _ = sqlite3_bind_blob64(
-                    handle, Int32(index), bytes.baseAddress ?? emptyContent, UInt64(bytes.count), transientBinding)
+                    handle, Int32(index), bytes.baseAddress ?? emptyContent, UInt64(bytes.count), transientContent)
             }
         }
     }
@@ -104,56 +99,6 @@ final class SQLiteStatement {
 
     func bindNull(at index: Int) {
         sqlite3_bind_null(handle, Int32(index))
-    }
-
-    /// Binds a cell where it lies: the batch must stay as it is until the statement has run and is bound anew or reset.
-    @inline(__always)
-    func bind(_ reader: BatchReader, row: Int, slot: Int, at index: Int, dates: DateStorage) {
-        let place = Int32(truncatingIfNeeded: index)
-        switch reader.kind(row: row, slot: slot) {
-        case .absent, .null:
-            sqlite3_bind_null(handle, place)
-        case .bool:
-            sqlite3_bind_int64(handle, place, reader.bool(row: row, slot: slot) ? 1 : 0)
-        case .int:
-            sqlite3_bind_int64(handle, place, reader.int(row: row, slot: slot))
-        case .double:
-            sqlite3_bind_double(handle, place, reader.double(row: row, slot: slot))
-        case .string, .uri, .decimal:
-            let bytes = reader.bytes(row: row, slot: slot)
-            sqlite3_bind_text64(handle, place, pointer(bytes), UInt64(bytes.count), nil, UInt8(SQLITE_UTF8))
-        case .binary:
-            let bytes = reader.bytes(row: row, slot: slot)
-            sqlite3_bind_blob64(handle, place, pointer(bytes), UInt64(bytes.count), nil)
-        case .uuid:
-            let room = scratch(at: index)
-            UUIDText.write(reader.bytes(row: row, slot: slot), to: room)
-            sqlite3_bind_text64(
-                handle, place, UnsafeRawPointer(room).assumingMemoryBound(to: CChar.self), UInt64(UUIDText.byteCount),
-                nil, UInt8(SQLITE_UTF8))
-        case .date:
-            let moment = reader.date(row: row, slot: slot)
-            let room = scratch(at: index)
-            if dates == .secondsSince1970 {
-                sqlite3_bind_double(handle, place, Double(moment.microseconds) / 1_000_000)
-            } else if DateText.write(moment, to: room) {
-                sqlite3_bind_text64(
-                    handle, place, UnsafeRawPointer(room).assumingMemoryBound(to: CChar.self),
-                    UInt64(DateText.byteCount), nil, UInt8(SQLITE_UTF8))
-            } else if moment.microseconds < 0 {
-                sqlite3_bind_int64(handle, place, moment.microseconds)
-            } else {
-                withUnsafeBytes(of: moment.microseconds.bigEndian) { bytes in
-                    _ = sqlite3_bind_blob64(handle, place, bytes.baseAddress, 8, transientBinding)
-                }
-            }
-        }
-    }
-
-    private func scratch(at index: Int) -> UnsafeMutablePointer<UInt8> {
-        let room = scratch ?? .allocate(capacity: parameterCount * Self.scratchWidth)
-        scratch = room
-        return room + (index - 1) * Self.scratchWidth
     }
 
     // MARK: Columns of the row it stands on, counted from 0
@@ -252,32 +197,13 @@ final class SQLiteStatement {
 }
 
 /// What an empty text or blob is bound to, for which SQLite wants an address that is not null; never read, never written.
-nonisolated(unsafe) private let emptyContent = UnsafeRawPointer(
+nonisolated(unsafe) let emptyContent = UnsafeRawPointer(
     UnsafeMutableRawPointer.allocate(byteCount: 1, alignment: 1))
 
-private func pointer(_ bytes: UnsafeBufferPointer<UInt8>) -> UnsafePointer<CChar> {
+/// The address of a text or blob, as SQLite wants it.
+func sqliteContent(_ bytes: UnsafeBufferPointer<UInt8>) -> UnsafePointer<CChar> {
     (bytes.baseAddress.map { UnsafeRawPointer($0) } ?? emptyContent).assumingMemoryBound(to: CChar.self)
 }
 
-/// Tells SQLite to copy what is bound: the macro's own value, minus one as an address.
-private let transientBinding = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
-
-/// UUIDs as text.
-private enum UUIDText {
-    static let byteCount = 36
-
-    /// Writes 16 bytes as upper-case hexadecimal digits with hyphens.
-    static func write(_ uuid: UnsafeBufferPointer<UInt8>, to bytes: UnsafeMutablePointer<UInt8>) {
-        var index = 0
-        for (place, byte) in uuid.enumerated() {
-            if place == 4 || place == 6 || place == 8 || place == 10 {
-                bytes[index] = UInt8(ascii: "-")
-                index += 1
-            }
-            for digit in [byte >> 4, byte & 15] {
-                bytes[index] = digit < 10 ? 48 + digit : 55 + digit
-                index += 1
-            }
-        }
-    }
-}
+/// Tells SQLite to copy what it is given: the macro's own value, minus one as an address.
+let transientContent = unsafeBitCast(-1, to: sqlite3_destructor_type.self)

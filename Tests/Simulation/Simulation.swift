@@ -20,7 +20,8 @@ enum Simulation {
             if let problem = problem(of: seed, defect ?? nil, isTold: isTold) {
                 failures += 1
                 say("seed \(seed): \(problem)")
-                if failures == 10 { break }
+                // A defect has been noticed; of mistakes, some more may tell what is wrong.
+                if failures == 10 || defect != nil { break }
             }
         }
         say(failures == 0 ? "end: all well" : "end: \(failures) seeds failed")

@@ -15,14 +15,14 @@ struct TestChild {
             guard let name = arguments.first, let role = roles[name] else { throw UsageError() }
             try await role(Array(arguments.dropFirst()))
         } catch {
-            FileHandle.standardError.write(Data("TestChild: \(error)\n".utf8))
+            try? FileHandle.standardError.write(contentsOf: Data("TestChild: \(error)\n".utf8))
             exit(1)
         }
     }
 
-    /// Says something to the test.
+    /// Says something to the test; ends where there is none any more.
     static func say(_ line: String) {
-        FileHandle.standardOutput.write(Data("\(line)\n".utf8))
+        do { try FileHandle.standardOutput.write(contentsOf: Data("\(line)\n".utf8)) } catch { exit(1) }
     }
 }
 

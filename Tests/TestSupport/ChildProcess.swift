@@ -45,7 +45,7 @@ package final class ChildProcess: Sendable {
         output: ChildOutput = ChildOutput(), errors: ChildOutput? = nil
     ) throws {
         // A child that is gone is an error to who writes to it, not the end of the tests.
-        _ = Self.ignoresBrokenPipes
+        brokenPipesAreErrors
         self.output = output
         self.errors = errors
         process.executableURL = executable
@@ -110,8 +110,6 @@ package final class ChildProcess: Sendable {
     private func waitForEnding() async {
         await Task { [ending] in try? await ending.wait { $0 != nil } }.value
     }
-
-    private static let ignoresBrokenPipes: Void = { _ = setSignalHandler(SIGPIPE, SIG_IGN) }()
 }
 
 /// What programs wrote, line by line.
@@ -145,15 +143,19 @@ package final class ChildOutput: Sendable {
     }
 
     package init() {
-        pipe.fileHandleForReading.readabilityHandler = { [received] handle in
-            let data = handle.availableData
-            if data.isEmpty { handle.readabilityHandler = nil }
-            received.update { $0.append(data) }
+        let reading = pipe.fileHandleForReading
+        // On a thread that nothing else needs: `readabilityHandler` brings Dispatch down on Linux when a file is closed meanwhile.
+        Thread.detachNewThread { [received] in
+            while true {
+                let data = reading.availableData
+                received.update { $0.append(data) }
+                if data.isEmpty { return }
+            }
         }
     }
 
     deinit {
-        pipe.fileHandleForReading.readabilityHandler = nil
+        try? pipe.fileHandleForWriting.close()
     }
 
     /// All lines so far.
@@ -183,8 +185,8 @@ private func raiseSignal(_ process: Int32, _ number: Int32) -> Int32 {
     kill(process, number)
 }
 
-/// `signal`, by such a name.
-private func setSignalHandler(_ number: Int32, _ handler: sighandler_t?) -> sighandler_t? {
-    signal(number, handler)
-}
+/// Turned off once, by `signal` under such a name.
+private let brokenPipesAreErrors: Void = {
+    _ = signal(SIGPIPE, SIG_IGN)
+}()
 #endif

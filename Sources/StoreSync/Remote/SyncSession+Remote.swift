@@ -125,10 +125,10 @@ private final class RemotePages {
                 if list != nil { there.insert(row) }
                 digest &+= Self.mixed(row)
             }, captures: list.map { [$0] } ?? [], flag: flag, acceptsSingleObject: false,
-            observe: { [self] json in
-                if let list { tombstones = json.captured[list] }
-                progress.elementCount = before.elementCount + json.elementCount
-                progress.byteCount = before.byteCount + json.byteCount
+            observe: { [self] read in
+                if let list { tombstones = read.captured[list] }
+                progress.elementCount = before.elementCount + read.elementCount
+                progress.byteCount = before.byteCount + read.byteCount
                 report(progress)
             })
         try await reading.read(page.json)
