@@ -114,12 +114,16 @@ let package = Package(
         .testTarget(
             name: "SyncStoreSQLiteTests",
             dependencies: [
-                "SyncStoreSQLite", "SyncStoreSQL", "SyncStore", "SyncStoreTesting", "SyncModel", "OneWaySynchronizer",
-                "TestSupport", "TestChild",
+                "SyncStoreSQLite", "SyncStoreSQL", "SyncStore", "SyncStoreTesting", "StoreSync", "JSONMapper",
+                "SyncModel",
+                "OneWaySynchronizer", "TestSupport", "TestChild",
             ],
             swiftSettings: settings),
         .executableTarget(
-            name: "TestChild", dependencies: ["StoreSync", "SyncStoreSQLite", "SyncStore", "JSONMapper", "SyncModel"],
+            name: "TestChild",
+            dependencies: [
+                "OneWaySynchronizer", "StoreSync", "SyncStoreSQLite", "SyncStore", "JSONMapper", "SyncModel",
+            ],
             path: "Tests/TestChild", swiftSettings: settings),
         .target(
             name: "PostgresTestSupport",

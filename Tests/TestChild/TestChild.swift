@@ -6,7 +6,7 @@ import Foundation
 @main
 struct TestChild {
     private static let roles: [String: @Sendable ([String]) async throws -> Void] = [
-        "sync": SyncRole.run
+        "sync": SyncRole.run, "lease": LeaseRole.run,
     ]
 
     static func main() async {
