@@ -36,7 +36,7 @@ let package = Package(
             name: "Demo",
             dependencies: [
                 "OneWaySynchronizer", "LoopbackServer", "SyncModel", "CoreDataModel", "JSONMapper", "SyncStore",
-                "StoreSync", "SyncStoreSQLite",
+                "StoreSync", "HTTPSource", "SyncStoreSQLite",
             ], path: "Demo", swiftSettings: settings),
         .target(name: "SyncModel", swiftSettings: settings),
         .target(name: "CoreDataModel", dependencies: ["SyncModel"], swiftSettings: settings),
@@ -76,8 +76,9 @@ let package = Package(
         .testTarget(
             name: "DemoTests",
             dependencies: [
-                "Demo", "LoopbackServer", "OneWaySynchronizer", "SyncModel", "CoreDataModel", "JSONMapper", "StoreSync",
-                "TestSupport",
+                "Demo", "HTTPSource", "LoopbackServer", "OneWaySynchronizer", "SyncModel", "CoreDataModel",
+                "JSONMapper",
+                "StoreSync", "TestSupport",
             ], swiftSettings: settings),
         .testTarget(name: "SyncModelTests", dependencies: ["SyncModel", "TestSupport"], swiftSettings: settings),
         .testTarget(
@@ -114,9 +115,8 @@ let package = Package(
         .testTarget(
             name: "SyncStoreSQLiteTests",
             dependencies: [
-                "SyncStoreSQLite", "SyncStoreSQL", "SyncStore", "SyncStoreTesting", "StoreSync", "JSONMapper",
-                "SyncModel",
-                "OneWaySynchronizer", "TestSupport", "TestChild",
+                "SyncStoreSQLite", "SyncStoreSQL", "SyncStore", "SyncStoreTesting", "SyncModel", "OneWaySynchronizer",
+                "StoreSync", "JSONMapper", "CSQLite", "TestSupport", "TestChild",
             ],
             swiftSettings: settings),
         .executableTarget(
@@ -169,8 +169,18 @@ let package = Package(
             name: "StoreBenchmark",
             dependencies: [
                 "StoreSync", "SyncStoreSQLite", "SyncStore", "JSONMapper", "SyncModel", "CSQLite", "BenchmarkSupport",
-                "TestSupport",
+                "StoreBenchmarkSupport", "TestSupport",
             ], path: "Tests/Benchmarks/StoreBenchmark", swiftSettings: settings),
+        .target(
+            name: "StoreBenchmarkSupport",
+            dependencies: ["StoreSync", "JSONMapper", "SyncModel", "BenchmarkSupport", "TestSupport"],
+            path: "Tests/Benchmarks/StoreBenchmarkSupport", swiftSettings: settings),
+        .executableTarget(
+            name: "PostgresBenchmark",
+            dependencies: [
+                "StoreSync", "SyncStorePostgres", "JSONMapper", "BenchmarkSupport", "StoreBenchmarkSupport",
+                "PostgresTestSupport", "TestSupport",
+            ], path: "Tests/Benchmarks/PostgresBenchmark", swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
 )

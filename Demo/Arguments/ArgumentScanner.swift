@@ -16,10 +16,13 @@ struct ArgumentScanner {
     private var attachedValue: String?
     private var seenOptions: Set<String> = []
     private var takesOperandsOnly = false
+    /// Options that may be given several times.
+    private let repeatable: Set<String>
 
-    init(_ arguments: [String], topic: Usage.Topic) {
+    init(_ arguments: [String], topic: Usage.Topic, repeatable: Set<String> = []) {
         self.rest = arguments[...]
         self.topic = topic
+        self.repeatable = repeatable
     }
 
     /// The next option or operand; nil at the end.
@@ -34,7 +37,9 @@ struct ArgumentScanner {
         }
         let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         attachedValue = parts.count == 2 ? parts[1] : nil
-        guard seenOptions.insert(parts[0]).inserted else { throw error("\(parts[0]) is given twice") }
+        guard seenOptions.insert(parts[0]).inserted || repeatable.contains(parts[0]) else {
+            throw error("\(parts[0]) is given twice")
+        }
         return .option(parts[0])
     }
 
@@ -75,6 +80,17 @@ struct ArgumentScanner {
     ) throws(UsageError) -> Value {
         let list = names.map(\.key).joined(separator: ", ")
         return try value(of: option, as: "one of \(list)") { text in names.first { $0.key == text }?.value }
+    }
+
+    /// A time between two runs: seconds, or a number with `s`, `m` or `h` behind it.
+    mutating func interval(of option: String) throws(UsageError) -> Duration {
+        try value(of: option, as: "a time from 0.1s to 8760h, such as 60s, 5m or 2h") { text in
+            let units: [Character: Double] = ["s": 1, "m": 60, "h": 3_600]
+            let unit = text.last.flatMap { units[$0] }
+            guard let number = Double(unit == nil ? text : String(text.dropLast())) else { return nil }
+            let seconds = number * (unit ?? 1)
+            return (0.1...31_536_000).contains(seconds) ? .milliseconds(Int64(seconds * 1_000)) : nil
+        }
     }
 
     /// A number, or a share with a percent sign.

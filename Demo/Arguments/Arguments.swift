@@ -1,4 +1,5 @@
 import Foundation
+import HTTPSource
 import OneWaySynchronizer
 
 /// What the command was asked to do.
@@ -91,9 +92,7 @@ struct MirrorArguments: Equatable {
             case .option("--max-removals"):
                 removalLimit = try scanner.removalLimit(of: "--max-removals")
             case .option("--every"):
-                interval = try scanner.value(of: "--every", as: "a number of seconds from 0.1 to 31536000") { text in
-                    Double(text).flatMap { (0.1...31_536_000).contains($0) ? .milliseconds(Int64($0 * 1_000)) : nil }
-                }
+                interval = try scanner.interval(of: "--every")
             case .option("--keep-going"):
                 try scanner.noValue(of: "--keep-going")
                 keepsGoing = true

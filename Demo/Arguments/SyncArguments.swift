@@ -1,4 +1,5 @@
 import Foundation
+import HTTPSource
 import JSONMapper
 import OneWaySynchronizer
 import StoreSync
@@ -6,7 +7,13 @@ import SyncModel
 
 /// What `sync` was asked to do.
 struct SyncArguments: Equatable {
-    var input: InputFile
+    /// Where the JSON is.
+    enum Input: Equatable {
+        case file(InputFile)
+        case server(URL, ServerArguments)
+    }
+
+    var input: Input
     var entity: String
     /// The file of the model; nil where one is made of the JSON.
     var model: URL?
@@ -25,7 +32,8 @@ struct SyncArguments: Equatable {
     var printsJSON = false
 
     init(_ arguments: [String]) throws(UsageError) {
-        var scanner = ArgumentScanner(arguments, topic: .sync)
+        var scanner = ArgumentScanner(arguments, topic: .sync, repeatable: ["--header"])
+        var server = ServerArguments()
         var operands: [String] = []
         var entity: String?
         while let argument = try scanner.next() {
@@ -57,14 +65,20 @@ struct SyncArguments: Equatable {
                 try scanner.noValue(of: "--json")
                 printsJSON = true
             case .option(let name):
-                throw scanner.error("unknown option '\(name)'")
+                guard try server.take(name, &scanner) else { throw scanner.error("unknown option '\(name)'") }
             }
         }
-        guard operands.count == 1 else { throw scanner.error("expected one FILE, got \(operands.count)") }
-        guard let input = InputFile(operand: operands[0]) else { throw scanner.error("FILE is empty") }
+        guard operands.count == 1 else { throw scanner.error("expected one FILE or URL, got \(operands.count)") }
+        guard let file = InputFile(operand: operands[0]) else { throw scanner.error("FILE is empty") }
+        let address = URL(string: operands[0]).flatMap { $0.isHTTP ? $0 : nil }
+        if address == nil, let option = server.options.first { throw scanner.error("\(option) needs a URL") }
+        guard !isPlan || server.interval == nil else { throw scanner.error("--plan and --every exclude each other") }
+        guard !printsJSON || server.interval == nil else {
+            throw scanner.error("--json and --every exclude each other")
+        }
         guard let entity else { throw scanner.error("--entity is missing") }
         guard dialect == .sync || model != nil else { throw scanner.error("--dialect groot needs --model") }
-        self.input = input
+        input = address.map { .server($0, server) } ?? .file(file)
         self.entity = entity
     }
 

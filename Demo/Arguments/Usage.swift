@@ -1,3 +1,5 @@
+import HTTPSource
+
 /// The texts of `--help`.
 enum Usage {
     /// What there is help about.
@@ -23,7 +25,7 @@ enum Usage {
             Usage:
               Demo [tour]                              a tour; needs nothing, ends within 20 seconds
               Demo mirror LIST_URL FOLDER [options]    makes FOLDER equal to what the server lists
-              Demo sync FILE --entity NAME [options]   makes the objects of a store equal to those of JSON
+              Demo sync FILE|URL --entity NAME         makes the objects of a store equal to those of JSON
               Demo export --entity NAME --store STORE  prints the objects of a store as JSON
               Demo model FILE [options]                prints a model made of JSON, or of a Core Data model
               Demo --help | Demo COMMAND --help        this text, or the one about a command
@@ -70,12 +72,13 @@ enum Usage {
             """
         case .sync:
             """
-            Makes the objects of a store equal to those of a JSON file: inserts what is new, updates what differs,
-            deletes what is absent, relates what is nested. All of it happens, or nothing does.
+            Makes the objects of a store equal to those of a JSON file or a server: inserts what is new, updates what
+            differs, deletes what is absent, relates what is nested. All of it happens, or nothing does.
 
-            Usage: Demo sync FILE --entity NAME [options]
+            Usage: Demo sync FILE|URL --entity NAME [options]
 
               FILE   an array of objects, or one object; - for standard input
+              URL    the same at an address with http or https
 
             Options:
               --entity NAME          what the objects are
@@ -91,8 +94,21 @@ enum Usage {
               --plan                 show what would happen, and change nothing
               --json                 print one JSON object and nothing else, also about a failure
 
+            Options for a server:
+              --pages WAY            how the list goes on: link (the Link field of the head), link:FIELD (an address in
+                                     the body), cursor:FIELD:PARAM, page:PARAM; one response where it is not said
+              --since FIELD[:PARAM]  ask for what has changed alone, by the latest FIELD that was seen, as the query
+                                     parameter PARAM (default since); everything once a day
+              --header 'NAME: TEXT'  sent with each request, to that server alone; may be given several times
+              --rate N/s             so many requests a second
+              --every TIME           sync again and again, that long after each end, until Ctrl-C; 60s, 5m or 2h
+
+            A server that says that nothing has changed costs a request, and nothing is written. A request is made up
+            to 5 times when it fails in a way that may pass.
+
             The model of a database is kept beside it, in PATH.model.xml, and used from then on where --model is not
-            given. Another --model adapts the database to it: what that model does not have is dropped.
+            given. Another --model adapts the database to it: what that model does not have is dropped. One process at
+            a time syncs into a database; another one says who does, and waits.
 
             Exit codes: 0 done, 1 failed, 64 wrong arguments, 130 stopped by Ctrl-C.
             """
@@ -145,5 +161,5 @@ struct UsageError: Error, Equatable, CustomStringConvertible {
         self.topic = topic
     }
 
-    var description: String { "\(Printable.text(message, limit: 200)) (see \(topic.command))" }
+    var description: String { "\(PrintableText.line(message, limit: 200)) (see \(topic.command))" }
 }

@@ -1,4 +1,5 @@
 import CoreDataModel
+import HTTPSource
 import JSONMapper
 import StoreSync
 import SyncModel
@@ -21,7 +22,7 @@ struct ExportCommand {
                 console.printError("stopped; the JSON is not whole")
                 return ExitCode.interrupted
             } catch {
-                console.printError("failed: \(Printable.text("\(error)", limit: 1_000))")
+                console.printError("failed: \(PrintableText.line("\(error)", limit: 1_000))")
                 return ExitCode.failed
             }
         }

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPSource
 import OneWaySynchronizer
 
 /// `Demo mirror`: one pass, a dry run, or passes on a schedule.
@@ -10,8 +11,7 @@ struct MirrorCommand {
     ///
     /// - Returns: The exit code.
     func run() async -> Int32 {
-        let client = HTTPClient()
-        defer { client.close() }
+        let client = MirrorProcessor.client()
         let processor = MirrorProcessor(
             listURL: arguments.listURL, folder: MirrorFolder(url: arguments.folder), client: client)
         let synchronizer = Synchronizer(processor: processor, options: options)

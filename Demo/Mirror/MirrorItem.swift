@@ -1,4 +1,5 @@
 import Foundation
+import HTTPSource
 import OneWaySynchronizer
 
 /// One entry of a server's list: what it is called, where it is, and how to tell whether it changed.
@@ -35,6 +36,6 @@ struct MirrorKey: Hashable, Sendable {
 
 extension MirrorKey: CustomStringConvertible, CustomDebugStringConvertible {
     /// The key, fit for one line of a terminal.
-    var description: String { Printable.text(text) }
+    var description: String { PrintableText.line(text) }
     var debugDescription: String { "\"\(description)\"" }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPSource
 
 /// Reads a server's list: a JSON array of objects with `key` and `url`, and optionally `revision`, `order` and
 /// `preview_url`.
@@ -62,7 +63,7 @@ enum MirrorList {
     private static func resolve(_ text: String, against url: URL, place: String) throws(MirrorListError) -> URL {
         guard !text.isEmpty, let resolved = URL(string: text, relativeTo: url)?.absoluteURL, resolved.isHTTP else {
             throw MirrorListError(
-                url: url, problem: "\(place): \"\(Printable.text(text))\" is not an address with http or https")
+                url: url, problem: "\(place): \"\(PrintableText.line(text))\" is not an address with http or https")
         }
         return resolved
     }
@@ -120,6 +121,6 @@ struct MirrorListError: Error, Equatable, CustomStringConvertible {
     private static func beginning(of data: Data) -> String {
         let text = String(decoding: data.prefix(200), as: UTF8.self)
         let line = text.split(whereSeparator: \.isNewline).first.map(String.init) ?? ""
-        return Printable.text(line, limit: 40)
+        return PrintableText.line(line, limit: 40)
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPSource
 import OneWaySynchronizer
 
 /// Mirrors the items that a server lists into a folder.
@@ -7,12 +8,23 @@ struct MirrorProcessor: SyncProcessor {
     let folder: MirrorFolder
     let client: HTTPClient
 
+    /// The longest list, in bytes; it is held in memory.
+    private static let listByteCount = 256 << 20
+
+    /// A client for lists and files; how many requests run at a time, and which are made again, is the synchronizer's business.
+    ///
+    /// - Parameter limits: What the client puts up with; files of 4 GiB by default.
+    static func client(limits: HTTPClient.Limits = HTTPClient.Limits(bodyByteCount: 4 << 30)) -> HTTPClient {
+        HTTPClient(limits: limits, connectionCount: 4_096)
+    }
+
     func owsSyncBegin() async throws {
         try folder.beginPass()
     }
 
     func owsFetchSourceList() async throws -> SourceList<MirrorItem> {
-        SourceList(try MirrorList.items(from: try await client.list(from: listURL), url: listURL))
+        let list = try await client.data(from: listURL, limit: Self.listByteCount)
+        return SourceList(try MirrorList.items(from: Data(list), url: listURL))
     }
 
     func owsGetLocalKeys() async throws -> Set<MirrorKey> {

@@ -1,5 +1,6 @@
 import CoreDataModel
 import Foundation
+import HTTPSource
 import JSONMapper
 import SyncModel
 
@@ -18,7 +19,7 @@ struct ModelCommand {
                 console.write(text)
                 return ExitCode.done
             } catch {
-                console.printError("failed: \(Printable.text("\(error)", limit: 1_000))")
+                console.printError("failed: \(PrintableText.line("\(error)", limit: 1_000))")
                 return ExitCode.failed
             }
         }

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPSource
 
 /// A file that is read, or standard input.
 enum InputFile: Hashable, Sendable {
@@ -14,7 +15,7 @@ enum InputFile: Hashable, Sendable {
     /// What messages call it.
     var name: String {
         switch self {
-        case .file(let path): Printable.text(path, limit: 200)
+        case .file(let path): PrintableText.line(path, limit: 200)
         case .standardInput: "standard input"
         }
     }

@@ -42,6 +42,12 @@ enum StoreLocation: Hashable, Sendable {
         return FileManager.default.fileExists(atPath: path)
     }
 
+    /// What lets one process at a time sync into it; nil where no other can.
+    var lease: SQLiteLease? {
+        guard case .sqlite(let path) = self else { return nil }
+        return SQLiteLease(for: path)
+    }
+
     /// Opens the store to change it, adapts it to the model, and keeps that.
     func open(_ model: Model) async throws -> any Store {
         guard case .sqlite(let path) = self, let modelFile else { return MemoryStore(model) }

@@ -1,9 +1,11 @@
 import Foundation
+import HTTPSource
 import JSONMapper
+import OneWaySynchronizer
 import StoreSync
 import SyncModel
 
-/// `Demo sync`: JSON into a store.
+/// `Demo sync`: JSON into a store, from a file or a server.
 struct SyncCommand {
     let arguments: SyncArguments
     let console: Console
@@ -14,12 +16,11 @@ struct SyncCommand {
     func run() async -> Int32 {
         await InterruptHandler.cancelling {
             do {
-                let outcome = try await sync()
-                console.clear()
-                if arguments.printsJSON {
-                    console.print(outcome.json)
-                } else {
-                    for line in outcome.lines { console.print(line) }
+                try await underLease {
+                    switch arguments.input {
+                    case .file(let file): tell(try await sync(file))
+                    case .server(let url, let server): try await sync(ServerSync(url, server, arguments: arguments))
+                    }
                 }
                 return ExitCode.done
             } catch {
@@ -28,54 +29,78 @@ struct SyncCommand {
         }
     }
 
-    private func sync() async throws -> SyncOutcome {
-        let (choice, source) = try open()
-        let mapper = try RecordMapper(choice.model, dialect: arguments.dialect)
-        let opened =
-            arguments.isPlan
-            ? try await arguments.store.openForPlan(mapper.model) : try await arguments.store.open(mapper.model)
-        let store = try JSONStore(opened, mapper: mapper)
-        let options = StoreSyncOptions(
-            operations: arguments.operations, scope: arguments.scope, keyPath: arguments.keyPath,
-            removalLimit: arguments.removalLimit)
+    /// Does something while no other process syncs into the same store.
+    private func underLease(_ body: @escaping @Sendable () async throws -> Void) async throws {
+        guard let lease = arguments.store.lease, !arguments.isPlan else { return try await body() }
+        try await lease.withLease(
+            waiting: .forever,
+            onWait: { holder in
+                let name = holder.map { PrintableText.line("\($0)", limit: 200) } ?? "another process"
+                console.printError("waiting for \(name) to finish with the same store")
+            }, body)
+    }
+
+    // MARK: A file
+
+    private func sync(_ file: InputFile) async throws -> SyncOutcome {
+        let (choice, source) = try open(file)
+        let store = try await arguments.open(choice.model)
         let result =
             arguments.isPlan
-            ? try await store.plan(source, into: arguments.entity, options: options)
-            : try await store.sync(source, into: arguments.entity, options: options)
+            ? try await store.plan(source, into: arguments.entity, options: arguments.options)
+            : try await store.sync(source, into: arguments.entity, options: arguments.options)
         return SyncOutcome(entity: arguments.entity, origin: choice.origin, isPlan: arguments.isPlan, result: result)
     }
 
     /// Finds the model, and where the JSON is to be read from then.
-    private func open() throws -> (ModelChoice, JSONSource) {
-        if let file = arguments.model {
-            return (try .given(file, warn: console.printError), .chunks(arguments.input.chunks(willRead: progress())))
+    private func open(_ input: InputFile) throws -> (ModelChoice, JSONSource) {
+        if let choice = try arguments.modelChoice(warn: console.printError) {
+            return (choice, .chunks(input.chunks(willRead: progress(of: input))))
         }
-        if let kept = try arguments.store.keptModel() {
-            return (ModelChoice(model: kept, origin: .kept), .chunks(arguments.input.chunks(willRead: progress())))
-        }
-        guard !arguments.store.exists else { throw StoreLocationError.noModel }
         let layout = JSONLayout.array(at: arguments.keyPath, acceptsSingleObject: true)
-        show("reading \(arguments.input.name) for a model")
-        switch arguments.input {
+        show("reading \(input.name) for a model")
+        switch input {
         case .file(let path):
             let reader = try JSONReader(file: path, layout: layout)
             return (
                 try .inferred(from: reader, entity: arguments.entity),
-                .chunks(arguments.input.chunks(willRead: progress()))
+                .chunks(input.chunks(willRead: progress(of: input)))
             )
         case .standardInput:
             // It is needed twice, and can be read but once.
-            let bytes = try arguments.input.bytes()
+            let bytes = try input.bytes()
             return (
                 try .inferred(from: JSONReader(bytes: bytes, layout: layout), entity: arguments.entity), .bytes(bytes)
             )
         }
     }
 
+    // MARK: A server
+
+    private func sync(_ server: ServerSync) async throws {
+        let choice = try await server.modelChoice(warn: console.printError)
+        // A plan must not even adapt the database.
+        let model = arguments.isPlan ? choice.model : try choice.model.adding([SyncBookmark.entity])
+        let store = try await arguments.open(model)
+        guard let interval = server.interval else {
+            return tell(try await server.run(store, origin: choice.origin, show: show))
+        }
+        let schedule = SyncSchedule(interval: interval, jitter: 0, maxFailureDelay: interval * 10)
+        let service = SyncService(schedule: schedule) {
+            do {
+                tell(try await server.run(store, origin: choice.origin, show: show))
+            } catch {
+                if !(error is CancellationError) { _ = tell(error) }
+                throw error
+            }
+        }
+        try await service.run()
+    }
+
     // MARK: Telling
 
-    private func progress() -> @Sendable (Int) -> Void {
-        let total = arguments.input.byteCount
+    private func progress(of input: InputFile) -> @Sendable (Int) -> Void {
+        let total = input.byteCount
         return { show(Self.line(done: $0, total: total)) }
     }
 
@@ -89,14 +114,23 @@ struct SyncCommand {
         return "\(ProgressDisplay.bar(done, of: total)) \(megabytes(done)) of \(megabytes(total)) MB"
     }
 
-    private static func megabytes(_ byteCount: Int) -> String {
+    static func megabytes(_ byteCount: Int) -> String {
         let tenths = (byteCount + 50_000) / 100_000
         return "\(tenths / 10).\(tenths % 10)"
     }
 
+    private func tell(_ outcome: SyncOutcome) {
+        console.clear()
+        if arguments.printsJSON {
+            console.print(outcome.json)
+        } else {
+            for line in outcome.lines { console.print(line) }
+        }
+    }
+
     private func tell(_ error: any Error) -> Int32 {
         let isCancelled = error is CancellationError
-        let text = isCancelled ? "stopped; nothing was changed" : Printable.text("\(error)", limit: 1_000)
+        let text = isCancelled ? "stopped; nothing was changed" : PrintableText.line("\(error)", limit: 1_000)
         console.clear()
         if arguments.printsJSON {
             console.print(SyncOutcome.json(ofFailure: text))
@@ -104,5 +138,29 @@ struct SyncCommand {
             console.printError(isCancelled ? text : "failed: \(text)")
         }
         return isCancelled ? ExitCode.interrupted : ExitCode.failed
+    }
+}
+
+extension SyncArguments {
+    /// How JSON is synced.
+    var options: StoreSyncOptions {
+        StoreSyncOptions(operations: operations, scope: scope, keyPath: keyPath, removalLimit: removalLimit)
+    }
+
+    /// The model that was given, or is kept; nil if it has to be made of the JSON.
+    ///
+    /// - Throws: ``StoreLocationError/noModel`` for a database without one.
+    func modelChoice(warn: (String) -> Void) throws -> ModelChoice? {
+        if let model { return try .given(model, warn: warn) }
+        if let kept = try store.keptModel() { return ModelChoice(model: kept, origin: .kept) }
+        if store.exists { throw StoreLocationError.noModel }
+        return nil
+    }
+
+    /// Opens the store, to change it or for a plan.
+    func open(_ model: Model) async throws -> JSONStore {
+        let mapper = try RecordMapper(model, dialect: dialect)
+        let opened = isPlan ? try await store.openForPlan(mapper.model) : try await store.open(mapper.model)
+        return try JSONStore(opened, mapper: mapper)
     }
 }

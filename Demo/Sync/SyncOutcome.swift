@@ -1,3 +1,4 @@
+import HTTPSource
 import JSONMapper
 import StoreSync
 
@@ -8,11 +9,14 @@ struct SyncOutcome {
     /// Whether nothing was written, and `result` is what would be done.
     let isPlan: Bool
     let result: StoreSyncResult
+    /// What a server had to say; nil for a file.
+    var remote: RemoteSyncResult?
 
     private static let shownProblemCount = 20
 
     /// The outcome for people: a line for each entity, the synced one first, and what did not fit.
     var lines: [String] {
+        if remote?.coverage == .unchanged { return ["nothing has changed, says the server"] }
         let others = result.countsByEntity.keys.filter { $0 != entity }.sorted()
         var lines = ([entity] + others).map { name in
             let counts = name == entity ? result.counts : result.countsByEntity[name, default: .init()]
@@ -23,9 +27,15 @@ struct SyncOutcome {
         }
         if result.rejectedCount > 0 {
             lines.append("\(result.rejectedCount) objects were left out:")
-            lines += result.rejected.prefix(Self.shownProblemCount).map { "  \(Printable.text("\($0)", limit: 200))" }
+            lines += result.rejected.prefix(Self.shownProblemCount).map {
+                "  \(PrintableText.line("\($0)", limit: 200))"
+            }
             let surplus = result.rejectedCount - min(result.rejected.count, Self.shownProblemCount)
             if surplus > 0 { lines.append("  and \(surplus) more") }
+        }
+        if let remote {
+            let what = remote.coverage == .changes ? "what has changed" : "everything"
+            lines.append("\(what), in \(remote.pageCount) pages of \(SyncCommand.megabytes(remote.byteCount)) MB")
         }
         lines.append(isPlan ? "a plan; nothing was changed" : "done, by a model that was \(origin.rawValue)")
         return lines
@@ -49,6 +59,14 @@ struct SyncOutcome {
         writer.string(origin.rawValue)
         writer.key("is_plan")
         writer.bool(isPlan)
+        if let remote {
+            writer.key("coverage")
+            writer.string(remote.coverage.rawValue)
+            writer.key("pages")
+            writer.integer(Int64(remote.pageCount))
+            writer.key("bytes")
+            writer.integer(Int64(remote.byteCount))
+        }
         Self.write(result.counts, to: &writer)
         writer.key("entities")
         writer.beginObject()

@@ -26,7 +26,7 @@ struct Tour {
         }
         console.print("\nEverything was as claimed, in \(ProgressDisplay.seconds(ContinuousClock.now - begin)).")
         console.print("Now try it on a server of yours:  swift run Demo mirror --help")
-        console.print("or on a JSON file of yours:       swift run Demo sync --help")
+        console.print("or on JSON of yours, or an API:   swift run Demo sync --help")
         return ExitCode.done
     }
 
@@ -53,7 +53,7 @@ struct Chapter: Sendable {
     static let all = [
         firstSync, dryRun, changedSource, emptyList, stopOnError, keepGoing, cancel, queuedSync, notifications,
         jsonSync,
-        conventions, annotations,
+        conventions, annotations, remoteSync,
     ]
 }
 

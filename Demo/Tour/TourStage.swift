@@ -7,7 +7,6 @@ final class TourStage: Sendable {
     let server: CatalogueServer
     let folder: MirrorFolder
     let synchronizer: Synchronizer<MirrorProcessor>
-    private let client: HTTPClient
     private let root: URL
 
     init(console: Console) throws {
@@ -16,15 +15,13 @@ final class TourStage: Sendable {
         server = try CatalogueServer()
         server.entries = Self.catalogue
         folder = MirrorFolder(url: root.appending(path: "mirror"))
-        client = HTTPClient()
         synchronizer = Synchronizer(
-            processor: MirrorProcessor(listURL: server.listURL, folder: folder, client: client),
+            processor: MirrorProcessor(listURL: server.listURL, folder: folder, client: MirrorProcessor.client()),
             options: Self.options)
     }
 
     /// Takes the folder away.
     func close() {
-        client.close()
         try? FileManager.default.removeItem(at: root)
     }
 

@@ -27,8 +27,9 @@ struct PageReading {
     var observe: (PayloadReader.Progress) -> Void = { _ in }
 
     private var options: RecordReader.Options {
-        RecordReader.Options(
-            keepsRelationships: session.rules.relates, acceptsIdentifiers: session.rules.isImport ? nil : false)
+        let rowCount = run.transaction.batchRowCount
+        return RecordReader.Options(
+            batchRowCount: rowCount, batchByteCount: max(1 << 20, rowCount << 9), keepsRelationships: session.rules.relates, acceptsIdentifiers: session.rules.isImport ? nil : false)
     }
 
     /// Whether a hook wants to see the JSON of objects that are new.

@@ -97,7 +97,7 @@ public final class SQLiteStore: Store {
         }
         return try await queue.run {
             try await writer.beginWriting()
-            let transaction = SQLTransaction(writer, model: model)
+            let transaction = SQLTransaction(writer, model: model, batchRowCount: 1000)
             do {
                 let result = try await body(transaction)
                 try Task.checkCancellation()
@@ -122,7 +122,7 @@ public final class SQLiteStore: Store {
             idleReaders.withLock { $0.popLast() }
             ?? SQLiteWorker(settings, schema: schema, label: "SQLiteStore reader")
         try await reader.beginReading()
-        let transaction = SQLTransaction(reader, model: model)
+        let transaction = SQLTransaction(reader, model: model, batchRowCount: 1000)
         let result: Swift.Result<Result, any Error>
         do { result = .success(try await body(transaction)) } catch { result = .failure(error) }
         transaction.end()

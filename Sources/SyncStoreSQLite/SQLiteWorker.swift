@@ -125,7 +125,7 @@ actor SQLiteWorker: SQLWorker {
 
     func link(_ batch: LinkBatch) throws -> LinkResult {
         try schema.model.check(batch.relationship)
-        var linking = try SQLiteLinking(batch, queries: queries, connection: try opened())
+        let linking = try SQLiteLinking(batch, queries: queries, connection: try opened())
         return try linking.run()
     }
 

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPSource
 import JSONMapper
 import OneWaySynchronizer
 import StoreSync
@@ -46,9 +47,35 @@ import Testing
         #expect(try mirror("--every", "1.5").interval == .milliseconds(1_500))
     }
 
+    @Test func syncTakesWhatThereIsToSayAboutAServer() throws {
+        let sync = try SyncArguments([
+            "https://host/users", "--entity", "User", "--pages", "cursor:meta.next:after", "--since", "updated_at:from",
+            "--header", "Authorization: Bearer x:y", "--header", "Accept-Language:en", "--every", "5m", "--rate",
+            "10/s",
+        ])
+        guard case .server(let url, let server) = sync.input else {
+            Issue.record("no server")
+            return
+        }
+        #expect(url.absoluteString == "https://host/users")
+        #expect(server.pages == .cursor(keyPath: "meta.next", parameter: "after"))
+        #expect(server.sinceKeyPath == "updated_at" && server.sinceParameter == "from")
+        #expect(server.headers["Authorization"] == "Bearer x:y" && server.headers["Accept-Language"] == "en")
+        #expect(server.interval == Duration.seconds(300) && server.requestsPerSecond == 10)
+        let ways = ["link": ServerArguments.Pages.link, "link:a.b": .linkField("a.b"), "page:p": .page(parameter: "p")]
+        for (text, pages) in ways { #expect(ServerArguments.Pages(text) == pages) }
+    }
+
+    @Test func aHeaderIsNeverRepeated() {
+        let error = #expect(throws: UsageError.self) {
+            try SyncArguments(["https://host/", "--entity", "A", "--header", "s3cret"])
+        }
+        #expect(error.map { !"\($0)".contains("s3cret") } == true)
+    }
+
     @Test func syncTakesEveryOption() throws {
         let plain = try SyncArguments(["users.json", "--entity", "User"])
-        #expect(plain.input == .file("users.json") && plain.entity == "User" && plain.model == nil)
+        #expect(plain.input == .file(.file("users.json")) && plain.entity == "User" && plain.model == nil)
         #expect(plain.store == .memory && plain.keyPath.isEmpty && plain.dialect == .sync && plain.operations == .all)
         #expect(plain.scope == .constant(true) && plain.removalLimit == nil && !plain.isPlan && !plain.printsJSON)
         let full = try SyncArguments([
@@ -56,7 +83,7 @@ import Testing
             "--dialect", "groot", "--operations", "insert,updateRelationships", "--where", "age > 3",
             "--max-removals", "5%", "--plan", "--json",
         ])
-        #expect(full.input == .standardInput && full.model?.lastPathComponent == "M.xcdatamodeld")
+        #expect(full.input == .file(.standardInput) && full.model?.lastPathComponent == "M.xcdatamodeld")
         #expect(full.keyPath == "data.items" && full.dialect == .groot)
         #expect(full.operations == [.insert, .updateRelationships] && full.scope == (Key("age") > 3))
         #expect(full.removalLimit == RemovalLimit(fraction: 0.05) && full.isPlan && full.printsJSON)
@@ -108,6 +135,12 @@ import Testing
         ["mirror", "http://host/", "a", "--every", "inf"], ["mirror", "http://host/", "a", "--every", "1e300"],
         ["mirror", "http://host/", "a", "--dry-run=yes"], ["mirror", "http://host/", "a", "--dry-run", "--dry-run"],
         ["mirror", "http://host/", "a", "--dry-run", "--every", "1"], ["mirror", "http://host/", "a", "-x"],
+        ["sync", "a", "--entity", "A", "--rate", "1/s"], ["sync", "http://h/", "--entity", "A", "--rate", "0"],
+        ["sync", "http://h/", "--entity", "A", "--pages", "cursor:a"],
+        ["sync", "http://h/", "--entity", "A", "--pages", "x"],
+        ["sync", "http://h/", "--entity", "A", "--since", ":x"],
+        ["sync", "http://h/", "--entity", "A", "--every", "5x"],
+        ["sync", "http://h/", "--entity", "A", "--every", "5s", "--plan"],
         ["sync"], ["sync", "a"], ["sync", "--entity", "A"], ["sync", "a", "b", "--entity", "A"],
         ["sync", "", "--entity", "A"], ["sync", "a", "--entity", ""],
         ["sync", "a", "--entity", "A", "--store", "paper:"],

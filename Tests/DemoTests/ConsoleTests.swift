@@ -1,3 +1,4 @@
+import HTTPSource
 import OneWaySynchronizer
 import TestSupport
 import Testing
@@ -61,6 +62,6 @@ import Testing
         ("1234567890123", "1234567890…"), ("", ""),
     ])
     func aTextFromOutsideFitsOneLine(text: String, printable: String) {
-        #expect(Printable.text(text, limit: 10) == printable)
+        #expect(PrintableText.line(text, limit: 10) == printable)
     }
 }

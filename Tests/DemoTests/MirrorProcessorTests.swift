@@ -1,4 +1,5 @@
 import Foundation
+import HTTPSource
 import LoopbackServer
 import OneWaySynchronizer
 import TestSupport
@@ -153,7 +154,7 @@ import Testing
     @Test(arguments: badLists)
     func aBadListIsAClearErrorAndRemovesNothing(_ bad: BadList) async throws {
         var limits = HTTPClient.Limits()
-        limits.listByteCount = 50_000
+        limits.bodyByteCount = 50_000
         try await MirrorWorld.with(limits: limits) { world in
             world.serve([("a", 1), ("b", 1)])
             try await world.synchronizer.sync()
@@ -219,7 +220,7 @@ import Testing
     @Test(arguments: badItems)
     func aBadItemIsAClearErrorAndLeavesTheOldFile(_ bad: BadList) async throws {
         var limits = HTTPClient.Limits()
-        limits.fileByteCount = 50_000
+        limits.bodyByteCount = 50_000
         try await MirrorWorld.with(limits: limits) { world in
             world.synchronizer.options.stopOnError = false
             world.serve([("a", 1), ("b", 1)])

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPSource
 import LoopbackServer
 import OneWaySynchronizer
 import TestSupport
@@ -45,16 +46,14 @@ final class MirrorWorld: Sendable {
     static func with(
         limits: HTTPClient.Limits = HTTPClient.Limits(), _ body: (MirrorWorld) async throws -> Void
     ) async throws {
-        let client = HTTPClient(limits: limits)
+        let client = MirrorProcessor.client(limits: limits)
         let world = try MirrorWorld(limits: limits, client: client)
         do {
             try await body(world)
         } catch {
-            client.close()
             await world.server.stop()
             throw error
         }
-        client.close()
         await world.server.stop()
         #expect(world.files.allSatisfy { !$0.hasPrefix(".mirror/incoming/") })
     }

@@ -196,6 +196,16 @@ import Testing
         #expect(try await sync(world, source(api)).coverage == .everything)
     }
 
+    /// A store keeps microseconds; this is later than the nearest of them.
+    @Test func aDateThatWasRoundedIsNotInTheFuture() async throws {
+        now.update { $0 += 0.000_000_6 }
+        let api = FakeAPI()
+        api.change { $0.users = [1: .init(name: "a", changed: -100)] }
+        let world = try await SourceWorld()
+        try await sync(world, source(api))
+        #expect(try await sync(world, source(api)).coverage == .changes)
+    }
+
     @Test func aTokenBesideTheObjectsIsHandedBackAsItIs() async throws {
         let server = ScriptedServer { request, index in
             .json(#"{"sync":{"token":"t/\#(index)+="},"data":\#(usersJSON([index]))}"#)

@@ -68,9 +68,12 @@ public final class HTTPClient: Sendable {
 
     /// Fetches a body into memory, in one attempt.
     ///
+    /// - Parameters:
+    ///   - url: Its address, http or https.
+    ///   - limit: How many bytes it may have, if that is less than the client's limit.
     /// - Throws: ``HTTPError``; `CancellationError` as soon as the caller's task is cancelled.
-    public func data(from url: URL) async throws -> [UInt8] {
-        let fetch = HTTPFetch(HTTPFetch.Order(request: HTTPRequest(url)), by: self)
+    public func data(from url: URL, limit: Int = .max) async throws -> [UInt8] {
+        let fetch = HTTPFetch(.plain(url, limit: limit), by: self)
         _ = try await fetch.head()
         var bytes: [UInt8] = []
         while let piece = try await fetch.nextPiece() { bytes += piece }
@@ -94,7 +97,7 @@ public final class HTTPClient: Sendable {
             return try FileHandle(forWritingTo: file)
         }
         defer { try? handle.close() }
-        let fetch = HTTPFetch(HTTPFetch.Order(request: HTTPRequest(url)), by: self)
+        let fetch = HTTPFetch(.plain(url, limit: .max), by: self)
         _ = try await fetch.head()
         var byteCount = 0
         while let piece = try await fetch.nextPiece() {

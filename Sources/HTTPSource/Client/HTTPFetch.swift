@@ -22,10 +22,17 @@ final class HTTPFetch: Sendable {
         var origin = ""
         /// Whether a body that is no JSON is an error.
         var expectsJSON = false
+        /// How many bytes the body may have, if that is less than the client's limit.
+        var byteLimit = Int.max
         /// When it must have ended, by the client's clock; nil for never.
         var deadline: Duration?
         /// Makes what looks at the body as it arrives.
         var makeInspector: @Sendable () -> (any BodyInspector)? = { nil }
+
+        /// An order of a body as it is: one that is not compressed on its way has a length that can be checked against what was promised.
+        static func plain(_ url: URL, limit: Int) -> Order {
+            Order(request: HTTPRequest(url, headers: ["Accept-Encoding": "identity"]), byteLimit: limit)
+        }
     }
 
     private let headPromise = Promise<HTTPHead>()
@@ -150,21 +157,22 @@ private struct FetchWork: Sendable {
             head.settle(.success(found))
             return PageFacts()
         }
+        let limit = min(order.byteLimit, client.limits.bodyByteCount)
         var inspector = order.makeInspector()
         var received = 0
         var isChecked = !order.expectsJSON
         if found.headers["Content-Type"]?.lowercased().hasPrefix("text/html") == true, !isChecked {
             throw HTTPError.Problem.notJSON(firstLine: try await Self.firstLine(of: body))
         }
-        if let length = found.headers["Content-Length"].flatMap({ Int($0) }), length > client.limits.bodyByteCount {
-            throw HTTPError.Problem.tooLarge(limit: client.limits.bodyByteCount)
+        if let length = found.headers["Content-Length"].flatMap({ Int($0) }), length > limit {
+            throw HTTPError.Problem.tooLarge(limit: limit)
         }
         head.settle(.success(found))
         for try await bytes in body {
             noteArrival()
             received += bytes.count
-            if received > client.limits.bodyByteCount {
-                throw HTTPError.Problem.tooLarge(limit: client.limits.bodyByteCount)
+            if received > limit {
+                throw HTTPError.Problem.tooLarge(limit: limit)
             }
             if !isChecked, let first = bytes.first(where: { $0 > 0x20 }) {
                 isChecked = true

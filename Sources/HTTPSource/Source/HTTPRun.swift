@@ -57,9 +57,9 @@ actor HTTPRun: RemoteRun {
     private static func isFresh(_ lastFullRun: Date?, _ now: Date, _ delta: HTTPDelta) -> Bool {
         guard let lastFullRun else { return false }
         guard let interval = delta.fullRunInterval else { return true }
-        // A date in the future says that a clock was set: nobody knows how long ago that was.
+        // A date in the future, by more than a store may have rounded it, says that a clock was set: nobody knows how long ago that was.
         let age = now.timeIntervalSince(lastFullRun)
-        return age >= 0 && age < interval / .seconds(1)
+        return age > -1 && age < interval / .seconds(1)
     }
 
     // MARK: Begin

@@ -30,4 +30,7 @@ public struct RemoteSyncProgress: Hashable, Sendable {
     public var totalElementCount: Int?
     /// How many bytes have been read, decompressed.
     public var byteCount = 0
+
+    /// Makes a beginning.
+    public init() {}
 }

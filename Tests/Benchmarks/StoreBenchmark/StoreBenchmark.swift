@@ -1,4 +1,5 @@
 import BenchmarkSupport
+import StoreBenchmarkSupport
 
 /// Syncing JSON into stores, against SQLite as bare as it can be used.
 @main

@@ -1,5 +1,6 @@
 import BenchmarkSupport
 import Foundation
+import StoreBenchmarkSupport
 import StoreSync
 import TestSupport
 

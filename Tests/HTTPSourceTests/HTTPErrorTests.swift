@@ -1,10 +1,9 @@
 import Foundation
+import HTTPSource
 import OneWaySynchronizer
 import Testing
 
-@testable import Demo
-
-@Suite struct RetryAfterTests {
+@Suite struct HTTPErrorTests {
     /// Sun, 06 Nov 1994 08:49:37 GMT, the date of RFC 9110's examples.
     private let now = Date(timeIntervalSince1970: 784_111_777)
 
@@ -14,12 +13,12 @@ import Testing
         ("Sun, 06 Nov 1994 08:48:37 GMT", 0),
     ])
     func secondsAndDatesAreRead(value: String, seconds: Int) {
-        #expect(HTTPError.retryAfter(value, now: now) == .seconds(seconds))
+        #expect(HTTPDate.retryAfter(value, now: now) == .seconds(seconds))
     }
 
     @Test(arguments: [nil, "", "soon", "-1", "1.5", "Sun, 99 Nov 1994 08:49:37 GMT"])
     func anythingElseIsIgnored(value: String?) {
-        #expect(HTTPError.retryAfter(value, now: now) == nil)
+        #expect(HTTPDate.retryAfter(value, now: now) == nil)
     }
 
     @Test(arguments: [
@@ -29,7 +28,7 @@ import Testing
         (.status(304, firstLine: "", retryAfter: nil), false), (.timedOut, true),
         (.cutShort(received: 1, expected: 2), true), (.unreachable("", isLasting: false), true),
         (.unreachable("", isLasting: true), false), (.tooLarge(limit: 1), false), (.tooManyRedirects(limit: 1), false),
-        (.forbiddenRedirect(""), false), (.cannotWrite(""), false),
+        (.forbiddenAddress(""), false), (.notJSON(firstLine: ""), false), (.pageLoop, false), (.cannotWrite(""), false),
     ])
     func onlyWhatMayPassIsTriedAgain(problem: HTTPError.Problem, isRetryable: Bool) throws {
         let error: any RetryableError = HTTPError(url: try #require(URL(string: "http://host/")), problem: problem)

@@ -1,9 +1,8 @@
 import Foundation
+import HTTPSource
 import LoopbackServer
 import TestSupport
 import Testing
-
-@testable import Demo
 
 @Suite(.timeLimit(.minutes(1))) struct HTTPClientTests {
     /// Asks a server that answers everything in one way, and returns the problem that the client names.
@@ -13,10 +12,9 @@ import Testing
     ) async throws -> HTTPError.Problem? {
         try await LoopbackHTTPServer.serving(handler) { server in
             let client = HTTPClient(limits: limits)
-            defer { client.close() }
             let url = try #require(URL(string: server.baseURL + path))
             do {
-                _ = try await client.list(from: url)
+                _ = try await client.data(from: url)
                 return nil
             } catch let error as HTTPError {
                 #expect(error.url == url)
@@ -29,8 +27,7 @@ import Testing
     @Test func aWholeBodyIsReturned() async throws {
         try await LoopbackHTTPServer.serving({ _ in .text("hello") }) { server in
             let client = HTTPClient()
-            defer { client.close() }
-            let body = try await client.list(from: try #require(URL(string: server.baseURL + "/a")))
+            let body = try await client.data(from: try #require(URL(string: server.baseURL + "/a")))
             #expect(String(decoding: body, as: UTF8.self) == "hello")
         }
     }
@@ -41,7 +38,6 @@ import Testing
             .stream { writer in for _ in 0..<20 { try writer.write(piece) } }
         }) { server in
             let client = HTTPClient()
-            defer { client.close() }
             let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
             defer { try? FileManager.default.removeItem(at: file) }
             let count = try await client.download(from: try #require(URL(string: server.baseURL + "/a")), to: file)
@@ -53,10 +49,9 @@ import Testing
     @Test func aRefusedConnectionIsNamed() async throws {
         let refusal = try LoopbackRefusal()
         let client = HTTPClient()
-        defer { client.close() }
         let url = try #require(URL(string: refusal.baseURL + "/list.json"))
         await #expect(throws: HTTPError(url: url, problem: .unreachable("cannot connect", isLasting: false))) {
-            try await client.list(from: url)
+            try await client.data(from: url)
         }
         withExtendedLifetime(refusal) {}
     }
@@ -85,13 +80,13 @@ import Testing
 
     @Test func aBodyWithoutEndIsStoppedAtTheLimit() async throws {
         var limits = HTTPClient.Limits()
-        limits.listByteCount = 100_000
+        limits.bodyByteCount = 100_000
         #expect(try await problem(limits: limits) { _ in .endless() } == .tooLarge(limit: 100_000))
     }
 
     @Test func aBodyThatPromisesTooMuchIsNotEvenRead() async throws {
         var limits = HTTPClient.Limits()
-        limits.listByteCount = 1_000
+        limits.bodyByteCount = 1_000
         let problem = try await problem(limits: limits) { _ in
             .stream(byteCount: 1_001) { try $0.hang() }
         }
@@ -151,7 +146,7 @@ import Testing
 
     @Test func aRedirectToAnotherProtocolIsRefused() async throws {
         let problem = try await problem { _ in .status(302, headers: [("Location", "ftp://127.0.0.1/secret")]) }
-        #expect(problem == .forbiddenRedirect("ftp://127.0.0.1/secret"))
+        #expect(problem == .forbiddenAddress("ftp://127.0.0.1/secret"))
     }
 
     @Test func aCancelEndsARequestAtOnce() async throws {
@@ -161,9 +156,8 @@ import Testing
             return .hanging
         }) { server in
             let client = HTTPClient()
-            defer { client.close() }
             let url = try #require(URL(string: server.baseURL + "/a"))
-            let request = Task { try await client.list(from: url) }
+            let request = Task { try await client.data(from: url) }
             for await _ in arrivals { break }
             request.cancel()
             await #expect(throws: CancellationError.self) { try await request.value }
@@ -176,12 +170,11 @@ import Testing
             return .status(500)
         }) { server in
             let client = HTTPClient()
-            defer { client.close() }
             let url = try #require(URL(string: server.baseURL + "/a"))
             let gate = Gate()
             let request = Task {
                 await gate.passUncancelled()
-                return try await client.list(from: url)
+                return try await client.data(from: url)
             }
             request.cancel()
             gate.open()
@@ -194,10 +187,9 @@ import Testing
             var limits = HTTPClient.Limits()
             limits.redirectCount = 1_000
             let client = HTTPClient(limits: limits)
-            defer { client.close() }
             let url = try #require(URL(string: server.baseURL + "/a"))
             for _ in 0..<50 {
-                let request = Task { try await client.list(from: url) }
+                let request = Task { try await client.data(from: url) }
                 await Task.yield()
                 request.cancel()
                 // On Linux the system gives up by itself after some twenty.

@@ -1,12 +1,14 @@
 import BenchmarkSupport
-import Foundation
+public import Foundation
 import TestSupport
 
 /// A file of users to sync.
-struct Payload {
+public struct Payload: Sendable {
     /// What is in it, of the users 1 to n.
-    enum Content {
+    public enum Content: Sendable {
+        /// Users without notes.
         case flat
+        /// Users with three notes each.
         case nested
         /// The flat users, one in a hundred with another address, one in a hundred absent, and one in a hundred of them more.
         case changed
@@ -14,12 +16,13 @@ struct Payload {
         case shuffled
     }
 
-    let path: String
+    /// Where the file is.
+    public let path: String
     /// The place of each user among the keys in ascending order; nil where that is their order.
-    let order: [Int]?
+    public let order: [Int]?
 
     /// Writes the file; only the shuffled one is held in memory for that.
-    init(_ content: Content, count: Int, in folder: URL) throws {
+    public init(_ content: Content, count: Int, in folder: URL) throws {
         let url = folder.appending(path: "\(content)-\(count).json")
         path = url.path
         var order: [Int]?

@@ -1,22 +1,17 @@
-import Foundation
-import JSONMapper
-import StoreSync
+public import JSONMapper
+public import StoreSync
 import SyncModel
-import SyncStore
-import SyncStoreSQLite
 
 /// Stores to sync into, of the users that the generator makes.
-enum StoreUnderTest {
+public enum StoreUnderTest {
     /// A sync that did something else than its case is about.
-    struct UnexpectedResult: Error {
-        let counts: StoreSyncResult.Counts
+    public struct UnexpectedResult: Error {
+        /// What it did.
+        public let counts: StoreSyncResult.Counts
     }
 
-    /// Secondary indices, for stores and floors alike.
-    static let indices = ["name", "email", "createdAt"].map { "CREATE INDEX User_by_\($0) ON User (\($0))" }
-
     /// The mapper of flat users, or of users with notes.
-    static func mapper(nested: Bool = false) throws -> RecordMapper {
+    public static func mapper(nested: Bool = false) throws -> RecordMapper {
         var user = Entity("User", identity: "remoteID") {
             Attribute("remoteID", .int64, optional: false)
             Attribute("name", .string)
@@ -44,22 +39,10 @@ enum StoreUnderTest {
             })
     }
 
-    /// Opens or makes the store of a file.
-    static func sqlite(_ path: String, nested: Bool = false) async throws -> JSONStore {
-        let mapper = try mapper(nested: nested)
-        return try JSONStore(try await SQLiteStore(mapper.model, at: .file(path)), mapper: mapper)
-    }
-
-    /// Makes a store in memory.
-    static func memory() throws -> JSONStore {
-        let mapper = try mapper()
-        return try JSONStore(MemoryStore(mapper.model), mapper: mapper)
-    }
-
     /// Syncs a payload, and makes sure that it did what it should.
     ///
     /// - Returns: How many users were in the payload.
-    static func sync(
+    public static func sync(
         _ payload: Payload, into store: JSONStore, expecting isExpected: (StoreSyncResult.Counts) -> Bool
     ) async throws -> Int {
         let result = try await store.sync(.file(payload.path), into: "User")

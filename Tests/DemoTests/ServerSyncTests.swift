@@ -1,0 +1,86 @@
+import Foundation
+import LoopbackServer
+import OneWaySynchronizer
+import StoreSync
+import TestSupport
+import Testing
+
+@testable import Demo
+
+@Suite(.timeLimit(.minutes(1))) struct ServerSyncTests {
+    private let folder: TemporaryDirectory
+
+    init() throws {
+        folder = try TemporaryDirectory()
+    }
+
+    private static let handler: LoopbackHTTPServer.Handler = { request in
+        guard request.header("token") == "s3cret" else { return .text("who are you?", status: 401) }
+        let page = Int(request.query("page") ?? "") ?? 0
+        let users = page > 2 ? "" : #"{"id":\#(page),"name":"user \#(page)","notes":[{"id":\#(page + 10)}]}"#
+        let tag = "\"\(page)\""
+        if request.header("if-none-match") == tag { return .status(304) }
+        return .json("[\(users)]", headers: [("ETag", tag)])
+    }
+
+    private func arguments(_ server: LoopbackHTTPServer, _ more: String...) -> [String] {
+        let store = "sqlite:\(folder.url.appending(path: "users.sqlite").path)"
+        return ["sync", "\(server.baseURL)/users", "--entity", "User", "--store", store, "--pages", "page:page"]
+            + ["--header", "Token: s3cret"] + more
+    }
+
+    @Test func aServerIsSyncedAndThenUnchanged() async throws {
+        try await LoopbackHTTPServer.serving(Self.handler) { server in
+            let plan = await CommandRun(arguments(server, "--plan"))
+            #expect(plan.lines.last == "a plan; nothing was changed")
+            let first = await CommandRun(arguments(server))
+            #expect(first.errors.isEmpty)
+            #expect(
+                first.lines == [
+                    "User: 2 inserted, 0 updated, 0 unchanged, 0 deleted",
+                    "Note: 2 inserted, 0 updated, 0 unchanged, 0 deleted", "everything, in 3 pages of 0.0 MB",
+                    "done, by a model that was inferred",
+                ])
+            let second = await CommandRun(arguments(server))
+            #expect(second.lines == ["nothing has changed, says the server"])
+            let third = await CommandRun(arguments(server, "--json"))
+            #expect(third.output.contains(#""coverage":"unchanged""#))
+        }
+    }
+
+    @Test func anErrorNamesTheAddressAndNoHeader() async throws {
+        try await LoopbackHTTPServer.serving(Self.handler) { server in
+            let run = await CommandRun(
+                ["sync", "\(server.baseURL)/users?key=s3cret", "--entity", "User", "--header", "Token: other"])
+            #expect(run.code == 1)
+            #expect(run.errors == "failed: \(server.baseURL)/users?key=…: status 401: who are you?\n")
+        }
+    }
+
+    @Test func aSecondOneWaitsForTheFirst() async throws {
+        let lease = try #require(StoreLocation("sqlite:\(folder.url.path)/users.sqlite")?.lease)
+        let arrivals = EventLog<String>()
+        try await LoopbackHTTPServer.serving(Self.handler) { server in
+            let console = Console(isTerminal: false) { text, _ in arrivals.append(text) }
+            let arguments = arguments(server)
+            let command = try await lease.withLease {
+                let command = Task { await DemoCommand.run(arguments, console: console) }
+                try await arrivals.wait(until: { $0.contains { $0.hasPrefix("waiting for ") } })
+                return command
+            }
+            #expect(await command.value == 0, "\(arrivals.events)")
+        }
+    }
+
+    @Test func progressTellsTheRateAndTheTimeLeft() {
+        var progress = RemoteSyncProgress()
+        progress.pageCount = 3
+        progress.elementCount = 1_500
+        progress.byteCount = 340_000
+        #expect(ServerSync.line(progress, after: .seconds(3)) == "3 pages, 1500 objects, 0.3 MB, 500 objects/s")
+        progress.totalElementCount = 2_000
+        #expect(
+            ServerSync.line(progress, after: .seconds(3))
+                == "[##################------] 3 pages, 1500 of 2000 objects, 0.3 MB, 500 objects/s, 1.0 s left")
+    }
+}
