@@ -104,6 +104,8 @@ let package = Package(
                 "OneWaySynchronizer", "TestSupport",
             ], swiftSettings: settings),
         .testTarget(
+            name: "SimulationTests", dependencies: ["Simulation", "TestSupport"], swiftSettings: settings),
+        .testTarget(
             name: "ScenarioTests",
             dependencies: [
                 "OneWaySynchronizer", "SyncModel", "CoreDataModel", "JSONMapper", "SyncStore", "SyncStoreTesting",
@@ -136,6 +138,14 @@ let package = Package(
                 "SyncStorePostgres", "SyncStoreSQL", "SyncStore", "SyncStoreTesting", "SyncModel", "OneWaySynchronizer",
                 "PostgresTestSupport", "TestSupport", "TestChild",
             ], swiftSettings: settings),
+
+        // Programs that tests run beside themselves
+        .executableTarget(
+            name: "Simulation",
+            dependencies: [
+                "HTTPSource", "StoreSync", "SyncStoreSQLite", "SyncStore", "SyncModel", "JSONMapper",
+                "OneWaySynchronizer", "TestSupport",
+            ], path: "Tests/Simulation", swiftSettings: settings),
 
         // Fuzz targets, each built alone with --sanitize=fuzzer
         .executableTarget(
