@@ -3,7 +3,7 @@ import Foundation
 import OneWaySynchronizer
 import SyncStorePostgres
 
-/// Takes a lease again and again: `lease URL NAME MILLISECONDS LABEL`, until its standard input ends.
+/// Takes a lease again and again: `postgres-lease URL NAME MILLISECONDS LABEL`, until its standard input ends.
 ///
 /// It says `+ LABEL` when it has it, and `- LABEL` just before it gives it back, at the next line of its input.
 enum PostgresLeaseRole {
