@@ -25,6 +25,8 @@ let package = Package(
         .library(name: "HTTPSource", targets: ["HTTPSource"]),
         .library(name: "SyncStoreSQLite", targets: ["SyncStoreSQLite", "SyncStoreSQL"]),
         .library(name: "SyncStorePostgres", targets: ["SyncStorePostgres", "SyncStoreSQL"]),
+        // For the packages in Tests/Benchmarks, and for no one else.
+        .library(name: "_BenchmarkSupport", targets: ["BenchmarkSupport"]),
     ],
     traits: [
         .trait(name: "Postgres", description: "Everything that needs PostgreSQL's client library, libpq.")
@@ -102,6 +104,8 @@ let package = Package(
                 "OneWaySynchronizer", "TestSupport",
             ], swiftSettings: settings),
         .testTarget(
+            name: "SimulationTests", dependencies: ["Simulation", "TestSupport"], swiftSettings: settings),
+        .testTarget(
             name: "ScenarioTests",
             dependencies: [
                 "OneWaySynchronizer", "SyncModel", "CoreDataModel", "JSONMapper", "SyncStore", "SyncStoreTesting",
@@ -114,11 +118,15 @@ let package = Package(
             name: "SyncStoreSQLiteTests",
             dependencies: [
                 "SyncStoreSQLite", "SyncStoreSQL", "SyncStore", "SyncStoreTesting", "SyncModel", "OneWaySynchronizer",
-                "TestSupport", "TestChild",
+                "StoreSync", "JSONMapper", "CSQLite", "TestSupport", "TestChild",
             ],
             swiftSettings: settings),
         .executableTarget(
-            name: "TestChild", dependencies: ["StoreSync", "SyncStoreSQLite", "SyncStore", "JSONMapper", "SyncModel"],
+            name: "TestChild",
+            dependencies: [
+                "StoreSync", "SyncStoreSQLite", "SyncStorePostgres", "SyncStore", "JSONMapper", "SyncModel",
+                "OneWaySynchronizer",
+            ],
             path: "Tests/TestChild", swiftSettings: settings),
         .target(
             name: "PostgresTestSupport",
@@ -128,8 +136,16 @@ let package = Package(
             name: "SyncStorePostgresTests",
             dependencies: [
                 "SyncStorePostgres", "SyncStoreSQL", "SyncStore", "SyncStoreTesting", "SyncModel", "OneWaySynchronizer",
-                "PostgresTestSupport", "TestSupport",
+                "PostgresTestSupport", "TestSupport", "TestChild",
             ], swiftSettings: settings),
+
+        // Programs that tests run beside themselves
+        .executableTarget(
+            name: "Simulation",
+            dependencies: [
+                "HTTPSource", "StoreSync", "SyncStoreSQLite", "SyncStore", "SyncModel", "JSONMapper",
+                "OneWaySynchronizer", "TestSupport",
+            ], path: "Tests/Simulation", swiftSettings: settings),
 
         // Fuzz targets, each built alone with --sanitize=fuzzer
         .executableTarget(
@@ -168,6 +184,11 @@ let package = Package(
                 "StoreSync", "SyncStorePostgres", "JSONMapper", "BenchmarkSupport", "StoreBenchmarkSupport",
                 "PostgresTestSupport", "TestSupport",
             ], path: "Tests/Benchmarks/PostgresBenchmark", swiftSettings: settings),
+        .executableTarget(
+            name: "WorkQueueBenchmark",
+            dependencies: [
+                "OneWaySynchronizer", "SyncStorePostgres", "BenchmarkSupport", "PostgresTestSupport", "TestSupport",
+            ], path: "Tests/Benchmarks/WorkQueueBenchmark", swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
 )

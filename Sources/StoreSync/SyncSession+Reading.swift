@@ -21,6 +21,8 @@ struct PageReading {
     var captures: [String] = []
     /// The field that says that an object is gone.
     var flag: JSONProbe?
+    /// Whether an object in the array's place counts as an array of it.
+    var acceptsSingleObject = true
     /// Called after each batch, and at the end.
     var observe: (PayloadReader.Progress) -> Void = { _ in }
 
@@ -38,7 +40,7 @@ struct PageReading {
     func read(_ page: JSONSource) async throws {
         let payload = try PayloadReader(
             page, at: session.options.keyPath, mapper: session.mapper, entity: session.entity, options: options,
-            capturing: captures, flag: flag)
+            capturing: captures, acceptsSingleObject: acceptsSingleObject, flag: flag)
         try await isHooked || flag != nil ? readApart(payload) : readStraight(payload)
         observe(await payload.progress)
     }

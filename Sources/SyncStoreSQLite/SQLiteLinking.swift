@@ -126,7 +126,8 @@ struct SQLiteLinking {
         var batch = "\(Self.tableName) b"
         var conflict = "DO NOTHING"
         if let position = link.position.map(SQLText.name) {
-            conflict = "(\(names.joined(separator: ", "))) DO UPDATE SET \(position) = excluded.\(position) "
+            conflict =
+                "(\(names.joined(separator: ", "))) DO UPDATE SET \(position) = excluded.\(position) "
                 + "WHERE \(position) IS NOT excluded.\(position)"
             names.append(position)
             values.append("b.c2")

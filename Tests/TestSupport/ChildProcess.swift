@@ -24,7 +24,7 @@ package final class ChildProcess: Sendable {
         package let errors: String
     }
 
-    /// What it writes, and possibly what others do.
+    /// What it writes, and what others do where it is shared.
     package let output: ChildOutput
     private let errors: ChildOutput?
     private let process = Process()
@@ -52,17 +52,20 @@ package final class ChildProcess: Sendable {
         process.arguments = arguments
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         process.standardInput = input ?? self.input
-        process.standardOutput = output.pipe
-        if let errors { process.standardError = errors.pipe }
+        process.standardOutput = output.pipe.fileHandleForWriting
+        if let errors { process.standardError = errors.pipe.fileHandleForWriting }
         process.terminationHandler = { [ending] process in
             let end = (process.terminationStatus, process.terminationReason == .uncaughtSignal)
             ending.update { $0 = end }
         }
         try process.run()
+        output.hasWriter()
+        errors?.hasWriter()
     }
 
     deinit {
-        signal(SIGKILL)
+        // One that has to tidy up ignores it, and ends with its input.
+        signal(SIGTERM)
     }
 
     /// A program of this package, which lies beside the tests.
@@ -142,20 +145,28 @@ package final class ChildOutput: Sendable {
         }
     }
 
-    package init() {
-        let reading = pipe.fileHandleForReading
-        // On a thread that nothing else needs: `readabilityHandler` brings Dispatch down on Linux when a file is closed meanwhile.
-        Thread.detachNewThread { [received] in
+    private let isShared: Bool
+
+    /// - Parameter isShared: Whether several programs write it, one after the other or side by side.
+    package init(isShared: Bool = false) {
+        self.isShared = isShared
+        // A thread of its own, since a dispatch source of a file handle may outlive its descriptor. It ends with the last of those that write.
+        Thread.detachNewThread { [received, input = pipe.fileHandleForReading] in
             while true {
-                let data = reading.availableData
+                let data = input.availableData
                 received.update { $0.append(data) }
-                if data.isEmpty { return }
+                guard !data.isEmpty else { return }
             }
         }
     }
 
     deinit {
         try? pipe.fileHandleForWriting.close()
+    }
+
+    /// The end is seen when nobody is left who could write.
+    fileprivate func hasWriter() {
+        if !isShared { try? pipe.fileHandleForWriting.close() }
     }
 
     /// All lines so far.
