@@ -29,7 +29,8 @@ struct PageReading {
     private var options: RecordReader.Options {
         let rowCount = run.transaction.batchRowCount
         return RecordReader.Options(
-            batchRowCount: rowCount, batchByteCount: max(1 << 20, rowCount << 9), keepsRelationships: session.rules.relates, acceptsIdentifiers: session.rules.isImport ? nil : false)
+            batchRowCount: rowCount, batchByteCount: max(1 << 20, rowCount << 9),
+            keepsRelationships: session.rules.relates, acceptsIdentifiers: session.rules.isImport ? nil : false)
     }
 
     /// Whether a hook wants to see the JSON of objects that are new.
