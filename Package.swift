@@ -25,6 +25,8 @@ let package = Package(
         .library(name: "HTTPSource", targets: ["HTTPSource"]),
         .library(name: "SyncStoreSQLite", targets: ["SyncStoreSQLite", "SyncStoreSQL"]),
         .library(name: "SyncStorePostgres", targets: ["SyncStorePostgres", "SyncStoreSQL"]),
+        // For the packages in Tests/Benchmarks, and for no one else.
+        .library(name: "_BenchmarkSupport", targets: ["BenchmarkSupport"]),
     ],
     traits: [
         .trait(name: "Postgres", description: "Everything that needs PostgreSQL's client library, libpq.")
@@ -36,7 +38,7 @@ let package = Package(
             name: "Demo",
             dependencies: [
                 "OneWaySynchronizer", "LoopbackServer", "SyncModel", "CoreDataModel", "JSONMapper", "SyncStore",
-                "StoreSync", "HTTPSource", "SyncStoreSQLite",
+                "StoreSync", "HTTPSource", "SyncStoreSQLite", "SyncStorePostgres",
             ], path: "Demo", swiftSettings: settings),
         .target(name: "SyncModel", swiftSettings: settings),
         .target(name: "CoreDataModel", dependencies: ["SyncModel"], swiftSettings: settings),
@@ -78,7 +80,7 @@ let package = Package(
             dependencies: [
                 "Demo", "HTTPSource", "LoopbackServer", "OneWaySynchronizer", "SyncModel", "CoreDataModel",
                 "JSONMapper",
-                "StoreSync", "TestSupport",
+                "StoreSync", "PostgresTestSupport", "TestSupport",
             ], swiftSettings: settings),
         .testTarget(name: "SyncModelTests", dependencies: ["SyncModel", "TestSupport"], swiftSettings: settings),
         .testTarget(
@@ -122,7 +124,8 @@ let package = Package(
         .executableTarget(
             name: "TestChild",
             dependencies: [
-                "OneWaySynchronizer", "StoreSync", "SyncStoreSQLite", "SyncStore", "JSONMapper", "SyncModel",
+                "StoreSync", "SyncStoreSQLite", "SyncStorePostgres", "SyncStore", "JSONMapper", "SyncModel",
+                "OneWaySynchronizer",
             ],
             path: "Tests/TestChild", swiftSettings: settings),
         .target(
@@ -133,7 +136,7 @@ let package = Package(
             name: "SyncStorePostgresTests",
             dependencies: [
                 "SyncStorePostgres", "SyncStoreSQL", "SyncStore", "SyncStoreTesting", "SyncModel", "OneWaySynchronizer",
-                "PostgresTestSupport", "TestSupport",
+                "PostgresTestSupport", "TestSupport", "TestChild",
             ], swiftSettings: settings),
 
         // Programs that tests run beside themselves
@@ -181,6 +184,11 @@ let package = Package(
                 "StoreSync", "SyncStorePostgres", "JSONMapper", "BenchmarkSupport", "StoreBenchmarkSupport",
                 "PostgresTestSupport", "TestSupport",
             ], path: "Tests/Benchmarks/PostgresBenchmark", swiftSettings: settings),
+        .executableTarget(
+            name: "WorkQueueBenchmark",
+            dependencies: [
+                "OneWaySynchronizer", "SyncStorePostgres", "BenchmarkSupport", "PostgresTestSupport", "TestSupport",
+            ], path: "Tests/Benchmarks/WorkQueueBenchmark", swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
 )
