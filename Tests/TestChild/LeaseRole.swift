@@ -30,15 +30,15 @@ enum LeaseRole {
             do {
                 try await lease.withLease(waiting: .forever) {
                     guard flock(witness, LOCK_EX | LOCK_NB) == 0 else { return TestChild.say("violation") }
+                    // Before the lease is released, also where it was lost.
+                    defer { _ = flock(witness, LOCK_UN) }
                     TestChild.say("held")
                     try await SyncLeaseScope.confirm()
                     TestChild.say("confirmed")
-                    _ = flock(witness, LOCK_UN)
                 }
                 TestChild.say("released")
             } catch SyncLeaseError.lost {
                 // A machine that is busy may not let a process run for so short a time.
-                _ = flock(witness, LOCK_UN)
                 TestChild.say("lost")
             }
         }
