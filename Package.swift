@@ -76,7 +76,8 @@ let package = Package(
         .testTarget(
             name: "DemoTests",
             dependencies: [
-                "Demo", "HTTPSource", "LoopbackServer", "OneWaySynchronizer", "SyncModel", "CoreDataModel", "JSONMapper",
+                "Demo", "HTTPSource", "LoopbackServer", "OneWaySynchronizer", "SyncModel", "CoreDataModel",
+                "JSONMapper",
                 "StoreSync", "TestSupport",
             ], swiftSettings: settings),
         .testTarget(name: "SyncModelTests", dependencies: ["SyncModel", "TestSupport"], swiftSettings: settings),
@@ -97,7 +98,7 @@ let package = Package(
         .testTarget(
             name: "HTTPSourceTests",
             dependencies: [
-                "HTTPSource", "LoopbackServer", "StoreSync", "SyncStore", "SyncModel", "JSONMapper",
+                "HTTPSource", "LoopbackServer", "StoreSync", "SyncStore", "SyncStoreSQLite", "SyncModel", "JSONMapper",
                 "OneWaySynchronizer", "TestSupport",
             ], swiftSettings: settings),
         .testTarget(
@@ -143,7 +144,8 @@ let package = Package(
 
         // Benchmarks
         .target(
-            name: "BenchmarkSupport", dependencies: ["TestSupport"], path: "Tests/Benchmarks/BenchmarkSupport",
+            name: "BenchmarkSupport", dependencies: ["TestSupport", "SyncModel"],
+            path: "Tests/Benchmarks/BenchmarkSupport",
             swiftSettings: settings),
         .executableTarget(
             name: "EngineBenchmark", dependencies: ["OneWaySynchronizer", "BenchmarkSupport"],
@@ -151,6 +153,12 @@ let package = Package(
         .executableTarget(
             name: "MapperBenchmark", dependencies: ["JSONMapper", "SyncModel", "BenchmarkSupport", "TestSupport"],
             path: "Tests/Benchmarks/MapperBenchmark", swiftSettings: settings),
+        .executableTarget(
+            name: "SourceBenchmark",
+            dependencies: [
+                "HTTPSource", "StoreSync", "SyncStoreSQLite", "JSONMapper", "SyncModel", "LoopbackServer",
+                "BenchmarkSupport", "TestSupport",
+            ], path: "Tests/Benchmarks/SourceBenchmark", swiftSettings: settings),
         .executableTarget(
             name: "StoreBenchmark",
             dependencies: [

@@ -64,7 +64,7 @@ import Testing
             let console = Console(isTerminal: false) { text, _ in arrivals.append(text) }
             let arguments = arguments(server)
             let command = try await lease.withLease {
-                let command = Task { await DemoCommand.run(arguments, console: console) }
+                let command = Task.detached { await DemoCommand.run(arguments, console: console) }
                 try await arrivals.wait(until: { $0.contains { $0.hasPrefix("waiting for ") } })
                 return command
             }

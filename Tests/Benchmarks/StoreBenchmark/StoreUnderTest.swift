@@ -1,3 +1,4 @@
+import BenchmarkSupport
 import Foundation
 import JSONMapper
 import StoreSync
@@ -17,31 +18,7 @@ enum StoreUnderTest {
 
     /// The mapper of flat users, or of users with notes.
     static func mapper(nested: Bool = false) throws -> RecordMapper {
-        var user = Entity("User", identity: "remoteID") {
-            Attribute("remoteID", .int64, optional: false)
-            Attribute("name", .string)
-            Attribute("email", .string)
-            Attribute("createdAt", .date)
-            Attribute("updatedAt", .date)
-            Attribute("score", .double)
-            Attribute("active", .bool)
-            Attribute("tags", .binary)
-            Attribute("city", .string, userInfo: ["sync.remoteKey": "address.city"])
-            Attribute("zip", .string, userInfo: ["sync.remoteKey": "address.zip"])
-        }
-        guard nested else { return try RecordMapper(try Model { user }) }
-        user.relationships.append(Relationship("notes", toMany: "Note", inverse: "user", deleteRule: .cascade))
-        let note = Entity("Note", identity: "remoteID") {
-            Attribute("remoteID", .int64, optional: false)
-            Attribute("text", .string)
-            Attribute("createdAt", .date)
-            Relationship("user", toOne: "User", inverse: "notes")
-        }
-        return try RecordMapper(
-            try Model {
-                user
-                note
-            })
+        try RecordMapper(try Model(UserModel.entities(nested: nested)))
     }
 
     /// Opens or makes the store of a file.
