@@ -25,6 +25,8 @@ let package = Package(
         .library(name: "HTTPSource", targets: ["HTTPSource"]),
         .library(name: "SyncStoreSQLite", targets: ["SyncStoreSQLite", "SyncStoreSQL"]),
         .library(name: "SyncStorePostgres", targets: ["SyncStorePostgres", "SyncStoreSQL"]),
+        // For the packages in Tests/Benchmarks, and for no one else.
+        .library(name: "_BenchmarkSupport", targets: ["BenchmarkSupport"]),
     ],
     traits: [
         .trait(name: "Postgres", description: "Everything that needs PostgreSQL's client library, libpq.")
@@ -36,7 +38,7 @@ let package = Package(
             name: "Demo",
             dependencies: [
                 "OneWaySynchronizer", "LoopbackServer", "SyncModel", "CoreDataModel", "JSONMapper", "SyncStore",
-                "StoreSync", "HTTPSource", "SyncStoreSQLite",
+                "StoreSync", "HTTPSource", "SyncStoreSQLite", "SyncStorePostgres",
             ], path: "Demo", swiftSettings: settings),
         .target(name: "SyncModel", swiftSettings: settings),
         .target(name: "CoreDataModel", dependencies: ["SyncModel"], swiftSettings: settings),
@@ -78,7 +80,7 @@ let package = Package(
             dependencies: [
                 "Demo", "HTTPSource", "LoopbackServer", "OneWaySynchronizer", "SyncModel", "CoreDataModel",
                 "JSONMapper",
-                "StoreSync", "TestSupport",
+                "StoreSync", "PostgresTestSupport", "TestSupport",
             ], swiftSettings: settings),
         .testTarget(name: "SyncModelTests", dependencies: ["SyncModel", "TestSupport"], swiftSettings: settings),
         .testTarget(
@@ -114,11 +116,15 @@ let package = Package(
             name: "SyncStoreSQLiteTests",
             dependencies: [
                 "SyncStoreSQLite", "SyncStoreSQL", "SyncStore", "SyncStoreTesting", "SyncModel", "OneWaySynchronizer",
-                "TestSupport", "TestChild",
+                "StoreSync", "JSONMapper", "CSQLite", "TestSupport", "TestChild",
             ],
             swiftSettings: settings),
         .executableTarget(
-            name: "TestChild", dependencies: ["StoreSync", "SyncStoreSQLite", "SyncStore", "JSONMapper", "SyncModel"],
+            name: "TestChild",
+            dependencies: [
+                "StoreSync", "SyncStoreSQLite", "SyncStorePostgres", "SyncStore", "JSONMapper", "SyncModel",
+                "OneWaySynchronizer",
+            ],
             path: "Tests/TestChild", swiftSettings: settings),
         .target(
             name: "PostgresTestSupport",
@@ -128,7 +134,7 @@ let package = Package(
             name: "SyncStorePostgresTests",
             dependencies: [
                 "SyncStorePostgres", "SyncStoreSQL", "SyncStore", "SyncStoreTesting", "SyncModel", "OneWaySynchronizer",
-                "PostgresTestSupport", "TestSupport",
+                "PostgresTestSupport", "TestSupport", "TestChild",
             ], swiftSettings: settings),
 
         // Fuzz targets, each built alone with --sanitize=fuzzer
@@ -144,7 +150,7 @@ let package = Package(
 
         // Benchmarks
         .target(
-            name: "BenchmarkSupport", dependencies: ["TestSupport", "SyncModel"],
+            name: "BenchmarkSupport", dependencies: ["TestSupport"],
             path: "Tests/Benchmarks/BenchmarkSupport",
             swiftSettings: settings),
         .executableTarget(
@@ -157,14 +163,29 @@ let package = Package(
             name: "SourceBenchmark",
             dependencies: [
                 "HTTPSource", "StoreSync", "SyncStoreSQLite", "JSONMapper", "SyncModel", "LoopbackServer",
-                "BenchmarkSupport", "TestSupport",
+                "BenchmarkSupport", "StoreBenchmarkSupport", "TestSupport",
             ], path: "Tests/Benchmarks/SourceBenchmark", swiftSettings: settings),
         .executableTarget(
             name: "StoreBenchmark",
             dependencies: [
                 "StoreSync", "SyncStoreSQLite", "SyncStore", "JSONMapper", "SyncModel", "CSQLite", "BenchmarkSupport",
-                "TestSupport",
+                "StoreBenchmarkSupport", "TestSupport",
             ], path: "Tests/Benchmarks/StoreBenchmark", swiftSettings: settings),
+        .target(
+            name: "StoreBenchmarkSupport",
+            dependencies: ["StoreSync", "JSONMapper", "SyncModel", "BenchmarkSupport", "TestSupport"],
+            path: "Tests/Benchmarks/StoreBenchmarkSupport", swiftSettings: settings),
+        .executableTarget(
+            name: "PostgresBenchmark",
+            dependencies: [
+                "StoreSync", "SyncStorePostgres", "JSONMapper", "BenchmarkSupport", "StoreBenchmarkSupport",
+                "PostgresTestSupport", "TestSupport",
+            ], path: "Tests/Benchmarks/PostgresBenchmark", swiftSettings: settings),
+        .executableTarget(
+            name: "WorkQueueBenchmark",
+            dependencies: [
+                "OneWaySynchronizer", "SyncStorePostgres", "BenchmarkSupport", "PostgresTestSupport", "TestSupport",
+            ], path: "Tests/Benchmarks/WorkQueueBenchmark", swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -11,9 +11,12 @@ extension SyncSession {
         try await PageReading(session: self, run: run, collect: collect).read(page)
     }
 
-    /// How payloads are read.
-    var readerOptions: RecordReader.Options {
-        RecordReader.Options(keepsRelationships: rules.relates, acceptsIdentifiers: rules.isImport ? nil : false)
+    /// How payloads are read, in batches as large as the store asks for.
+    func readerOptions(for transaction: any StoreTransaction) -> RecordReader.Options {
+        let rowCount = transaction.batchRowCount
+        return RecordReader.Options(
+            batchRowCount: rowCount, batchByteCount: max(1 << 20, rowCount << 9), keepsRelationships: rules.relates,
+            acceptsIdentifiers: rules.isImport ? nil : false)
     }
 }
 
@@ -26,7 +29,7 @@ struct PageReading {
     func read(_ page: JSONSource) async throws {
         let payload = try PayloadReader(
             page, at: session.options.keyPath, mapper: session.mapper, entity: session.entity,
-            options: session.readerOptions)
+            options: session.readerOptions(for: run.transaction))
         try await session.rules.isHooked ? readApart(payload) : readStraight(payload)
     }
 
@@ -67,7 +70,8 @@ struct PageReading {
     }
 
     private func mapped(_ elements: [PayloadReader.Element], areGone: Bool) throws -> MappedBatch? {
-        var collector = try RecordCollector(session.mapper, entity: session.entity, options: session.readerOptions)
+        var collector = try RecordCollector(
+            session.mapper, entity: session.entity, options: session.readerOptions(for: run.transaction))
         for (index, element) in elements.enumerated() where element.isGone == areGone {
             try collector.add(element.bytes, index: index)
         }

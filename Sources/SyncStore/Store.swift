@@ -71,6 +71,10 @@ public protocol StoreReader: Sendable {
 ///
 /// Reads see what the transaction has written so far. A transaction is used by one task at a time.
 public protocol StoreTransaction: StoreReader {
+    /// How many records a batch of many should have, so that a merge is worth its way to the store and back; 1,000 where a store does not
+    /// say. Batches of any size are right.
+    var batchRowCount: Int { get }
+
     /// Matches records with the objects there are, and inserts and updates what the policy allows.
     ///
     /// A row of the batch is matched by its handle if it is given one, else by the identity of the batch's entity; a row with an absent
@@ -111,4 +115,9 @@ public protocol StoreTransaction: StoreReader {
     /// - Returns: What was deleted.
     /// - Throws: `StoreError.deletionDenied`, and nothing has been deleted; `RecordPredicateError`.
     func remove(_ query: StoreQuery, reportsKeys: Bool) async throws -> RemovalResult
+}
+
+extension StoreTransaction {
+    /// 1,000.
+    public var batchRowCount: Int { 1000 }
 }

@@ -1,6 +1,7 @@
 #if Postgres
 import CPostgres
 import Foundation
+import SyncStore
 
 /// A connection to a PostgreSQL server; the one owner of its handle.
 ///
@@ -35,16 +36,21 @@ package final class PostgresConnection {
     ///   - applicationName: What `pg_stat_activity` shows where the string names no application.
     ///   - parameters: Keywords that outrank the string.
     ///   - isolation: The actor that uses the connection.
+    ///   - setUp: Called when it is connected, on a thread that may block, as calls from an initializer are not.
     /// - Throws: ``PostgresError`` of a class `08` or what the server said, such as `28P01` for a wrong password;
     ///   `CancellationError`.
     package static func open(
         _ connectionString: String, applicationName: String, parameters: [String: String] = [:],
-        isolation: isolated (any Actor)? = #isolation
+        isolation: isolated (any Actor)? = #isolation,
+        setUp: @escaping @Sendable (PostgresConnection) throws -> Void = { _ in }
     ) async throws -> PostgresConnection {
-        let connection = try PostgresConnection(
-            connectionString, applicationName: applicationName, parameters: parameters)
-        try await connection.interruptible { try connection.finishOpening() }
-        return connection
+        let opened = try await PostgresConnector().open {
+            try PostgresConnection(connectionString, applicationName: applicationName, parameters: parameters)
+        } setUp: { connection in
+            try connection.finishOpening()
+            try setUp(connection)
+        }
+        return opened.connection
     }
 
     /// Begins to connect.
@@ -82,7 +88,7 @@ package final class PostgresConnection {
         PQfinish(handle)
     }
 
-    private func finishOpening() throws {
+    fileprivate func finishOpening() throws {
         let deadline = connectTimeout.map { ContinuousClock.now + $0 }
         var state = PGRES_POLLING_WRITING
         while state != PGRES_POLLING_OK {
@@ -161,6 +167,8 @@ package final class PostgresConnection {
         isInterruptible = true
         defer { isInterruptible = outer }
         return try await withTaskCancellationHandler {
+            // A closure that does not use it runs on the shared pool, not on the actor.
+            _ = isolation
             try Task.checkCancellation()
             return try body()
         } onCancel: { [waker] in
@@ -342,6 +350,28 @@ package final class PostgresConnection {
         isBroken = true
         return PostgresError(
             code: PostgresError.connectionLost, message: "the server did not answer in time", statement: text)
+    }
+}
+
+/// Connects on a thread of its own.
+private actor PostgresConnector {
+    /// What is handed to whoever asked for it; Sendable because the connector keeps no hold of it.
+    struct Opened: @unchecked Sendable {
+        let connection: PostgresConnection
+    }
+
+    private let executor = BlockingExecutor(label: "PostgresConnector")
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor {
+        executor.asUnownedSerialExecutor()
+    }
+
+    func open(
+        _ begin: @Sendable () throws -> PostgresConnection, setUp: @Sendable (PostgresConnection) throws -> Void
+    ) async throws -> Opened {
+        let connection = try begin()
+        try await connection.interruptible { try setUp(connection) }
+        return Opened(connection: connection)
     }
 }
 #endif

@@ -71,10 +71,10 @@ private actor PostgresLeaseSession: SyncLeaseGrant {
                 "application_name": holder.applicationName, "connect_timeout": "\(limit)", "keepalives": "1",
                 "keepalives_idle": "\(limit - 3)", "keepalives_interval": "1", "keepalives_count": "3",
                 "tcp_user_timeout": "\(limit * 1000)",
-            ])
-        connection.answerLimit = duration
-        // The server's own; its time must not be shorter than the holder's. An idle session is what this is meant to be.
-        _ = try await connection.interruptible {
+            ]
+        ) { connection in
+            connection.answerLimit = duration
+            // The server's own; its time must not be shorter than the holder's. An idle session is what this is meant to be.
             try connection.execute(
                 """
                 SET tcp_keepalives_idle = \(limit - 3); SET tcp_keepalives_interval = 1; SET tcp_keepalives_count = 3;

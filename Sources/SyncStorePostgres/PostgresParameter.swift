@@ -44,6 +44,13 @@ package struct PostgresParameter: Sendable {
         }
     }
 
+    /// Texts, as a `text[]`.
+    static func texts(_ texts: some Collection<String>) -> Self {
+        array(1009, of: 25, texts, byteCount: texts.reduce(0) { $0 + $1.utf8.count }) { text, bytes in
+            bytes.append(contentsOf: text.utf8)
+        }
+    }
+
     /// An array in its binary form: dimensions, whether there are nulls, the element's type, then per dimension its length and first
     /// index; then the elements, each after its length (`array_send` in the server's source).
     private static func array<Element>(

@@ -76,7 +76,14 @@ final class PostgresWaker: Sendable {
         let left = ContinuousClock.now.duration(to: deadline)
         guard left > .zero else { return 0 }
         // Rounded up, so that a wait does not end shortly before its deadline.
-        return Int32(clamping: left.components.seconds * 1000 + left.components.attoseconds / 1_000_000_000_000_000 + 1)
+        return Int32(clamping: left.wholeMilliseconds + 1)
+    }
+}
+
+extension Duration {
+    /// Whole milliseconds, rounded down.
+    var wholeMilliseconds: Int64 {
+        components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000
     }
 }
 #endif

@@ -43,6 +43,17 @@ package enum PostgresText {
         return String(decoding: bytes, as: UTF8.self)
     }
 
+    /// A regular expression that finds a text within kept ones, for a text whose kept form could also be found across the middle of a mark and
+    /// what belongs to it; nil for all others (https://www.postgresql.org/docs/current/functions-matching.html#FUNCTIONS-POSIX-REGEXP).
+    static func pattern(for text: String, isAtEnd: Bool) -> String? {
+        guard let first = text.utf8.first, first <= mark + 1 else { return nil }
+        let letters = kept(text).unicodeScalars.map { scalar in
+            let digits = String(scalar.value, radix: 16)
+            return "\\U" + String(repeating: "0", count: 8 - digits.count) + digits
+        }
+        return "^(?:\\u0001[\\u0001\\u0002]|[^\\u0001])*" + letters.joined() + (isAtEnd ? "$" : "")
+    }
+
     // MARK: Moments
 
     /// The microseconds from 1970 to 2000, from where PostgreSQL counts.

@@ -171,11 +171,15 @@ package struct SQLPredicate {
             let bytes = "CAST(\(expression) AS BLOB)"
             switch match {
             case .contains: return "instr(\(bytes), \(part)) > 0"
-            case .beginsWith: return "substr(\(bytes), 1, \(length)) = \(part)"
-            case .endsWith: return "substr(\(bytes), -\(length)) = \(part)"
+            // A part of nothing is null in SQLite.
+            case .beginsWith: return "(length(\(bytes)) >= \(length) AND substr(\(bytes), 1, \(length)) = \(part))"
+            case .endsWith: return "(length(\(bytes)) >= \(length) AND substr(\(bytes), -\(length)) = \(part))"
             }
         case .postgres:
             let kept = PostgresText.kept(text)
+            if match != .beginsWith, let pattern = PostgresText.pattern(for: text, isAtEnd: match == .endsWith) {
+                return "\(expression)\(collation(key)) ~ \(parameters.add(.text(pattern)))"
+            }
             let part = parameters.add(.text(kept))
             switch match {
             case .contains: return "strpos(\(expression)\(collation(key)), \(part)) > 0"

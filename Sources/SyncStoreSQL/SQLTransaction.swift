@@ -24,12 +24,14 @@ package protocol SQLWorker: Actor {
 /// A transaction of a worker, until it has ended.
 package final class SQLTransaction<Worker: SQLWorker>: StoreTransaction {
     package let model: Model
+    package let batchRowCount: Int
     private let worker: Worker
     private let hasEnded = Atomic(false)
 
-    package init(_ worker: Worker, model: Model) {
+    package init(_ worker: Worker, model: Model, batchRowCount: Int) {
         self.worker = worker
         self.model = model
+        self.batchRowCount = batchRowCount
     }
 
     /// Makes it of no use any more.

@@ -2,211 +2,182 @@ import SyncModel
 import SyncStore
 import SyncStoreSQL
 
-/// Relates the objects of one batch.
-///
-/// The links that there are of all sources are read at once, compared with what is wanted, and the difference is written through prepared
-/// statements, in the order of the sources.
+/// Relates the objects of one batch: reads what there is, and writes the difference, each in a few statements.
 struct SQLiteLinking {
-    /// What keeps the pairs decides how a pair comes about.
-    private enum Shape {
-        /// A column of the source. With a to-one inverse, the target leaves whoever it belonged to.
-        case column(isExclusive: Bool)
-        /// A column of the source that holds for the target as well.
-        case mirroredColumn
-        /// A column of the target, which belongs to one source.
-        case targetColumn
-        case join(isSymmetric: Bool)
-    }
-
+    private let schema: SQLSchema
     private let batch: LinkBatch
-    private let shape: Shape
     private let connection: SQLiteConnection
-    private let sources: Set<Int64>
-    private let targets: Set<Int64>
-    private let former: [Int64: [Int64]]
-    /// The lists of the batch's sources as they are now.
-    private var current: [Int64: [Int64]]
-    /// The sources of the batch that targets belong to now; only where a target belongs to one.
-    private var holders: [Int64: Int64] = [:]
-    private let removal: SQLiteStatement
-    private let addition: SQLiteStatement
-    private let symmetricAddition: SQLiteStatement?
-    private let release: SQLiteStatement?
+    private let plan: SQLLinkPlan
+    /// Shows what is to be written: two rows, and the place among the first one's.
+    private let table: SQLiteBatchTable
+    private static let columnCount = 3
+    private static let tableName = SQLiteBatchTable.name(columnCount: columnCount)
 
     init(_ batch: LinkBatch, queries: SQLQueries, connection: SQLiteConnection) throws(SQLiteError) {
+        schema = queries.schema
         self.batch = batch
         self.connection = connection
+        table = try connection.batchTable(columnCount: Self.columnCount, dates: schema.dates)
         let relationship = batch.relationship
-        let schema = queries.schema
-        let inverse = relationship.inverse.map { schema.model.layouts[relationship.destination].relationships[$0] }
+        let links = try connection.links(relationship, of: batch.sources, queries)
+        // What is linked exists.
+        var sources = Set(links.map(\.source))
+        var targets = Set(links.map(\.target))
+        sources.formUnion(
+            try connection.rows(
+                queries.existing(relationship.source), among: batch.sources.filter { !sources.contains($0) }))
+        targets.formUnion(
+            try connection.rows(
+                queries.existing(relationship.destination), among: batch.targets.filter { !targets.contains($0) }))
+        plan = SQLLinkPlan(batch, schema: schema, sources: sources, targets: targets, links: links)
+    }
+
+    func run() throws(SQLiteError) -> LinkResult {
+        let relationship = batch.relationship
         switch schema.relationships[relationship.source][relationship.index] {
-        case .column:
-            let isMirrored = inverse.map { $0.source == relationship.source && $0.index == relationship.index }
-            shape = isMirrored == true ? .mirroredColumn : .column(isExclusive: inverse?.isToMany == false)
-        case .inverseColumn: shape = .targetColumn
-        case .join(let link): shape = .join(isSymmetric: link.isSymmetric)
+        case .column(let link):
+            try release(link)
+            // Its own places are those among the objects that lead to the same one.
+            let isOrdered = schema.model.inverse(of: relationship)?.isOrdered == true
+            try assign(link, position: isOrdered ? .atEnd : .none)
+        case .inverseColumn(let link):
+            try assign(link, position: relationship.isOrdered ? .given : .none)
+        case .join(let link):
+            try remove(link)
+            try add(link)
+            try mirror(link)
         }
-        sources = try connection.rows(queries.existing(relationship.source), among: batch.sources)
-        targets = try connection.rows(queries.existing(relationship.destination), among: batch.targets)
-        var found: [Int64: [Int64]] = [:]
-        for link in try connection.links(relationship, of: batch.sources, queries) {
-            found[link.source, default: []].append(link.target)
+        return plan.result
+    }
+
+    /// Runs a statement with rows of two objects and a place; nothing happens without such.
+    ///
+    /// - Parameter rows: 0 stands for null.
+    private func run(_ text: String, _ rows: [(Int64, Int64, Int64)]) throws(SQLiteError) {
+        guard !rows.isEmpty else { return }
+        var carrier = RecordBatch(columnCount: Self.columnCount)
+        carrier.reserveCapacity(rowCount: rows.count, byteCount: 0)
+        for (one, other, position) in rows {
+            carrier.beginRecord()
+            carrier.setInt(one, at: 0)
+            if other != 0 {
+                carrier.setInt(other, at: 1)
+                carrier.setInt(position, at: 2)
+            }
+            carrier.endRecord()
         }
-        former = found
-        current = found
-        let statements = SQLLinking(relationship, schema: schema)
-        removal = try connection.cached(statements.removal)
-        addition = try connection.cached(statements.addition)
-        if let text = statements.symmetricAddition {
-            symmetricAddition = try connection.cached(text)
-        } else {
-            symmetricAddition = nil
-        }
-        if let text = statements.release { release = try connection.cached(text) } else { release = nil }
-        guard isExclusive else { return }
-        for (source, targets) in found {
-            for target in targets { holders[target] = source }
+        let statement = try connection.cached(text)
+        try carrier.withReader { reader throws(SQLiteError) in
+            let content = SQLiteBatchTable.Content(reader: reader, rows: Array(0..<reader.count))
+            try table.lend(content) { () throws(SQLiteError) in try statement.run() }
         }
     }
 
-    /// Whether a target belongs to one source.
-    private var isExclusive: Bool {
-        switch shape {
-        case .column(let isExclusive): isExclusive
-        case .mirroredColumn, .targetColumn: true
-        case .join: false
-        }
+    // MARK: Columns
+
+    /// Where an object comes among those that lead to the same one.
+    private enum Position {
+        case none
+        case given
+        case atEnd
     }
 
-    mutating func run() throws(SQLiteError) -> LinkResult {
-        for (index, source) in batch.sources.enumerated() where sources.contains(source) {
-            try relate(source, to: wanted(of: source, at: index))
-        }
-        var result = LinkResult()
-        var detached: Set<Int64> = []
-        for source in batch.sources {
-            let before = former[source, default: []].filter { !batch.newTargets.contains($0) }
-            let after = Set(current[source] ?? [])
-            guard before != current[source] ?? [] else { continue }
-            result.changed.append(source)
-            for target in before where !after.contains(target) && detached.insert(target).inserted {
-                result.detached.append(target)
+    private func release(_ link: SQLSchema.ColumnLink) throws(SQLiteError) {
+        let column = SQLText.name(link.column)
+        try run(
+            "UPDATE \(SQLText.name(link.table)) SET \(column) = NULL WHERE \(column) IN (SELECT c0 FROM \(Self.tableName))",
+            plan.released.map { ($0, 0, 0) })
+    }
+
+    private func assign(_ link: SQLSchema.ColumnLink, position: Position) throws(SQLiteError) {
+        let table = SQLText.name(link.table)
+        let column = SQLText.name(link.column)
+        var batch = "\(Self.tableName) b"
+        var assigned = "\(column) = b.c1"
+        var differs = "t.\(column) IS NOT b.c1"
+        if let name = link.position.map(SQLText.name), position != .none {
+            switch position {
+            case .none: break
+            case .given:
+                assigned += ", \(name) = b.c2"
+                differs += " OR t.\(name) IS NOT b.c2"
+            case .atEnd:
+                batch += Self.lastPlaces(of: name, in: table, by: column, cell: "c1")
+                assigned += ", \(name) = CASE WHEN b.c1 IS NOT NULL THEN \(Self.placeAtEnd) END"
             }
         }
-        return result
+        try run(
+            "UPDATE \(table) AS t SET \(assigned) FROM \(batch) WHERE t.\(schema.rowColumn) = b.c0 AND (\(differs))",
+            plan.assignments.map { ($0.row, $0.value, $0.position) })
     }
 
-    private func wanted(of source: Int64, at index: Int) -> [Int64] {
-        let relationship = batch.relationship
-        var seen: Set<Int64> = []
-        var wanted: [Int64] = []
-        for target in batch.targets(at: index) where targets.contains(target) {
-            if seen.insert(target).inserted { wanted.append(target) }
-        }
-        if !relationship.isToMany { wanted = Array(wanted.suffix(1)) }
-        let now = current[source] ?? []
-        let list: [Int64]
-        switch batch.mode {
-        case .replace: list = wanted
-        case .add where !relationship.isToMany: list = wanted.isEmpty ? now : wanted
-        case .add:
-            let known = Set(now)
-            list = now + wanted.filter { !known.contains($0) }
-        case .retain:
-            let allowed = seen
-            list = now.filter { allowed.contains($0) }
-        }
-        return relationship.isOrdered ? list : list.sorted()
+    // MARK: Join tables
+
+    private func remove(_ link: SQLSchema.JoinLink) throws(SQLiteError) {
+        try run(
+            "DELETE FROM \(SQLText.name(link.table)) WHERE (\(SQLText.names([link.source, link.target]))) "
+                + "IN (SELECT c0, c1 FROM \(Self.tableName))", plan.removed.map { ($0.source, $0.target, 0) })
     }
 
-    private mutating func relate(_ source: Int64, to wanted: [Int64]) throws(SQLiteError) {
-        let now = current[source] ?? []
-        guard now != wanted else { return }
-        let kept = Set(wanted)
-        for target in now where !kept.contains(target) {
-            try write(removal, source, target)
-            if isExclusive { holders[target] = nil }
-            if case .join(isSymmetric: true) = shape { try write(removal, target, source) }
-            if case .mirroredColumn = shape { try write(removal, target, source) }
-            mirror(removing: source, from: target)
+    private func add(_ link: SQLSchema.JoinLink) throws(SQLiteError) {
+        let table = SQLText.name(link.table)
+        var names = [link.source, link.target].map(SQLText.name)
+        var values = ["b.c0", "b.c1"]
+        var batch = "\(Self.tableName) b"
+        var conflict = "DO NOTHING"
+        if let position = link.position.map(SQLText.name) {
+            conflict =
+                "(\(names.joined(separator: ", "))) DO UPDATE SET \(position) = excluded.\(position) "
+                + "WHERE \(position) IS NOT excluded.\(position)"
+            names.append(position)
+            values.append("b.c2")
         }
-        let known = Set(now)
-        for (position, target) in wanted.enumerated() {
-            let isNew = !known.contains(target)
-            guard isNew || batch.relationship.isOrdered else { continue }
-            if isNew { try free(target, for: source) }
-            try write(addition, source, target, position: position)
-            guard isNew else { continue }
-            if let symmetricAddition { try write(symmetricAddition, source, target) }
-            if case .mirroredColumn = shape { try write(addition, target, source) }
-            if isExclusive { holders[target] = source }
-            mirror(adding: source, to: target)
+        if let position = link.inversePosition.map(SQLText.name) {
+            batch += Self.lastPlaces(of: position, in: table, by: names[1], cell: "c1")
+            names.append(position)
+            values.append(Self.placeAtEnd)
         }
-        current[source] = wanted
+        // Without the condition, the conflict clause would be read as that of a join.
+        try run(
+            "INSERT INTO \(table) (\(names.joined(separator: ", "))) SELECT \(values.joined(separator: ", ")) "
+                + "FROM \(batch) WHERE 1 ON CONFLICT \(conflict)",
+            plan.added.map { ($0.link.source, $0.link.target, $0.position) })
     }
 
-    /// Takes a target off the source that it belongs to, where it can belong to one alone.
-    private mutating func free(_ target: Int64, for source: Int64) throws(SQLiteError) {
-        guard isExclusive else { return }
-        if let holder = holders[target], holder != source {
-            current[holder]?.removeAll { $0 == target }
+    /// Adds the other directions of pairs of a relationship that is its own inverse.
+    private func mirror(_ link: SQLSchema.JoinLink) throws(SQLiteError) {
+        let table = SQLText.name(link.table)
+        var names = [link.source, link.target].map(SQLText.name)
+        var values = ["b.c0", "b.c1"]
+        var batch = "\(Self.tableName) b"
+        if let position = link.position.map(SQLText.name) {
+            batch += Self.lastPlaces(of: position, in: table, by: names[0], cell: "c0")
+            names.append(position)
+            values.append(Self.placeAtEnd)
         }
-        if case .targetColumn = shape { return }
-        // The column is unique to the target: whoever had it, of this batch or not, loses it.
-        if let release {
-            release.bind(target, at: 1)
-            try release.run()
-        }
-        if case .mirroredColumn = shape, let release {
-            release.bind(source, at: 1)
-            try release.run()
-        }
+        try run(
+            "INSERT INTO \(table) (\(names.joined(separator: ", "))) SELECT \(values.joined(separator: ", ")) "
+                + "FROM \(batch) WHERE 1 ON CONFLICT DO NOTHING", plan.mirrored.map { ($0.source, $0.target, 0) })
     }
 
-    /// Keeps the lists of sources that are targets as well in step, where a relationship is its own inverse.
-    private mutating func mirror(removing source: Int64, from target: Int64) {
-        guard isOwnInverse else { return }
-        current[target]?.removeAll { $0 == source }
-        if isExclusive { holders[source] = nil }
+    // MARK: Places
+
+    /// What the batch is joined with to know the last place that is taken of each owner, which a column leads to and a cell names.
+    private static func lastPlaces(of position: String, in table: String, by column: String, cell: String) -> String {
+        " LEFT JOIN (SELECT o.\(column) AS owner, max(o.\(position)) AS last FROM \(table) o "
+            + "WHERE o.\(column) IN (SELECT \(cell) FROM \(tableName)) GROUP BY o.\(column)) p ON p.owner = b.\(cell)"
     }
 
-    private mutating func mirror(adding source: Int64, to target: Int64) {
-        guard isOwnInverse, source != target else { return }
-        switch shape {
-        case .mirroredColumn:
-            current[target] = [source]
-            holders[source] = target
-        default:
-            var list = current[target] ?? []
-            guard !list.contains(source) else { return }
-            list.append(source)
-            current[target] = batch.relationship.isOrdered ? list : list.sorted()
-        }
-    }
-
-    private var isOwnInverse: Bool {
-        switch shape {
-        case .mirroredColumn, .join(isSymmetric: true): true
-        default: false
-        }
-    }
-
-    private func write(
-        _ statement: SQLiteStatement, _ source: Int64, _ target: Int64, position: Int? = nil
-    ) throws(SQLiteError) {
-        statement.bind(source, at: 1)
-        statement.bind(target, at: 2)
-        if let position { statement.bind(Int64(position), at: 3) }
-        try statement.run()
-    }
+    /// A place after all that were taken before, in the order of the batch.
+    private static let placeAtEnd = "ifnull(p.last, -1) + 1 + b.\(SQLBatchColumns.place)"
 }
 
 extension SQLiteConnection {
-    /// Those of some rows that a statement with a list of them as its parameter gives.
-    func rows(_ text: String, among rows: [Int64]) throws(SQLiteError) -> Set<Int64> {
+    /// Those of some rows that a statement with these as its parameter gives.
+    fileprivate func rows(_ text: String, among rows: [Int64]) throws(SQLiteError) -> Set<Int64> {
         guard !rows.isEmpty else { return [] }
         let statement = try cached(text)
-        statement.bind(.text(SQLQueries.list(rows)), at: 1)
+        statement.bind(.rows(rows), at: 1)
         defer { statement.reset() }
         var found: Set<Int64> = []
         while try statement.step() { found.insert(statement.integer(at: 0)) }

@@ -18,7 +18,11 @@ package actor PostgresSession {
 
     /// Uses the connection; what it does ends when the task is cancelled.
     package func use<Result: Sendable>(_ body: @Sendable (PostgresConnection) throws -> Result) async throws -> Result {
-        try await connection.interruptible { try body(connection) }
+        try await connection.interruptible {
+            // Blocking on the pool that all tasks share would stop them all.
+            preconditionIsolated()
+            return try body(connection)
+        }
     }
 
     /// Runs statements in a connection of their own.

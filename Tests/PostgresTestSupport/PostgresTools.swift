@@ -47,7 +47,7 @@ struct PostgresTools {
             fi
         } 2>/dev/null
 
-        start() {
+        launch() {
             "$OWS_POSTGRES/postgres" -D "$data" -k "$folder" >>"$folder/log" 2>&1 &
             server=$!
             # Its number and its state, in a file that a server which was killed leaves behind.
@@ -55,6 +55,15 @@ struct PostgresTools {
                 kill -0 "$server" 2>/dev/null || return 1
                 sleep 0.02
             done
+        }
+
+        # Again where processes of a server that was killed are not quite gone yet.
+        start() {
+            for attempt in 1 2 3 4 5 6 7 8 9 10; do
+                launch && return
+                sleep 0.2
+            done
+            return 1
         }
 
         # Without a checkpoint; connections are told.

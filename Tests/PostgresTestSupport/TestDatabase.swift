@@ -67,6 +67,21 @@ package struct TestDatabase: Sendable {
         try await PostgresSession.run(url, text)
     }
 
+    /// Waits until a statement returns a row; one that names tables that are not there yet returns none.
+    package func waitForRow(_ text: String) async throws {
+        let session = try await PostgresSession(url)
+        while true {
+            let count = try await session.use { connection in
+                do { return try connection.execute(text).rowCount } catch let error as PostgresError {
+                    guard ["3F000", "42P01"].contains(error.code) else { throw error }
+                    return 0
+                }
+            }
+            guard count == 0 else { return }
+            await Task.yield()
+        }
+    }
+
     /// Waits until a connection to the database waits for a lock.
     package func waitForWaiter() async throws {
         let waiters = """

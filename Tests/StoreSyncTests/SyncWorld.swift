@@ -118,6 +118,7 @@ private struct FaultyTransaction: StoreTransaction {
     let countdown: Countdown
 
     var model: Model { base.model }
+    var batchRowCount: Int { base.batchRowCount }
 
     func fetch(
         _ query: StoreQuery, batchRowCount: Int, _ body: ([StoredRecord]) async throws -> Void

@@ -1,12 +1,14 @@
 #if Postgres
+import Foundation
 import PostgresTestSupport
 import SyncModel
 import SyncStore
 import SyncStorePostgres
+import SyncStoreSQL
 import SyncStoreTesting
 import Testing
 
-@Suite(.enabled(if: SharedPostgres.isAvailable, Comment(rawValue: SharedPostgres.absence)))
+@Suite(.enabled(if: SharedPostgres.isAvailable, "\(SharedPostgres.absence)"))
 struct PostgresStoreTests {
     @Test func isAStore() async throws {
         try await SharedPostgres.withSchemas { schemas in
@@ -14,6 +16,188 @@ struct PostgresStoreTests {
                 try await PostgresStore($0, at: schemas.url, options: schemas.emptyStore())
             }
         }
+    }
+
+    @Test func rowsThatAreTheSameAreNotWritten() async throws {
+        try await SharedPostgres.withDatabase { database in
+            let store = try await PostgresWorld.store(at: database.url)
+            try await store.put(0..<100)
+            let versions = #"SELECT id, xmin, ctid FROM "User" ORDER BY id"#
+            let before = try await database.run(versions)
+            let result = try await store.put(0..<100)
+            #expect(result.changes.allSatisfy { $0 == .unchanged })
+            #expect(try await database.run(versions) == before)
+            try await store.put([7], name: "b")
+            let after = try await database.run(versions)
+            #expect(zip(before, after).filter { $0 != $1 }.map(\.0[0]) == ["7"])
+        }
+    }
+
+    @Test func columnsAreOfNaturalTypes() async throws {
+        try await SharedPostgres.withDatabase { database in
+            let model = try Model {
+                Entity("Thing", identity: "id") {
+                    Attribute("id", .int64)
+                    Attribute("small", .int16)
+                    Attribute("medium", .int32)
+                    Attribute("real", .double)
+                    Attribute("exact", .decimal)
+                    Attribute("name", .string)
+                    Attribute("flag", .bool)
+                    Attribute("at", .date)
+                    Attribute("bytes", .binary)
+                    Attribute("uuid", .uuid)
+                    Relationship("parent", toOne: "Thing")
+                }
+            }
+            _ = try await PostgresStore(model, at: database.url)
+            let types = try await database.run(
+                """
+                SELECT string_agg(format_type(atttypid, atttypmod), ', ' ORDER BY attnum) FROM pg_attribute
+                WHERE attrelid = '"Thing"'::regclass AND attnum > 0
+                """)
+            #expect(
+                types == [
+                    [
+                        "bigint, bigint, smallint, integer, double precision, numeric, text, boolean, "
+                            + "timestamp with time zone, bytea, uuid, bigint"
+                    ]
+                ])
+            let keys = try await database.run("SELECT confdeltype FROM pg_constraint WHERE contype = 'f'")
+            #expect(keys == [["n"]])
+        }
+    }
+
+    @Test func severalStoresOfASchemaWriteInTurn() async throws {
+        try await SharedPostgres.withDatabase { database in
+            let stores = [
+                try await PostgresWorld.store(at: database.url), try await PostgresWorld.store(at: database.url),
+                try await PostgresWorld.store(at: database.url),
+            ]
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for (number, store) in stores.enumerated() {
+                    group.addTask {
+                        for round in 0..<10 {
+                            // All of them write the same objects, and each some of its own, in orders of their own.
+                            let ids = Array(0..<20) + (0..<5).map { 1000 * (number + 1) + 5 * round + $0 }
+                            try await store.put(number == 1 ? ids.reversed() : ids, name: "\(number)-\(round)")
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            #expect(try await stores[0].count(StoreQuery("User")) == 20 + 3 * 50)
+            let names = try await stores[0].names().prefix(20)
+            #expect(Set(names).count == 1)
+        }
+    }
+
+    @Test func readersSeeTheOldStateUntilTheCommit() async throws {
+        try await SharedPostgres.withDatabase { database in
+            let store = try await PostgresWorld.store(at: database.url)
+            let other = try await PostgresWorld.store(at: database.url)
+            try await store.put([1])
+            try await other.read { reader in
+                #expect(try await reader.count(StoreQuery("User")) == 1)
+                try await store.put([2])
+                // One reader, one state.
+                #expect(try await reader.count(StoreQuery("User")) == 1)
+            }
+            #expect(try await other.count(StoreQuery("User")) == 2)
+        }
+    }
+
+    @Test func aBatchTakesAsManyStatementsAsAnother() async throws {
+        // What a store sends is logged by the server.
+        guard PostgresServer.isInstalled else { return }
+        let server = try await PostgresServer(.init(configuration: ["log_statement": "all"]))
+        let store = try await PostgresWorld.store(at: server.url())
+        var counts: [Int] = []
+        for size in [10, 3000] {
+            let before = try server.statementCount()
+            let batch = try PostgresWorld.batch(size..<(2 * size), name: "\(size)")
+            try await store.transaction { transaction in
+                let rows = try await transaction.merge(batch, handles: nil, links: nil, policy: MergePolicy()).rows
+                guard let staff = try transaction.model.layout(of: "User").relationship("staff") else { return }
+                var links = LinkBatch(staff, mode: .replace)
+                for (place, row) in rows.enumerated() { links.append(row, to: [rows[(place + 1) % size]]) }
+                _ = try await transaction.link(links)
+                _ = try await transaction.remove(StoreQuery("User", where: Key("id") > size))
+            }
+            counts.append(try server.statementCount() - before)
+        }
+        #expect(counts[0] == counts[1])
+        #expect(counts[0] < 40)
+        await server.close()
+    }
+
+    @Test func repeatedRowsActInTheirOrder() async throws {
+        try await SharedPostgres.withSchemas { schemas in
+            let model = try PostgresWorld.model()
+            let stored = try await PostgresStore(model, at: schemas.url, options: schemas.emptyStore())
+            let memory = MemoryStore(model)
+            var batch = RecordBatch(of: try model.layout(of: "User"))
+            // Same cells, other cells, absent cells, no identity, and back again.
+            for (id, name) in [
+                (1, "a"), (1, "a"), (2, "x"), (1, "b"), (2, nil), (1, "a"), (2, "y"), (nil, "n"), (2, "y"),
+            ] {
+                batch.beginRecord()
+                if let id { batch.setInt(Int64(id), at: 0) }
+                if let name { batch.setValue(.string(name), at: 1) }
+                batch.endRecord()
+            }
+            for policy in [MergePolicy(updates: false), MergePolicy(), MergePolicy(inserts: false), .find] {
+                let records = batch
+                let merge = { @Sendable (transaction: any StoreTransaction) in
+                    try await transaction.merge(records, handles: nil, links: nil, policy: policy)
+                }
+                let found = try await stored.transaction(merge)
+                let expected = try await memory.transaction(merge)
+                #expect(found.changes == expected.changes)
+                #expect(found.rows == expected.rows)
+                #expect(try await stored.names() == memory.names())
+            }
+        }
+    }
+
+    @Test func aMomentThatPostgreSQLDoesNotKnowIsRefused() async throws {
+        try await SharedPostgres.withSchemas { schemas in
+            let model = try Model { Entity("Event", attributes: [Attribute("at", .date)], relationships: []) }
+            let store = try await PostgresStore(model, at: schemas.url, options: schemas.emptyStore())
+            var batch = RecordBatch(of: try model.layout(of: "Event"))
+            batch.beginRecord()
+            batch.setDate(Timestamp(microseconds: .min), at: 0)
+            batch.endRecord()
+            let records = batch
+            await #expect(throws: StoreError.unsuitableValue(entity: "Event", attribute: "at")) {
+                try await store.transaction {
+                    _ = try await $0.merge(records, handles: nil, links: nil, policy: MergePolicy())
+                }
+            }
+            let before = StoreQuery("Event", where: .comparison(Key("at"), .less, .date(Timestamp(microseconds: .min))))
+            #expect(try await store.count(before) == 0)
+        }
+    }
+
+    @Test func aSchemasNameIsDataToo() async throws {
+        try await SharedPostgres.withDatabase { database in
+            let names = [#"a"; DROP TABLE "User"; --"#, "'); --", "$1", "é ü", "\\"]
+            for name in names {
+                let store = try await PostgresWorld.store(at: database.url) { $0.schema = name }
+                try await store.put([1])
+                #expect(try await store.count(StoreQuery("User")) == 1)
+            }
+            let found = try await database.run("SELECT count(*) FROM pg_tables WHERE tablename = 'User'")
+            #expect(found == [["\(names.count)"]])
+        }
+    }
+}
+
+extension PostgresServer {
+    /// How many messages with statements the server has logged so far.
+    fileprivate func statementCount() throws -> Int {
+        let log = try String(contentsOfFile: "\(folder)/log", encoding: .utf8)
+        return log.ranges(of: "LOG:  statement: ").count + log.ranges(of: "LOG:  execute ").count
     }
 }
 #endif

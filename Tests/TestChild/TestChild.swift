@@ -5,9 +5,14 @@ import Foundation
 /// A role says on standard output, line by line, what it has done, and may wait for lines on standard input.
 @main
 struct TestChild {
-    private static let roles: [String: @Sendable ([String]) async throws -> Void] = [
-        "sync": SyncRole.run
-    ]
+    private static var roles: [String: @Sendable ([String]) async throws -> Void] {
+        var roles: [String: @Sendable ([String]) async throws -> Void] = ["sync": SyncRole.run]
+        #if Postgres
+        roles["lease"] = LeaseRole.run
+        roles["work"] = WorkRole.run
+        #endif
+        return roles
+    }
 
     static func main() async {
         let arguments = CommandLine.arguments.dropFirst()
@@ -15,14 +20,14 @@ struct TestChild {
             guard let name = arguments.first, let role = roles[name] else { throw UsageError() }
             try await role(Array(arguments.dropFirst()))
         } catch {
-            FileHandle.standardError.write(Data("TestChild: \(error)\n".utf8))
+            try? FileHandle.standardError.write(contentsOf: Data("TestChild: \(error)\n".utf8))
             exit(1)
         }
     }
 
-    /// Says something to the test.
+    /// Says something to the test; ends where there is none any more.
     static func say(_ line: String) {
-        FileHandle.standardOutput.write(Data("\(line)\n".utf8))
+        do { try FileHandle.standardOutput.write(contentsOf: Data("\(line)\n".utf8)) } catch { exit(1) }
     }
 }
 

@@ -24,7 +24,7 @@ package final class ChildProcess: Sendable {
         package let errors: String
     }
 
-    /// What it writes, and possibly what others do.
+    /// What it writes, and what others do where it is shared.
     package let output: ChildOutput
     private let errors: ChildOutput?
     private let process = Process()
@@ -45,24 +45,27 @@ package final class ChildProcess: Sendable {
         output: ChildOutput = ChildOutput(), errors: ChildOutput? = nil
     ) throws {
         // A child that is gone is an error to who writes to it, not the end of the tests.
-        _ = Self.ignoresBrokenPipes
+        brokenPipesAreErrors
         self.output = output
         self.errors = errors
         process.executableURL = executable
         process.arguments = arguments
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         process.standardInput = input ?? self.input
-        process.standardOutput = output.pipe
-        if let errors { process.standardError = errors.pipe }
+        process.standardOutput = output.pipe.fileHandleForWriting
+        if let errors { process.standardError = errors.pipe.fileHandleForWriting }
         process.terminationHandler = { [ending] process in
             let end = (process.terminationStatus, process.terminationReason == .uncaughtSignal)
             ending.update { $0 = end }
         }
         try process.run()
+        output.hasWriter()
+        errors?.hasWriter()
     }
 
     deinit {
-        signal(SIGKILL)
+        // One that has to tidy up ignores it, and ends with its input.
+        signal(SIGTERM)
     }
 
     /// A program of this package, which lies beside the tests.
@@ -110,8 +113,6 @@ package final class ChildProcess: Sendable {
     private func waitForEnding() async {
         await Task { [ending] in try? await ending.wait { $0 != nil } }.value
     }
-
-    private static let ignoresBrokenPipes: Void = { _ = setSignalHandler(SIGPIPE, SIG_IGN) }()
 }
 
 /// What programs wrote, line by line.
@@ -144,7 +145,11 @@ package final class ChildOutput: Sendable {
         }
     }
 
-    package init() {
+    private let isShared: Bool
+
+    /// - Parameter isShared: Whether several programs write it, one after the other or side by side.
+    package init(isShared: Bool = false) {
+        self.isShared = isShared
         // A thread of its own, since a dispatch source of a file handle may outlive its descriptor. It ends with the last of those that write.
         Thread.detachNewThread { [received, input = pipe.fileHandleForReading] in
             while true {
@@ -157,6 +162,11 @@ package final class ChildOutput: Sendable {
 
     deinit {
         try? pipe.fileHandleForWriting.close()
+    }
+
+    /// The end is seen when nobody is left who could write.
+    fileprivate func hasWriter() {
+        if !isShared { try? pipe.fileHandleForWriting.close() }
     }
 
     /// All lines so far.
@@ -186,8 +196,8 @@ private func raiseSignal(_ process: Int32, _ number: Int32) -> Int32 {
     kill(process, number)
 }
 
-/// `signal`, by such a name.
-private func setSignalHandler(_ number: Int32, _ handler: sighandler_t?) -> sighandler_t? {
-    signal(number, handler)
-}
+/// Turned off once, by `signal` under such a name.
+private let brokenPipesAreErrors: Void = {
+    _ = signal(SIGPIPE, SIG_IGN)
+}()
 #endif

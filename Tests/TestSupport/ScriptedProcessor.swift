@@ -1,7 +1,7 @@
 package import OneWaySynchronizer
 
 /// An item with a revision.
-package struct TestItem: SyncItem, Equatable {
+package struct TestItem: SyncItem, Equatable, Codable {
     package var owsPrimaryKey: String
     package var owsDownloadOrder: Int
     package var revision: Int

@@ -90,11 +90,12 @@ private final class RemotePages {
         digests = []
         passCount += 1
         let (session, rules) = (session, session.rules)
+        let options = session.readerOptions(for: run.transaction)
         let reader = PageReader(remote) { page in
             let (list, flag) = Self.tombstones(of: page, in: session)
             let payload = try PayloadReader(
                 page.json, at: session.options.keyPath, mapper: session.mapper, entity: session.entity,
-                options: session.readerOptions, capturing: list.map { [$0] } ?? [], flag: flag)
+                options: options, capturing: list.map { [$0] } ?? [], flag: flag)
             return (payload, flag != nil || rules.isHooked)
         }
         var before = Beginning(progress: progress, problems: run.tally.problems)

@@ -30,6 +30,8 @@ final class ObservedTransaction: StoreTransaction {
         model = base.model
     }
 
+    var batchRowCount: Int { base.batchRowCount }
+
     // MARK: Reading
 
     func fetch(

@@ -47,9 +47,10 @@ public final class PostgresStore: Store {
     private let queue = TransactionQueue()
     private let settings: PostgresSettings
     private let schema: SQLSchema
-    private let writer: PostgresWorker
+    let writer: PostgresWorker
     private let idleReaders = Mutex<[PostgresWorker]>([])
     private static let idleReaderLimit = 4
+    private static let batchRowCount = 8000
 
     /// Connects, and makes or adapts the tables.
     ///
@@ -84,7 +85,7 @@ public final class PostgresStore: Store {
         }
         return try await queue.run {
             try await writer.beginWriting()
-            let transaction = SQLTransaction(writer, model: model)
+            let transaction = SQLTransaction(writer, model: model, batchRowCount: Self.batchRowCount)
             do {
                 let result = try await body(transaction)
                 try Task.checkCancellation()
@@ -109,7 +110,7 @@ public final class PostgresStore: Store {
             idleReaders.withLock { $0.popLast() }
             ?? PostgresWorker(settings, schema: schema, label: "PostgresStore reader")
         try await reader.beginReading()
-        let transaction = SQLTransaction(reader, model: model)
+        let transaction = SQLTransaction(reader, model: model, batchRowCount: Self.batchRowCount)
         let result: Swift.Result<Result, any Error>
         do { result = .success(try await body(transaction)) } catch { result = .failure(error) }
         transaction.end()

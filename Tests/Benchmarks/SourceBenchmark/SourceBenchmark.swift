@@ -2,6 +2,7 @@ import BenchmarkSupport
 import Foundation
 import HTTPSource
 import JSONMapper
+import StoreBenchmarkSupport
 import StoreSync
 import SyncModel
 import SyncStoreSQLite
@@ -103,7 +104,7 @@ enum SourceBenchmark {
     private static func store(in folder: URL) async throws -> JSONStore {
         let path = folder.appending(path: "users.sqlite").path
         for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + suffix) }
-        let mapper = try RecordMapper(Model(UserModel.entities()).adding([SyncBookmark.entity]))
+        let mapper = try RecordMapper(StoreUnderTest.mapper().model.adding([SyncBookmark.entity]))
         return try JSONStore(try await SQLiteStore(mapper.model, at: .file(path)), mapper: mapper)
     }
 

@@ -1,0 +1,189 @@
+#if Postgres
+import BenchmarkSupport
+import Foundation
+import JSONMapper
+import PostgresTestSupport
+import StoreBenchmarkSupport
+import StoreSync
+import SyncStorePostgres
+import TestSupport
+
+/// Syncs of users into a server, each beside its floor: the same rows, already in memory.
+struct PostgresCases {
+    let url: String
+    let count: Int
+    let runs: Int
+    private let folder: TemporaryDirectory
+
+    init(url: String, count: Int, runs: Int) throws {
+        self.url = url
+        self.count = count
+        self.runs = runs
+        folder = try TemporaryDirectory()
+    }
+
+    /// Runs a case with a server of its own, for a process of its own.
+    static func peak(count: Int, _ body: (PostgresCases) async throws -> Int) async throws -> Int {
+        let server = try await PostgresServer(PostgresServer.Settings(fsync: true))
+        let result = try await body(PostgresCases(url: server.url(), count: count, runs: 1))
+        await server.close()
+        return result
+    }
+
+    /// Into an empty store.
+    func firstSync(_ report: inout BenchmarkReport) async throws {
+        let payload = try payload(.flat)
+        let floor = try await floor()
+        let rows = try await rows(of: payload, floor)
+        let measured = try await measure(
+            runs: runs,
+            [
+                BenchmarkCase("first-floor", n: count) {
+                    try await floor.reset()
+                    try await floor.synchronize(rows)
+                    return count
+                },
+                BenchmarkCase("first-postgres", n: count) { try await firstSync(payload, into: emptyStore("first")) },
+            ])
+        add(measured, to: &report)
+    }
+
+    /// What is stored already.
+    func sameAgain(_ report: inout BenchmarkReport) async throws {
+        let payload = try payload(.flat)
+        let floor = try await floor()
+        let rows = try await rows(of: payload, floor)
+        let store = try await emptyStore("again")
+        _ = try await firstSync(payload, into: store)
+        try await floor.reset()
+        try await floor.synchronize(rows)
+        // What a first reading and a checkpoint write is not part of it.
+        try await settle()
+        var written: [String: Int] = [:]
+        let measured = try await measure(
+            runs: runs,
+            [
+                BenchmarkCase("again-floor", n: count) {
+                    let start = try await position()
+                    try await floor.synchronize(rows)
+                    written["again-floor"] = try await position() - start
+                    return count
+                },
+                BenchmarkCase("again-postgres", n: count) {
+                    let start = try await position()
+                    let result = try await StoreUnderTest.sync(payload, into: store) {
+                        $0.unchanged == count && $0.isUnchanged
+                    }
+                    written["again-postgres"] = try await position() - start
+                    return result
+                },
+            ])
+        add(measured, to: &report) { name in written[name].map { [("WAL bytes", .integer($0))] } ?? [] }
+    }
+
+    /// One user in a hundred changed, one gone, one new; and back again in the next run.
+    func changed(_ report: inout BenchmarkReport) async throws {
+        let payloads = [try payload(.flat), try payload(.changed)]
+        let floor = try await floor()
+        let rows = [try await rows(of: payloads[0], floor), try await rows(of: payloads[1], floor)]
+        let store = try await emptyStore("changed")
+        _ = try await firstSync(payloads[0], into: store)
+        try await floor.reset()
+        try await floor.synchronize(rows[0])
+        try await settle()
+        let part = count / 100
+        var floorTurn = 0
+        var storeTurn = 0
+        let measured = try await measure(
+            runs: runs + runs % 2,
+            [
+                BenchmarkCase("changed-floor", n: count) {
+                    floorTurn = 1 - floorTurn
+                    try await floor.synchronize(rows[floorTurn])
+                    return count
+                },
+                BenchmarkCase("changed-postgres", n: count) {
+                    storeTurn = 1 - storeTurn
+                    return try await StoreUnderTest.sync(payloads[storeTurn], into: store) {
+                        $0.inserted == part && $0.updated == part && $0.deleted == part
+                    }
+                },
+            ])
+        add(measured, to: &report)
+    }
+
+    // MARK: Memory
+
+    /// The first sync, and the same again.
+    func syncTwice() async throws -> Int {
+        let payload = try payload(.flat)
+        let store = try await emptyStore("memory")
+        _ = try await firstSync(payload, into: store)
+        return try await StoreUnderTest.sync(payload, into: store) { $0.unchanged == count && $0.isUnchanged }
+    }
+
+    /// The first sync, and then one user in a hundred changed, one gone, one new.
+    func syncChanged() async throws -> Int {
+        let store = try await emptyStore("memory")
+        _ = try await firstSync(payload(.flat), into: store)
+        let part = count / 100
+        return try await StoreUnderTest.sync(payload(.changed), into: store) {
+            $0.inserted == part && $0.updated == part && $0.deleted == part
+        }
+    }
+
+    // MARK: Parts
+
+    private func payload(_ content: Payload.Content) throws -> Payload {
+        try Payload(content, count: count, in: folder.url)
+    }
+
+    private func floor() async throws -> PostgresFloor {
+        PostgresFloor(session: try await PostgresSession(url))
+    }
+
+    /// A store in a schema that has nothing else.
+    private func emptyStore(_ schema: String) async throws -> JSONStore {
+        try await PostgresSession.run(
+            url, "SET client_min_messages TO warning; DROP SCHEMA IF EXISTS \(schema) CASCADE")
+        var options = PostgresStore.Options()
+        options.schema = schema
+        let mapper = try StoreUnderTest.mapper()
+        return try JSONStore(try await PostgresStore(mapper.model, at: url, options: options), mapper: mapper)
+    }
+
+    private func firstSync(_ payload: Payload, into store: JSONStore) async throws -> Int {
+        try await StoreUnderTest.sync(payload, into: store) { $0.inserted == count && $0.unchanged == 0 }
+    }
+
+    /// The users of a payload as a store keeps them.
+    private func rows(of payload: Payload, _ floor: PostgresFloor) async throws -> FloorRows {
+        let store = try await emptyStore("rows")
+        _ = try await store.sync(.file(payload.path), into: "User")
+        let rows = try await floor.rows(ofSchema: "rows")
+        try await PostgresSession.run(url, "DROP SCHEMA rows CASCADE")
+        return rows
+    }
+
+    /// Lets the server do what it has put off.
+    private func settle() async throws {
+        try await PostgresSession.run(url, "VACUUM ANALYZE")
+        try await PostgresSession.run(url, "CHECKPOINT")
+    }
+
+    /// How far the server's log has been written, in bytes.
+    private func position() async throws -> Int {
+        let found = try await PostgresSession.run(url, "SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::bigint")
+        return found.first?.first?.flatMap { Int($0) } ?? 0
+    }
+
+    private func add(
+        _ measured: [BenchmarkSupport.Measurement], to report: inout BenchmarkReport,
+        extra: (String) -> [(name: String, value: BenchmarkReport.Field)] = { _ in [] }
+    ) {
+        report.add(measured, against: measured.first?.name) { item in
+            [("rows/s", .number(Double(item.n) / item.seconds)), ("spread", .number(item.spread))] + extra(item.name)
+        }
+    }
+}
+#endif

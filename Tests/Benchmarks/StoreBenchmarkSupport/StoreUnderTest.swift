@@ -1,0 +1,54 @@
+public import JSONMapper
+public import StoreSync
+import SyncModel
+
+/// Stores to sync into, of the users that the generator makes.
+public enum StoreUnderTest {
+    /// A sync that did something else than its case is about.
+    public struct UnexpectedResult: Error {
+        /// What it did.
+        public let counts: StoreSyncResult.Counts
+    }
+
+    /// The mapper of flat users, or of users with notes.
+    public static func mapper(nested: Bool = false) throws -> RecordMapper {
+        var user = Entity("User", identity: "remoteID") {
+            Attribute("remoteID", .int64, optional: false)
+            Attribute("name", .string)
+            Attribute("email", .string)
+            Attribute("createdAt", .date)
+            Attribute("updatedAt", .date)
+            Attribute("score", .double)
+            Attribute("active", .bool)
+            Attribute("tags", .binary)
+            Attribute("city", .string, userInfo: ["sync.remoteKey": "address.city"])
+            Attribute("zip", .string, userInfo: ["sync.remoteKey": "address.zip"])
+        }
+        guard nested else { return try RecordMapper(try Model { user }) }
+        user.relationships.append(Relationship("notes", toMany: "Note", inverse: "user", deleteRule: .cascade))
+        let note = Entity("Note", identity: "remoteID") {
+            Attribute("remoteID", .int64, optional: false)
+            Attribute("text", .string)
+            Attribute("createdAt", .date)
+            Relationship("user", toOne: "User", inverse: "notes")
+        }
+        return try RecordMapper(
+            try Model {
+                user
+                note
+            })
+    }
+
+    /// Syncs a payload, and makes sure that it did what it should.
+    ///
+    /// - Returns: How many users were in the payload.
+    public static func sync(
+        _ payload: Payload, into store: JSONStore, expecting isExpected: (StoreSyncResult.Counts) -> Bool
+    ) async throws -> Int {
+        let result = try await store.sync(.file(payload.path), into: "User")
+        guard isExpected(result.counts), result.rejectedCount == 0, result.toleratedCount == 0 else {
+            throw UnexpectedResult(counts: result.counts)
+        }
+        return result.counts.inserted + result.counts.updated + result.counts.unchanged
+    }
+}

@@ -1,0 +1,129 @@
+import Foundation
+import SyncModel
+import SyncStore
+import SyncStoreTesting
+import TestSupport
+import Testing
+
+/// Every kind of store selects, sorts and returns the same as the one in memory.
+@Suite struct PredicateTests {
+    @Test(arguments: StoreKind.all.filter { $0.name != "MemoryStore" }, 0..<10 as Range<UInt64>)
+    func predicatesSelectTheSameAsInMemory(kind: StoreKind, seed: UInt64) async throws {
+        let model = try Model {
+            Entity("Thing") {
+                for (name, type) in Self.attributes { Attribute(name, type) }
+            }
+        }
+        try await kind.use { makeStore in
+            try await compare(try await makeStore(model), with: MemoryStore(model), seed: seed)
+        }
+    }
+
+    private func compare(_ stored: some Store, with memory: MemoryStore, seed: UInt64) async throws {
+        var random = SeededRandom(seed: seed)
+        var batch = RecordBatch(of: try memory.model.layout(of: "Thing"))
+        for _ in 0..<60 {
+            batch.beginRecord()
+            for slot in Self.attributes.indices { batch.setValue(value(slot, &random), at: slot) }
+            batch.endRecord()
+        }
+        let records = batch
+        for store in [memory, stored] as [any Store] {
+            try await store.transaction { transaction in
+                _ = try await transaction.merge(records, handles: nil, links: nil, policy: MergePolicy())
+            }
+        }
+        for _ in 0..<60 {
+            let key = Self.attributes[Int.random(in: Self.attributes.indices, using: &random)].name
+            let query = StoreQuery(
+                "Thing", where: predicate(3, &random),
+                orderedBy: [Ordering(key, ascending: .random(using: &random), nulls: .last)])
+            let found = try await fetched(query, in: stored)
+            let expected = try await fetched(query, in: memory)
+            #expect(found == expected, "\(query.predicate), by \(key)")
+        }
+    }
+
+    private static let attributes: [(name: String, type: AttributeType)] = [
+        ("whole", .int64), ("real", .double), ("exact", .decimal), ("text", .string), ("moment", .date),
+        ("flag", .bool),
+        ("small", .int16), ("single", .float), ("bytes", .binary), ("id", .uuid), ("link", .uri),
+    ]
+
+    private func fetched(_ query: StoreQuery, in store: some Store) async throws -> [StoredRecord] {
+        try await store.read { reader in
+            var records: [StoredRecord] = []
+            try await reader.fetch(query, batchRowCount: 7) { records += $0 }
+            return records
+        }
+    }
+
+    private func predicate(_ depth: Int, _ random: inout SeededRandom) -> RecordPredicate {
+        let slot = Int.random(in: Self.attributes.indices, using: &random)
+        let key = Key(Self.attributes[slot].name)
+        switch Int.random(in: 0..<(depth == 0 ? 4 : 7), using: &random) {
+        case 0: return .isNull(key)
+        case 1: return .isIn(key, (0..<3).map { _ in operand(slot, &random) }.filter { !$0.isNull })
+        case 2:
+            let texts = ["a", "é", "", "b%", "\u{0}", "\u{1}", "\u{2}", "\u{1}\u{2}", "\\", "U"]
+            let matches = TextMatch.allCases
+            return .text(
+                Key(Bool.random(using: &random) ? "text" : "link"),
+                matches[Int.random(in: matches.indices, using: &random)],
+                texts[Int.random(in: texts.indices, using: &random)])
+        case 3:
+            let comparisons = Comparison.allCases
+            return .comparison(
+                key, comparisons[Int.random(in: 0..<comparisons.count, using: &random)], operand(slot, &random))
+        case 4: return .not(predicate(depth - 1, &random))
+        case 5: return predicate(depth - 1, &random) && predicate(depth - 1, &random)
+        default: return predicate(depth - 1, &random) || predicate(depth - 1, &random)
+        }
+    }
+
+    /// A value that may be compared with those of a slot, numbers of other kinds and at the limits included.
+    private func operand(_ slot: Int, _ random: inout SeededRandom) -> Value {
+        let type = Self.attributes[slot].type
+        guard type.isInteger || type == .double, Int.random(in: 0..<2, using: &random) == 0 else {
+            return value(slot, &random)
+        }
+        let numbers: [Value] = [
+            0.5, -0.5, 2.0, 1e300, -1e300, .double(0x1p63), .double(-0x1p63), .int(1 << 53 + 1), .int(.max), .int(.min),
+            .int(70_000),
+        ]
+        return numbers[Int.random(in: numbers.indices, using: &random)]
+    }
+
+    private func value(_ slot: Int, _ random: inout SeededRandom) -> Value {
+        let number = Int.random(in: -3...3, using: &random)
+        let byte = UInt8(number + 3)
+        if Int.random(in: 0..<5, using: &random) == 0 { return .null }
+        switch Self.attributes[slot].type {
+        case .int64:
+            return .int(
+                [.max, .min, 1 << 53 + 2].randomElement(using: &random).flatMap {
+                    number == 3 ? $0 : nil
+                } ?? Int64(number))
+        case .int16, .int32: return .int(Int64(number))
+        case .double: return .double(number == 3 ? 0x1p53 + 2 : Double(number) / 2)
+        case .float: return .double(Double(Float(number) / 3))
+        case .decimal: return .decimal(decimals[number + 3])
+        case .string:
+            let texts = [
+                "a", "ab", "é", "e\u{301}", "B%", "", "b%a", "\u{0}\u{2}x", "\u{1}", "\u{0}\u{1}", "\u{2}a", "\\U",
+            ]
+            return .string(texts[Int.random(in: texts.indices, using: &random)])
+        case .date: return .date(Timestamp(microseconds: Int64(number) * 40_000_000_000_000_001))
+        case .bool: return .bool(number > 0)
+        case .binary, .transformable: return .binary(Data([byte, 0, 255 - byte].prefix(Int(byte))))
+        case .uuid: return .uuid(UUID(uuid: (byte, 255, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, byte)))
+        case .uri: return .uri("http://a/\(number)")
+        }
+    }
+
+    private let decimals: [Decimal] = [
+        "-5.25", "0", "0.0001", "123456789012345678901234567890.12345678", "10000",
+        "-0.00000000000000000000000000000001",
+        "99999999.9999",
+    ].compactMap { Decimal(string: $0) }
+}

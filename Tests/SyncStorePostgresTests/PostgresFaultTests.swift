@@ -1,0 +1,351 @@
+#if Postgres
+import Foundation
+import PostgresTestSupport
+import SyncModel
+import SyncStore
+import SyncStorePostgres
+import SyncStoreSQL
+import TestSupport
+import Testing
+
+/// What goes wrong leaves the old state or the new one, says why, and is over with the next transaction.
+@Suite(.enabled(if: PostgresServer.isInstalled, "\(SharedPostgres.absence)"))
+struct PostgresFaultTests {
+    /// Runs a function with a server of its own.
+    private func withServer(
+        _ configuration: [String: String] = [:], _ body: (PostgresServer) async throws -> Void
+    ) async throws {
+        let server = try await PostgresServer(PostgresServer.Settings(configuration: configuration))
+        try await body(server)
+        await server.close()
+    }
+
+    // MARK: The server dies
+
+    @Test func aServerThatDiesDuringAMergeLeavesTheOldState() async throws {
+        try await withServer { server in
+            let store = try await PostgresWorld.store(at: server.url())
+            try await store.put([1])
+            try await dying(store, at: server, .merge) { try await server.kill() }
+            try await server.start()
+            #expect(try await store.names() == [#""a""#])
+            try await converges(store)
+        }
+    }
+
+    @Test func aConnectionThatIsCutDuringAMergeLeavesTheOldState() async throws {
+        try await withServer { server in
+            let store = try await PostgresWorld.store(at: server.url())
+            try await store.put([1])
+            try await dying(store, at: server, .merge) {
+                try await PostgresSession.run(
+                    server.url(),
+                    """
+                    SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                    WHERE application_name = 'OneWaySynchronizer' AND wait_event_type = 'Lock'
+                    """)
+            }
+            #expect(try await store.names() == [#""a""#])
+            try await converges(store)
+        }
+    }
+
+    @Test func aServerThatDiesDuringACommitLeavesTheOldState() async throws {
+        try await withServer { server in
+            let store = try await PostgresWorld.store(at: server.url())
+            try await store.put([1])
+            try await PostgresSession.run(server.url(), Self.slowCommit)
+            try await dying(store, at: server, .commit) { try await server.kill() }
+            try await server.start()
+            #expect(try await store.names() == [#""a""#])
+            try await PostgresSession.run(server.url(), #"DROP TRIGGER slow ON "User""#)
+            try await converges(store)
+        }
+    }
+
+    @Test(arguments: 1...5)
+    func aServerThatDiesDuringACopyLeavesTheOldState(part: Int) async throws {
+        try await withServer { server in
+            let store = try await PostgresWorld.store(at: server.url())
+            try await store.put([1])
+            let batch = try PostgresWorld.batch(0..<4000, name: String(repeating: "x", count: 500))
+            // When one has been seen in the middle so often.
+            let death = Task {
+                let session = try await PostgresSession(server.url())
+                var count = 0
+                while count < part {
+                    count += try await session.use { connection in
+                        Int(try connection.execute("SELECT count(*) FROM pg_stat_progress_copy").integer(0, 0) ?? 0)
+                    }
+                }
+                try await server.kill()
+            }
+            let error = await #expect(throws: PostgresError.self) {
+                try await store.transaction { transaction in
+                    while !Task.isCancelled {
+                        _ = try await transaction.merge(batch, handles: nil, links: nil, policy: MergePolicy())
+                    }
+                }
+            }
+            try await death.value
+            #expect(error?.isConnectionFailure == true)
+            try await server.start()
+            #expect(try await store.names() == [#""a""#])
+            try await converges(store)
+        }
+    }
+
+    @Test func aStoreOutlivesItsServer() async throws {
+        try await withServer { server in
+            let store = try await PostgresWorld.store(at: server.url())
+            try await store.put([1])
+            #expect(try await store.count(StoreQuery("User")) == 1)
+            for isKilled in [false, true] {
+                try await isKilled ? server.kill() : server.stop()
+                let error = await #expect(throws: PostgresError.self) { try await store.put([2]) }
+                #expect(error?.isConnectionFailure == true)
+                try await server.start()
+                #expect(try await store.count(StoreQuery("User")) == 1)
+                try await store.put([1], name: "\(isKilled)")
+                #expect(try await store.names() == [#""\#(isKilled)""#])
+            }
+        }
+    }
+
+    /// Where a transaction is when something happens to its server.
+    private enum Moment {
+        case merge
+        case commit
+    }
+
+    /// Lets a commit wait for whoever holds the lock 42.
+    private static let slowCommit = """
+        CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS
+            'BEGIN PERFORM pg_advisory_xact_lock(42); RETURN NULL; END';
+        CREATE CONSTRAINT TRIGGER slow AFTER INSERT OR UPDATE ON "User"
+            DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION wait()
+        """
+
+    /// Writes while a lock holds it up, lets something happen, and expects the connection to be lost.
+    private func dying(
+        _ store: PostgresStore, at server: PostgresServer, _ moment: Moment, _ happen: () async throws -> Void
+    ) async throws {
+        let holder = try await PostgresSession(server.url())
+        try await holder.use { connection in
+            let lock =
+                switch moment {
+                case .merge: #"LOCK TABLE "User" IN EXCLUSIVE MODE"#
+                case .commit: "SELECT pg_advisory_xact_lock(42)"
+                }
+            _ = try connection.execute("BEGIN; \(lock)")
+        }
+        let result = Task { try await store.put(0..<500, name: "b") }
+        try await waitForWaiter(server)
+        try await happen()
+        let error = await #expect(throws: PostgresError.self) { try await result.value }
+        #expect(error?.isConnectionFailure == true, "\(String(describing: error))")
+    }
+
+    private func waitForWaiter(_ server: PostgresServer) async throws {
+        let session = try await PostgresSession(server.url())
+        let waiters = "SELECT count(*) FROM pg_locks WHERE NOT granted"
+        while try await session.use({ try $0.execute(waiters).integer(0, 0) }) == 0 { await Task.yield() }
+    }
+
+    private func converges(_ store: PostgresStore) async throws {
+        try await store.put(0..<10, name: "c")
+        #expect(try await store.names() == Array(repeating: #""c""#, count: 10))
+    }
+
+    // MARK: Others are in the way
+
+    @Test func aConflictIsTriedAgain() async throws {
+        try await withServer { server in
+            let store = try await PostgresWorld.store(at: server.url())
+            let rows = try await store.put(1...3).rows
+            // Fails twice; what a sequence gave is not taken back.
+            try await PostgresSession.run(
+                server.url(),
+                """
+                CREATE SEQUENCE tries;
+                CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$
+                    BEGIN
+                        IF nextval('tries') < 3 THEN RAISE EXCEPTION 'conflict' USING ERRCODE = '40001'; END IF;
+                        RETURN NULL;
+                    END $$;
+                CREATE TRIGGER fail AFTER INSERT OR UPDATE OR DELETE ON "User" FOR EACH ROW EXECUTE FUNCTION fail()
+                """)
+            let again = "ALTER SEQUENCE tries RESTART"
+            try await store.put([3], name: "b")
+            #expect(try await store.names() == [#""a""#, #""a""#, #""b""#])
+            try await store.transaction { transaction in
+                guard let boss = try transaction.model.layout(of: "User").relationship("boss") else { return }
+                var batch = LinkBatch(boss, mode: .replace)
+                batch.append(rows[0], to: [rows[1]])
+                try await PostgresSession.run(server.url(), again)
+                #expect(try await transaction.link(batch).changed == [rows[0]])
+                try await PostgresSession.run(server.url(), again)
+                #expect(try await transaction.remove(StoreQuery("User", where: Key("id") == 2)).counts == ["User": 1])
+            }
+            #expect(try await store.names() == [#""a""#, #""b""#])
+            // Without end: it is given up, and says what it was.
+            try await PostgresSession.run(server.url(), "ALTER SEQUENCE tries MINVALUE -100 RESTART -100")
+            let error = await #expect(throws: PostgresError.self) { try await store.put([3], name: "d") }
+            #expect(error?.code == "40001" && error?.isRetryable == true)
+        }
+    }
+
+    @Test func aDeadlockIsTriedAgain() async throws {
+        try await withServer(["deadlock_timeout": "'2s'"]) { server in
+            let store = try await PostgresWorld.store(at: server.url())
+            try await store.put(1...2)
+            let other = try await PostgresSession(server.url())
+            try await other.use { connection in
+                // It never looks for deadlocks itself.
+                _ = try connection.execute(
+                    #"SET deadlock_timeout TO '10min'; BEGIN; UPDATE "User" SET name = 'x' WHERE id = 2"#)
+            }
+            let result = Task { try await store.put(1...2, name: "b") }
+            try await waitForWaiter(server)
+            try await other.use { _ = try $0.execute(#"UPDATE "User" SET name = 'x' WHERE id = 1; COMMIT"#) }
+            #expect(try await result.value.changes == [.updated, .updated])
+            #expect(try await store.names() == [#""b""#, #""b""#])
+        }
+    }
+
+    @Test func whoeverWaitsTooLongIsTold() async throws {
+        try await SharedPostgres.withDatabase { database in
+            let store = try await PostgresWorld.store(at: database.url) { $0.lockTimeout = .milliseconds(50) }
+            let timed = try await PostgresWorld.store(at: database.url + "&options=-cstatement_timeout%3D50")
+            let holder = try await PostgresSession(database.url)
+            try await holder.use { _ = try $0.execute(#"BEGIN; LOCK TABLE "User" IN EXCLUSIVE MODE"#) }
+            let blocked = await #expect(throws: PostgresError.self) { try await store.put([1]) }
+            #expect(blocked?.code == "55P03" && blocked?.isRetryable == true)
+            let late = await #expect(throws: PostgresError.self) { try await timed.put([1]) }
+            #expect(late?.code == "57014")
+            try await holder.use { _ = try $0.execute("COMMIT") }
+            try await store.put([1])
+            try await timed.put([2])
+            #expect(try await store.count(StoreQuery("User")) == 2)
+        }
+    }
+
+    @Test func aCancelledSyncEndsOnTheServerToo() async throws {
+        try await SharedPostgres.withDatabase { database in
+            let store = try await PostgresWorld.store(at: database.url)
+            let holder = try await PostgresSession(database.url)
+            try await holder.use { _ = try $0.execute(#"BEGIN; LOCK TABLE "User" IN EXCLUSIVE MODE"#) }
+            let task = Task { try await store.put([1]) }
+            try await database.waitForWaiter()
+            task.cancel()
+            await #expect(throws: CancellationError.self) { try await task.value }
+            let waiting = try await database.run("SELECT count(*) FROM pg_locks WHERE NOT granted")
+            #expect(waiting == [["0"]])
+            try await holder.use { _ = try $0.execute("COMMIT") }
+            try await store.put([2])
+            #expect(try await store.count(StoreQuery("User")) == 1)
+        }
+    }
+
+    // MARK: No way in
+
+    @Test func withoutAServerTheErrorSaysSo() async throws {
+        let error = await #expect(throws: PostgresError.self) {
+            try await PostgresWorld.store(at: "postgres://nobody:secret@/none?host=%2Fnowhere")
+        }
+        #expect(error?.code == "08001")
+        #expect(error.debugDescription.contains("secret") == false)
+    }
+
+    @Test func withoutRightsNothingIsDone() async throws {
+        try await withServer { server in
+            try await PostgresSession.run(server.url(), "CREATE ROLE guest LOGIN")
+            let denied = await #expect(throws: PostgresError.self) {
+                try await PostgresWorld.store(at: server.url(user: "guest"))
+            }
+            #expect(denied?.code == "42501")
+            let store = try await PostgresWorld.store(at: server.url())
+            try await store.put([1])
+            try await PostgresSession.run(server.url(), "GRANT SELECT ON ALL TABLES IN SCHEMA public TO guest")
+            let reader = try await PostgresWorld.store(at: server.url(user: "guest")) { $0.isReadOnly = true }
+            #expect(try await reader.count(StoreQuery("User")) == 1)
+            let refused = await #expect(throws: PostgresError.self) { try await reader.put([2]) }
+            #expect(refused?.code == "25006")
+            let guest = try await PostgresWorld.store(at: server.url(user: "guest"))
+            let forbidden = await #expect(throws: PostgresError.self) { try await guest.put([2]) }
+            #expect(forbidden?.code == "42501")
+            #expect(try await store.count(StoreQuery("User")) == 1)
+        }
+    }
+
+    @Test func aDatabaseOfAnotherEncodingIsRefused() async throws {
+        try await withServer { server in
+            try await PostgresSession.run(
+                server.url(), "CREATE DATABASE latin ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0")
+            let error = await #expect(throws: PostgresError.self) {
+                try await PostgresWorld.store(at: server.url(database: "latin"))
+            }
+            #expect(error?.code == "22021")
+        }
+    }
+
+    // MARK: No room
+
+    /// A tablespace that is full: a small file system in memory, which only root can make.
+    @Test(
+        .enabled(if: getuid() == 0 && FileManager.default.isExecutableFile(atPath: "/bin/mount"), "only root can mount")
+    )
+    func aFullDiskLeavesTheOldState() async throws {
+        try await withServer { server in
+            guard let disk = try await SmallDisk(for: server) else { return }
+            try await PostgresSession.run(server.url(), "CREATE TABLESPACE small LOCATION '\(disk.path)'")
+            try await PostgresSession.run(server.url(), "CREATE DATABASE small TABLESPACE small")
+            let store = try await PostgresWorld.store(at: server.url(database: "small"))
+            try await store.put([1])
+            let error = await #expect(throws: PostgresError.self) {
+                for part in 0..<100 {
+                    try await store.put((part * 1000)..<(part * 1000 + 1000), name: String(repeating: "x", count: 1000))
+                }
+            }
+            #expect(error?.code == "53100", "\(String(describing: error))")
+            #expect(error?.description.contains("xxx") == false)
+            try await store.erase()
+            try await converges(store)
+            await server.close()
+            disk.remove()
+        }
+    }
+}
+
+/// A file system of 16 MB that a server can write to.
+private struct SmallDisk {
+    let path: String
+
+    /// - Returns: Nil where this machine does not let anyone mount, as in most containers.
+    init?(for server: PostgresServer) async throws {
+        let owner = try FileManager.default.attributesOfItem(atPath: server.folder)[.ownerAccountID] as? Int ?? 0
+        path = "\(server.folder)-disk"
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+        let isMounted = Self.run("/bin/mount", ["-t", "tmpfs", "-o", "size=16m,uid=\(owner),mode=700", "tmpfs", path])
+        guard isMounted else {
+            try FileManager.default.removeItem(atPath: path)
+            return nil
+        }
+    }
+
+    func remove() {
+        _ = Self.run("/bin/umount", [path])
+        try? FileManager.default.removeItem(atPath: path)
+    }
+
+    private static func run(_ program: String, _ arguments: [String]) -> Bool {
+        let process = Process()
+        process.executableURL = URL(filePath: program)
+        process.arguments = arguments
+        process.standardError = FileHandle.nullDevice
+        guard (try? process.run()) != nil else { return false }
+        process.waitUntilExit()
+        return process.terminationStatus == 0
+    }
+}
+#endif

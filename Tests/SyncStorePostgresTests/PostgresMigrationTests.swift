@@ -1,0 +1,219 @@
+#if Postgres
+import Foundation
+import PostgresTestSupport
+import SyncModel
+import SyncStore
+import SyncStorePostgres
+import SyncStoreSQL
+import Testing
+
+/// What becomes of tables when the model changes, and of tables that were there before.
+@Suite(.enabled(if: SharedPostgres.isAvailable, "\(SharedPostgres.absence)"))
+struct PostgresMigrationTests {
+    private func before() throws -> Model {
+        try Model {
+            Entity("User", identity: "id") {
+                Attribute("id", .int32)
+                Attribute("name", .string)
+                Attribute("tag", .uuid)
+                Attribute("gone", .bool)
+                Relationship("notes", toMany: "Note", inverse: "user", deleteRule: .cascade)
+                Relationship("friends", toMany: "User", ordered: true)
+            }
+            Entity("Note", identity: "id") {
+                Attribute("id", .int64)
+                Relationship("user", toOne: "User", inverse: "notes")
+            }
+            Entity("Old", attributes: [Attribute("x", .string)], relationships: [])
+        }
+    }
+
+    private func after() throws -> Model {
+        try Model {
+            Entity("Person", identity: "id", formerName: "User") {
+                Attribute("id", .int64)
+                Attribute("fullName", .string, formerName: "name")
+                Attribute("tag", .string)
+                Attribute("age", .int16, default: 7)
+                Relationship("notes", toMany: "Note", inverse: "user", deleteRule: .cascade)
+                Relationship("friends", toMany: "Person", ordered: true)
+                Relationship("best", toOne: "Note")
+            }
+            Entity("Employee", parent: "Person") { Attribute("salary", .decimal, default: .decimal(1.5)) }
+            Entity("Note", identity: "id") {
+                Attribute("id", .int64)
+                Relationship("user", toOne: "Person", inverse: "notes")
+            }
+            Entity("Place", attributes: [Attribute("name", .string)], relationships: [])
+        }
+    }
+
+    private static let uuid = UUID(uuid: (0xAB, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16))
+
+    private func fill(_ store: PostgresStore) async throws {
+        try await store.transaction { transaction in
+            let user = try transaction.model.layout(of: "User")
+            var rows: [Int64] = []
+            for number in 1...3 {
+                var record = Record(of: user)
+                record["id"] = .int(Int64(number))
+                record["name"] = .string("n\(number)")
+                record["tag"] = .uuid(Self.uuid)
+                rows.append(try await transaction.insert(record))
+            }
+            var note = Record(of: try transaction.model.layout(of: "Note"))
+            note["id"] = 9
+            let noteRow = try await transaction.insert(note)
+            for (name, targets) in [("notes", [noteRow]), ("friends", [rows[2], rows[1]])] {
+                guard let relationship = user.relationship(name) else { continue }
+                var batch = LinkBatch(relationship, mode: .replace)
+                batch.append(rows[0], to: targets)
+                _ = try await transaction.link(batch)
+            }
+        }
+    }
+
+    @Test func aChangedModelKeepsTheData() async throws {
+        try await SharedPostgres.withDatabase { database in
+            try await fill(try await PostgresStore(try before(), at: database.url))
+            let store = try await PostgresStore(try after(), at: database.url)
+            let people = try await store.records(
+                StoreQuery("Person", orderedBy: [Ordering("id")]), with: ["notes", "friends", "best"])
+            #expect(people.map { $0.record["fullName"] } == ["n1", "n2", "n3"])
+            #expect(people.map { $0.record["age"] } == [7, 7, 7])
+            #expect(people.map { $0.record["tag"] } == Array(repeating: .string(Self.uuid.uuidString), count: 3))
+            #expect(people[0].record[related: "notes"] == .many([.identity(9)]))
+            #expect(people[0].record[related: "friends"] == .many([.identity(3), .identity(2)]))
+            #expect(people[0].record[related: "best"] == .one(nil))
+            let tables = try await database.run(
+                "SELECT tablename FROM pg_tables WHERE schemaname = 'public' ORDER BY 1 COLLATE \"C\"")
+            #expect(tables.map { $0[0] } == ["Note", "Person", "Person_friends", "Place", "_sync_schema"])
+            // New rows are numbered after the old ones, and rules still hold.
+            try await store.transaction { transaction in
+                var record = Record(of: try transaction.model.layout(of: "Employee"))
+                record["id"] = 4
+                #expect(try await transaction.insert(record) == 4)
+                let removed = try await transaction.remove(StoreQuery("Person", where: Key("id") == 1))
+                #expect(removed.counts == ["Person": 1, "Note": 1])
+            }
+            let again = try await PostgresStore(try after(), at: database.url)
+            #expect(try await again.count(StoreQuery("Person")) == 3)
+        }
+    }
+
+    @Test func anotherDeleteRuleIsAnotherForeignKey() async throws {
+        try await SharedPostgres.withDatabase { database in
+            func model(_ rule: DeleteRule) throws -> Model {
+                try Model {
+                    Entity("User", identity: "id") {
+                        Attribute("id", .int64)
+                        Relationship("notes", toMany: "Note", inverse: "user", deleteRule: rule)
+                    }
+                    Entity("Note") { Relationship("user", toOne: "User", inverse: "notes") }
+                }
+            }
+            let rules = "SELECT confdeltype FROM pg_constraint WHERE contype = 'f'"
+            _ = try await PostgresStore(try model(.cascade), at: database.url)
+            #expect(try await database.run(rules) == [["c"]])
+            _ = try await PostgresStore(try model(.nullify), at: database.url)
+            #expect(try await database.run(rules) == [["n"]])
+        }
+    }
+
+    @Test func whatIsNotPossibleChangesNothing() async throws {
+        try await SharedPostgres.withDatabase { database in
+            try await fill(try await PostgresStore(try before(), at: database.url))
+            let narrowed = try Model {
+                Entity("User", identity: "id") {
+                    Attribute("id", .int32)
+                    Attribute("name", .int64)
+                }
+            }
+            await #expect(throws: SQLSchemaError.narrowedType(entity: "User", attribute: "name")) {
+                try await PostgresStore(narrowed, at: database.url)
+            }
+            var options = PostgresStore.Options()
+            options.isReadOnly = true
+            await #expect(throws: SQLSchemaError.outdated) {
+                try await PostgresStore(try after(), at: database.url, options: options)
+            }
+            let store = try await PostgresStore(try before(), at: database.url)
+            #expect(try await store.count(StoreQuery("User", where: Key("notes.@count") == 1)) == 1)
+        }
+    }
+
+    @Test func aNewerSchemaIsRefused() async throws {
+        try await SharedPostgres.withDatabase { database in
+            var options = PostgresStore.Options()
+            options.modelVersion = 2
+            _ = try await PostgresStore(try before(), at: database.url, options: options)
+            await #expect(throws: SQLSchemaError.newer(found: 2, known: 0)) {
+                try await PostgresStore(try before(), at: database.url)
+            }
+        }
+    }
+
+    @Test func tablesThatAreThereAreTaken() async throws {
+        try await SharedPostgres.withDatabase { database in
+            try await database.run(
+                """
+                CREATE TABLE users (row_number serial PRIMARY KEY, id integer, full_name varchar(50), made timestamp);
+                INSERT INTO users (id, full_name, made) VALUES (1, 'a', '2014-02-14'), (2, 'b', NULL);
+                CREATE TABLE notes (row_number bigint PRIMARY KEY, id bigint, author bigint);
+                INSERT INTO notes VALUES (5, 7, 1)
+                """)
+            let model = try Model {
+                Entity("User", identity: "id") {
+                    Attribute("id", .int64)
+                    Attribute("name", .string)
+                    Attribute("made", .date)
+                    Relationship("notes", toMany: "Note", inverse: "user")
+                }
+                Entity("Note", identity: "id") {
+                    Attribute("id", .int64)
+                    Relationship("user", toOne: "User", inverse: "notes")
+                }
+            }
+            var options = PostgresStore.Options()
+            options.naming = SQLNaming(
+                tables: ["User": "users", "Note": "notes"],
+                columns: ["User.name": "full_name", "Note.user": "author"], rowColumn: "row_number")
+            let store = try await PostgresStore(model, at: database.url, options: options)
+            let users = try await store.records(StoreQuery("User", orderedBy: [Ordering("name")]), with: ["notes"])
+            #expect(users.map { $0.record["name"] } == ["a", "b"])
+            #expect(users[0].record["made"] == .date(Timestamp(microseconds: 1_392_336_000_000_000)))
+            #expect(users[0].record[related: "notes"] == .many([.identity(7)]))
+            try await store.transaction { transaction in
+                for (entity, id, row) in [("User", 3, 3), ("Note", 8, 6)] as [(String, Int64, Int64)] {
+                    var record = Record(of: try transaction.model.layout(of: entity))
+                    record["id"] = .int(id)
+                    #expect(try await transaction.insert(record) == row)
+                }
+                var changed = Record(of: try transaction.model.layout(of: "User"))
+                changed["id"] = 2
+                changed["name"] = "c"
+                #expect(try await transaction.insert(changed) == 2)
+            }
+            let names = try await database.run("SELECT id, full_name FROM users ORDER BY id")
+            #expect(names == [["1", "a"], ["2", "c"], ["3", nil]])
+            options.naming.columns["User.made"] = "created"
+            options.schema = "public"
+            try await database.run("DROP TABLE _sync_schema")
+            await #expect(throws: SQLSchemaError.missingColumn(table: "users", column: "created")) {
+                try await PostgresStore(model, at: database.url, options: options)
+            }
+        }
+    }
+
+    @Test func twoHostsThatOpenAtOnceMakeTheTablesOnce() async throws {
+        try await SharedPostgres.withDatabase { database in
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<6 {
+                    group.addTask { _ = try await PostgresWorld.store(at: database.url) { $0.schema = "new" } }
+                }
+                try await group.waitForAll()
+            }
+        }
+    }
+}
+#endif

@@ -1,0 +1,55 @@
+#if Postgres
+import SyncModel
+import SyncStore
+import SyncStorePostgres
+
+/// What tests of stores in PostgreSQL are about: users with a name, and their friends.
+enum PostgresWorld {
+    static func model() throws -> Model {
+        try Model {
+            Entity("User", identity: "id") {
+                Attribute("id", .int64)
+                Attribute("name", .string)
+                Relationship("boss", toOne: "User", inverse: "staff")
+                Relationship("staff", toMany: "User", inverse: "boss")
+            }
+        }
+    }
+
+    static func store(
+        at url: String, _ change: (inout PostgresStore.Options) -> Void = { _ in }
+    ) async throws -> PostgresStore {
+        var options = PostgresStore.Options()
+        change(&options)
+        return try await PostgresStore(try model(), at: url, options: options)
+    }
+
+    /// A batch of users of one name.
+    static func batch(_ ids: some Sequence<Int>, name: String) throws -> RecordBatch {
+        var batch = RecordBatch(of: try model().layout(of: "User"))
+        for id in ids {
+            batch.beginRecord()
+            batch.setInt(Int64(id), at: 0)
+            batch.setValue(.string(name), at: 1)
+            batch.endRecord()
+        }
+        return batch
+    }
+}
+
+extension Store {
+    /// Merges users in a transaction of their own.
+    @discardableResult
+    func put(_ ids: some Sequence<Int>, name: String = "a") async throws -> MergeResult {
+        let batch = try PostgresWorld.batch(ids, name: name)
+        return try await transaction {
+            try await $0.merge(batch, handles: nil, links: nil, policy: MergePolicy())
+        }
+    }
+
+    /// The names of all users, by their ids.
+    func names() async throws -> [String] {
+        try await records(StoreQuery("User", orderedBy: [Ordering("id")])).map { "\($0.record["name"])" }
+    }
+}
+#endif
