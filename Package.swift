@@ -100,7 +100,7 @@ let package = Package(
         .testTarget(
             name: "HTTPSourceTests",
             dependencies: [
-                "HTTPSource", "LoopbackServer", "StoreSync", "SyncStore", "SyncModel", "JSONMapper",
+                "HTTPSource", "LoopbackServer", "StoreSync", "SyncStore", "SyncStoreSQLite", "SyncModel", "JSONMapper",
                 "OneWaySynchronizer", "TestSupport",
             ], swiftSettings: settings),
         .testTarget(
@@ -160,7 +160,8 @@ let package = Package(
 
         // Benchmarks
         .target(
-            name: "BenchmarkSupport", dependencies: ["TestSupport"], path: "Tests/Benchmarks/BenchmarkSupport",
+            name: "BenchmarkSupport", dependencies: ["TestSupport"],
+            path: "Tests/Benchmarks/BenchmarkSupport",
             swiftSettings: settings),
         .executableTarget(
             name: "EngineBenchmark", dependencies: ["OneWaySynchronizer", "BenchmarkSupport"],
@@ -168,6 +169,12 @@ let package = Package(
         .executableTarget(
             name: "MapperBenchmark", dependencies: ["JSONMapper", "SyncModel", "BenchmarkSupport", "TestSupport"],
             path: "Tests/Benchmarks/MapperBenchmark", swiftSettings: settings),
+        .executableTarget(
+            name: "SourceBenchmark",
+            dependencies: [
+                "HTTPSource", "StoreSync", "SyncStoreSQLite", "JSONMapper", "SyncModel", "LoopbackServer",
+                "BenchmarkSupport", "StoreBenchmarkSupport", "TestSupport",
+            ], path: "Tests/Benchmarks/SourceBenchmark", swiftSettings: settings),
         .executableTarget(
             name: "StoreBenchmark",
             dependencies: [

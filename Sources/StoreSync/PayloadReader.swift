@@ -30,6 +30,9 @@ actor PayloadReader {
         }
     }
 
+    /// How many bytes of a document that comes in pieces are read at a time, at least.
+    private static let pieceByteCount = 256 << 10
+
     private let json: JSONReader
     private let records: RecordReader
     private let batchRowCount: Int
@@ -106,12 +109,17 @@ actor PayloadReader {
     private func readOn() async throws -> Bool {
         guard var rest = chunks else { return false }
         chunks = nil
-        if let chunk = try await rest.next(isolation: self) {
-            chunks = rest
+        // A batch is cut where the bytes end: small pieces would make small batches, which cost more.
+        var byteCount = 0
+        while byteCount < Self.pieceByteCount {
+            guard let chunk = try await rest.next(isolation: self) else {
+                json.finish()
+                return true
+            }
             try json.append(chunk)
-        } else {
-            json.finish()
+            byteCount += chunk.count
         }
+        chunks = rest
         return true
     }
 }

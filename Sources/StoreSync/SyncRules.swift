@@ -28,6 +28,11 @@ struct SyncRules {
         nestedPolicy.inserts || nestedPolicy.updates
     }
 
+    /// Whether a hook wants to see the JSON of objects that are new.
+    var isHooked: Bool {
+        willInsert != nil && policy.inserts
+    }
+
     init(_ options: StoreSyncOptions) {
         let operations = options.operations
         policy = MergePolicy(inserts: operations.contains(.insert), updates: operations.contains(.update))

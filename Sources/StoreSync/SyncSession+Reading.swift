@@ -10,6 +10,14 @@ extension SyncSession {
     func read(_ page: JSONSource, into run: SyncRun, _ collect: Collect?) async throws {
         try await PageReading(session: self, run: run, collect: collect).read(page)
     }
+
+    /// How payloads are read, in batches as large as the store asks for.
+    func readerOptions(for transaction: any StoreTransaction) -> RecordReader.Options {
+        let rowCount = transaction.batchRowCount
+        return RecordReader.Options(
+            batchRowCount: rowCount, batchByteCount: max(1 << 20, rowCount << 9), keepsRelationships: rules.relates,
+            acceptsIdentifiers: rules.isImport ? nil : false)
+    }
 }
 
 /// One payload on its way into a run.
@@ -17,60 +25,41 @@ struct PageReading {
     let session: SyncSession
     let run: SyncRun
     let collect: SyncSession.Collect?
-    /// Key paths beside the objects, of which the values are wanted.
-    var captures: [String] = []
-    /// The field that says that an object is gone.
-    var flag: JSONProbe?
-    /// Whether an object in the array's place counts as an array of it.
-    var acceptsSingleObject = true
-    /// Called after each batch, and at the end.
-    var observe: (PayloadReader.Progress) -> Void = { _ in }
-
-    private var options: RecordReader.Options {
-        let rowCount = run.transaction.batchRowCount
-        return RecordReader.Options(
-            batchRowCount: rowCount, batchByteCount: max(1 << 20, rowCount << 9),
-            keepsRelationships: session.rules.relates, acceptsIdentifiers: session.rules.isImport ? nil : false)
-    }
-
-    /// Whether a hook wants to see the JSON of objects that are new.
-    private var isHooked: Bool { session.rules.willInsert != nil && session.rules.policy.inserts }
-
     /// Merges it batch by batch.
     func read(_ page: JSONSource) async throws {
         let payload = try PayloadReader(
-            page, at: session.options.keyPath, mapper: session.mapper, entity: session.entity, options: options,
-            capturing: captures, acceptsSingleObject: acceptsSingleObject, flag: flag)
-        try await isHooked || flag != nil ? readApart(payload) : readStraight(payload)
-        observe(await payload.progress)
+            page, at: session.options.keyPath, mapper: session.mapper, entity: session.entity,
+            options: session.readerOptions(for: run.transaction))
+        try await session.rules.isHooked ? readApart(payload) : readStraight(payload)
     }
 
     /// Merges each batch while the next one is mapped.
     private func readStraight(_ payload: PayloadReader) async throws {
         let origin = SyncRun.Origin(policy: session.rules.policy)
         var next = try await payload.nextBatch()
-        while let (batch, progress) = next {
+        while let (batch, _) = next {
             try Task.checkCancellation()
             async let following = payload.nextBatch()
             try await merge(batch, origin)
-            observe(progress)
             next = try await following
         }
     }
 
-    /// Merges it with its elements taken out one by one: for a hook, and for a flag that says which are gone.
+    /// Merges it with its elements taken out one by one, for a hook.
     private func readApart(_ payload: PayloadReader) async throws {
         while let (first, elements) = try await payload.nextElements() {
             try Task.checkCancellation()
             try await merge(elements, first: first)
-            observe(await payload.progress)
         }
     }
 
-    private func merge(_ elements: [PayloadReader.Element], first: Int) async throws {
+    /// Merges elements that were taken out of the JSON.
+    ///
+    /// - Parameter first: The place of the first one in the payload.
+    func merge(_ elements: [PayloadReader.Element], first: Int) async throws {
         var elements = elements
         var batch = try mapped(elements, areGone: false)
-        if let found = batch, isHooked {
+        if let found = batch, session.rules.isHooked {
             let hooked = try await run.hook(found, elements.map(\.bytes))
             for (index, bytes) in hooked { elements[index].bytes = bytes }
             if !hooked.isEmpty { batch = try mapped(elements, areGone: false) }
@@ -81,14 +70,16 @@ struct PageReading {
     }
 
     private func mapped(_ elements: [PayloadReader.Element], areGone: Bool) throws -> MappedBatch? {
-        var collector = try RecordCollector(session.mapper, entity: session.entity, options: options)
+        var collector = try RecordCollector(
+            session.mapper, entity: session.entity, options: session.readerOptions(for: run.transaction))
         for (index, element) in elements.enumerated() where element.isGone == areGone {
             try collector.add(element.bytes, index: index)
         }
         return collector.takeBatch()
     }
 
-    private func merge(_ batch: MappedBatch?, _ origin: SyncRun.Origin, gone: MappedBatch? = nil) async throws {
+    /// Merges objects, and finds those that are gone.
+    func merge(_ batch: MappedBatch?, _ origin: SyncRun.Origin, gone: MappedBatch? = nil) async throws {
         guard let collect else {
             if let batch { try await run.merge(batch, origin) }
             return

@@ -88,6 +88,26 @@ import Testing
         #expect(paths == ["/users?sort=id", "/users/0/10/1", "/users/1/10/2"])
     }
 
+    @Test(arguments: [true, false]) func theTotalIsToldOnTheWay(isHeader: Bool) async throws {
+        let server = ScriptedServer { request, index in
+            let next = index < 2 ? "?p=\(index)" : ""
+            return .json(
+                #"{"data":\#(usersJSON([index])),"meta":{"count":3,"next":"\#(next)"}}"#,
+                headers: isHeader ? ["X-Total-Count": "3"] : [:])
+        }
+        let world = try await SourceWorld()
+        var source = try HTTPJSONSource.users(server, pages: .linkField(keyPath: "meta.next"))
+        if !isHeader { source.totalKeyPath = "meta.count" }
+        let seen = Watched<[RemoteSyncProgress]>([])
+        try await world.json.sync(
+            from: source, into: "User", options: StoreSyncOptions(keyPath: "data"),
+            progress: { progress in seen.update { $0.append(progress) } })
+        #expect(seen.value.last?.pageCount == 3)
+        #expect(seen.value.last?.elementCount == 3)
+        #expect(seen.value.last?.totalElementCount == 3)
+        #expect(seen.value.map(\.elementCount) == seen.value.map(\.elementCount).sorted())
+    }
+
     // MARK: Pages without end
 
     @Test(arguments: ["1", "0"]) func pagesThatLeadBackAreAnError(target: String) async throws {

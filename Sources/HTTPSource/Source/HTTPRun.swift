@@ -24,6 +24,8 @@ actor HTTPRun: RemoteRun {
     private var visited: [SyncBookmark.Page] = []
     /// How far what was read reaches.
     private var latest: SyncCursor?
+    /// How many objects there are in all, as the page before said.
+    private var total: Int?
     /// The server's clock at the begin of the run.
     private var serverDate: Date?
 
@@ -137,7 +139,7 @@ actor HTTPRun: RemoteRun {
         ahead = Task { try await Self.page(after: page, source, opener, trail) }
         return RemotePage(
             .chunks(FetchedBody(fetch: page.fetch)), tombstones: source.delta?.tombstones,
-            totalElementCount: page.head.headers["X-Total-Count"].flatMap { Int($0) })
+            totalElementCount: total ?? page.head.headers["X-Total-Count"].flatMap { Int($0) })
     }
 
     private func nextPage() async throws -> OpenPage? {
@@ -173,8 +175,10 @@ actor HTTPRun: RemoteRun {
         guard let page = current else { return }
         current = nil
         visited.append(page.bookmark)
-        guard let delta = source.delta else { return }
+        guard source.delta != nil || source.totalKeyPath != nil else { return }
         let facts = try await page.fetch.facts()
+        if let keyPath = source.totalKeyPath, case .integer(let count) = facts.captured[keyPath] { total = Int(count) }
+        guard let delta = source.delta else { return }
         switch delta.cursor {
         case .element:
             if let found = facts.latest, latest.map({ $0 < found }) ?? true { latest = found }

@@ -105,7 +105,7 @@ struct PageOpener: Sendable {
         case nil: break
         }
         if let total = source.totalKeyPath { captures.append(total) }
-        let needsScan = source.pages.needsFacts || source.delta != nil
+        let needsScan = source.pages.needsFacts || source.delta != nil || source.totalKeyPath != nil
         return HTTPFetch.Order(
             request: HTTPRequest(url, headers: headers), secrets: source.headers, origin: source.url.origin,
             expectsJSON: true, deadline: deadline,

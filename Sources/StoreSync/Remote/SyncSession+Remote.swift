@@ -67,6 +67,9 @@ private final class RemotePages {
     private(set) var gone: Set<Int64> = []
     /// What tells apart which objects each page had when it was read last.
     private(set) var digests: [UInt64] = []
+    /// The objects of the page at hand, and what tells apart which they are.
+    private var there = RowSet()
+    private var digest: UInt64 = 0
     private var passCount = 0
 
     /// How many pages there are.
@@ -86,57 +89,88 @@ private final class RemotePages {
     func readAll() async throws {
         digests = []
         passCount += 1
-        while let page = try await remote.next() {
+        let (session, rules) = (session, session.rules)
+        let options = session.readerOptions(for: run.transaction)
+        let reader = PageReader(remote) { page in
+            let (list, flag) = Self.tombstones(of: page, in: session)
+            let payload = try PayloadReader(
+                page.json, at: session.options.keyPath, mapper: session.mapper, entity: session.entity,
+                options: options, capturing: list.map { [$0] } ?? [], acceptsSingleObject: false, flag: flag)
+            return (payload, flag != nil || rules.isHooked)
+        }
+        var before = Beginning(progress: progress, problems: run.tally.problems)
+        run.tally.beginPage()
+        var next = try await reader.next()
+        while let step = next {
             try Task.checkCancellation()
-            let problems = run.tally.problems
-            run.tally.beginPage()
-            do {
-                digests.append(try await read(page))
+            async let following = reader.next()
+            switch step {
+            case .batch(let batch, let read):
+                try await merging.merge(batch, SyncRun.Origin(policy: rules.policy))
+                note(read, since: before)
+            case .elements(let first, let elements, let read):
+                try await merging.merge(elements, first: first)
+                note(read, since: before)
+            case .pageEnd(let page, let read):
+                note(read, since: before)
+                try await finish(page, read)
                 // What is wrong with an object has been told when it was read first.
-                if passCount > 1 { run.tally.restore(problems, areDoubtful: true) }
-            } catch {
-                try await remote.recover(from: error)
+                if passCount > 1 { run.tally.restore(before.problems, areDoubtful: true) }
+                before = Beginning(progress: progress, problems: run.tally.problems)
+                run.tally.beginPage()
+            case .restart:
                 run.tally.abandonPage()
-                run.tally.restore(problems, areDoubtful: false)
+                run.tally.restore(before.problems, areDoubtful: false)
+                run.tally.beginPage()
+                there = RowSet()
+                digest = 0
             }
+            next = try await following
         }
     }
 
-    /// Merges a page.
-    ///
-    /// - Returns: What tells apart which objects it has.
-    private func read(_ page: RemotePage) async throws -> UInt64 {
-        var digest: UInt64 = 0
-        var there: Set<Int64> = []
-        var list: String?
-        var flag: JSONProbe?
-        switch session.sweeps ? page.tombstones : nil {
-        case .list(let keyPath): list = keyPath
-        case .flag(let keyPath): flag = JSONProbe([keyPath])
-        case nil: break
+    /// How things stood before the page at hand.
+    private struct Beginning {
+        let progress: RemoteSyncProgress
+        let problems: SyncTally.Problems
+    }
+
+    /// What merges the objects of the page at hand.
+    private var merging: PageReading {
+        PageReading(session: session, run: run) { [self] row, isGone in
+            guard !isGone else { return _ = gone.insert(row) }
+            if !gone.isEmpty { gone.remove(row) }
+            there.insert(row)
+            digest &+= Self.mixed(row)
         }
-        let before = progress
-        var tombstones: JSONValue?
-        let reading = PageReading(
-            session: session, run: run,
-            collect: { [self] row, isGone in
-                guard !isGone else { return _ = gone.insert(row) }
-                if !gone.isEmpty { gone.remove(row) }
-                if list != nil { there.insert(row) }
-                digest &+= Self.mixed(row)
-            }, captures: list.map { [$0] } ?? [], flag: flag, acceptsSingleObject: false,
-            observe: { [self] read in
-                if let list { tombstones = read.captured[list] }
-                progress.elementCount = before.elementCount + read.elementCount
-                progress.byteCount = before.byteCount + read.byteCount
-                report(progress)
-            })
-        try await reading.read(page.json)
-        if let list, let tombstones { gone.formUnion(try await find(tombstones, at: list).subtracting(there)) }
+    }
+
+    private func note(_ read: PayloadReader.Progress, since before: Beginning) {
+        progress.elementCount = before.progress.elementCount + read.elementCount
+        progress.byteCount = before.progress.byteCount + read.byteCount
+        report(progress)
+    }
+
+    /// Ends a page that has been merged.
+    private func finish(_ page: RemotePage, _ read: PayloadReader.Progress) async throws {
+        if let list = Self.tombstones(of: page, in: session).list, let tombstones = read.captured[list] {
+            gone.formUnion(try await find(tombstones, at: list).subtracting(there.rows))
+        }
+        digests.append(digest)
+        there = RowSet()
+        digest = 0
         progress.pageCount += 1
         progress.totalElementCount = page.totalElementCount ?? progress.totalElementCount
         report(progress)
-        return digest
+    }
+
+    /// How a page names objects that are gone: by the key path of a list, or by a flag.
+    private static func tombstones(of page: RemotePage, in session: SyncSession) -> (list: String?, flag: JSONProbe?) {
+        switch session.sweeps ? page.tombstones : nil {
+        case .list(let keyPath): (keyPath, nil)
+        case .flag(let keyPath): (nil, JSONProbe([keyPath]))
+        case nil: (nil, nil)
+        }
     }
 
     /// The objects of a list of those that are gone.

@@ -1,0 +1,33 @@
+import Foundation
+import HTTPSource
+import JSONMapper
+import StoreSync
+import SyncModel
+import SyncStore
+import SyncStoreSQLite
+import TestSupport
+import Testing
+
+/// The README's example of an API, compiled.
+@Suite struct ReadmeExample {
+    @Test func theReadmeShowsThisVeryCode() throws {
+        #expect(try ReadmeSnippets.missing(from: #filePath).isEmpty)
+    }
+
+    private func sync(_ model: Model, from url: URL, into path: String, token: String) async throws {
+        // README
+        let mapper = try RecordMapper(model.adding([SyncBookmark.entity]))
+        let store = try JSONStore(try await SQLiteStore(mapper.model, at: .file(path)), mapper: mapper)
+        let users = HTTPJSONSource(
+            url, pages: .link,
+            delta: HTTPDelta(
+                cursor: .element(keyPath: "updated_at"), parameter: "since", tombstones: .flag(keyPath: "deleted")),
+            client: HTTPClient(requestsPerSecond: 10)
+        ) {
+            ["Authorization": "Bearer \(token)"]
+        }
+        let result = try await store.sync(from: users, into: "User")
+        print(result.coverage, result.result.counts.inserted)
+        // end of README
+    }
+}

@@ -1,0 +1,52 @@
+import JSONMapper
+import Testing
+
+@Suite struct JSONCaptureTests {
+    /// Captures from a document that is fed in pieces of every size, so that each value is cut everywhere.
+    private func captured(_ text: String, at keyPath: String, _ keyPaths: [String]) throws -> [[String: JSONValue]] {
+        let bytes = Array(text.utf8)
+        return try [1, 2, 3, 7, bytes.count].map { size in
+            let reader = JSONReader(layout: .array(at: keyPath).capturing(keyPaths))
+            for start in stride(from: 0, to: bytes.count, by: size) {
+                try reader.append(bytes[start..<min(start + size, bytes.count)])
+                while try reader.next({ try $0.skipValue() }) != nil {}
+            }
+            reader.finish()
+            while try reader.next({ try $0.skipValue() }) != nil {}
+            #expect(reader.isFinished && reader.byteCount == bytes.count)
+            return reader.captured
+        }
+    }
+
+    @Test func valuesAreTakenFromBeforeAndBehindTheArray() throws {
+        let text = """
+            {"next":"a\\u0062c","data":{"total":12345678901,"items":[{"next":"inside"},{}],"more":{"deep":[1,{"x":null}]}},
+             "meta":{"rate":1.50,"other":{"next":"no"}},"flag":true}
+            """
+        let expected: [String: JSONValue] = [
+            "next": .string("abc"), "data.total": .integer(12_345_678_901), "flag": .bool(true),
+            "data.more.deep": .array([.integer(1), .object(["x": .null])]), "meta.rate": .decimal("1.50"),
+        ]
+        let found = try captured(
+            text, at: "data.items", Array(expected.keys) + ["gone", "meta.gone", "data.items.next"])
+        #expect(found.allSatisfy { $0 == expected })
+    }
+
+    @Test func aPathAndWhatIsInItAreBothTaken() throws {
+        let found = try captured(#"{"a":{"b":{"c":1}},"items":[]}"#, at: "items", ["a", "a.b.c", "a.b"])
+        #expect(found.allSatisfy { $0["a.b.c"] == .integer(1) && $0["a.b"] != nil && $0["a"] != nil })
+    }
+
+    @Test func theLastOfEqualKeysCounts() throws {
+        let found = try captured(#"{"n":1,"items":[],"n":{"n":2}}"#, at: "items", ["n"])
+        #expect(found.allSatisfy { $0 == ["n": .object(["n": .integer(2)])] })
+    }
+
+    @Test func aMalformedValueIsAnErrorAsEver() {
+        #expect(throws: JSONError.self) { try captured(#"{"n":[1,],"items":[]}"#, at: "items", ["n"]) }
+    }
+
+    @Test func aDocumentThatIsTheArrayHasNothingBeside() throws {
+        #expect(try captured("[1,2]", at: "", ["n"]).allSatisfy(\.isEmpty))
+    }
+}
