@@ -25,6 +25,8 @@ let package = Package(
         .library(name: "HTTPSource", targets: ["HTTPSource"]),
         .library(name: "SyncStoreSQLite", targets: ["SyncStoreSQLite", "SyncStoreSQL"]),
         .library(name: "SyncStorePostgres", targets: ["SyncStorePostgres", "SyncStoreSQL"]),
+        // For the packages in Tests/Benchmarks, and for no one else.
+        .library(name: "_BenchmarkSupport", targets: ["BenchmarkSupport"]),
     ],
     traits: [
         .trait(name: "Postgres", description: "Everything that needs PostgreSQL's client library, libpq.")
@@ -36,7 +38,7 @@ let package = Package(
             name: "Demo",
             dependencies: [
                 "OneWaySynchronizer", "LoopbackServer", "SyncModel", "CoreDataModel", "JSONMapper", "SyncStore",
-                "StoreSync", "HTTPSource", "SyncStoreSQLite",
+                "StoreSync", "HTTPSource", "SyncStoreSQLite", "SyncStorePostgres",
             ], path: "Demo", swiftSettings: settings),
         .target(name: "SyncModel", swiftSettings: settings),
         .target(name: "CoreDataModel", dependencies: ["SyncModel"], swiftSettings: settings),
@@ -78,7 +80,7 @@ let package = Package(
             dependencies: [
                 "Demo", "HTTPSource", "LoopbackServer", "OneWaySynchronizer", "SyncModel", "CoreDataModel",
                 "JSONMapper",
-                "StoreSync", "TestSupport",
+                "StoreSync", "PostgresTestSupport", "TestSupport",
             ], swiftSettings: settings),
         .testTarget(name: "SyncModelTests", dependencies: ["SyncModel", "TestSupport"], swiftSettings: settings),
         .testTarget(
@@ -101,6 +103,8 @@ let package = Package(
                 "HTTPSource", "LoopbackServer", "StoreSync", "SyncStore", "SyncModel", "JSONMapper",
                 "OneWaySynchronizer", "TestSupport",
             ], swiftSettings: settings),
+        .testTarget(
+            name: "SimulationTests", dependencies: ["Simulation", "TestSupport"], swiftSettings: settings),
         .testTarget(
             name: "ScenarioTests",
             dependencies: [
@@ -134,6 +138,14 @@ let package = Package(
                 "SyncStorePostgres", "SyncStoreSQL", "SyncStore", "SyncStoreTesting", "SyncModel", "OneWaySynchronizer",
                 "PostgresTestSupport", "TestSupport", "TestChild",
             ], swiftSettings: settings),
+
+        // Programs that tests run beside themselves
+        .executableTarget(
+            name: "Simulation",
+            dependencies: [
+                "HTTPSource", "StoreSync", "SyncStoreSQLite", "SyncStore", "SyncModel", "JSONMapper",
+                "OneWaySynchronizer", "TestSupport",
+            ], path: "Tests/Simulation", swiftSettings: settings),
 
         // Fuzz targets, each built alone with --sanitize=fuzzer
         .executableTarget(

@@ -107,23 +107,39 @@ extension StoreTransaction {
 
     /// Deletes every object.
     ///
-    /// - Throws: `StoreError.deletionDenied` where entities of different roots deny each other's deletion in a circle; the store's own errors.
+    /// - Throws: The store's own errors.
     public func erase() async throws {
         // All of one root at a time; what is denied to one object is allowed once its dependents are gone.
         var roots = model.layouts.filter { $0.parent == nil }
+        var hasReleased = false
         while !roots.isEmpty {
             var left: [EntityLayout] = []
-            var denial: (any Error)?
             for root in roots {
-                do {
-                    try await remove(StoreQuery(root.name))
-                } catch let error as StoreError {
-                    denial = error
+                do { try await remove(StoreQuery(root.name)) } catch let error as StoreError {
+                    if hasReleased { throw error }
                     left.append(root)
                 }
             }
-            if let denial, left.count == roots.count { throw denial }
+            if !left.isEmpty, left.count == roots.count {
+                // They deny one another's deletion, in a circle.
+                try await release()
+                hasReleased = true
+            }
             roots = left
+        }
+    }
+
+    /// Takes off all links that stand in the way of a deletion.
+    private func release() async throws {
+        for layout in model.layouts {
+            for relationship in layout.relationships
+            where relationship.source == layout.index && relationship.declaration.deleteRule == .deny {
+                var batch = LinkBatch(relationship, mode: .replace)
+                try await fetch(StoreQuery(layout.name), batchRowCount: 1000) { records in
+                    for stored in records { batch.append(stored.row, to: []) }
+                }
+                _ = try await link(batch)
+            }
         }
     }
 }

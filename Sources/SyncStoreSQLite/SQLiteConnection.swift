@@ -10,6 +10,8 @@ final class SQLiteConnection {
     private let handle: OpaquePointer
     private var statements: [String: SQLiteStatement] = [:]
     private let rowSets = RowSets()
+    /// What breaks off its statements.
+    let interruption: SQLiteInterruption
     private var batchTables: [Int: SQLiteBatchTable] = [:]
     /// How many statements are kept prepared.
     private static let statementLimit = 200
@@ -33,12 +35,15 @@ final class SQLiteConnection {
             throw error
         }
         handle = opened
-        sqlite3_busy_timeout(opened, busyTimeout)
+        interruption = SQLiteInterruption(busyTimeout: busyTimeout)
+        interruption.install(on: opened)
         addFunctions()
     }
 
     deinit {
-        // Statements are finalized by their owners; the handle is closed with the last of them.
+        // Statements are finalized by their owners; the handle is closed with the last of them, and asks nobody any more.
+        sqlite3_progress_handler(handle, 0, nil, nil)
+        sqlite3_busy_handler(handle, nil, nil)
         sqlite3_close_v2(handle)
     }
 
@@ -163,10 +168,10 @@ private final class RowSets {
 
 extension SQLiteError {
     /// What the connection says about its last call.
-    init(_ connection: OpaquePointer, code: Int32, statement: String?) {
+    init(_ connection: OpaquePointer, code: Int32, statement: String?, boundStatement: String? = nil) {
         let extended = sqlite3_extended_errcode(connection)
         self.init(
             code: extended & 0xFF == code & 0xFF ? extended : code,
-            message: String(cString: sqlite3_errmsg(connection)), statement: statement)
+            message: String(cString: sqlite3_errmsg(connection)), statement: statement, boundStatement: boundStatement)
     }
 }

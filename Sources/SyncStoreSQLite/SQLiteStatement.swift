@@ -40,10 +40,17 @@ final class SQLiteStatement {
             sqlite3_reset(handle)
             return false
         default:
-            let error = SQLiteError(connection, code: code, statement: text)
+            let error = SQLiteError(connection, code: code, statement: text, boundStatement: boundText)
             sqlite3_reset(handle)
             throw error
         }
+    }
+
+    /// The beginning of the text with the values that are bound.
+    private var boundText: String? {
+        guard sqlite3_bind_parameter_count(handle) > 0, let expanded = sqlite3_expanded_sql(handle) else { return nil }
+        defer { sqlite3_free(expanded) }
+        return String(String(cString: expanded).prefix(4000))
     }
 
     /// Runs it to its end, whatever rows it gives.

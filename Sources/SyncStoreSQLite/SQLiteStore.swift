@@ -85,7 +85,7 @@ public final class SQLiteStore: Store {
         try await writer.prepareSchema()
     }
 
-    /// Changes the store, all or nothing; see `Store`.
+    /// Changes the store, all or nothing; see `Store`. A cancellation breaks off the statement that runs, and the wait for another process.
     ///
     /// - Throws: Besides what `Store` says, `SQLiteError`: code 5 where another process writes for longer than the busy timeout, 8 for a store
     ///   that was opened read-only, 13 for a full disk.
@@ -96,41 +96,51 @@ public final class SQLiteStore: Store {
             throw SQLiteError(code: 8, message: "the store was opened for reading alone")
         }
         return try await queue.run {
-            try await writer.beginWriting()
-            let transaction = SQLTransaction(writer, model: model, batchRowCount: 1000)
-            do {
-                let result = try await body(transaction)
-                try Task.checkCancellation()
-                transaction.end()
-                try await writer.commit()
-                return result
-            } catch {
-                transaction.end()
-                await writer.rollback()
-                throw error
+            let cancellation = SQLiteCancellation()
+            return try await withTaskCancellationHandler {
+                try await writer.beginWriting(cancellation)
+                let transaction = SQLTransaction(writer, model: model, batchRowCount: 1000)
+                do {
+                    let result = try await body(transaction)
+                    try Task.checkCancellation()
+                    transaction.end()
+                    try await writer.commit()
+                    return result
+                } catch {
+                    transaction.end()
+                    await writer.rollback()
+                    throw error
+                }
+            } onCancel: {
+                cancellation.request()
             }
         }
     }
 
-    /// Reads what was committed last; see `Store`.
+    /// Reads what was committed last; see `Store`. A cancellation breaks off the statement that runs.
     ///
-    /// - Throws: Besides what `Store` says, `SQLiteError`.
+    /// - Throws: Besides what `Store` says, `SQLiteError`, and `CancellationError` from a read that was broken off.
     public func read<Result: Sendable>(
         _ body: @Sendable (any StoreReader) async throws -> Result
     ) async throws -> Result {
         let reader =
             idleReaders.withLock { $0.popLast() }
             ?? SQLiteWorker(settings, schema: schema, label: "SQLiteStore reader")
-        try await reader.beginReading()
-        let transaction = SQLTransaction(reader, model: model, batchRowCount: 1000)
-        let result: Swift.Result<Result, any Error>
-        do { result = .success(try await body(transaction)) } catch { result = .failure(error) }
-        transaction.end()
-        await reader.rollback()
-        idleReaders.withLock { idle in
-            if idle.count < Self.idleReaderLimit { idle.append(reader) }
+        let cancellation = SQLiteCancellation()
+        return try await withTaskCancellationHandler {
+            try await reader.beginReading(cancellation)
+            let transaction = SQLTransaction(reader, model: model, batchRowCount: 1000)
+            let result: Swift.Result<Result, any Error>
+            do { result = .success(try await body(transaction)) } catch { result = .failure(error) }
+            transaction.end()
+            await reader.rollback()
+            idleReaders.withLock { idle in
+                if idle.count < Self.idleReaderLimit { idle.append(reader) }
+            }
+            return try result.get()
+        } onCancel: {
+            cancellation.request()
         }
-        return try result.get()
     }
 }
 

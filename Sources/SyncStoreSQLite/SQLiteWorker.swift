@@ -40,25 +40,47 @@ actor SQLiteWorker: SQLWorker {
     // MARK: Transactions
 
     /// Begins a transaction that writes, as soon as no other process does.
-    func beginWriting() throws {
-        try opened().execute("BEGIN IMMEDIATE")
-    }
-
-    /// Begins a transaction that reads what is committed now.
-    func beginReading() throws {
+    ///
+    /// - Parameter cancellation: What breaks off waiting, and every statement until the transaction ends.
+    func beginWriting(_ cancellation: SQLiteCancellation) throws {
         let connection = try opened()
-        try connection.execute("BEGIN")
-        // The state is that of the first read.
-        do { _ = try connection.integer("SELECT count(*) FROM sqlite_master") } catch {
-            try? connection.execute("ROLLBACK")
+        connection.interruption.cancellation = cancellation
+        do { try interruptible { try connection.execute("BEGIN IMMEDIATE") } } catch {
+            connection.interruption.cancellation = nil
             throw error
         }
     }
 
-    /// Makes the transaction's changes last; if that fails, they are undone.
+    /// Begins a transaction that reads what is committed now.
+    ///
+    /// - Parameter cancellation: What breaks off every statement until the transaction ends.
+    func beginReading(_ cancellation: SQLiteCancellation) throws {
+        let connection = try opened()
+        connection.interruption.cancellation = cancellation
+        do {
+            try interruptible {
+                try connection.execute("BEGIN")
+                // The state is that of the first read.
+                _ = try connection.integer("SELECT count(*) FROM sqlite_master")
+            }
+        } catch {
+            rollback()
+            throw error
+        }
+    }
+
+    /// Has an error that came of a cancellation be one.
+    private func interruptible<Result>(_ body: () throws -> Result) throws -> Result {
+        do { return try body() } catch let error as SQLiteError where connection?.interruption.caused(error) == true {
+            throw CancellationError()
+        }
+    }
+
+    /// Makes the transaction's changes last; if that fails, they are undone. It is not broken off any more.
     func commit() throws {
         closeCursors()
         let connection = try opened()
+        connection.interruption.cancellation = nil
         do { try connection.execute("COMMIT") } catch {
             rollback()
             throw error
@@ -68,6 +90,7 @@ actor SQLiteWorker: SQLWorker {
     /// Undoes the transaction's changes.
     func rollback() {
         closeCursors()
+        connection?.interruption.cancellation = nil
         guard let connection, connection.isInTransaction else { return }
         // It fails only where SQLite has rolled back already.
         try? connection.execute("ROLLBACK")
@@ -80,14 +103,16 @@ actor SQLiteWorker: SQLWorker {
     /// - Returns: What the cursor is known by.
     func openCursor(_ query: StoreQuery) throws -> Int {
         lastCursor += 1
-        cursors[lastCursor] = try SQLiteCursor(query, queries: queries, connection: try opened())
+        cursors[lastCursor] = try interruptible {
+            try SQLiteCursor(query, queries: queries, connection: try opened())
+        }
         return lastCursor
     }
 
     /// Reads the next objects of a cursor; none after the last.
     func next(_ cursor: Int, count: Int) throws -> [StoredRecord] {
         guard let found = cursors[cursor] else { throw StoreError.transactionEnded }
-        return try found.next(count)
+        return try interruptible { try found.next(count) }
     }
 
     /// Ends a cursor.
@@ -101,15 +126,17 @@ actor SQLiteWorker: SQLWorker {
 
     func count(_ query: StoreQuery) throws -> Int {
         let connection = try opened()
-        return try connection.withRowSet(of: query) { rowSet in
-            let statement = try queries.count(query, rowSet: rowSet)
-            return Int(try connection.integer(statement.text, statement.bindings) ?? 0)
+        return try interruptible {
+            try connection.withRowSet(of: query) { rowSet in
+                let statement = try queries.count(query, rowSet: rowSet)
+                return Int(try connection.integer(statement.text, statement.bindings) ?? 0)
+            }
         }
     }
 
     func links(_ relationship: RelationshipLayout, of sources: [Int64]) throws -> [StoreLink] {
         try schema.model.check(relationship)
-        return try opened().links(relationship, of: sources, queries)
+        return try interruptible { try opened().links(relationship, of: sources, queries) }
     }
 
     // MARK: Writing
@@ -120,17 +147,23 @@ actor SQLiteWorker: SQLWorker {
         let layout = try schema.model.layout(of: batch, handles: handles)
         let merge = merges[layout.index] ?? SQLiteMerge(layout.index, schema: schema)
         defer { merges[layout.index] = merge }
-        return try merge.run(batch, handles: handles, links: links, policy: policy, connection: try opened())
+        return try interruptible {
+            try merge.run(batch, handles: handles, links: links, policy: policy, connection: try opened())
+        }
     }
 
     func link(_ batch: LinkBatch) throws -> LinkResult {
         try schema.model.check(batch.relationship)
-        let linking = try SQLiteLinking(batch, queries: queries, connection: try opened())
-        return try linking.run()
+        return try interruptible {
+            let linking = try SQLiteLinking(batch, queries: queries, connection: try opened())
+            return try linking.run()
+        }
     }
 
     func remove(_ query: StoreQuery, reportsKeys: Bool) throws -> RemovalResult {
-        try SQLiteRemoval(queries, connection: try opened()).run(query, reportsKeys: reportsKeys)
+        try interruptible {
+            try SQLiteRemoval(queries, connection: try opened()).run(query, reportsKeys: reportsKeys)
+        }
     }
 }
 

@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// What goes wrong leaves the old state or the new one, says why, and is over with the next transaction.
-@Suite(.enabled(if: PostgresServer.isInstalled, "\(SharedPostgres.absence)"))
+@Suite(.enabled(if: PostgresServer.isInstalled, "\(SharedPostgres.absence)"), .serialized)
 struct PostgresFaultTests {
     /// Runs a function with a server of its own.
     private func withServer(

@@ -3,10 +3,10 @@ import Foundation
 import OneWaySynchronizer
 import SyncStorePostgres
 
-/// Takes a lease again and again: `lease URL NAME MILLISECONDS LABEL`, until its standard input ends.
+/// Takes a lease again and again: `postgres-lease URL NAME MILLISECONDS LABEL`, until its standard input ends.
 ///
 /// It says `+ LABEL` when it has it, and `- LABEL` just before it gives it back, at the next line of its input.
-enum LeaseRole {
+enum PostgresLeaseRole {
     static func run(_ arguments: [String]) async throws {
         guard arguments.count == 4, let milliseconds = Int64(arguments[2]) else { throw UsageError() }
         let lease = PostgresLease(arguments[1], at: arguments[0], duration: .milliseconds(milliseconds))

@@ -6,9 +6,11 @@ import Foundation
 @main
 struct TestChild {
     private static var roles: [String: @Sendable ([String]) async throws -> Void] {
-        var roles: [String: @Sendable ([String]) async throws -> Void] = ["sync": SyncRole.run]
+        var roles: [String: @Sendable ([String]) async throws -> Void] = [
+            "sync": SyncRole.run, "lease": LeaseRole.run,
+        ]
         #if Postgres
-        roles["lease"] = LeaseRole.run
+        roles["postgres-lease"] = PostgresLeaseRole.run
         roles["work"] = WorkRole.run
         #endif
         return roles

@@ -39,6 +39,14 @@ enum ConformanceModel {
                 Relationship("owner", toOne: "Person", inverse: "badge")
             }
             Entity("Event", attributes: [Attribute("text", .string)], relationships: [])
+            Entity("Shelf", identity: "id") {
+                Attribute("id", .int64)
+                Relationship("books", toMany: "Book", deleteRule: .deny)
+            }
+            Entity("Book", identity: "id") {
+                Attribute("id", .int64)
+                Relationship("place", toOne: "Shelf", deleteRule: .deny)
+            }
             Entity("Shape", abstract: true, identity: "id") {
                 Attribute("id", .int64)
             }

@@ -10,6 +10,7 @@ enum RemovalChecks {
         ("what was deleted is named on request", keys),
         ("an identity is free once its object is gone", identity),
         ("a store is emptied", erase),
+        ("a store is emptied of what denies one another's deletion", circle),
     ]
 
     private static func rules(_ store: any Store) async throws {
@@ -99,6 +100,22 @@ enum RemovalChecks {
             try expect(
                 try await transaction.record("Person", key: .row(result.rows[0]))?.record["name"], .null, "its name")
             _ = former
+        }
+    }
+
+    private static func circle(_ store: any Store) async throws {
+        try await store.transaction { transaction in
+            let shelf = try await transaction.put("Shelf", ["id": 1]).rows[0]
+            let book = try await transaction.put("Book", ["id": 1], ["id": 2]).rows
+            try await transaction.tie("Shelf", shelf, "books", book)
+            try await transaction.tie("Book", book[0], "place", [shelf])
+        }
+        try await expect(.deletionDenied(entity: "Shelf", relationship: "books"), "a shelf with books") {
+            try await store.transaction { _ = try await $0.remove(StoreQuery("Shelf")) }
+        }
+        try await store.erase()
+        for entity in ["Shelf", "Book"] {
+            try expect(try await store.count(StoreQuery(entity)), 0, "objects of \(entity)")
         }
     }
 

@@ -1,0 +1,75 @@
+import CSQLite
+import Synchronization
+
+/// Whether a transaction is to be broken off; set by whoever cancels it, from any thread, and looked at by the statements of that one.
+///
+/// `sqlite3_interrupt` would not do: it is for whatever a connection does at that moment, which may be the next transaction already.
+final class SQLiteCancellation: Sendable {
+    private let isRequestedFlag = Atomic(false)
+
+    var isRequested: Bool {
+        isRequestedFlag.load(ordering: .acquiring)
+    }
+
+    func request() {
+        isRequestedFlag.store(true, ordering: .releasing)
+    }
+}
+
+/// Breaks off what a connection does, or waits for, once its transaction is cancelled.
+///
+/// Used by the connection's thread alone.
+final class SQLiteInterruption {
+    /// The transaction's; nil where nothing is to be broken off.
+    var cancellation: SQLiteCancellation?
+    private let busyTimeout: Int32
+    /// How many of SQLite's instructions are run from one look to the next: some microseconds' worth.
+    private static let instructionCount: Int32 = 4096
+    /// How long it waits for a lock before it tries again, in milliseconds: the first times, then always the last.
+    private static let delays: [Int32] = [1, 2, 5, 10, 15, 20, 25]
+
+    /// - Parameter busyTimeout: How long to wait for locks of others, in milliseconds.
+    init(busyTimeout: Int32) {
+        self.busyTimeout = busyTimeout
+    }
+
+    private var isRequested: Bool {
+        cancellation?.isRequested ?? false
+    }
+
+    /// Has a connection ask, which must not outlive this.
+    func install(on handle: OpaquePointer) {
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        sqlite3_progress_handler(
+            handle, Self.instructionCount,
+            { context in
+                guard let context else { return 0 }
+                return Unmanaged<SQLiteInterruption>.fromOpaque(context).takeUnretainedValue().isRequested ? 1 : 0
+            }, context)
+        sqlite3_busy_handler(
+            handle,
+            { context, count in
+                guard let context else { return 0 }
+                return Unmanaged<SQLiteInterruption>.fromOpaque(context).takeUnretainedValue().wait(count) ? 1 : 0
+            }, context)
+    }
+
+    /// Waits for somebody else's lock.
+    ///
+    /// - Parameter count: How often it has been waited for already.
+    /// - Returns: Whether to try again.
+    private func wait(_ count: Int32) -> Bool {
+        let longest = Self.delays[Self.delays.count - 1]
+        let count = Int(count)
+        let waited =
+            Self.delays.prefix(count).reduce(0, +) + longest * Int32(max(count - Self.delays.count, 0))
+        guard waited < busyTimeout, !isRequested else { return false }
+        sqlite3_sleep(min(count < Self.delays.count ? Self.delays[count] : longest, busyTimeout - waited))
+        return true
+    }
+
+    /// Whether an error came of a cancellation.
+    func caused(_ error: SQLiteError) -> Bool {
+        isRequested && (error.primaryCode == SQLITE_INTERRUPT || error.primaryCode == SQLITE_BUSY)
+    }
+}

@@ -1,0 +1,37 @@
+import BenchmarkSupport
+
+/// The first sync of a file of users, by a store and by what one would write with `JSONDecoder` and GRDB.
+@main
+enum StoreComparison {
+    static func main() async throws {
+        let counts = [100_000, 1_000_000]
+        var cases: [String: @Sendable () async throws -> Int] = [:]
+        for count in counts {
+            cases["memory-store-\(count)"] = { try await Users(count: count).sync() }
+            cases["memory-grdb-\(count)"] = { try Users(count: count).insertByHand() }
+        }
+        let memory = MemoryProbe(cases)
+        if try await memory.runIfChild() { return }
+
+        let options = try BenchmarkOptions()
+        var report = BenchmarkReport(options: options)
+        let count = counts[options.isFull ? 1 : 0]
+        if options.includes("first") {
+            let users = try Users(count: count)
+            let measured = try await measure(
+                runs: options.isFull ? 1 : 3, warmup: options.isFull ? 0 : 1,
+                [
+                    BenchmarkCase("first-store", n: count) { try await users.sync() },
+                    BenchmarkCase("first-grdb", n: count) { try users.insertByHand() },
+                ])
+            let store = measured[0].seconds
+            report.add(measured, against: "first-store") { measurement in
+                [("rows/s", .number(Double(measurement.n) / measurement.seconds))]
+                    + (measurement.name == "first-grdb" ? [("times slower", .number(measurement.seconds / store))] : [])
+            }
+        }
+        if options.includes("memory") {
+            for name in ["memory-store", "memory-grdb"] { report.add(memory.row(of: "\(name)-\(count)", n: count)) }
+        }
+    }
+}

@@ -1,0 +1,127 @@
+import Foundation
+import SyncModel
+import SyncStore
+import SyncStoreSQL
+import Testing
+
+/// What is written for SQLite, word by word. What it does is for the stores' tests.
+@Suite struct SQLTextTests {
+    private let schema: SQLSchema
+
+    init() throws {
+        schema = SQLSchema(
+            try Model {
+                Entity("Person", identity: "id") {
+                    Attribute("id", .int64)
+                    Attribute("name", .string)
+                    Attribute("born", .date)
+                    Relationship("boss", toOne: "Person", inverse: "staff")
+                    Relationship("staff", toMany: "Person", ordered: true, inverse: "boss", deleteRule: .deny)
+                    Relationship("tags", toMany: "Tag", ordered: true, deleteRule: .cascade)
+                }
+                Entity("Employee", parent: "Person") { Attribute("salary", .decimal) }
+                Entity("Tag", identity: "name") { Attribute("name", .string) }
+            }, naming: SQLNaming(tables: ["Tag": "labels"], columns: ["Person.name": "full name"]))
+    }
+
+    @Test func tablesAreNatural() {
+        let lines = schema.tables.flatMap { table in
+            [table.creation()] + table.indices.map { $0.creation(on: table.name) }
+        }
+        #expect(
+            lines == [
+                #"CREATE TABLE "Person" ("_id" INTEGER PRIMARY KEY, "_entity" TEXT NOT NULL, "id" INTEGER, "full name" TEXT, "#
+                    + #""born" DATETIME, "salary" TEXT, "boss" INTEGER REFERENCES "Person"("_id") ON DELETE NO ACTION "#
+                    + #"DEFERRABLE INITIALLY DEFERRED, "boss_position" INTEGER)"#,
+                #"CREATE UNIQUE INDEX "Person_identity" ON "Person" ("id", "_entity")"#,
+                #"CREATE INDEX "Person_boss" ON "Person" ("boss") WHERE "boss" IS NOT NULL"#,
+                #"CREATE TABLE "labels" ("_id" INTEGER PRIMARY KEY, "name" TEXT)"#,
+                #"CREATE UNIQUE INDEX "Tag_identity" ON "labels" ("name")"#,
+                #"CREATE TABLE "Person_tags" ("Person" INTEGER NOT NULL REFERENCES "Person"("_id") ON DELETE CASCADE "#
+                    + #"DEFERRABLE INITIALLY DEFERRED, "Tag" INTEGER NOT NULL REFERENCES "labels"("_id") ON DELETE CASCADE "#
+                    + #"DEFERRABLE INITIALLY DEFERRED, "position" INTEGER, PRIMARY KEY ("Person", "Tag"))"#,
+                #"CREATE INDEX "Person_tags_Tag" ON "Person_tags" ("Tag")"#,
+            ])
+    }
+
+    @Test(arguments: [
+        (#"name = "O'Neill""#, #"t."full name" = ?"#, [SQLBinding.text("O'Neill")]),
+        ("id > 3 and id <= 9", #"(t."id" > ?) AND (t."id" <= ?)"#, [.integer(3), .integer(9)]),
+        (
+            "not (name = null or id in (1, 2))", #"NOT ((t."full name" IS NULL) OR (t."id" IN (?, ?)))"#,
+            [.integer(1), .integer(2)]
+        ),
+        ("id < 2.5", #"t."id" < ?"#, [.real(2.5)]),
+        (
+            "name beginswith 'é'",
+            #"(length(CAST(t."full name" AS BLOB)) >= 2 AND substr(CAST(t."full name" AS BLOB), 1, 2) = ?)"#,
+            [.blob(Data([0xC3, 0xA9]))]
+        ),
+        (
+            "boss.boss.id = 1",
+            #"(SELECT (SELECT r2."id" FROM "Person" r2 WHERE r2."_id" = r1."boss") FROM "Person" r1 WHERE r1."_id" = t."boss") = ?"#,
+            [.integer(1)]
+        ),
+        ("boss = null", #"t."boss" IS NULL"#, []),
+        ("staff.@count > 1", #"(SELECT count(*) FROM "Person" r1 WHERE r1."boss" = t."_id") > ?"#, [.integer(1)]),
+        ("tags.@count = 0", #"(SELECT count(*) FROM "Person_tags" r1 WHERE r1."Person" = t."_id") = ?"#, [.integer(0)]),
+    ])
+    func predicatesBindTheirValues(text: String, sql: String, bindings: [SQLBinding]) throws {
+        let query = StoreQuery("Person", where: try RecordPredicate(parsing: text))
+        let statement = try SQLQueries(schema).rows(query, rowSet: nil)
+        #expect(statement.text == #"SELECT t."_id" FROM "Person" t WHERE (\#(sql))"#)
+        #expect(statement.bindings == bindings)
+    }
+
+    @Test func queriesAreOrderedAndCut() throws {
+        let query = StoreQuery(
+            "Employee", rows: .except(RowSet([7])),
+            orderedBy: [Ordering("salary", ascending: false, nulls: .last), Ordering("boss.name")], limit: 5, offset: 2)
+        let queries = SQLQueries(schema)
+        let source = #"FROM "Person" t WHERE t."_entity" IN ('Employee') AND NOT sync_contains(?, t."_id")"#
+        #expect(
+            try queries.records(query, rowSet: 3)
+                == SQLStatementText(
+                    #"SELECT t."_id", t."_entity", t."id", t."full name", t."born", t."salary" \#(source) "#
+                        + #"ORDER BY t."salary" COLLATE sync_decimal DESC NULLS LAST, "#
+                        + #"(SELECT r1."full name" FROM "Person" r1 WHERE r1."_id" = t."boss") ASC NULLS FIRST, t."_id" "#
+                        + "LIMIT ? OFFSET ?", [.integer(3), .integer(5), .integer(2)]))
+        #expect(
+            try queries.count(query, rowSet: 3)
+                == SQLStatementText(
+                    "SELECT count(*) FROM (SELECT 1 \(source) LIMIT ? OFFSET ?) s",
+                    [.integer(3), .integer(5), .integer(2)]))
+        #expect(
+            try queries.rows(StoreQuery("Tag", rows: .only([1, 2])), rowSet: nil)
+                == SQLStatementText(
+                    #"SELECT t."_id" FROM "labels" t WHERE t."_id" IN (SELECT value FROM json_each(?))"#,
+                    [.rows([1, 2])]))
+    }
+
+    @Test func deletionsGatherWhatGoesWithThem() {
+        let removal = SQLRemoval(schema)
+        #expect(removal.cascades.map(\.relationship) == ["tags"])
+        #expect(
+            removal.cascades.map(\.statement) == [
+                "INSERT OR IGNORE INTO temp.sync_doomed (family, row, round) SELECT 1, p.target, ?1 + 1 "
+                    + #"FROM temp.sync_doomed d JOIN (SELECT "Person" AS source, "Tag" AS target FROM "Person_tags") p "#
+                    + "ON p.source = d.row WHERE d.family = 0 AND d.round = ?1"
+            ])
+        #expect(
+            removal.denials.map(\.statement) == [
+                #"SELECT o."_entity" FROM temp.sync_doomed d JOIN (SELECT "boss" AS source, "_id" AS target FROM "Person" "#
+                    + #"WHERE "boss" IS NOT NULL) p ON p.source = d.row JOIN "Person" o ON o."_id" = d.row "#
+                    + "WHERE d.family = 0 AND NOT EXISTS (SELECT 1 FROM temp.sync_doomed x WHERE x.family = 0 AND x.row = p.target) "
+                    + "LIMIT 1"
+            ])
+        #expect(
+            removal.keys(family: 0)
+                == #"SELECT o."_id", o."_entity", o."id" FROM temp.sync_doomed d JOIN "Person" o ON o."_id" = d.row "#
+                + "WHERE d.family = 0 ORDER BY d.row")
+        #expect(
+            removal.counts(family: 1) == "SELECT 'Tag', count(*) FROM temp.sync_doomed WHERE family = 1")
+        #expect(
+            removal.deletion(family: 1)
+                == #"DELETE FROM "labels" WHERE "_id" IN (SELECT row FROM temp.sync_doomed WHERE family = 1)"#)
+    }
+}

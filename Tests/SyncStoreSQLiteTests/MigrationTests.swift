@@ -1,0 +1,300 @@
+import Foundation
+import JSONMapper
+import StoreSync
+import SyncModel
+import SyncStore
+import SyncStoreSQL
+import TestSupport
+import Testing
+
+@testable import SyncStoreSQLite
+
+/// A file of one model, opened with another.
+@Suite struct MigrationTests {
+    private let folder: TemporaryDirectory
+    private let path: String
+
+    init() throws {
+        folder = try TemporaryDirectory()
+        path = folder.url.appending(path: "store.sqlite").path
+    }
+
+    // MARK: Relationships
+
+    @Test func newRelationshipsLeadNowhereAndCanBeFilled() async throws {
+        try await fill(Self.people(), #"[{"id":1,"name":"a"},{"id":2}]"#)
+        let store = try await open(
+            Self.people {
+                Relationship("boss", toOne: "Person", inverse: "staff")
+                Relationship("staff", toMany: "Person", ordered: true, inverse: "boss")
+                Relationship("friends", toMany: "Person", inverse: "friends")
+            })
+        let nowhere = "boss = null and staff.@count = 0 and friends.@count = 0"
+        #expect(try await rows(store, where: nowhere) == [1, 2])
+        try await sync(#"[{"id":1,"friends_ids":[2]},{"id":2,"boss_id":1}]"#, into: store)
+        #expect(try await rows(store, where: "boss.id = 1 and friends.@count = 1") == [2])
+    }
+
+    @Test func droppedRelationshipsTakeTheirColumnsAndTablesWithThem() async throws {
+        let before = try Self.people {
+            Relationship("boss", toOne: "Person")
+            Relationship("friends", toMany: "Person")
+        }
+        try await fill(before, #"[{"id":1},{"id":2,"boss_id":1,"friends_ids":[1]}]"#)
+        #expect(try tables() == ["Person", "Person_friends"])
+        let store = try await open(Self.people())
+        #expect(try tables() == ["Person"])
+        #expect(try columns("Person") == ["_id", "id", "name"])
+        #expect(try await rows(store) == [1, 2])
+    }
+
+    @Test func renamedRelationshipsKeepTheirLinks() async throws {
+        let before = try Self.people {
+            Relationship("boss", toOne: "Person", inverse: "staff")
+            Relationship("staff", toMany: "Person", inverse: "boss")
+            Relationship("friends", toMany: "Person", ordered: true)
+        }
+        try await fill(before, #"[{"id":1},{"id":2,"boss_id":1,"friends_ids":[3,1]},{"id":3}]"#)
+        let store = try await open(
+            Self.people {
+                Relationship("leader", toOne: "Person", inverse: "team", formerName: "boss")
+                Relationship("team", toMany: "Person", inverse: "leader", formerName: "staff")
+                Relationship("mates", toMany: "Person", ordered: true, formerName: "friends")
+            })
+        #expect(try await rows(store, where: "leader.id = 1") == [2])
+        let stored = try await store.store.records(StoreQuery("Person", where: Key("id") == 2), with: ["mates"])
+        #expect(stored.first?.record[related: "mates"] == .many([.identity(3), .identity(1)]))
+        #expect(try tables() == ["Person", "Person_mates"])
+    }
+
+    @Test(arguments: [
+        Relationship("other", toMany: "Person"), Relationship("other", toMany: "Person", ordered: true),
+    ])
+    func aRelationshipOfAnotherKindIsRefused(relationship: Relationship) async throws {
+        try await fill(Self.people { Relationship("other", toOne: "Person") }, #"[{"id":1,"other_id":1}]"#)
+        try await expectRefusal(.changedRelationship(entity: "Person", relationship: "other")) {
+            try Self.people { relationship }
+        }
+    }
+
+    @Test func aRelationshipThatLeadsElsewhereIsRefused() async throws {
+        let tag = Entity("Tag", identity: "id") { Attribute("id", .int64) }
+        let before = try Self.people(with: [tag]) { Relationship("other", toOne: "Person") }
+        try await fill(before, #"[{"id":1,"other_id":1}]"#)
+        try await expectRefusal(.changedRelationship(entity: "Person", relationship: "other")) {
+            try Self.people(with: [tag]) { Relationship("other", toOne: "Tag") }
+        }
+    }
+
+    @Test func aRelationshipIsOrderedFromThenOn() async throws {
+        try await fill(
+            Self.people { Relationship("friends", toMany: "Person") },
+            #"[{"id":1,"friends_ids":[2,3]},{"id":2},{"id":3}]"#)
+        let store = try await open(Self.people { Relationship("friends", toMany: "Person", ordered: true) })
+        let names = ["friends"]
+        let found = try await store.store.records(StoreQuery("Person", where: Key("id") == 1), with: names)
+        #expect(Set(found.first?.record[related: "friends"]?.keys ?? []) == [.identity(2), .identity(3)])
+        try await sync(#"[{"id":1,"friends_ids":[3,2]},{"id":2},{"id":3}]"#, into: store)
+        let then = try await store.store.records(StoreQuery("Person", where: Key("id") == 1), with: names)
+        #expect(then.first?.record[related: "friends"] == .many([.identity(3), .identity(2)]))
+    }
+
+    // MARK: Entities
+
+    @Test func aFamilyIsMadeAndGivenUp() async throws {
+        try await fill(Self.people(), #"[{"id":1,"name":"a"}]"#)
+        let employee = Entity("Employee", parent: "Person") { Attribute("salary", .double, default: 10.0) }
+        let store = try await open(Self.people(with: [employee]))
+        #expect(try columns("Person") == ["_id", "_entity", "id", "name", "salary"])
+        try await sync(#"[{"id":2,"salary":5},{"id":3}]"#, entity: "Employee", into: store)
+        #expect(try await rows(store) == [1, 2, 3])
+        #expect(try await store.store.count(StoreQuery("Employee", where: Key("salary") == 10.0)) == 1)
+        // Its objects go with it.
+        let narrowed = try await open(Self.people())
+        #expect(try await rows(narrowed) == [1])
+        #expect(try columns("Person") == ["_id", "id", "name"])
+    }
+
+    @Test func anAttributeOfASubEntityComesAndGoes() async throws {
+        let plain = Entity("Employee", parent: "Person") {}
+        try await fill(Self.people(with: [plain]), #"[{"id":1}]"#)
+        try await fill(Self.people(with: [plain]), #"[{"id":2}]"#, entity: "Employee", operations: [.insert])
+        let paid = Entity("Employee", parent: "Person") { Attribute("salary", .int32, default: 7) }
+        let store = try await open(Self.people(with: [paid]))
+        #expect(try await store.store.count(StoreQuery("Employee", where: Key("salary") == 7)) == 1)
+        #expect(try SQLiteConnection.count("Person WHERE salary IS NULL", at: path) == 1)
+        _ = try await open(Self.people(with: [plain]))
+        #expect(try columns("Person") == ["_id", "_entity", "id", "name"])
+    }
+
+    @Test func whatLedToADroppedEntityLeadsNowhere() async throws {
+        let tag = Entity("Tag", identity: "id") { Attribute("id", .int64) }
+        let before = try Self.people(with: [tag]) {
+            Relationship("tag", toOne: "Tag")
+            Relationship("tags", toMany: "Tag")
+        }
+        try await fill(before, #"[{"id":1,"tag":{"id":5},"tags":[{"id":6}]}]"#)
+        let store = try await open(Self.people())
+        #expect(try tables() == ["Person"])
+        #expect(try await rows(store) == [1])
+    }
+
+    @Test func anEntityThatMovesToAnotherFamilyIsRefused() async throws {
+        let free = Entity("Robot", identity: "id") { Attribute("id", .int64) }
+        try await fill(Self.people(with: [free]), "[]")
+        try await expectRefusal(.movedEntity(entity: "Robot")) {
+            try Self.people(with: [Entity("Robot", parent: "Person") {}])
+        }
+    }
+
+    // MARK: Types
+
+    @Test(arguments: [
+        (AttributeType.int16, AttributeType.int64, "7", Value.int(7)), (.int32, .int64, "7", .int(7)),
+        (.int16, .double, "7", .double(7)), (.int32, .double, "-7", .double(-7)),
+        (.float, .double, "0.5", .double(0.5)),
+        (.int64, .decimal, "9007199254740993", .decimal(Decimal(9_007_199_254_740_993))),
+        (.uri, .string, #""http://a/b""#, .string("http://a/b")),
+        (.uuid, .string, #""6f9619ff-8b86-d011-b42d-00c04fc964ff""#, .string("6F9619FF-8B86-D011-B42D-00C04FC964FF")),
+    ])
+    func aWiderTypeTakesOver(from: AttributeType, to: AttributeType, json: String, value: Value) async throws {
+        func model(_ type: AttributeType) throws -> Model {
+            try Self.people(attributes: [Attribute("extra", type)])
+        }
+        try await fill(model(from), #"[{"id":1,"extra":\#(json)},{"id":2}]"#)
+        let store = try await open(model(to))
+        #expect(try await store.store.records(StoreQuery("Person")).map { $0.record["extra"] } == [value, .null])
+        // The same again is the same.
+        let result = try await sync(
+            #"[{"id":1,"extra":\#(to == .string ? value.quoted : json)},{"id":2}]"#, into: store)
+        #expect(result.isUnchanged)
+    }
+
+    @Test(arguments: [
+        (AttributeType.int64, AttributeType.int32), (.int64, .double), (.double, .float), (.double, .int64),
+        (.string, .int64), (.decimal, .double), (.date, .string), (.bool, .int16), (.binary, .string),
+        (.string, .uuid),
+    ])
+    func aNarrowerTypeIsRefused(from: AttributeType, to: AttributeType) async throws {
+        try await fill(Self.people(attributes: [Attribute("extra", from)]), #"[{"id":1}]"#)
+        try await expectRefusal(.narrowedType(entity: "Person", attribute: "extra")) {
+            try Self.people(attributes: [Attribute("extra", to)])
+        }
+    }
+
+    // MARK: Tables of others
+
+    @Test func tablesThatExistAlreadyAreSyncedInto() async throws {
+        try SQLiteConnection(path: path, isReadOnly: false, busyTimeout: 0).execute(
+            """
+            CREATE TABLE people (id INTEGER PRIMARY KEY, full_name TEXT NOT NULL DEFAULT '', boss_id INTEGER
+                REFERENCES people (id) ON DELETE SET NULL, remark TEXT DEFAULT 'none');
+            INSERT INTO people VALUES (1, 'Ada', NULL, 'first'), (2, 'Bob', 1, 'second')
+            """)
+        var options = SQLiteStore.Options()
+        options.naming = SQLNaming(
+            tables: ["Person": "people"], columns: ["Person.name": "full_name", "Person.boss": "boss_id"],
+            rowColumn: "rowid")
+        let model = try Self.people { Relationship("boss", toOne: "Person") }
+        let store = try await open(model, options)
+        #expect(try await rows(store, where: "boss.id = 1") == [2])
+        let result = try await sync(
+            #"[{"id":2,"name":"Bob","boss_id":3},{"id":3,"name":"Eve"}]"#, into: store)
+        #expect(result.counts.inserted == 1 && result.counts.deleted == 1 && result.counts.updated == 1)
+        #expect(
+            try SQLiteConnection.count(
+                "people WHERE (id = 2 AND boss_id = 3 AND remark = 'second') OR (id = 3 AND remark = 'none')", at: path)
+                == 2)
+        #expect(try await sync(#"[{"id":2,"boss_id":3},{"id":3}]"#, into: store).isUnchanged)
+    }
+
+    @Test func aTableThatLacksAColumnIsRefused() async throws {
+        try SQLiteConnection(path: path, isReadOnly: false, busyTimeout: 0)
+            .execute("CREATE TABLE Person (_id INTEGER PRIMARY KEY, id INTEGER)")
+        try await expectRefusal(.missingColumn(table: "Person", column: "name")) { try Self.people() }
+    }
+
+    // MARK: Terms
+
+    /// People, and what is added to them.
+    private static func people(
+        with others: [Entity] = [], attributes: [Attribute] = [],
+        @ModelBuilder<EntityProperty> _ properties: () -> [EntityProperty] = { [] }
+    ) throws -> Model {
+        var person = Entity("Person", identity: "id") {
+            Attribute("id", .int64)
+            Attribute("name", .string)
+            for property in properties() { property }
+        }
+        person.attributes += attributes
+        return try Model([person] + others)
+    }
+
+    private func open(_ model: Model, _ options: SQLiteStore.Options = .init()) async throws -> JSONStore {
+        let mapper = try RecordMapper(model)
+        return try JSONStore(try await SQLiteStore(mapper.model, at: .file(path), options: options), mapper: mapper)
+    }
+
+    private func fill(
+        _ model: Model, _ json: String, entity: String = "Person", operations: SyncOperations = .all
+    ) async throws {
+        try await open(model).sync(
+            .bytes(Array(json.utf8)), into: entity, options: StoreSyncOptions(operations: operations))
+    }
+
+    @discardableResult
+    private func sync(_ json: String, entity: String = "Person", into store: JSONStore) async throws -> StoreSyncResult
+    {
+        try await store.sync(
+            .bytes(Array(json.utf8)), into: entity,
+            options: StoreSyncOptions(operations: entity == "Person" ? .all : .all.subtracting(.delete)))
+    }
+
+    /// The keys of people.
+    private func rows(_ store: JSONStore, where text: String? = nil) async throws -> [Int64] {
+        let predicate = try text.map { try RecordPredicate(parsing: $0) } ?? .constant(true)
+        return try await store.store.records(StoreQuery("Person", where: predicate)).compactMap { stored in
+            if case .int(let id) = stored.record["id"] { id } else { nil }
+        }.sorted()
+    }
+
+    private func tables() throws -> [String] {
+        try SQLiteConnection.texts(
+            "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_%' ESCAPE '\\' ORDER BY name",
+            at: path)
+    }
+
+    private func columns(_ table: String) throws -> [String] {
+        try SQLiteConnection.texts("SELECT name FROM pragma_table_info('\(table)')", at: path)
+    }
+
+    /// A model that does not fit, and leaves the file as it was.
+    private func expectRefusal(_ error: SQLSchemaError, _ model: () throws -> Model) async throws {
+        let model = try model()
+        let before = try SQLiteConnection.texts("SELECT quote(sql) FROM sqlite_master", at: path)
+        await #expect(throws: error) { try await open(model) }
+        #expect(try SQLiteConnection.texts("SELECT quote(sql) FROM sqlite_master", at: path) == before)
+    }
+}
+
+extension SQLiteConnection {
+    /// The first column of all rows.
+    fileprivate static func texts(_ statement: String, at path: String) throws -> [String] {
+        let connection = try SQLiteConnection(path: path, isReadOnly: false, busyTimeout: 0)
+        let statement = try connection.prepare(statement)
+        var texts: [String] = []
+        while try statement.step() { texts.append(statement.text(at: 0)) }
+        return texts
+    }
+
+    fileprivate static func count(_ table: String, at path: String) throws -> Int64? {
+        try SQLiteConnection(path: path, isReadOnly: false, busyTimeout: 0).integer("SELECT count(*) FROM \(table)")
+    }
+}
+
+extension Value {
+    /// A text as JSON.
+    fileprivate var quoted: String {
+        if case .string(let text) = self { "\"\(text)\"" } else { "null" }
+    }
+}

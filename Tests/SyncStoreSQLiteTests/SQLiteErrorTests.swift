@@ -1,0 +1,26 @@
+import Foundation
+import SyncStoreSQL
+import TestSupport
+import Testing
+
+@testable import SyncStoreSQLite
+
+@Suite struct SQLiteErrorTests {
+    @Test func boundValuesAreForDebuggingAlone() throws {
+        let folder = try TemporaryDirectory()
+        let path = folder.url.appending(path: "store.sqlite").path
+        let connection = try SQLiteConnection(path: path, isReadOnly: false, busyTimeout: 0)
+        try connection.execute("CREATE TABLE user (email TEXT UNIQUE)")
+        let insertion = try connection.prepare("INSERT INTO user VALUES (?)")
+        try insertion.run([.text("ada@example.com")])
+        let error = #expect(throws: SQLiteError.self) { try insertion.run([.text("ada@example.com")]) }
+        #expect(error?.code == 2067)
+        #expect(
+            error?.description
+                == "SQLite: UNIQUE constraint failed: user.email (code 2067) in: INSERT INTO user VALUES (?)")
+        #expect(error?.debugDescription.hasSuffix("INSERT INTO user VALUES ('ada@example.com')") == true)
+        // Without values, both are the same.
+        let other = #expect(throws: SQLiteError.self) { try connection.execute("SELECT nothing") }
+        #expect(other?.debugDescription == other?.description)
+    }
+}
