@@ -38,7 +38,7 @@ let package = Package(
             name: "Demo",
             dependencies: [
                 "OneWaySynchronizer", "LoopbackServer", "SyncModel", "CoreDataModel", "JSONMapper", "SyncStore",
-                "StoreSync", "HTTPSource", "SyncStoreSQLite",
+                "StoreSync", "HTTPSource", "SyncStoreSQLite", "SyncStorePostgres",
             ], path: "Demo", swiftSettings: settings),
         .target(name: "SyncModel", swiftSettings: settings),
         .target(name: "CoreDataModel", dependencies: ["SyncModel"], swiftSettings: settings),
@@ -78,8 +78,9 @@ let package = Package(
         .testTarget(
             name: "DemoTests",
             dependencies: [
-                "Demo", "HTTPSource", "LoopbackServer", "OneWaySynchronizer", "SyncModel", "CoreDataModel", "JSONMapper",
-                "StoreSync", "TestSupport",
+                "Demo", "HTTPSource", "LoopbackServer", "OneWaySynchronizer", "SyncModel", "CoreDataModel",
+                "JSONMapper",
+                "StoreSync", "PostgresTestSupport", "TestSupport",
             ], swiftSettings: settings),
         .testTarget(name: "SyncModelTests", dependencies: ["SyncModel", "TestSupport"], swiftSettings: settings),
         .testTarget(
@@ -103,6 +104,8 @@ let package = Package(
                 "OneWaySynchronizer", "TestSupport",
             ], swiftSettings: settings),
         .testTarget(
+            name: "SimulationTests", dependencies: ["Simulation", "TestSupport"], swiftSettings: settings),
+        .testTarget(
             name: "ScenarioTests",
             dependencies: [
                 "OneWaySynchronizer", "SyncModel", "CoreDataModel", "JSONMapper", "SyncStore", "SyncStoreTesting",
@@ -119,7 +122,11 @@ let package = Package(
             ],
             swiftSettings: settings),
         .executableTarget(
-            name: "TestChild", dependencies: ["StoreSync", "SyncStoreSQLite", "SyncStore", "JSONMapper", "SyncModel"],
+            name: "TestChild",
+            dependencies: [
+                "StoreSync", "SyncStoreSQLite", "SyncStorePostgres", "SyncStore", "JSONMapper", "SyncModel",
+                "OneWaySynchronizer",
+            ],
             path: "Tests/TestChild", swiftSettings: settings),
         .target(
             name: "PostgresTestSupport",
@@ -129,8 +136,16 @@ let package = Package(
             name: "SyncStorePostgresTests",
             dependencies: [
                 "SyncStorePostgres", "SyncStoreSQL", "SyncStore", "SyncStoreTesting", "SyncModel", "OneWaySynchronizer",
-                "PostgresTestSupport", "TestSupport",
+                "PostgresTestSupport", "TestSupport", "TestChild",
             ], swiftSettings: settings),
+
+        // Programs that tests run beside themselves
+        .executableTarget(
+            name: "Simulation",
+            dependencies: [
+                "HTTPSource", "StoreSync", "SyncStoreSQLite", "SyncStore", "SyncModel", "JSONMapper",
+                "OneWaySynchronizer", "TestSupport",
+            ], path: "Tests/Simulation", swiftSettings: settings),
 
         // Fuzz targets, each built alone with --sanitize=fuzzer
         .executableTarget(
@@ -169,6 +184,11 @@ let package = Package(
                 "StoreSync", "SyncStorePostgres", "JSONMapper", "BenchmarkSupport", "StoreBenchmarkSupport",
                 "PostgresTestSupport", "TestSupport",
             ], path: "Tests/Benchmarks/PostgresBenchmark", swiftSettings: settings),
+        .executableTarget(
+            name: "WorkQueueBenchmark",
+            dependencies: [
+                "OneWaySynchronizer", "SyncStorePostgres", "BenchmarkSupport", "PostgresTestSupport", "TestSupport",
+            ], path: "Tests/Benchmarks/WorkQueueBenchmark", swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -83,7 +83,7 @@ enum Usage {
             Options:
               --entity NAME          what the objects are
               --model MODEL          an .xcdatamodeld, an .xcdatamodel or its XML; without it a model is made of the JSON
-              --store STORE          sqlite:PATH, or memory: (default), which ends with the command
+              --store STORE          sqlite:PATH, postgres://…, or memory: (default), which ends with the command
               --key-path A.B         the keys that lead to the array
               --dialect sync|groot   how the model says what keys mean (default sync); groot needs --model
               --operations LIST      what may be done, commas between: insert, update, delete, insertRelationships,
@@ -106,9 +106,9 @@ enum Usage {
             A server that says that nothing has changed costs a request, and nothing is written. A request is made up
             to 5 times when it fails in a way that may pass.
 
-            The model of a database is kept beside it, in PATH.model.xml, and used from then on where --model is not
-            given. Another --model adapts the database to it: what that model does not have is dropped. One process at
-            a time syncs into a database; another one says who does, and waits.
+            The model of a database is kept with it (of a file beside it, in PATH.model.xml), and used from then on
+            where --model is not given. Another --model adapts the database to it: what that model does not have is
+            dropped. One process at a time syncs into a database; another one says who does, and waits.
 
             Exit codes: 0 done, 1 failed, 64 wrong arguments, 130 stopped by Ctrl-C.
             """
@@ -116,11 +116,11 @@ enum Usage {
             """
             Prints the objects of a store as a JSON array, with what they are related to.
 
-            Usage: Demo export --entity NAME --store sqlite:PATH [options]
+            Usage: Demo export --entity NAME --store sqlite:PATH|postgres://… [options]
 
             Options:
               --entity NAME                       what the objects are
-              --store sqlite:PATH                 the database, which is not changed
+              --store STORE                       the database, which is not changed
               --model MODEL                       an .xcdatamodeld, an .xcdatamodel or its XML; without it the model
                                                   that is kept beside the database
               --dialect sync|groot                how the model says what keys are written (default sync)

@@ -29,7 +29,7 @@ struct ExportCommand {
     }
 
     private func export() async throws {
-        let mapper = try RecordMapper(try model(), dialect: arguments.dialect)
+        let mapper = try RecordMapper(try await model(), dialect: arguments.dialect)
         let store = try JSONStore(try await arguments.store.openForReading(mapper.model), mapper: mapper)
         var options = ExportOptions()
         options.relationships = arguments.relationships
@@ -42,9 +42,9 @@ struct ExportCommand {
         console.print()
     }
 
-    private func model() throws -> Model {
+    private func model() async throws -> Model {
         if let file = arguments.model { return try ModelChoice.given(file, warn: console.printError).model }
-        guard let kept = try arguments.store.keptModel() else { throw StoreLocationError.noModel }
+        guard let kept = try await arguments.store.keptModel() else { throw StoreLocationError.noModel }
         return kept
     }
 }

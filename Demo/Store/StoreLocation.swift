@@ -1,7 +1,11 @@
 import CoreDataModel
 import Foundation
+import OneWaySynchronizer
 import SyncModel
 import SyncStore
+#if Postgres
+import SyncStorePostgres
+#endif
 import SyncStoreSQLite
 
 /// Where objects are kept.
@@ -10,6 +14,8 @@ enum StoreLocation: Hashable, Sendable {
     case memory
     /// In an SQLite database; its model is kept in a file beside it, so that it need not be given or made again.
     case sqlite(String)
+    /// In a PostgreSQL database, whose model is kept in it.
+    case postgres(String)
 
     /// Reads what a person writes; nil where it is no store.
     init?(_ text: String) {
@@ -17,59 +23,101 @@ enum StoreLocation: Hashable, Sendable {
             self = .memory
         } else if text.hasPrefix("sqlite:"), text != "sqlite:" {
             self = .sqlite(String(text.dropFirst("sqlite:".count)))
+        } else if text.hasPrefix("postgres://") || text.hasPrefix("postgresql://") {
+            self = .postgres(text)
         } else {
             return nil
         }
     }
 
-    /// The file with the model that the store was last opened with; nil where nothing is kept.
-    var modelFile: URL? {
+    /// The file with the model that a database was last opened with.
+    private static func modelFile(of path: String) -> URL {
+        URL(filePath: path + ".model.xml")
+    }
+
+    /// The model that the store was last opened with; nil if there is none yet.
+    ///
+    /// - Throws: ``StoreLocationError/noModel`` for a database without one; `ModelFileError` for one that cannot be read.
+    func keptModel() async throws -> Model? {
         switch self {
-        case .memory: nil
-        case .sqlite(let path): URL(filePath: path + ".model.xml")
+        case .memory: return nil
+        case .sqlite(let path):
+            let file = Self.modelFile(of: path)
+            if FileManager.default.fileExists(atPath: file.path) { return try ModelFile(contentsOf: file).model }
+            if FileManager.default.fileExists(atPath: path) { throw StoreLocationError.noModel }
+            return nil
+        #if Postgres
+        case .postgres(let address):
+            let note = try await PostgresStore.note(at: address)
+            if let text = note.text { return try ModelFile(xml: Data(text.utf8)).model }
+            if note.isStore { throw StoreLocationError.noModel }
+            return nil
+        #else
+        case .postgres: throw StoreLocationError.noPostgres
+        #endif
         }
     }
 
-    /// The model that the store was last opened with; nil if there is none.
-    func keptModel() throws(ModelFileError) -> Model? {
-        guard let modelFile, FileManager.default.fileExists(atPath: modelFile.path) else { return nil }
-        return try ModelFile(contentsOf: modelFile).model
-    }
-
-    /// Whether there is a database already.
-    var exists: Bool {
-        guard case .sqlite(let path) = self else { return false }
-        return FileManager.default.fileExists(atPath: path)
-    }
-
     /// What lets one process at a time sync into it; nil where no other can.
-    var lease: SQLiteLease? {
-        guard case .sqlite(let path) = self else { return nil }
-        return SQLiteLease(for: path)
+    var lease: (any SyncLease)? {
+        switch self {
+        case .memory: return nil
+        case .sqlite(let path): return SQLiteLease(for: path)
+        #if Postgres
+        case .postgres(let address):
+            return PostgresLease("the objects of the database", at: address)
+        #else
+        case .postgres: return nil
+        #endif
+        }
     }
 
     /// Opens the store to change it, adapts it to the model, and keeps that.
     func open(_ model: Model) async throws -> any Store {
-        guard case .sqlite(let path) = self, let modelFile else { return MemoryStore(model) }
-        let xml = try model.coreDataXML()
-        let store = try await SQLiteStore(model, at: .file(path))
-        if try keptModel() != model { try xml.write(to: modelFile, options: .atomic) }
-        return store
+        switch self {
+        case .memory: return MemoryStore(model)
+        case .sqlite(let path):
+            let xml = try model.coreDataXML()
+            let store = try await SQLiteStore(model, at: .file(path))
+            let file = Self.modelFile(of: path)
+            if (try? Data(contentsOf: file)) != xml { try xml.write(to: file, options: .atomic) }
+            return store
+        #if Postgres
+        case .postgres(let address):
+            let text = String(decoding: try model.coreDataXML(), as: UTF8.self)
+            let store = try await PostgresStore(model, at: address)
+            if try await PostgresStore.note(at: address).text != text { try await store.write(note: text) }
+            return store
+        #else
+        case .postgres: throw StoreLocationError.noPostgres
+        #endif
+        }
     }
 
     /// Opens the store for a plan, which must not even adapt it: one that does not exist is planned for in memory.
     ///
     /// - Throws: ``StoreLocationError`` for a database of another model.
     func openForPlan(_ model: Model) async throws -> any Store {
-        guard case .sqlite(let path) = self, exists else { return MemoryStore(model) }
-        guard try keptModel() == model else { throw StoreLocationError.otherModel }
-        return try await SQLiteStore(model, at: .file(path))
+        if case .memory = self { return MemoryStore(model) }
+        guard let kept = try await keptModel() else { return MemoryStore(model) }
+        guard kept == model else { throw StoreLocationError.otherModel }
+        return try await open(model)
     }
 
     /// Opens the store to read it.
     func openForReading(_ model: Model) async throws -> any Store {
-        guard case .sqlite(let path) = self else { return MemoryStore(model) }
-        return try await SQLiteStore(model, at: .readOnlyFile(path))
+        switch self {
+        case .memory: return MemoryStore(model)
+        case .sqlite(let path): return try await SQLiteStore(model, at: .readOnlyFile(path))
+        #if Postgres
+        case .postgres(let address):
+            var options = PostgresStore.Options()
+            options.isReadOnly = true
+            return try await PostgresStore(model, at: address, options: options)
+        #else
+        case .postgres: throw StoreLocationError.noPostgres
+        #endif
+        }
     }
 }
 
@@ -79,10 +127,14 @@ enum StoreLocationError: Error, CustomStringConvertible {
     case otherModel
     /// There is no model beside the database.
     case noModel
+    /// The program has no client for PostgreSQL.
+    case noPostgres
 
     var description: String {
         switch self {
         case .otherModel: "no plan without a change: the database was made by another model"
+        case .noPostgres:
+            "this Demo was built without PostgreSQL; swift run --traits Postgres Demo … builds it in (it needs libpq)"
         case .noModel: "no model is kept beside the database; --model is needed"
         }
     }
@@ -91,6 +143,6 @@ enum StoreLocationError: Error, CustomStringConvertible {
 extension ArgumentScanner {
     /// A store.
     mutating func store(of option: String) throws(UsageError) -> StoreLocation {
-        try value(of: option, as: "sqlite:PATH or memory:", StoreLocation.init)
+        try value(of: option, as: "sqlite:PATH, postgres://… or memory:", StoreLocation.init)
     }
 }

@@ -23,7 +23,7 @@ struct ServerSync {
 
     /// The model that was given or kept, or one made of the first page.
     func modelChoice(warn: (String) -> Void) async throws -> ModelChoice {
-        if let choice = try arguments.modelChoice(warn: warn) { return choice }
+        if let choice = try await arguments.modelChoice(warn: warn) { return choice }
         var bytes: [UInt8] = []
         if case .changed(let run) = try await source.begin(after: nil, keyPath: arguments.keyPath),
             case .chunks(let chunks) = try await run.next()?.json

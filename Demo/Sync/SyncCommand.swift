@@ -43,7 +43,7 @@ struct SyncCommand {
     // MARK: A file
 
     private func sync(_ file: InputFile) async throws -> SyncOutcome {
-        let (choice, source) = try open(file)
+        let (choice, source) = try await open(file)
         let store = try await arguments.open(choice.model)
         let result =
             arguments.isPlan
@@ -53,8 +53,8 @@ struct SyncCommand {
     }
 
     /// Finds the model, and where the JSON is to be read from then.
-    private func open(_ input: InputFile) throws -> (ModelChoice, JSONSource) {
-        if let choice = try arguments.modelChoice(warn: console.printError) {
+    private func open(_ input: InputFile) async throws -> (ModelChoice, JSONSource) {
+        if let choice = try await arguments.modelChoice(warn: console.printError) {
             return (choice, .chunks(input.chunks(willRead: progress(of: input))))
         }
         let layout = JSONLayout.array(at: arguments.keyPath, acceptsSingleObject: true)
@@ -150,10 +150,9 @@ extension SyncArguments {
     /// The model that was given, or is kept; nil if it has to be made of the JSON.
     ///
     /// - Throws: ``StoreLocationError/noModel`` for a database without one.
-    func modelChoice(warn: (String) -> Void) throws -> ModelChoice? {
+    func modelChoice(warn: (String) -> Void) async throws -> ModelChoice? {
         if let model { return try .given(model, warn: warn) }
-        if let kept = try store.keptModel() { return ModelChoice(model: kept, origin: .kept) }
-        if store.exists { throw StoreLocationError.noModel }
+        if let kept = try await store.keptModel() { return ModelChoice(model: kept, origin: .kept) }
         return nil
     }
 

@@ -44,13 +44,14 @@ actor PayloadReader {
     ///   - keyPath: The keys that lead to the array; empty for the document itself.
     ///   - entity: The entity of its objects.
     ///   - captures: Key paths beside the objects, of which the values are wanted.
+    ///   - acceptsSingleObject: Whether an object in the array's place counts as an array of it.
     ///   - flag: The field of an element that says that the object is gone; nil where there is none.
     /// - Throws: `MappingError.unknownEntity`; `JSONError` for a file that cannot be opened, or a number that JSON has not.
     init(
         _ source: JSONSource, at keyPath: String, mapper: RecordMapper, entity: String, options: RecordReader.Options,
-        capturing captures: [String] = [], flag: JSONProbe? = nil
+        capturing captures: [String] = [], acceptsSingleObject: Bool = true, flag: JSONProbe? = nil
     ) throws {
-        let layout = JSONLayout.array(at: keyPath, acceptsSingleObject: true).capturing(captures)
+        let layout = JSONLayout.array(at: keyPath, acceptsSingleObject: acceptsSingleObject).capturing(captures)
         switch source {
         case .bytes(let bytes): json = JSONReader(bytes: bytes, layout: layout)
         case .file(let path): json = try JSONReader(file: path, layout: layout)

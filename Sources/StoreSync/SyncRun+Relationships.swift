@@ -11,21 +11,15 @@ extension SyncRun {
         since relatingsBefore: [RelationshipLayout: Int]
     ) async throws {
         let layout = group.mapping.layout
-        var entries: [Int: [Int64: RelationshipSlices.Entry]] = [:]
-        for entry in group.relationships.entries {
-            let row = result.rows[entry.row]
-            guard row != 0, origin.policy.updates || result.changes[entry.row] == .inserted else { continue }
-            entries[entry.relationship, default: [:]][row] = entry
-        }
-        for (index, entries) in entries.sorted(by: { $0.key < $1.key }) {
+        for (index, entries) in entries(of: group, result, origin).enumerated() where !entries.isEmpty {
             let relationship = layout.relationships[index]
             var elements = try NestedElements(relationship, mapper: mapper, keepsJSON: rules.willInsert != nil)
-            for (row, entry) in entries.sorted(by: { ($0.value.row, $0.key) < ($1.value.row, $1.key) }) {
+            for entry in entries {
                 let element = origin.elementIndex(group.elementIndices[entry.row])
                 let isSuitable = try group.relationships.read(entry) { cursor in
                     try elements.add(
-                        &cursor, of: row, isNew: result.changes[entry.row] == .inserted, index: element,
-                        holdsIdentifiers: entry.holdsIdentifiers)
+                        &cursor, of: result.rows[entry.row], isNew: result.changes[entry.row] == .inserted,
+                        index: element, holdsIdentifiers: entry.holdsIdentifiers)
                 }
                 if !isSuitable, rules.isImport {
                     throw StoreSyncError.unsuitableRelationship(
@@ -35,6 +29,21 @@ extension SyncRun {
             try await relate(
                 &elements, by: relationship, of: layout, before: relatingsBefore[relationship, default: 0])
         }
+    }
+
+    /// What objects are to be related to, by relationship; the last word on each object, in the order of their rows.
+    private func entries(
+        of group: MappedBatch.Group, _ result: MergeResult, _ origin: Origin
+    ) -> [[RelationshipSlices.Entry]] {
+        let count = group.mapping.layout.relationships.count
+        var known = Array(repeating: RowSet(), count: count)
+        var entries: [[RelationshipSlices.Entry]] = Array(repeating: [], count: count)
+        for entry in group.relationships.entries.reversed() {
+            let row = result.rows[entry.row]
+            guard row != 0, origin.policy.updates || result.changes[entry.row] == .inserted else { continue }
+            if known[entry.relationship].insert(row) { entries[entry.relationship].append(entry) }
+        }
+        return entries.map { $0.reversed() }
     }
 
     private func relate(
@@ -111,7 +120,8 @@ extension SyncRun {
         var naming = owning
         for source in sources {
             deferred.forget(source.row, relationship)
-            let rows = source.ordinals.lazy.map { targets[$0] }.filter { $0 != 0 }
+            var rows: [Int64] = []
+            for ordinal in source.ordinals where targets[ordinal] != 0 { rows.append(targets[ordinal]) }
             if deletes, source.holdsObjects {
                 owning.append(source.row, to: rows)
             } else {

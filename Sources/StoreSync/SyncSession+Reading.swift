@@ -21,13 +21,16 @@ struct PageReading {
     var captures: [String] = []
     /// The field that says that an object is gone.
     var flag: JSONProbe?
+    /// Whether an object in the array's place counts as an array of it.
+    var acceptsSingleObject = true
     /// Called after each batch, and at the end.
     var observe: (PayloadReader.Progress) -> Void = { _ in }
 
     private var options: RecordReader.Options {
         let rowCount = run.transaction.batchRowCount
         return RecordReader.Options(
-            batchRowCount: rowCount, batchByteCount: max(1 << 20, rowCount << 9), keepsRelationships: session.rules.relates, acceptsIdentifiers: session.rules.isImport ? nil : false)
+            batchRowCount: rowCount, batchByteCount: max(1 << 20, rowCount << 9),
+            keepsRelationships: session.rules.relates, acceptsIdentifiers: session.rules.isImport ? nil : false)
     }
 
     /// Whether a hook wants to see the JSON of objects that are new.
@@ -37,7 +40,7 @@ struct PageReading {
     func read(_ page: JSONSource) async throws {
         let payload = try PayloadReader(
             page, at: session.options.keyPath, mapper: session.mapper, entity: session.entity, options: options,
-            capturing: captures, flag: flag)
+            capturing: captures, acceptsSingleObject: acceptsSingleObject, flag: flag)
         try await isHooked || flag != nil ? readApart(payload) : readStraight(payload)
         observe(await payload.progress)
     }

@@ -9,6 +9,10 @@ struct SyncTally {
         var seen = RowSet()
         /// Those since the payload began anew; nil where it has not.
         var seenAgain: RowSet?
+        /// Those that were seen for the first time in the page that is being read.
+        var fresh: [Int64] = []
+        /// Those that were seen in pages alone that broke off, and were other when they were read again.
+        var abandoned: Set<Int64> = []
         var inserted = RowSet()
         var updated = RowSet()
     }
@@ -27,6 +31,8 @@ struct SyncTally {
     /// Whether an object was left out that may be one of the store's.
     private(set) var mayLackObjects = false
     var toleratedCount = 0
+    /// Whether the payload comes in pages that may break off and be read again.
+    private var hasPages = false
 
     init(_ model: Model) {
         self.model = model
@@ -34,12 +40,28 @@ struct SyncTally {
 
     /// The objects of the payload among those that share a root with an entity.
     func seen(_ layout: EntityLayout) -> RowSet {
-        rows[layout.root].map { $0.seenAgain ?? $0.seen } ?? RowSet()
+        guard let rows = rows[layout.root] else { return RowSet() }
+        let seen = rows.seenAgain ?? rows.seen
+        return rows.abandoned.isEmpty ? seen : RowSet(seen.rows.filter { !rows.abandoned.contains($0) })
     }
 
     /// Says that the whole payload is read once more: what is not seen again is absent.
     mutating func beginAnew() {
-        for root in rows.keys { rows[root]?.seenAgain = RowSet() }
+        for root in rows.keys {
+            rows[root]?.seenAgain = RowSet()
+            rows[root]?.abandoned = []
+        }
+    }
+
+    /// Says that a page begins.
+    mutating func beginPage() {
+        hasPages = true
+        for root in rows.keys { rows[root]?.fresh = [] }
+    }
+
+    /// Says that the page broke off: what was seen in it alone is absent, unless it is seen again.
+    mutating func abandonPage() {
+        for (root, seen) in rows { rows[root]?.abandoned.formUnion(seen.fresh) }
     }
 
     func inserted(_ layout: EntityLayout) -> RowSet {
@@ -55,7 +77,8 @@ struct SyncTally {
         var counts = self.counts[layout.index] ?? StoreSyncResult.Counts()
         for (row, change) in zip(result.rows, result.changes) where change != .none {
             let isNew = rows.seen.insert(row)
-            rows.seenAgain?.insert(row)
+            let isFirst = rows.seenAgain?.insert(row) ?? isNew
+            if hasPages, isFirst || rows.abandoned.remove(row) != nil { rows.fresh.append(row) }
             switch change {
             case .inserted:
                 rows.inserted.insert(row)

@@ -38,9 +38,9 @@ public struct LinkBatch: Sendable {
     }
 
     /// Adds a source, which must not be there yet, with its targets in order.
-    public mutating func append(_ source: Int64, to targets: some Sequence<Int64>) {
+    public mutating func append(_ source: Int64, to targets: [Int64]) {
         sources.append(source)
-        self.targets.append(contentsOf: targets)
+        self.targets += targets
         ends.append(self.targets.count)
     }
 

@@ -39,13 +39,17 @@ public struct RowSet: Sendable {
     @discardableResult
     public mutating func insert(_ row: Int64) -> Bool {
         let (word, bit) = Self.place(of: row)
-        let page = row >> Self.pageShift
-        let isNew = pages[page, default: Self.emptyPage][word] & bit == 0
-        if isNew {
-            pages[page, default: Self.emptyPage][word] |= bit
-            count += 1
-        }
+        let isNew = Self.set(bit, in: &pages[row >> Self.pageShift, default: Self.emptyPage][word])
+        if isNew { count += 1 }
         return isNew
+    }
+
+    /// Sets a bit; its page is looked up once.
+    ///
+    /// - Returns: Whether it was not set before.
+    private static func set(_ bit: UInt64, in word: inout UInt64) -> Bool {
+        defer { word |= bit }
+        return word & bit == 0
     }
 
     /// Takes a row out.

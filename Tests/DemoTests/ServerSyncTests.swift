@@ -7,7 +7,7 @@ import Testing
 
 @testable import Demo
 
-@Suite(.timeLimit(.minutes(1))) struct ServerSyncTests {
+@Suite(.timeLimit(.minutes(5))) struct ServerSyncTests {
     private let folder: TemporaryDirectory
 
     init() throws {
@@ -64,7 +64,8 @@ import Testing
             let console = Console(isTerminal: false) { text, _ in arrivals.append(text) }
             let arguments = arguments(server)
             let command = try await lease.withLease {
-                let command = Task { await DemoCommand.run(arguments, console: console) }
+                // Not under this lease itself, as a task of this one's would be.
+                let command = Task.detached { await DemoCommand.run(arguments, console: console) }
                 try await arrivals.wait(until: { $0.contains { $0.hasPrefix("waiting for ") } })
                 return command
             }

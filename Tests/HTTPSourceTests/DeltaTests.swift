@@ -8,7 +8,7 @@ import SyncStore
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct DeltaTests {
+@Suite(.timeLimit(.minutes(5))) struct DeltaTests {
     private let now = Watched(testDate)
 
     private func source(

@@ -3,7 +3,7 @@ import HTTPSource
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct HeadersTests {
+@Suite(.timeLimit(.minutes(5))) struct HeadersTests {
     @Test func secretsStayWithTheOwnOrigin() async throws {
         let server = ScriptedServer { request, _ in
             switch request.url.absoluteString {

@@ -7,7 +7,7 @@ import StoreSync
 import Testing
 
 /// Servers that lie, over real sockets: a clear error in bounded time, and nothing removed.
-@Suite(.timeLimit(.minutes(1))) struct LiarTests {
+@Suite(.timeLimit(.minutes(5))) struct LiarTests {
     struct Lie: CustomTestStringConvertible, Sendable {
         let testDescription: String
         let response: LoopbackResponse
@@ -94,13 +94,16 @@ import Testing
         }
         try await LoopbackHTTPServer.serving(handler) { server in
             let world = try await SourceWorld()
-            let limits = HTTPClient.Limits(
-                silence: .milliseconds(400), requestDuration: .seconds(1), bodyByteCount: 4 << 20)
+            // Only where the lie is to take too long is there little patience: a busy machine is no liar.
+            let limits =
+                lie.isExpected(HTTPError(url: URL(filePath: "/"), problem: .timedOut))
+                ? HTTPClient.Limits(silence: .milliseconds(400), requestDuration: .seconds(1), bodyByteCount: 4 << 20)
+                : HTTPClient.Limits(bodyByteCount: 4 << 20)
             let client = HTTPClient(limits: limits, retry: RetryPolicy(maxAttempts: 2, baseDelay: .milliseconds(1)))
             let options = StoreSyncOptions(keyPath: "data")
             let good = try #require(URL(string: server.baseURL + "/good"))
             let bad = try #require(URL(string: server.baseURL + "/bad"))
-            try await world.sync(HTTPJSONSource(good, client: client), options)
+            try await world.sync(HTTPJSONSource(good), options)
             let error = await #expect(throws: (any Error).self) {
                 try await world.sync(HTTPJSONSource(bad, client: client), options)
             }

@@ -6,7 +6,7 @@ import StoreSync
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct RetryTests {
+@Suite(.timeLimit(.minutes(5))) struct RetryTests {
     private let clock = ManualClock()
 
     /// Fails the first requests in some way, and answers the next one.

@@ -7,9 +7,11 @@ import Testing
 /// Names, keys and values that try to be SQL stay what they are, in every kind of store.
 @Suite struct InjectionTests {
     private static let words = [
-        #"User"; DROP TABLE "User"; --"#, "'); DELETE FROM sync_doomed; --", "$1", "?", "?1", ":a", "\\", "%", "/*", "--", "a b",
+        #"User"; DROP TABLE "User"; --"#, "'); DELETE FROM sync_doomed; --", "$1", "?", "?1", ":a", "\\", "%", "/*",
+        "--", "a b",
         "xmin", "ctid", "pg_class", "text", "uuid", "order", "row", "_id", "_entity", "c0", "place", "é",
-        String(repeating: "long", count: 40), String(repeating: "long", count: 40) + "er", "\"", "'", "''", "\u{1}", "select 1",
+        String(repeating: "long", count: 40), String(repeating: "long", count: 40) + "er", "\"", "'", "''", "\u{1}",
+        "select 1",
     ]
 
     @Test(arguments: StoreKind.all, 0..<8 as Range<UInt64>)

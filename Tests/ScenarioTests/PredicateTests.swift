@@ -45,7 +45,8 @@ import Testing
     }
 
     private static let attributes: [(name: String, type: AttributeType)] = [
-        ("whole", .int64), ("real", .double), ("exact", .decimal), ("text", .string), ("moment", .date), ("flag", .bool),
+        ("whole", .int64), ("real", .double), ("exact", .decimal), ("text", .string), ("moment", .date),
+        ("flag", .bool),
         ("small", .int16), ("single", .float), ("bytes", .binary), ("id", .uuid), ("link", .uri),
     ]
 
@@ -98,14 +99,19 @@ import Testing
         let byte = UInt8(number + 3)
         if Int.random(in: 0..<5, using: &random) == 0 { return .null }
         switch Self.attributes[slot].type {
-        case .int64: return .int([.max, .min, 1 << 53 + 2].randomElement(using: &random).flatMap {
-            number == 3 ? $0 : nil } ?? Int64(number))
+        case .int64:
+            return .int(
+                [.max, .min, 1 << 53 + 2].randomElement(using: &random).flatMap {
+                    number == 3 ? $0 : nil
+                } ?? Int64(number))
         case .int16, .int32: return .int(Int64(number))
         case .double: return .double(number == 3 ? 0x1p53 + 2 : Double(number) / 2)
         case .float: return .double(Double(Float(number) / 3))
         case .decimal: return .decimal(decimals[number + 3])
         case .string:
-            let texts = ["a", "ab", "é", "e\u{301}", "B%", "", "b%a", "\u{0}\u{2}x", "\u{1}", "\u{0}\u{1}", "\u{2}a", "\\U"]
+            let texts = [
+                "a", "ab", "é", "e\u{301}", "B%", "", "b%a", "\u{0}\u{2}x", "\u{1}", "\u{0}\u{1}", "\u{2}a", "\\U",
+            ]
             return .string(texts[Int.random(in: texts.indices, using: &random)])
         case .date: return .date(Timestamp(microseconds: Int64(number) * 40_000_000_000_000_001))
         case .bool: return .bool(number > 0)
@@ -116,7 +122,8 @@ import Testing
     }
 
     private let decimals: [Decimal] = [
-        "-5.25", "0", "0.0001", "123456789012345678901234567890.12345678", "10000", "-0.00000000000000000000000000000001",
+        "-5.25", "0", "0.0001", "123456789012345678901234567890.12345678", "10000",
+        "-0.00000000000000000000000000000001",
         "99999999.9999",
     ].compactMap { Decimal(string: $0) }
 }

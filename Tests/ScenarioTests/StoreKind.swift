@@ -14,10 +14,11 @@ struct StoreKind: Sendable, CustomTestStringConvertible {
     /// Runs a function with what makes an empty store for the objects of a model.
     let use: @Sendable (@Sendable (StoreConformance.MakeStore) async throws -> Void) async throws -> Void
 
-    static let all = [
-        StoreKind(name: "MemoryStore") { try await $0 { MemoryStore($0) } },
-        StoreKind(name: "SQLiteStore") { try await $0 { try await SQLiteStore($0, at: .memory) } },
-    ] + postgres
+    static let all =
+        [
+            StoreKind(name: "MemoryStore") { try await $0 { MemoryStore($0) } },
+            StoreKind(name: "SQLiteStore") { try await $0 { try await SQLiteStore($0, at: .memory) } },
+        ] + postgres
 
     #if Postgres
     private static let postgres =

@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// What goes wrong leaves the old state or the new one, says why, and is over with the next transaction.
-@Suite(.enabled(if: PostgresServer.isInstalled, "\(SharedPostgres.absence)"))
+@Suite(.enabled(if: PostgresServer.isInstalled, "\(SharedPostgres.absence)"), .serialized)
 struct PostgresFaultTests {
     /// Runs a function with a server of its own.
     private func withServer(
@@ -175,7 +175,7 @@ struct PostgresFaultTests {
                     END $$;
                 CREATE TRIGGER fail AFTER INSERT OR UPDATE OR DELETE ON "User" FOR EACH ROW EXECUTE FUNCTION fail()
                 """)
-            let again = "ALTER SEQUENCE tries RESTART"
+            let again = "SELECT setval('tries', 1, false)"
             try await store.put([3], name: "b")
             #expect(try await store.names() == [#""a""#, #""a""#, #""b""#])
             try await store.transaction { transaction in
@@ -292,7 +292,9 @@ struct PostgresFaultTests {
     // MARK: No room
 
     /// A tablespace that is full: a small file system in memory, which only root can make.
-    @Test(.enabled(if: getuid() == 0 && FileManager.default.isExecutableFile(atPath: "/bin/mount"), "only root can mount"))
+    @Test(
+        .enabled(if: getuid() == 0 && FileManager.default.isExecutableFile(atPath: "/bin/mount"), "only root can mount")
+    )
     func aFullDiskLeavesTheOldState() async throws {
         try await withServer { server in
             guard let disk = try await SmallDisk(for: server) else { return }

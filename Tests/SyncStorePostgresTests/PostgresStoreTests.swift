@@ -138,7 +138,9 @@ struct PostgresStoreTests {
             let memory = MemoryStore(model)
             var batch = RecordBatch(of: try model.layout(of: "User"))
             // Same cells, other cells, absent cells, no identity, and back again.
-            for (id, name) in [(1, "a"), (1, "a"), (2, "x"), (1, "b"), (2, nil), (1, "a"), (2, "y"), (nil, "n"), (2, "y")] {
+            for (id, name) in [
+                (1, "a"), (1, "a"), (2, "x"), (1, "b"), (2, nil), (1, "a"), (2, "y"), (nil, "n"), (2, "y"),
+            ] {
                 batch.beginRecord()
                 if let id { batch.setInt(Int64(id), at: 0) }
                 if let name { batch.setValue(.string(name), at: 1) }

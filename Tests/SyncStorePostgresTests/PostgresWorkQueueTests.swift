@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// Passes whose items are downloaded by workers, all in this process.
-@Suite(.enabled(if: SharedPostgres.isAvailable, "\(SharedPostgres.absence)"))
+@Suite(.enabled(if: SharedPostgres.isAvailable, "\(SharedPostgres.absence)"), .timeLimit(.minutes(3)))
 struct PostgresWorkQueueTests {
     private typealias Downloader = @Sendable (ScriptedProcessor.Call) async throws -> Void
 
@@ -169,7 +169,7 @@ struct PostgresWorkQueueTests {
         try await SharedPostgres.withDatabase { database in
             let queue = queue(database) { options in
                 options.maximumAttempts = 2
-                options.visibilityTimeout = .milliseconds(900)
+                options.visibilityTimeout = .seconds(6)
             }
             let holder = ScriptedProcessor(source: items(2))
             let shared = queue.sharing(holder)
@@ -206,7 +206,7 @@ struct PostgresWorkQueueTests {
 
     @Test func aPassThatBeginsTakesTheQueueOver() async throws {
         try await SharedPostgres.withDatabase { database in
-            let queue = queue(database) { $0.visibilityTimeout = .milliseconds(900) }
+            let queue = queue(database) { $0.visibilityTimeout = .seconds(6) }
             let first = Task {
                 try await Synchronizer(processor: queue.sharing(ScriptedProcessor(source: items(3)))).sync()
             }

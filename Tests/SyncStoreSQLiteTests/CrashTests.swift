@@ -8,7 +8,7 @@ import Testing
 @testable import SyncStoreSQLite
 
 /// Processes that are killed while they sync into a file.
-@Suite(.timeLimit(.minutes(2))) struct CrashTests {
+@Suite(.timeLimit(.minutes(5))) struct CrashTests {
     private static let ids = 1...60
     private let folder: TemporaryDirectory
     private let path: String

@@ -5,9 +5,16 @@ import Foundation
 /// A role says on standard output, line by line, what it has done, and may wait for lines on standard input.
 @main
 struct TestChild {
-    private static let roles: [String: @Sendable ([String]) async throws -> Void] = [
-        "sync": SyncRole.run
-    ]
+    private static var roles: [String: @Sendable ([String]) async throws -> Void] {
+        var roles: [String: @Sendable ([String]) async throws -> Void] = [
+            "sync": SyncRole.run, "lease": LeaseRole.run,
+        ]
+        #if Postgres
+        roles["postgres-lease"] = PostgresLeaseRole.run
+        roles["work"] = WorkRole.run
+        #endif
+        return roles
+    }
 
     static func main() async {
         let arguments = CommandLine.arguments.dropFirst()

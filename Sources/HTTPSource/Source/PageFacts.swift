@@ -24,7 +24,7 @@ struct PageScanner: BodyInspector {
     ///   - captures: Key paths beside them.
     ///   - cursor: The field of each object that is its cursor.
     init(keyPath: String, captures: [String], cursor: String?) {
-        reader = JSONReader(layout: .array(at: keyPath, acceptsSingleObject: true).capturing(captures))
+        reader = JSONReader(layout: .array(at: keyPath).capturing(captures))
         self.cursor = cursor.map { JSONProbe([$0]) }
     }
 

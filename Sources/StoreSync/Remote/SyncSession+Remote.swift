@@ -89,12 +89,14 @@ private final class RemotePages {
         while let page = try await remote.next() {
             try Task.checkCancellation()
             let problems = run.tally.problems
+            run.tally.beginPage()
             do {
                 digests.append(try await read(page))
                 // What is wrong with an object has been told when it was read first.
                 if passCount > 1 { run.tally.restore(problems, areDoubtful: true) }
             } catch {
                 try await remote.recover(from: error)
+                run.tally.abandonPage()
                 run.tally.restore(problems, areDoubtful: false)
             }
         }
@@ -122,7 +124,7 @@ private final class RemotePages {
                 if !gone.isEmpty { gone.remove(row) }
                 if list != nil { there.insert(row) }
                 digest &+= Self.mixed(row)
-            }, captures: list.map { [$0] } ?? [], flag: flag,
+            }, captures: list.map { [$0] } ?? [], flag: flag, acceptsSingleObject: false,
             observe: { [self] read in
                 if let list { tombstones = read.captured[list] }
                 progress.elementCount = before.elementCount + read.elementCount

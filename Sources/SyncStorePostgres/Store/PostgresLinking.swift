@@ -69,11 +69,13 @@ struct PostgresLinking {
                 assigned += ", \(name) = CASE WHEN p.value <> 0 THEN p.position END"
                 differs += " OR t.\(name) IS DISTINCT FROM p.position"
             case .atEnd:
-                assigned += ", \(name) = CASE WHEN p.value <> 0 THEN p.n + "
+                assigned +=
+                    ", \(name) = CASE WHEN p.value <> 0 THEN p.n + "
                     + "(SELECT coalesce(max(o.\(name)), -1) FROM \(table) o WHERE o.\(column) = p.value) END"
             }
         }
-        let text = "UPDATE \(table) t SET \(assigned) FROM ROWS FROM (unnest($1::bigint[], $2::bigint[], $3::bigint[])) "
+        let text =
+            "UPDATE \(table) t SET \(assigned) FROM ROWS FROM (unnest($1::bigint[], $2::bigint[], $3::bigint[])) "
             + "WITH ORDINALITY AS p(row, value, position, n) WHERE t.\(schema.rowColumn) = p.row AND (\(differs))"
         try connection.run(
             SQLStatementText(
@@ -88,7 +90,8 @@ struct PostgresLinking {
 
     private func remove(_ link: SQLSchema.JoinLink) throws {
         guard !plan.removed.isEmpty else { return }
-        let text = "DELETE FROM \(SQLText.name(link.table)) t USING unnest($1::bigint[], $2::bigint[]) AS p(source, target) "
+        let text =
+            "DELETE FROM \(SQLText.name(link.table)) t USING unnest($1::bigint[], $2::bigint[]) AS p(source, target) "
             + "WHERE t.\(SQLText.name(link.source)) = p.source AND t.\(SQLText.name(link.target)) = p.target"
         try connection.run(SQLStatementText(text, pairs(plan.removed)))
     }
@@ -104,14 +107,16 @@ struct PostgresLinking {
         if let position = link.position.map(SQLText.name) {
             names.append(position)
             values.append("p.position")
-            conflict = "(\(source), \(target)) DO UPDATE SET \(position) = excluded.\(position) "
+            conflict =
+                "(\(source), \(target)) DO UPDATE SET \(position) = excluded.\(position) "
                 + "WHERE t.\(position) IS DISTINCT FROM excluded.\(position)"
         }
         if let position = link.inversePosition.map(SQLText.name) {
             names.append(position)
             values.append(Self.place(after: position, in: table, where: target, is: "p.target"))
         }
-        let text = "INSERT INTO \(table) AS t (\(names.joined(separator: ", "))) SELECT \(values.joined(separator: ", ")) "
+        let text =
+            "INSERT INTO \(table) AS t (\(names.joined(separator: ", "))) SELECT \(values.joined(separator: ", ")) "
             + "FROM ROWS FROM (unnest($1::bigint[], $2::bigint[], $3::bigint[])) WITH ORDINALITY "
             + "AS p(source, target, position, n) ON CONFLICT \(conflict)"
         try connection.run(
@@ -128,7 +133,8 @@ struct PostgresLinking {
             names.append(position)
             values.append(Self.place(after: position, in: table, where: names[0], is: "p.source"))
         }
-        let text = "INSERT INTO \(table) (\(names.joined(separator: ", "))) SELECT \(values.joined(separator: ", ")) "
+        let text =
+            "INSERT INTO \(table) (\(names.joined(separator: ", "))) SELECT \(values.joined(separator: ", ")) "
             + "FROM ROWS FROM (unnest($1::bigint[], $2::bigint[])) WITH ORDINALITY AS p(source, target, n) "
             + "ON CONFLICT DO NOTHING"
         try connection.run(SQLStatementText(text, pairs(plan.mirrored)))

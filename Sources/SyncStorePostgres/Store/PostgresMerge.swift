@@ -74,7 +74,8 @@ struct PostgresMerge {
         _ merge: String, _ extras: PostgresBatch.Extras, _ connection: PostgresConnection,
         _ write: (PostgresCopyWriter) throws -> Void
     ) throws -> PostgresResult {
-        let preparation = "\(PostgresMergeStatements.plansLookups); \(batch.preparation); \(batch.copying(extras)); SAVEPOINT sync_merge"
+        let preparation =
+            "\(PostgresMergeStatements.plansLookups); \(batch.preparation); \(batch.copying(extras)); SAVEPOINT sync_merge"
         let rest = "\(merge); RELEASE SAVEPOINT sync_merge; \(PostgresMergeStatements.plansAnything)"
         var attempt = 1
         do {

@@ -58,8 +58,9 @@ struct PostgresMergeStatements {
         var parts = ["found AS MATERIALIZED (\(found(task, slots))"]
         var selections = ["SELECT place, \(code(task)) AS code FROM found"]
         if task.inserts {
-            parts.append("fresh AS MATERIALIZED (SELECT b.*, \(nextRow) AS new FROM "
-                + "(SELECT * FROM found WHERE row IS NULL ORDER BY place) b")
+            parts.append(
+                "fresh AS MATERIALIZED (SELECT b.*, \(nextRow) AS new FROM "
+                    + "(SELECT * FROM found WHERE row IS NULL ORDER BY place) b")
             parts.append("inserted AS (\(insertion(task))")
             selections[0] += " WHERE row IS NOT NULL"
             selections.append("SELECT place, new * 4 + 1 FROM fresh")

@@ -6,7 +6,7 @@ import SyncStoreSQL
 struct PostgresMigration {
     /// The form of what is written down about tables; a database with a higher number is of a later version of this package.
     private static let format: Int64 = 1
-    private static let table = "_sync_schema"
+    static let table = "_sync_schema"
 
     private let connection: PostgresConnection
     private let schema: SQLSchema
@@ -65,7 +65,8 @@ struct PostgresMigration {
             for statement in try SQLMigration.statements(from: stored.description, to: schema) {
                 try connection.execute(statement)
             }
-            try connection.execute("DELETE FROM \(Self.table)")
+            try write(
+                "UPDATE \(Self.table) SET format = $1::bigint, model_version = $2::bigint, description = $3::text")
         } else {
             if try !isFound("SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = $1", [settings.schemaName]) {
                 try connection.execute("CREATE SCHEMA \(SQLText.name(settings.schemaName))")
@@ -74,13 +75,17 @@ struct PostgresMigration {
             for table in schema.tables { try createForeignKeys(of: table) }
             try connection.execute(
                 "CREATE TABLE \(Self.table) "
-                    + "(format bigint NOT NULL, model_version bigint NOT NULL, description text NOT NULL)")
+                    + "(format bigint NOT NULL, model_version bigint NOT NULL, description text NOT NULL, note text)")
+            try write(
+                "INSERT INTO \(Self.table) (format, model_version, description) "
+                    + "VALUES ($1::bigint, $2::bigint, $3::text)")
         }
+    }
+
+    private func write(_ text: String) throws {
         try connection.run(
             SQLStatementText(
-                "INSERT INTO \(Self.table) (format, model_version, description) "
-                    + "VALUES ($1::bigint, $2::bigint, $3::text)",
-                [.integer(Self.format), .integer(Int64(settings.modelVersion)), .text(try wanted.text)]))
+                text, [.integer(Self.format), .integer(Int64(settings.modelVersion)), .text(try wanted.text)]))
     }
 
     /// Makes a table, or takes one that is there already and has all the columns.

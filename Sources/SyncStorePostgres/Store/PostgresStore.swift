@@ -47,7 +47,7 @@ public final class PostgresStore: Store {
     private let queue = TransactionQueue()
     private let settings: PostgresSettings
     private let schema: SQLSchema
-    private let writer: PostgresWorker
+    let writer: PostgresWorker
     private let idleReaders = Mutex<[PostgresWorker]>([])
     private static let idleReaderLimit = 4
     private static let batchRowCount = 8000

@@ -49,6 +49,12 @@ actor PostgresWorker: SQLWorker {
         return new
     }
 
+    /// Runs something with the connection, which is made if need be.
+    func connected<Result>(_ body: (PostgresConnection) throws -> Result) async throws -> Result {
+        let connection = try await opened()
+        return try await connection.interruptible { try body(connection) }
+    }
+
     /// The connection of the transaction that is open.
     private func current() throws -> PostgresConnection {
         guard let connection else { throw StoreError.transactionEnded }

@@ -23,7 +23,8 @@ public import OneWaySynchronizer
 ///
 /// **Failures.** What a worker's processor throws fails the call in the holder's pass, with the same text, and can be tried again there as a
 /// `RetryPolicy` says. When a call of the pass is cancelled, its item is withdrawn: one that nobody has begun is not begun, one
-/// that is being downloaded is cancelled and awaited, and what comes too late is ignored.
+/// that is being downloaded is cancelled and awaited, and what comes too late is ignored. Until the pass has heard of a first error, workers
+/// go on.
 ///
 /// The queue is a table, `sync_work`, that is not logged: after a crash of the server it is empty, and the pass that it was for has
 /// failed. `sync_work_aside` has the items that are set aside. Both are made where they are missing, and may serve any number of queues.

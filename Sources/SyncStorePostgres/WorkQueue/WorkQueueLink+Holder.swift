@@ -47,8 +47,7 @@ extension WorkQueueLink {
     ///
     /// - Parameter numbers: What waits for workers; what is not there any more has been taken by another pass.
     func sweep(_ numbers: [Int64]) async throws -> [WorkOffers.Outcome] {
-        let swept = try await query(statements.sweep, [.text(token), .integer(Int64(options.maximumAttempts))])
-        _ = swept
+        _ = try await query(statements.sweep, [.text(token), .integer(Int64(options.maximumAttempts))])
         try await notify(statements.workerChannel)
         let ended = try await collect()
         let result = try await query(statements.present, [.text(token), .integers(numbers)])

@@ -144,7 +144,8 @@ struct PostgresCases {
 
     /// A store in a schema that has nothing else.
     private func emptyStore(_ schema: String) async throws -> JSONStore {
-        try await PostgresSession.run(url, "SET client_min_messages TO warning; DROP SCHEMA IF EXISTS \(schema) CASCADE")
+        try await PostgresSession.run(
+            url, "SET client_min_messages TO warning; DROP SCHEMA IF EXISTS \(schema) CASCADE")
         var options = PostgresStore.Options()
         options.schema = schema
         let mapper = try StoreUnderTest.mapper()

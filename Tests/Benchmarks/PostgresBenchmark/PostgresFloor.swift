@@ -33,7 +33,9 @@ struct FloorRows: Sendable {
 
 /// PostgreSQL as bare as it can be used: what a store is measured against.
 struct PostgresFloor {
-    private static let columns = ["id", "name", "email", "created_at", "updated_at", "score", "active", "tags", "city", "zip"]
+    private static let columns = [
+        "id", "name", "email", "created_at", "updated_at", "score", "active", "tags", "city", "zip",
+    ]
     private static let table = "floor_users"
 
     let session: PostgresSession

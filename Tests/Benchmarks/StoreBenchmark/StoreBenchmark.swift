@@ -10,6 +10,12 @@ enum StoreBenchmark {
             "memory-flat-1000000": { try await StoreCases(count: 1_000_000, runs: 1).syncTwice(.flat) },
             "memory-changed-100000": { try await StoreCases(count: 100_000, runs: 1).syncChanged() },
             "memory-changed-1000000": { try await StoreCases(count: 1_000_000, runs: 1).syncChanged() },
+            "memory-shuffled-100000": { try await StoreCases(count: 100_000, runs: 1).syncTwice(.shuffled) },
+            "memory-shuffled-1000000": { try await StoreCases(count: 1_000_000, runs: 1).syncTwice(.shuffled) },
+            "memory-indexed-100000": { try await StoreCases(count: 100_000, runs: 1).syncTwice(.flat, indexed: true) },
+            "memory-indexed-1000000": {
+                try await StoreCases(count: 1_000_000, runs: 1).syncTwice(.flat, indexed: true)
+            },
             "memory-notes-20000": { try await StoreCases(count: 20_000, runs: 1).syncTwice(.nested) },
             "memory-notes-200000": { try await StoreCases(count: 200_000, runs: 1).syncTwice(.nested) },
         ])
@@ -20,6 +26,7 @@ enum StoreBenchmark {
         let flat = try StoreCases(count: options.isFull ? 1_000_000 : 100_000, runs: 3)
         let nested = try StoreCases(count: options.isFull ? 200_000 : 20_000, runs: 3)
         if options.includes("first") { try await flat.firstSync(&report) }
+        if options.includes("first-indexed") { try await flat.firstSyncIndexed(&report) }
         if options.includes("again") { try await flat.sameAgain(indexed: false, &report) }
         if options.includes("again-indexed") { try await flat.sameAgain(indexed: true, &report) }
         if options.includes("changed") { try await flat.changed(&report) }
@@ -28,6 +35,8 @@ enum StoreBenchmark {
         if options.includes("memory") {
             measureMemory(memory, "memory-flat", options.isFull ? [100_000, 1_000_000] : [100_000], &report)
             measureMemory(memory, "memory-changed", options.isFull ? [100_000, 1_000_000] : [100_000], &report)
+            measureMemory(memory, "memory-shuffled", options.isFull ? [100_000, 1_000_000] : [100_000], &report)
+            measureMemory(memory, "memory-indexed", options.isFull ? [100_000, 1_000_000] : [100_000], &report)
             measureMemory(memory, "memory-notes", options.isFull ? [20_000, 200_000] : [20_000], &report)
         }
     }

@@ -16,6 +16,23 @@ struct StoreCases {
         folder = try TemporaryDirectory()
     }
 
+    /// Into an empty store whose table has secondary indices.
+    func firstSyncIndexed(_ report: inout BenchmarkReport) async throws {
+        let payload = try payload(.flat)
+        let rows = try await rows(of: payload)
+        let measured = try await measure(
+            runs: runs,
+            [
+                BenchmarkCase("first-indexed-floor", n: count) {
+                    try insert([(.users, rows)], indices: StoreUnderTest.indices)
+                },
+                BenchmarkCase("first-indexed-sqlite", n: count) {
+                    try await firstSync(payload, into: indexedStore(emptyFile("store")))
+                },
+            ])
+        add(measured, to: &report)
+    }
+
     /// Into an empty store.
     func firstSync(_ report: inout BenchmarkReport) async throws {
         let payload = try payload(.flat)
@@ -58,11 +75,13 @@ struct StoreCases {
         add(measured, to: &report) { $0 == "\(name)-sqlite" ? [("written bytes", .integer(log ?? -1))] : [] }
     }
 
-    /// One user in a hundred changed, one gone, one new; and back again in the next run.
+    /// One user in a hundred changed, one gone, one new; and back again in the next run. It is compared with a floor that finds everything
+    /// unchanged; the same work's floor is there to see.
     func changed(_ report: inout BenchmarkReport) async throws {
         let payloads = [try payload(.flat), try payload(.changed)]
         let rows = [try await rows(of: payloads[0]), try await rows(of: payloads[1])]
         let store = try await filledStore(payloads[0], indexed: false)
+        let unchangedFloor = try filledFloor(rows[0], indexed: false, name: "unchanged-floor")
         let floor = try filledFloor(rows[0], indexed: false)
         let part = count / 100
         var floorTurn = 0
@@ -70,7 +89,13 @@ struct StoreCases {
         let measured = try await measure(
             runs: runs + runs % 2,
             [
-                BenchmarkCase("changed-floor", n: count) {
+                BenchmarkCase("changed-floor-of-unchanged", n: count) {
+                    try unchangedFloor.transaction {
+                        try FloorTable.users.synchronize(rows[0], in: unchangedFloor)
+                    }
+                    return unchangedFloor.changeCount
+                },
+                BenchmarkCase("changed-floor-of-same", n: count) {
                     floorTurn = 1 - floorTurn
                     try floor.transaction { try FloorTable.users.synchronize(rows[floorTurn], in: floor) }
                     return floor.changeCount
@@ -121,9 +146,11 @@ struct StoreCases {
     // MARK: Memory
 
     /// The first sync, and the same again; for a process of its own.
-    func syncTwice(_ content: Payload.Content) async throws -> Int {
-        let payload = try payload(content)
-        let store = try await StoreUnderTest.sqlite(emptyFile("store"), nested: content == .nested)
+    func syncTwice(_ content: Payload.Content, indexed: Bool = false) async throws -> Int {
+        let payload = try payload(content).withoutOrder
+        let path = try emptyFile("store")
+        let store =
+            indexed ? try await indexedStore(path) : try await StoreUnderTest.sqlite(path, nested: content == .nested)
         _ = try await firstSync(payload, into: store)
         return try await StoreUnderTest.sync(payload, into: store) { $0.unchanged == count && $0.isUnchanged }
     }
@@ -170,17 +197,23 @@ struct StoreCases {
 
     private func filledStore(_ payload: Payload, indexed: Bool) async throws -> JSONStore {
         let path = try emptyFile("filled-store")
-        let store = try await StoreUnderTest.sqlite(path)
-        if indexed {
-            let database = try FloorDatabase(path: path)
-            for index in StoreUnderTest.indices { try database.execute(index) }
-        }
+        let store = indexed ? try await indexedStore(path) : try await StoreUnderTest.sqlite(path)
         _ = try await firstSync(payload, into: store)
         return store
     }
 
-    private func filledFloor(_ rows: FloorRows, indexed: Bool) throws -> FloorDatabase {
-        let database = try FloorDatabase(path: emptyFile("filled-floor"))
+    /// Makes a store whose table has secondary indices.
+    private func indexedStore(_ path: String) async throws -> JSONStore {
+        let store = try await StoreUnderTest.sqlite(path)
+        let database = try FloorDatabase(path: path)
+        for index in StoreUnderTest.indices { try database.execute(index) }
+        return store
+    }
+
+    private func filledFloor(
+        _ rows: FloorRows, indexed: Bool, name: String = "filled-floor"
+    ) throws -> FloorDatabase {
+        let database = try FloorDatabase(path: emptyFile(name))
         try database.execute(FloorTable.users.creation)
         if indexed {
             for index in StoreUnderTest.indices { try database.execute(index) }
@@ -190,9 +223,12 @@ struct StoreCases {
     }
 
     /// Inserts rows into tables of a new file.
-    private func insert(_ tables: [(FloorTable, FloorRows)], order: [Int]? = nil) throws -> Int {
+    private func insert(
+        _ tables: [(FloorTable, FloorRows)], order: [Int]? = nil, indices: [String] = []
+    ) throws -> Int {
         let database = try FloorDatabase(path: emptyFile("floor"))
         for (table, _) in tables { try database.execute(table.creation) }
+        for index in indices { try database.execute(index) }
         try database.transaction {
             for (table, rows) in tables { try database.run(table.insertion, for: rows, order: order) }
         }

@@ -19,9 +19,9 @@ public struct Payload: Sendable {
     /// Where the file is.
     public let path: String
     /// The place of each user among the keys in ascending order; nil where that is their order.
-    public let order: [Int]?
+    public private(set) var order: [Int]?
 
-    /// Writes the file; only the shuffled one is held in memory for that.
+    /// Writes the file, without holding it in memory.
     public init(_ content: Content, count: Int, in folder: URL) throws {
         let url = folder.appending(path: "\(content)-\(count).json")
         path = url.path
@@ -36,19 +36,47 @@ public struct Payload: Sendable {
         case .changed:
             try Self.writeChanged(count: count, into: &text, to: file)
         case .shuffled:
-            let records = Self.records(UserGenerator.bytes(count: count))
-            var random = SeededRandom(seed: 7)
-            let shuffled = (0..<records.count).shuffled(using: &random)
-            order = shuffled
-            for (place, index) in shuffled.enumerated() {
-                text += Array((place == 0 ? "[\n" : ",\n").utf8) + records[index]
-                try Self.flush(&text, minimumByteCount: 65_536, to: file)
-            }
+            order = try Self.writeShuffled(count: count, in: folder, into: &text, to: file)
         }
         if content == .changed || content == .shuffled { text += Array("\n]\n".utf8) }
         try Self.flush(&text, minimumByteCount: 0, to: file)
         try file.close()
         self.order = order
+    }
+
+    /// The same payload, the order forgotten.
+    public var withoutOrder: Payload {
+        var copy = self
+        copy.order = nil
+        return copy
+    }
+
+    /// Takes the records of the flat file one by one from where they lie.
+    private static func writeShuffled(
+        count: Int, in folder: URL, into text: inout [UInt8], to file: FileHandle
+    ) throws -> [Int] {
+        let flat = try FileHandle(forReadingFrom: URL(filePath: Payload(.flat, count: count, in: folder).path))
+        var places: [Range<UInt64>] = []
+        places.reserveCapacity(count)
+        var start: UInt64 = 0
+        var generator = UserGenerator(count: count)
+        while let chunk = generator.nextChunk() {
+            for record in records(chunk) {
+                let first = start + UInt64(record.startIndex)
+                places.append(first..<first + UInt64(record.count))
+            }
+            start += UInt64(chunk.count)
+        }
+        var random = SeededRandom(seed: 7)
+        let order = (0..<places.count).shuffled(using: &random)
+        for (place, index) in order.enumerated() {
+            text += Array((place == 0 ? "[\n" : ",\n").utf8)
+            try flat.seek(toOffset: places[index].lowerBound)
+            text += try flat.read(upToCount: places[index].count) ?? Data()
+            try flush(&text, minimumByteCount: 65_536, to: file)
+        }
+        try flat.close()
+        return order
     }
 
     private static func writeChanged(count: Int, into text: inout [UInt8], to file: FileHandle) throws {

@@ -1,0 +1,48 @@
+import JSONMapper
+#if Postgres
+import PostgresTestSupport
+#endif
+import TestSupport
+import Testing
+
+@testable import Demo
+
+/// `sync` into PostgreSQL and `export` out of it.
+@Suite struct PostgresDatabaseTests {
+    private let folder: TemporaryDirectory
+
+    init() throws {
+        folder = try TemporaryDirectory()
+    }
+
+    private func sync(_ json: String, into store: String, _ options: String...) async throws -> CommandRun {
+        let file = try folder.write(json, to: "users.json")
+        return await CommandRun(["sync", file, "--entity", "User", "--store", store] + options)
+    }
+
+    #if Postgres
+    @Test(.enabled(if: SharedPostgres.isAvailable, "\(SharedPostgres.absence)"))
+    func aDatabaseBecomesEqualAndKeepsItsModel() async throws {
+        try await SharedPostgres.withDatabase { database in
+            let users = #"[{"id": 1, "name": "Ada", "notes": [{"id": 7}]}, {"id": 2, "name": "Bob"}]"#
+            let planned = try await sync(users, into: database.url, "--plan")
+            #expect(planned.lines.first == "User: 2 inserted, 0 updated, 0 unchanged, 0 deleted", "\(planned.errors)")
+            let first = try await sync(users, into: database.url)
+            #expect(first.lines.last == "done, by a model that was inferred", "\(first.errors)")
+            let second = try await sync(#"[{"id": 1, "name": "Eve"}]"#, into: database.url)
+            #expect(second.lines.first == "User: 0 inserted, 1 updated, 0 unchanged, 1 deleted", "\(second.errors)")
+            #expect(second.lines.last == "done, by a model that was kept")
+            let again = try await sync(#"[{"id": 1, "name": "Eve"}]"#, into: database.url, "--plan")
+            #expect(again.lines.first == "User: 0 inserted, 0 updated, 1 unchanged, 0 deleted", "\(again.errors)")
+            let export = await CommandRun(["export", "--entity", "User", "--store", database.url])
+            #expect(try JSONValue(parsing: export.output)[0]?["name"] == .string("Eve"), "\(export.errors)")
+        }
+    }
+    #else
+    @Test func withoutTheTraitALineSaysHowToBuildItIn() async throws {
+        let run = try await sync("[]", into: "postgres://localhost/none")
+        #expect(run.code == 1)
+        #expect(run.errors.contains("swift run --traits Postgres Demo"))
+    }
+    #endif
+}

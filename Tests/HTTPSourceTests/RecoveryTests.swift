@@ -1,0 +1,41 @@
+import Foundation
+import HTTPSource
+import JSONMapper
+import OneWaySynchronizer
+import StoreSync
+import TestSupport
+import Testing
+
+/// What is not the list, or not the whole of it, is no proof that anything is gone, nor that it is there.
+@Suite struct RecoveryTests {
+    private let url = URL(string: "https://api.example.com/users") ?? URL(filePath: "/")
+
+    @Test func anObjectInPlaceOfTheListIsAnErrorThatRemovesNothing() async throws {
+        let world = try await SourceWorld()
+        try await world.json.sync(.bytes(Array(usersJSON(1...3).utf8)), into: "User")
+        for text in [#"{"error": "later"}"#, "{}", "7", "null", #""down""#] {
+            let client = HTTPClient(transport: ScriptedServer { _, _ in .json(text) }, clock: ManualClock())
+            await #expect(throws: JSONError.self, "\(text)") {
+                try await world.sync(HTTPJSONSource(url, client: client))
+            }
+            #expect(try await world.users().count == 3)
+        }
+    }
+
+    @Test func whatWasSeenInABodyAloneThatBrokeOffIsGone() async throws {
+        let world = try await SourceWorld()
+        let whole = usersJSON([1, 3])
+        let server = ScriptedServer { _, index in
+            guard index == 0 else { return .json(whole, headers: ["ETag": #""x""#]) }
+            let body = AsyncThrowingStream<[UInt8], any Error> { continuation in
+                continuation.yield(Array(usersJSON([1, 2]).utf8.dropLast()))
+                continuation.finish(throwing: HTTPError.Problem.cutShort(received: 40, expected: 80))
+            }
+            return HTTPResponse(status: 200, headers: ["ETag": #""y""#], body: body)
+        }
+        let client = HTTPClient(transport: server, clock: ManualClock(), random: { 0 })
+        try await world.sync(HTTPJSONSource(url, client: client))
+        #expect(server.requests.count == 2)
+        #expect(try await world.users().keys.sorted() == [1, 3])
+    }
+}

@@ -1,0 +1,54 @@
+import Foundation
+import JSONMapper
+import StoreSync
+import SyncModel
+import SyncStore
+import TestSupport
+import Testing
+
+@testable import SyncStoreSQLite
+
+/// What a database remembers of its syncs.
+@Suite struct HistoryTests {
+    private let folder: TemporaryDirectory
+    private let file: String
+    private let users = JSONSource.bytes(Array(#"[{"id": 1}, {"id": 2}]"#.utf8))
+
+    init() throws {
+        folder = try TemporaryDirectory()
+        file = folder.url.appending(path: "data.sqlite").path
+    }
+
+    private func store(_ history: SyncHistory) async throws -> JSONStore {
+        let model = try Model { Entity("User") { Attribute("id", .int64) } }.adding([SyncHistory.entity])
+        let mapper = try RecordMapper(model)
+        return try JSONStore(try await SQLiteStore(mapper.model, at: .file(file)), mapper: mapper, history: history)
+    }
+
+    @Test func anySQLToolCanReadTheRuns() async throws {
+        let store = try await store(SyncHistory())
+        try await store.sync(users, into: "User")
+        await #expect(throws: JSONError.self) { try await store.sync(.bytes(Array("[".utf8)), into: "User") }
+        let connection = try SQLiteConnection(path: file, isReadOnly: true, busyTimeout: 1000)
+        let statement = try connection.prepare(
+            """
+            SELECT name || ' ' || number || ' ' || outcome || ' ' || inserted, error IS NULL, datetime(started) IS NULL
+            FROM "SyncRun" ORDER BY number
+            """)
+        var rows: [String] = []
+        while try statement.step() {
+            rows.append("\(statement.text(at: 0)) \(statement.integer(at: 1)) \(statement.integer(at: 2))")
+        }
+        #expect(rows == ["User 1 succeeded 2 1 0", "User 2 failed 0 0 0"])
+    }
+
+    @Test func aSyncWithNothingToWriteNeedNotWriteThatItWas() async throws {
+        let store = try await store(SyncHistory(recordsUnchanged: false))
+        try await store.sync(users, into: "User")
+        let files = [file, file + "-wal"].map { URL(filePath: $0) }
+        let before = try files.map { try Data(contentsOf: $0) }
+        let result = try await store.sync(users, into: "User")
+        #expect(result.isUnchanged)
+        #expect(try files.map { try Data(contentsOf: $0) } == before)
+    }
+}
