@@ -3,6 +3,7 @@ import GRDB
 import JSONMapper
 import StoreSync
 import SyncModel
+import SyncStore
 import SyncStoreSQLite
 import Testing
 
