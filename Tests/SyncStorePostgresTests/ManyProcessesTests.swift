@@ -50,7 +50,8 @@ struct ManyProcessesTests {
             let duration = Duration.seconds(6)
             func child(_ label: String) throws -> ChildProcess {
                 try ChildProcess(
-                    ChildProcess.product("TestChild"), ["postgres-lease", database.url, "name", "6000", label], output: output)
+                    ChildProcess.product("TestChild"), ["postgres-lease", database.url, "name", "6000", label],
+                    output: output)
             }
             var children: [String: ChildProcess] = [:]
             for number in 0..<3 { children["c\(number)"] = try child("c\(number)") }
