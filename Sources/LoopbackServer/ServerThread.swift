@@ -15,7 +15,7 @@ final class ServerThread: Sendable {
     }
 
     #if canImport(Darwin)
-    /// A handle, not memory: it is passed to `pthread_join` by the single caller of ``join()``, and never looked into.
+    /// Unsafe, because a pointer on Apple's platforms: it is set once, in `init`, only passed on to `pthread_join`, and never followed.
     private nonisolated(unsafe) let thread: pthread_t
     #else
     private let thread: pthread_t

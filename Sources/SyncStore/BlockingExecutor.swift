@@ -27,6 +27,8 @@ package final class BlockingExecutor: SerialExecutor {
 }
 
 /// What a thread has to do next.
+///
+/// Unchecked, because the compiler does not know the lock: all that changes is read and written only while `condition` is held.
 private final class Inbox: @unchecked Sendable {
     private struct Entry {
         let job: UnownedJob
@@ -35,7 +37,6 @@ private final class Inbox: @unchecked Sendable {
     }
 
     private let label: String
-    /// Protects everything below.
     private let condition = NSCondition()
     private var entries: [Entry] = []
     private var isClosed = false

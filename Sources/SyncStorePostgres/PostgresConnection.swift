@@ -355,7 +355,9 @@ package final class PostgresConnection {
 
 /// Connects on a thread of its own.
 private actor PostgresConnector {
-    /// What is handed to whoever asked for it; Sendable because the connector keeps no hold of it.
+    /// What is handed to whoever asked for it.
+    ///
+    /// Unchecked, because a connection is used by one actor at a time: the connector lets go of it when it hands it over.
     struct Opened: @unchecked Sendable {
         let connection: PostgresConnection
     }

@@ -188,7 +188,7 @@ private struct BatchTableState {
 
 /// The functions by which SQLite reads a batch table. There is nothing to create: a statement that names the module reads its one table.
 ///
-/// Written here once, before anyone can see it, and then only read.
+/// Unsafe, because a pointer: what it leads to is written here, before anyone can see it, and only read from then on.
 nonisolated(unsafe) private let batchModule: UnsafePointer<sqlite3_module> = {
     var module = sqlite3_module()
     module.iVersion = 1

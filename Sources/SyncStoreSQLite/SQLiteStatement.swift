@@ -95,7 +95,7 @@ final class SQLiteStatement {
         case .blob(let data):
             data.withUnsafeBytes { bytes in
                 _ = sqlite3_bind_blob64(
-                    handle, Int32(index), bytes.baseAddress ?? emptyContent, UInt64(bytes.count), transientContent)
+                    handle, Int32(index), sqliteContent(bytes), UInt64(bytes.count), transientContent)
             }
         }
     }
@@ -203,13 +203,15 @@ final class SQLiteStatement {
     }
 }
 
-/// What an empty text or blob is bound to, for which SQLite wants an address that is not null; never read, never written.
-nonisolated(unsafe) let emptyContent = UnsafeRawPointer(
-    UnsafeMutableRawPointer.allocate(byteCount: 1, alignment: 1))
+/// The address of a text or blob, as SQLite wants it: not null, even where there are no bytes.
+func sqliteContent(_ bytes: UnsafeRawBufferPointer) -> UnsafePointer<CChar> {
+    let empty: StaticString = ""
+    return (bytes.baseAddress ?? UnsafeRawPointer(empty.utf8Start)).assumingMemoryBound(to: CChar.self)
+}
 
-/// The address of a text or blob, as SQLite wants it.
+/// The same for bytes by their type.
 func sqliteContent(_ bytes: UnsafeBufferPointer<UInt8>) -> UnsafePointer<CChar> {
-    (bytes.baseAddress.map { UnsafeRawPointer($0) } ?? emptyContent).assumingMemoryBound(to: CChar.self)
+    sqliteContent(UnsafeRawBufferPointer(bytes))
 }
 
 /// Tells SQLite to copy what it is given: the macro's own value, minus one as an address.

@@ -5,9 +5,9 @@ import SyncModel
 /// A key is an *entry* of a *level*: level 0 holds the keys of the object itself, a further level those of the object under a
 /// key that is only part of a path. Per level, entries are found in a hash table of their bytes. Whoever walks objects tries the entry that
 /// followed the last one before: objects of one source mostly look alike.
+///
+/// Unchecked, because entries point to memory: it is filled in `init`, only read from then on, and freed in `deinit`.
 final class KeyTrie: @unchecked Sendable {
-    // Sendable: nothing changes after `init`, and the memory that entries point to is freed in `deinit`.
-
     /// A key of a level. What it leads to may be several attributes, a relationship and a further level at once.
     struct Entry {
         /// The key as it is written, with quotes and colon; of no bytes where it cannot be written so without escapes.

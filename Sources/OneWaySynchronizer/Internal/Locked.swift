@@ -4,8 +4,9 @@ import Foundation
 ///
 /// Does what `Synchronization.Mutex` does, with a lock that the Thread Sanitizer sees: on Linux it takes what a `Mutex`
 /// protects for races, in whichever program uses this package.
+///
+/// Unchecked, because the compiler does not know the lock: `value` is read and written only while `lock` is held.
 package final class Locked<Value: Sendable>: @unchecked Sendable {
-    // Sendable because `value` is read and written with `lock` held only.
     private let lock = NSLock()
     private var value: Value
 
