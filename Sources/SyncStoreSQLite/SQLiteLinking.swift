@@ -3,11 +3,11 @@ import SyncStore
 import SyncStoreSQL
 
 /// Relates the objects of one batch: reads what there is, and writes the difference, each in a few statements.
-struct SQLiteLinking {
+struct SQLiteLinking: SQLLinkWriter {
     private let schema: SQLSchema
     private let batch: LinkBatch
     private let connection: SQLiteConnection
-    private let plan: SQLLinkPlan
+    let plan: SQLLinkPlan
     /// Shows what is to be written: two rows, and the place among the first one's.
     private let table: SQLiteBatchTable
     private static let columnCount = 3
@@ -32,22 +32,8 @@ struct SQLiteLinking {
         plan = SQLLinkPlan(batch, schema: schema, sources: sources, targets: targets, links: links)
     }
 
-    func run() throws(SQLiteError) -> LinkResult {
-        let relationship = batch.relationship
-        switch schema.relationships[relationship.source][relationship.index] {
-        case .column(let link):
-            try release(link)
-            // Its own places are those among the objects that lead to the same one.
-            let isOrdered = schema.model.inverse(of: relationship)?.isOrdered == true
-            try assign(link, position: isOrdered ? .atEnd : .none)
-        case .inverseColumn(let link):
-            try assign(link, position: relationship.isOrdered ? .given : .none)
-        case .join(let link):
-            try remove(link)
-            try add(link)
-            try mirror(link)
-        }
-        return plan.result
+    func run() throws -> LinkResult {
+        try write(batch, schema: schema)
     }
 
     /// Runs a statement with rows of two objects and a place; nothing happens without such.
@@ -75,21 +61,14 @@ struct SQLiteLinking {
 
     // MARK: Columns
 
-    /// Where an object comes among those that lead to the same one.
-    private enum Position {
-        case none
-        case given
-        case atEnd
-    }
-
-    private func release(_ link: SQLSchema.ColumnLink) throws(SQLiteError) {
+    func release(_ link: SQLSchema.ColumnLink) throws(SQLiteError) {
         let column = SQLText.name(link.column)
         try run(
             "UPDATE \(SQLText.name(link.table)) SET \(column) = NULL WHERE \(column) IN (SELECT c0 FROM \(Self.tableName))",
             plan.released.map { ($0, 0, 0) })
     }
 
-    private func assign(_ link: SQLSchema.ColumnLink, position: Position) throws(SQLiteError) {
+    func assign(_ link: SQLSchema.ColumnLink, position: SQLLinkPosition) throws(SQLiteError) {
         let table = SQLText.name(link.table)
         let column = SQLText.name(link.column)
         var batch = "\(Self.tableName) b"
@@ -113,13 +92,13 @@ struct SQLiteLinking {
 
     // MARK: Join tables
 
-    private func remove(_ link: SQLSchema.JoinLink) throws(SQLiteError) {
+    func remove(_ link: SQLSchema.JoinLink) throws(SQLiteError) {
         try run(
             "DELETE FROM \(SQLText.name(link.table)) WHERE (\(SQLText.names([link.source, link.target]))) "
                 + "IN (SELECT c0, c1 FROM \(Self.tableName))", plan.removed.map { ($0.source, $0.target, 0) })
     }
 
-    private func add(_ link: SQLSchema.JoinLink) throws(SQLiteError) {
+    func add(_ link: SQLSchema.JoinLink) throws(SQLiteError) {
         let table = SQLText.name(link.table)
         var names = [link.source, link.target].map(SQLText.name)
         var values = ["b.c0", "b.c1"]
@@ -145,7 +124,7 @@ struct SQLiteLinking {
     }
 
     /// Adds the other directions of pairs of a relationship that is its own inverse.
-    private func mirror(_ link: SQLSchema.JoinLink) throws(SQLiteError) {
+    func mirror(_ link: SQLSchema.JoinLink) throws(SQLiteError) {
         let table = SQLText.name(link.table)
         var names = [link.source, link.target].map(SQLText.name)
         var values = ["b.c0", "b.c1"]

@@ -4,11 +4,11 @@ import SyncStore
 import SyncStoreSQL
 
 /// Relates the objects of one batch: reads what there is, and writes the difference, each in a few statements.
-struct PostgresLinking {
+struct PostgresLinking: SQLLinkWriter {
     private let schema: SQLSchema
     private let batch: LinkBatch
     private let connection: PostgresConnection
-    private let plan: SQLLinkPlan
+    let plan: SQLLinkPlan
 
     init(_ batch: LinkBatch, queries: SQLQueries, connection: PostgresConnection) throws {
         schema = queries.schema
@@ -23,40 +23,19 @@ struct PostgresLinking {
     }
 
     func run() throws -> LinkResult {
-        let relationship = batch.relationship
-        switch schema.relationships[relationship.source][relationship.index] {
-        case .column(let link):
-            try release(link)
-            // Its own places are those among the objects that lead to the same one.
-            let isOrdered = schema.model.inverse(of: relationship)?.isOrdered == true
-            try assign(link, position: isOrdered ? .atEnd : .none)
-        case .inverseColumn(let link):
-            try assign(link, position: relationship.isOrdered ? .given : .none)
-        case .join(let link):
-            try remove(link)
-            try add(link)
-            try mirror(link)
-        }
-        return plan.result
+        try write(batch, schema: schema)
     }
 
     // MARK: Columns
 
-    /// Where an object comes among those that lead to the same one.
-    private enum Position {
-        case none
-        case given
-        case atEnd
-    }
-
-    private func release(_ link: SQLSchema.ColumnLink) throws {
+    func release(_ link: SQLSchema.ColumnLink) throws {
         guard !plan.released.isEmpty else { return }
         let column = SQLText.name(link.column)
         let text = "UPDATE \(SQLText.name(link.table)) SET \(column) = NULL WHERE \(column) = ANY($1)"
         try connection.run(SQLStatementText(text, [.rows(plan.released)]))
     }
 
-    private func assign(_ link: SQLSchema.ColumnLink, position: Position) throws {
+    func assign(_ link: SQLSchema.ColumnLink, position: SQLLinkPosition) throws {
         guard !plan.assignments.isEmpty else { return }
         let table = SQLText.name(link.table)
         let column = SQLText.name(link.column)
@@ -88,7 +67,7 @@ struct PostgresLinking {
 
     // MARK: Join tables
 
-    private func remove(_ link: SQLSchema.JoinLink) throws {
+    func remove(_ link: SQLSchema.JoinLink) throws {
         guard !plan.removed.isEmpty else { return }
         let text =
             "DELETE FROM \(SQLText.name(link.table)) t USING unnest($1::bigint[], $2::bigint[]) AS p(source, target) "
@@ -96,7 +75,7 @@ struct PostgresLinking {
         try connection.run(SQLStatementText(text, pairs(plan.removed)))
     }
 
-    private func add(_ link: SQLSchema.JoinLink) throws {
+    func add(_ link: SQLSchema.JoinLink) throws {
         guard !plan.added.isEmpty else { return }
         let table = SQLText.name(link.table)
         let source = SQLText.name(link.source)
@@ -124,7 +103,7 @@ struct PostgresLinking {
     }
 
     /// Adds the other directions of pairs of a relationship that is its own inverse.
-    private func mirror(_ link: SQLSchema.JoinLink) throws {
+    func mirror(_ link: SQLSchema.JoinLink) throws {
         guard !plan.mirrored.isEmpty else { return }
         let table = SQLText.name(link.table)
         var names = [SQLText.name(link.source), SQLText.name(link.target)]
