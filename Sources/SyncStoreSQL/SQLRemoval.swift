@@ -14,7 +14,7 @@ package struct SQLRemoval: Sendable {
         package let statement: String
     }
 
-    private let schema: SQLSchema
+    let schema: SQLSchema
     /// The temporary table.
     private let doomed: String
     /// The rules that add objects.

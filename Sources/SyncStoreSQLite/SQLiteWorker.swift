@@ -162,7 +162,7 @@ actor SQLiteWorker: SQLWorker {
 
     func remove(_ query: StoreQuery, reportsKeys: Bool) throws -> RemovalResult {
         try interruptible {
-            try SQLiteRemoval(queries, connection: try opened()).run(query, reportsKeys: reportsKeys)
+            try opened().remove(query, reportsKeys: reportsKeys, queries)
         }
     }
 }

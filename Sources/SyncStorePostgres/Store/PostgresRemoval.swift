@@ -1,79 +1,47 @@
 #if Postgres
-import SyncModel
+package import SyncModel
 import SyncStore
-import SyncStoreSQL
+package import SyncStoreSQL
 
-/// Deletes the objects of a query and what goes with them.
-struct PostgresRemoval {
-    private let queries: SQLQueries
-    private let statements: SQLRemoval
-    private let connection: PostgresConnection
-
-    init(_ queries: SQLQueries, connection: PostgresConnection) {
-        self.queries = queries
-        self.connection = connection
-        statements = SQLRemoval(queries.schema)
-    }
-
-    func run(_ query: StoreQuery, reportsKeys: Bool) throws -> RemovalResult {
-        let schema = queries.schema
-        let layout = try schema.model.layout(of: query.entity)
-        try connection.execute(statements.preparation)
-        let start = statements.start(try queries.rows(query, rowSet: nil), entity: layout.index)
-        guard try connection.run(start).affectedCount > 0 else { return RemovalResult() }
-        try gatherCascades()
-        try checkDenials()
-        var result = RemovalResult()
-        for family in schema.families.indices {
-            let counts = try connection.query(statements.counts(family: family), binaryResult: true)
-            for row in 0..<counts.rowCount {
-                guard let entity = counts.text(row, 0), let count = counts.integer(row, 1), count > 0 else { continue }
-                result.counts[entity] = Int(count)
-            }
-            if reportsKeys { try gatherKeys(family: family, &result) }
-        }
-        for family in schema.families.indices { try connection.execute(statements.deletion(family: family)) }
-        return result
-    }
-
-    /// Names the objects to go of a family, in the order of their rows.
-    private func gatherKeys(family: Int, _ result: inout RemovalResult) throws {
-        let model = queries.schema.model
-        let columns = queries.keyColumns(family: family)
-        let root = model.layouts[queries.schema.families[family].root]
-        let found = try connection.query(statements.keys(family: family), binaryResult: true)
-        for place in 0..<found.rowCount {
-            guard let layout = columns.namesEntity ? found.text(place, 1).flatMap({ model[$0] }) : root,
-                let places = columns.places[layout.index], let row = found.integer(place, 0)
-            else { continue }
-            let identity = zip(layout.identitySlots, places).map { slot, column in
-                found.value(place, column, as: layout.attributes[slot].type)
-            }
-            let key = RecordKey(identity) ?? .row(row)
-            result.keys[layout.name, default: []].append(StoredKey(row: row, key: key))
+extension PostgresConnection: SQLRemovalConnection {
+    /// Deletes the objects of a query and what goes with them.
+    func remove(_ query: StoreQuery, reportsKeys: Bool, _ queries: SQLQueries) throws -> RemovalResult {
+        let removal = SQLRemoval(queries.schema)
+        let layout = try queries.schema.model.layout(of: query.entity)
+        return try removal.run(layout, reportsKeys: reportsKeys, on: self) {
+            try change(removal.start(try queries.rows(query, rowSet: nil), entity: layout.index))
         }
     }
 
-    private func gatherCascades() throws {
-        var round: Int64 = 0
-        var isGrowing = !statements.cascades.isEmpty
-        while isGrowing {
-            isGrowing = false
-            for rule in statements.cascades {
-                let added = try connection.run(SQLStatementText(rule.statement, [.integer(round)])).affectedCount
-                if added > 0 { isGrowing = true }
-            }
-            round += 1
-        }
+    package func perform(_ text: String) throws {
+        try execute(text)
     }
 
-    private func checkDenials() throws {
-        for rule in statements.denials {
-            let denied = try connection.query(rule.statement, binaryResult: true)
-            guard denied.rowCount > 0 else { continue }
-            throw StoreError.deletionDenied(
-                entity: denied.text(0, 0) ?? rule.entity, relationship: rule.relationship)
-        }
+    package func change(_ statement: SQLStatementText) throws -> Int {
+        try run(statement).affectedCount
+    }
+
+    package func forEachRow(of text: String, _ body: (PostgresRow) throws -> Bool) throws {
+        let result = try query(text, binaryResult: true)
+        for row in 0..<result.rowCount where try !body(PostgresRow(result: result, row: row)) { return }
+    }
+}
+
+/// A row of a result.
+package struct PostgresRow: SQLRow {
+    let result: PostgresResult
+    let row: Int
+
+    package func integer(at column: Int) -> Int64? {
+        result.integer(row, column)
+    }
+
+    package func text(at column: Int) -> String? {
+        result.text(row, column)
+    }
+
+    package func value(at column: Int, as type: AttributeType) -> Value {
+        result.value(row, column, as: type)
     }
 }
 #endif

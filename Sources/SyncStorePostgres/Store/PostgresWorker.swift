@@ -191,7 +191,7 @@ actor PostgresWorker: SQLWorker {
     func remove(_ query: StoreQuery, reportsKeys: Bool) async throws -> RemovalResult {
         try await perform { connection in
             try connection.retrying {
-                try PostgresRemoval(queries, connection: connection).run(query, reportsKeys: reportsKeys)
+                try connection.remove(query, reportsKeys: reportsKeys, queries)
             }
         }
     }
