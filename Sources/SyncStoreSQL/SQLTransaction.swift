@@ -4,6 +4,10 @@ package import SyncStore
 
 /// Does what a transaction is asked for, on one connection.
 package protocol SQLWorker: Actor {
+    /// Makes the transaction's changes last; if that fails, they are undone.
+    func commit() async throws
+    /// Undoes the transaction's changes, and ends it.
+    func rollback() async
     /// Starts to read the objects of a query.
     ///
     /// - Returns: What the cursor is known by.

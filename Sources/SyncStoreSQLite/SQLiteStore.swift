@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 public import SyncModel
 public import SyncStore
 public import SyncStoreSQL
@@ -48,13 +47,9 @@ public final class SQLiteStore: Store {
     /// What the objects are of.
     public let model: Model
 
-    private let queue = TransactionQueue()
     private let settings: SQLiteSettings
-    private let schema: SQLSchema
-    private let writer: SQLiteWorker
-    private let idleReaders = Mutex<[SQLiteWorker]>([])
+    private let sessions: SQLSessions<SQLiteWorker>
     private let folder: TransientFolder?
-    private static let idleReaderLimit = 4
 
     /// Opens a store, and makes or adapts its tables.
     ///
@@ -77,11 +72,15 @@ public final class SQLiteStore: Store {
         var isReadOnly = false
         if case .readOnlyFile = location { isReadOnly = true }
         self.model = model
-        settings = SQLiteSettings(
+        let settings = SQLiteSettings(
             path: path, isReadOnly: isReadOnly, isTransient: folder != nil, busyTimeout: options.busyTimeout,
             modelVersion: options.modelVersion, maximumPageCount: options.maximumPageCount)
-        schema = SQLSchema(model, naming: options.naming, dates: options.dates)
-        writer = SQLiteWorker(settings, schema: schema, label: "SQLiteStore writer")
+        self.settings = settings
+        let schema = SQLSchema(model, naming: options.naming, dates: options.dates)
+        let writer = SQLiteWorker(settings, schema: schema, label: "SQLiteStore writer")
+        sessions = SQLSessions(model, batchRowCount: 1000, writer: writer) {
+            SQLiteWorker(settings, schema: schema, label: "SQLiteStore reader")
+        }
         try await writer.prepareSchema()
     }
 
@@ -95,25 +94,11 @@ public final class SQLiteStore: Store {
         guard !settings.isReadOnly else {
             throw SQLiteError(code: 8, message: "the store was opened for reading alone")
         }
-        return try await queue.run {
-            let cancellation = SQLiteCancellation()
-            return try await withTaskCancellationHandler {
-                try await writer.beginWriting(cancellation)
-                let transaction = SQLTransaction(writer, model: model, batchRowCount: 1000)
-                do {
-                    let result = try await body(transaction)
-                    try Task.checkCancellation()
-                    transaction.end()
-                    try await writer.commit()
-                    return result
-                } catch {
-                    transaction.end()
-                    await writer.rollback()
-                    throw error
-                }
-            } onCancel: {
-                cancellation.request()
-            }
+        let cancellation = SQLiteCancellation()
+        return try await withTaskCancellationHandler {
+            try await sessions.transaction(begin: { try await $0.beginWriting(cancellation) }, body)
+        } onCancel: {
+            cancellation.request()
         }
     }
 
@@ -123,21 +108,9 @@ public final class SQLiteStore: Store {
     public func read<Result: Sendable>(
         _ body: @Sendable (any StoreReader) async throws -> Result
     ) async throws -> Result {
-        let reader =
-            idleReaders.withLock { $0.popLast() }
-            ?? SQLiteWorker(settings, schema: schema, label: "SQLiteStore reader")
         let cancellation = SQLiteCancellation()
         return try await withTaskCancellationHandler {
-            try await reader.beginReading(cancellation)
-            let transaction = SQLTransaction(reader, model: model, batchRowCount: 1000)
-            let result: Swift.Result<Result, any Error>
-            do { result = .success(try await body(transaction)) } catch { result = .failure(error) }
-            transaction.end()
-            await reader.rollback()
-            idleReaders.withLock { idle in
-                if idle.count < Self.idleReaderLimit { idle.append(reader) }
-            }
-            return try result.get()
+            try await sessions.read(begin: { try await $0.beginReading(cancellation) }, body)
         } onCancel: {
             cancellation.request()
         }

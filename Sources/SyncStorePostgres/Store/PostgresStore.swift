@@ -1,5 +1,4 @@
 #if Postgres
-import Synchronization
 public import SyncModel
 public import SyncStore
 public import SyncStoreSQL
@@ -44,13 +43,9 @@ public final class PostgresStore: Store {
     /// What the objects are of.
     public let model: Model
 
-    private let queue = TransactionQueue()
-    private let settings: PostgresSettings
-    private let schema: SQLSchema
     let writer: PostgresWorker
-    private let idleReaders = Mutex<[PostgresWorker]>([])
-    private static let idleReaderLimit = 4
-    private static let batchRowCount = 8000
+    private let settings: PostgresSettings
+    private let sessions: SQLSessions<PostgresWorker>
 
     /// Connects, and makes or adapts the tables.
     ///
@@ -64,11 +59,17 @@ public final class PostgresStore: Store {
     ///   `SQLSchemaError` where the tables do not fit.
     public init(_ model: Model, at connectionString: String, options: Options = Options()) async throws {
         self.model = model
-        settings = PostgresSettings(
+        let settings = PostgresSettings(
             connectionString: connectionString, schemaName: options.schema, isReadOnly: options.isReadOnly,
             lockTimeout: options.lockTimeout, modelVersion: options.modelVersion)
-        schema = SQLSchema(model, naming: options.naming, dialect: .postgres)
-        writer = PostgresWorker(settings, schema: schema, label: "PostgresStore writer")
+        self.settings = settings
+        let schema = SQLSchema(model, naming: options.naming, dialect: .postgres)
+        let writer = PostgresWorker(settings, schema: schema, label: "PostgresStore writer")
+        self.writer = writer
+        // A batch costs a round trip to the server.
+        sessions = SQLSessions(model, batchRowCount: 8000, writer: writer) {
+            PostgresWorker(settings, schema: schema, label: "PostgresStore reader")
+        }
         try await writer.prepareSchema()
     }
 
@@ -83,21 +84,7 @@ public final class PostgresStore: Store {
             throw PostgresError(
                 code: PostgresError.readOnlyTransaction, message: "the store was opened for reading alone")
         }
-        return try await queue.run {
-            try await writer.beginWriting()
-            let transaction = SQLTransaction(writer, model: model, batchRowCount: Self.batchRowCount)
-            do {
-                let result = try await body(transaction)
-                try Task.checkCancellation()
-                transaction.end()
-                try await writer.commit()
-                return result
-            } catch {
-                transaction.end()
-                await writer.rollback()
-                throw error
-            }
-        }
+        return try await sessions.transaction(begin: { try await $0.beginWriting() }, body)
     }
 
     /// Reads what was committed last; see `Store`.
@@ -106,19 +93,7 @@ public final class PostgresStore: Store {
     public func read<Result: Sendable>(
         _ body: @Sendable (any StoreReader) async throws -> Result
     ) async throws -> Result {
-        let reader =
-            idleReaders.withLock { $0.popLast() }
-            ?? PostgresWorker(settings, schema: schema, label: "PostgresStore reader")
-        try await reader.beginReading()
-        let transaction = SQLTransaction(reader, model: model, batchRowCount: Self.batchRowCount)
-        let result: Swift.Result<Result, any Error>
-        do { result = .success(try await body(transaction)) } catch { result = .failure(error) }
-        transaction.end()
-        await reader.rollback()
-        idleReaders.withLock { idle in
-            if idle.count < Self.idleReaderLimit { idle.append(reader) }
-        }
-        return try result.get()
+        try await sessions.read(begin: { try await $0.beginReading() }, body)
     }
 }
 #endif

@@ -1,0 +1,73 @@
+import Synchronization
+package import SyncModel
+package import SyncStore
+
+/// The workers of a store, one that writes and some that read, and how transactions run on them.
+package final class SQLSessions<Worker: SQLWorker>: Sendable {
+    private let model: Model
+    private let batchRowCount: Int
+    private let writer: Worker
+    private let makeReader: @Sendable () -> Worker
+    private let queue = TransactionQueue()
+    private let idleReaders = Mutex<[Worker]>([])
+    /// How many readers are kept for later.
+    private let idleReaderLimit = 4
+
+    /// Makes sessions in which nothing runs yet.
+    ///
+    /// - Parameters:
+    ///   - model: What the objects are of.
+    ///   - batchRowCount: How many records transactions ask for at a time.
+    ///   - writer: The worker that writes.
+    ///   - makeReader: Makes a worker that reads; called when all that there are have something to do.
+    package init(_ model: Model, batchRowCount: Int, writer: Worker, makeReader: @escaping @Sendable () -> Worker) {
+        self.model = model
+        self.batchRowCount = batchRowCount
+        self.writer = writer
+        self.makeReader = makeReader
+    }
+
+    /// Runs a body in a transaction that writes, when it is its turn: all of it comes to pass, or nothing.
+    ///
+    /// - Parameter begin: Begins the transaction.
+    /// - Throws: As `Store.transaction(_:)`, and what the worker throws.
+    package func transaction<Result: Sendable>(
+        begin: (Worker) async throws -> Void, _ body: @Sendable (any StoreTransaction) async throws -> Result
+    ) async throws -> Result {
+        try await queue.run {
+            try await begin(writer)
+            let transaction = SQLTransaction(writer, model: model, batchRowCount: batchRowCount)
+            do {
+                let result = try await body(transaction)
+                try Task.checkCancellation()
+                transaction.end()
+                try await writer.commit()
+                return result
+            } catch {
+                transaction.end()
+                await writer.rollback()
+                throw error
+            }
+        }
+    }
+
+    /// Runs a body in a transaction that reads, whether or not another one writes.
+    ///
+    /// - Parameter begin: Begins the transaction; if it throws, its worker is not used again.
+    /// - Throws: As `Store.read(_:)`, and what the worker throws.
+    package func read<Result: Sendable>(
+        begin: (Worker) async throws -> Void, _ body: @Sendable (any StoreReader) async throws -> Result
+    ) async throws -> Result {
+        let reader = idleReaders.withLock { $0.popLast() } ?? makeReader()
+        try await begin(reader)
+        let transaction = SQLTransaction(reader, model: model, batchRowCount: batchRowCount)
+        let result: Swift.Result<Result, any Error>
+        do { result = .success(try await body(transaction)) } catch { result = .failure(error) }
+        transaction.end()
+        await reader.rollback()
+        idleReaders.withLock { idle in
+            if idle.count < idleReaderLimit { idle.append(reader) }
+        }
+        return try result.get()
+    }
+}
