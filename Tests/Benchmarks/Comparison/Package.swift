@@ -10,6 +10,16 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
+/// What is compared.
+let measured: [Target.Dependency] = [
+    .product(name: "SyncModel", package: "OneWaySynchronizer"),
+    .product(name: "JSONMapper", package: "OneWaySynchronizer"),
+    .product(name: "SyncStore", package: "OneWaySynchronizer"),
+    .product(name: "StoreSync", package: "OneWaySynchronizer"),
+    .product(name: "SyncStoreSQLite", package: "OneWaySynchronizer"),
+    .product(name: "GRDB", package: "GRDB.swift"),
+]
+
 let package = Package(
     name: "Comparison",
     platforms: [.macOS(.v15)],
@@ -20,25 +30,11 @@ let package = Package(
     targets: [
         .executableTarget(
             name: "StoreComparison",
-            dependencies: [
-                .product(name: "SyncModel", package: "OneWaySynchronizer"),
-                .product(name: "JSONMapper", package: "OneWaySynchronizer"),
-                .product(name: "SyncStore", package: "OneWaySynchronizer"),
-                .product(name: "StoreSync", package: "OneWaySynchronizer"),
-                .product(name: "SyncStoreSQLite", package: "OneWaySynchronizer"),
-                .product(name: "_BenchmarkSupport", package: "OneWaySynchronizer"),
-                .product(name: "GRDB", package: "GRDB.swift"),
-            ], path: "StoreComparison", swiftSettings: settings),
+            dependencies: measured + [.product(name: "_BenchmarkSupport", package: "OneWaySynchronizer")],
+            path: "StoreComparison", swiftSettings: settings),
         .testTarget(
             name: "StoreComparisonTests",
-            dependencies: [
-                .product(name: "SyncModel", package: "OneWaySynchronizer"),
-                .product(name: "JSONMapper", package: "OneWaySynchronizer"),
-                .product(name: "SyncStore", package: "OneWaySynchronizer"),
-                .product(name: "StoreSync", package: "OneWaySynchronizer"),
-                .product(name: "SyncStoreSQLite", package: "OneWaySynchronizer"),
-                .product(name: "GRDB", package: "GRDB.swift"),
-            ], path: "StoreComparisonTests", swiftSettings: settings),
+            dependencies: measured, path: "StoreComparisonTests", swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
 )
