@@ -54,6 +54,14 @@ public struct MemoryProbe: Sendable {
         return BenchmarkReport.Row(name: name, n: n, seconds: elapsed, peakMemoryBytes: peak)
     }
 
+    /// Has the peak of this process begin anew, after what was made ready for a case; only Linux can do so.
+    public static func forgetPeak() {
+        #if os(Linux)
+        // 5 stands for the peak (proc_pid_clear_refs(5)).
+        try? "5".write(toFile: "/proc/self/clear_refs", atomically: false, encoding: .utf8)
+        #endif
+    }
+
     /// Highest resident memory of this process so far, in bytes.
     public static func ownPeakBytes() -> Int? {
         #if os(Linux)

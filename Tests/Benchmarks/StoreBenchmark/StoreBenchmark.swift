@@ -41,7 +41,7 @@ enum StoreBenchmark {
         }
     }
 
-    /// Adds a row for each size, each run in a process of its own, making its file included.
+    /// Adds a row for each size, each run in a process of its own.
     private static func measureMemory(
         _ memory: MemoryProbe, _ name: String, _ counts: [Int], _ report: inout BenchmarkReport
     ) {

@@ -145,9 +145,10 @@ struct StoreCases {
 
     // MARK: Memory
 
-    /// The first sync, and the same again; for a process of its own.
+    /// The first sync, and the same again; for a process of its own, of which making the file does not count.
     func syncTwice(_ content: Payload.Content, indexed: Bool = false) async throws -> Int {
         let payload = try payload(content).withoutOrder
+        MemoryProbe.forgetPeak()
         let path = try emptyFile("store")
         let store =
             indexed ? try await indexedStore(path) : try await StoreUnderTest.sqlite(path, nested: content == .nested)
