@@ -69,7 +69,9 @@ public protocol StoreReader: Sendable {
 
 /// Reads and changes the objects of a store, as one of a series of steps of which all or none come to pass.
 ///
-/// Reads see what the transaction has written so far. A transaction is used by one task at a time.
+/// Reads see what the transaction has written so far. A transaction is used by one task at a time. One in which a change failed in the middle
+/// throws that error from then on, and is undone in the end, whether or not the error was caught; errors that say that nothing was done
+/// leave it as it was.
 public protocol StoreTransaction: StoreReader {
     /// How many records a batch of many should have, so that a merge is worth its way to the store and back; 1,000 where a store does not
     /// say. Batches of any size are right.

@@ -40,11 +40,11 @@ package final class SQLSessions<Worker: SQLWorker>: Sendable {
             do {
                 let result = try await body(transaction)
                 try Task.checkCancellation()
-                transaction.end()
+                try transaction.end()
                 try await writer.commit()
                 return result
             } catch {
-                transaction.end()
+                try? transaction.end()
                 await writer.rollback()
                 throw error
             }
@@ -63,7 +63,7 @@ package final class SQLSessions<Worker: SQLWorker>: Sendable {
         let transaction = SQLTransaction(reader, model: model, batchRowCount: batchRowCount)
         let result: Swift.Result<Result, any Error>
         do { result = .success(try await body(transaction)) } catch { result = .failure(error) }
-        transaction.end()
+        try? transaction.end()
         await reader.rollback()
         idleReaders.withLock { idle in
             if idle.count < idleReaderLimit { idle.append(reader) }

@@ -30,7 +30,7 @@ package final class SQLTransaction<Worker: SQLWorker>: StoreTransaction {
     package let model: Model
     package let batchRowCount: Int
     private let worker: Worker
-    private let hasEnded = Atomic(false)
+    private let state = Mutex(TransactionState.running)
 
     package init(_ worker: Worker, model: Model, batchRowCount: Int) {
         self.worker = worker
@@ -39,13 +39,22 @@ package final class SQLTransaction<Worker: SQLWorker>: StoreTransaction {
     }
 
     /// Makes it of no use any more.
-    package func end() {
-        hasEnded.store(true, ordering: .sequentiallyConsistent)
+    ///
+    /// - Throws: What a change failed by, whatever became of that error.
+    package func end() throws {
+        try state.withLock { try $0.end() }
     }
 
     private func checked() throws -> Worker {
-        guard !hasEnded.load(ordering: .sequentiallyConsistent) else { throw StoreError.transactionEnded }
+        try state.withLock { try $0.check() }
         return worker
+    }
+
+    private func change<Result>(_ body: (Worker) async throws -> Result) async throws -> Result {
+        do { return try await body(try checked()) } catch {
+            state.withLock { $0.note(error) }
+            throw error
+        }
     }
 
     package func fetch(
@@ -77,14 +86,14 @@ package final class SQLTransaction<Worker: SQLWorker>: StoreTransaction {
     package func merge(
         _ batch: RecordBatch, handles: [Int64]?, links: InitialLinks?, policy: MergePolicy
     ) async throws -> MergeResult {
-        try await checked().merge(batch, handles: handles, links: links, policy: policy)
+        try await change { try await $0.merge(batch, handles: handles, links: links, policy: policy) }
     }
 
     package func link(_ batch: LinkBatch) async throws -> LinkResult {
-        try await checked().link(batch)
+        try await change { try await $0.link(batch) }
     }
 
     package func remove(_ query: StoreQuery, reportsKeys: Bool) async throws -> RemovalResult {
-        try await checked().remove(query, reportsKeys: reportsKeys)
+        try await change { try await $0.remove(query, reportsKeys: reportsKeys) }
     }
 }

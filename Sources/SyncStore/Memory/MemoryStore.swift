@@ -31,12 +31,11 @@ public final class MemoryStore: Store {
         try await queue.run {
             let transaction = MemoryTransaction(committed.withLock { $0 })
             // Whatever way it ends, nobody can go on with it.
-            defer { _ = transaction.end() }
+            defer { _ = try? transaction.end() }
             let result = try await body(transaction)
             try Task.checkCancellation()
-            if let state = transaction.end() {
-                committed.withLock { $0 = state }
-            }
+            let state = try transaction.end()
+            committed.withLock { $0 = state }
             return result
         }
     }
@@ -46,7 +45,7 @@ public final class MemoryStore: Store {
         _ body: @Sendable (any StoreReader) async throws -> Result
     ) async throws -> Result {
         let reader = MemoryTransaction(committed.withLock { $0 })
-        defer { _ = reader.end() }
+        defer { _ = try? reader.end() }
         return try await body(reader)
     }
 }
@@ -54,33 +53,47 @@ public final class MemoryStore: Store {
 /// A copy of a memory store's state, and what is done with it.
 private final class MemoryTransaction: StoreTransaction {
     let model: Model
-    /// Nil once it has ended.
-    private let state: Mutex<MemoryState?>
+    private let content: Mutex<Content>
 
-    init(_ state: MemoryState) {
-        model = state.model
-        self.state = Mutex(state)
+    private struct Content {
+        var state = TransactionState.running
+        /// Nil once it has ended, and while it is changed.
+        var objects: MemoryState?
     }
 
-    /// Takes the state out, so that nothing can be done any more.
-    func end() -> MemoryState? {
-        state.withLock { state in
-            defer { state = nil }
-            return state
+    init(_ objects: MemoryState) {
+        model = objects.model
+        content = Mutex(Content(objects: objects))
+    }
+
+    /// Takes the objects out, so that nothing can be done any more.
+    ///
+    /// - Throws: What a change failed by; `StoreError.transactionEnded`.
+    func end() throws -> MemoryState {
+        try content.withLock { content in
+            defer { content.objects = nil }
+            try content.state.end()
+            return try content.objects.orEnded()
         }
     }
 
     private func snapshot() throws -> MemoryState {
-        guard let state = state.withLock({ $0 }) else { throw StoreError.transactionEnded }
-        return state
+        try content.withLock { content in
+            try content.state.check()
+            return try content.objects.orEnded()
+        }
     }
 
     private func change<Result: Sendable>(_ body: (inout MemoryState) throws -> Result) throws -> Result {
-        try state.withLock { state in
+        try content.withLock { content in
+            try content.state.check()
             // Taken out while it is changed: with a second reference every part of it would be copied.
-            guard var current = state.take() else { throw StoreError.transactionEnded }
-            defer { state = current }
-            return try body(&current)
+            var objects = try content.objects.take().orEnded()
+            defer { content.objects = objects }
+            do { return try body(&objects) } catch {
+                content.state.note(error)
+                throw error
+            }
         }
     }
 
@@ -125,5 +138,12 @@ private final class MemoryTransaction: StoreTransaction {
         let rows = try snapshot().rows(of: query)
         let layout = try model.layout(of: query.entity)
         return try change { try $0.remove(rows, of: layout, reportsKeys: reportsKeys) }
+    }
+}
+
+extension Optional where Wrapped == MemoryState {
+    fileprivate func orEnded() throws(StoreError) -> MemoryState {
+        guard let self else { throw .transactionEnded }
+        return self
     }
 }

@@ -96,6 +96,15 @@ enum MergeChecks {
                 try await transaction.put("Person", ["id": 2], handles: [row])
             }
         }
+        try await expect(.identityTaken(entity: "Person"), "an error that was caught") {
+            try await store.transaction { transaction in
+                let row = try await transaction.put("Person", ["id": 9]).rows[0]
+                _ = try? await transaction.put("Person", ["id": 2], ["id": 70], handles: [row, 0])
+            }
+        }
+        try await store.read { reader in
+            try expect(try await reader.column("id", StoreQuery("Person")), [9, 2], "nothing by halves")
+        }
     }
 
     private static func inheritance(_ store: any Store) async throws {
