@@ -4,8 +4,12 @@ package import Foundation
 public struct RowSet: Sendable {
     /// How many rows are in it.
     public private(set) var count = 0
-    /// 4,096 rows each, by their number divided by that.
-    private var pages: [Int64: [UInt64]] = [:]
+    /// The bits of pages of 4,096 rows, one page after the other.
+    private var words: [UInt64] = []
+    /// Which of the pages in `words` a page is, by its number: that of its rows divided by 4,096.
+    private var pages: [Int64: Int] = [:]
+    /// The page that was added to last: rows come in their order more often than not.
+    private var latest: (number: Int64, page: Int)?
 
     /// What the number of a row is shifted by to get that of its page.
     package static let pageShift: Int64 = 12
@@ -28,9 +32,9 @@ public struct RowSet: Sendable {
 
     /// Whether a row is in it.
     public func contains(_ row: Int64) -> Bool {
-        guard let page = pages[row >> Self.pageShift] else { return false }
-        let (word, bit) = Self.place(of: row)
-        return page[word] & bit != 0
+        guard let page = page(of: row) else { return false }
+        let (word, bit) = Self.place(of: row, on: page)
+        return words[word] & bit != 0
     }
 
     /// Adds a row.
@@ -38,18 +42,13 @@ public struct RowSet: Sendable {
     /// - Returns: Whether it was not in the set before.
     @discardableResult
     public mutating func insert(_ row: Int64) -> Bool {
-        let (word, bit) = Self.place(of: row)
-        let isNew = Self.set(bit, in: &pages[row >> Self.pageShift, default: Self.emptyPage][word])
-        if isNew { count += 1 }
-        return isNew
-    }
-
-    /// Sets a bit; its page is looked up once.
-    ///
-    /// - Returns: Whether it was not set before.
-    private static func set(_ bit: UInt64, in word: inout UInt64) -> Bool {
-        defer { word |= bit }
-        return word & bit == 0
+        let page = page(of: row) ?? addPage(of: row)
+        latest = (row >> Self.pageShift, page)
+        let (word, bit) = Self.place(of: row, on: page)
+        guard words[word] & bit == 0 else { return false }
+        words[word] |= bit
+        count += 1
+        return true
     }
 
     /// Takes a row out.
@@ -57,28 +56,40 @@ public struct RowSet: Sendable {
     /// - Returns: Whether it was in the set.
     @discardableResult
     public mutating func remove(_ row: Int64) -> Bool {
-        guard contains(row) else { return false }
-        let (word, bit) = Self.place(of: row)
-        pages[row >> Self.pageShift]?[word] &= ~bit
+        guard let page = page(of: row) else { return false }
+        let (word, bit) = Self.place(of: row, on: page)
+        guard words[word] & bit != 0 else { return false }
+        words[word] &= ~bit
         count -= 1
         return true
     }
 
-    private static let emptyPage = [UInt64](repeating: 0, count: wordCount)
+    private func page(of row: Int64) -> Int? {
+        let number = row >> Self.pageShift
+        if let latest, latest.number == number { return latest.page }
+        return pages[number]
+    }
 
-    private static func place(of row: Int64) -> (word: Int, bit: UInt64) {
+    private mutating func addPage(of row: Int64) -> Int {
+        let page = pages.count
+        pages[row >> Self.pageShift] = page
+        words.append(contentsOf: repeatElement(0, count: Self.wordCount))
+        return page
+    }
+
+    private static func place(of row: Int64, on page: Int) -> (word: Int, bit: UInt64) {
         let index = Int(row & ((1 << pageShift) - 1))
-        return (index >> 6, 1 << UInt64(index & 63))
+        return (page * wordCount + (index >> 6), 1 << UInt64(index & 63))
     }
 
     /// The rows in ascending order.
     public var rows: [Int64] {
         var rows: [Int64] = []
         rows.reserveCapacity(count)
-        for (page, words) in pages.sorted(by: { $0.key < $1.key }) {
-            for (index, word) in words.enumerated() where word != 0 {
+        for (number, page) in pages.sorted(by: { $0.key < $1.key }) {
+            for (index, word) in words(of: page).enumerated() where word != 0 {
                 for bit in 0..<64 where word & (1 << UInt64(bit)) != 0 {
-                    rows.append(page << Self.pageShift + Int64(index << 6 + bit))
+                    rows.append(number << Self.pageShift + Int64(index << 6 + bit))
                 }
             }
         }
@@ -87,8 +98,12 @@ public struct RowSet: Sendable {
 
     /// The pages that have rows, and the bits of each: that of its first row is the lowest one of the first byte.
     package var bitPages: [(number: Int64, bits: Data)] {
-        pages.sorted { $0.key < $1.key }.map { number, words in
-            (number, words.map(\.littleEndian).withUnsafeBytes { Data($0) })
+        pages.sorted { $0.key < $1.key }.map { number, page in
+            (number, words(of: page).map(\.littleEndian).withUnsafeBytes { Data($0) })
         }
+    }
+
+    private func words(of page: Int) -> ArraySlice<UInt64> {
+        words[page * Self.wordCount..<(page + 1) * Self.wordCount]
     }
 }

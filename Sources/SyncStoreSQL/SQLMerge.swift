@@ -82,6 +82,9 @@ package struct SQLMerge: Sendable {
     }
 
     // MARK: Writing
+    //
+    // What fails in the middle leaves what it has done (OR FAIL): a transaction in which a change failed is undone as a whole. To undo the
+    // statement alone, SQLite would keep a copy in memory of every page that the statement touches.
 
     /// Inserts the batch's rows as the objects that it names.
     ///
@@ -101,7 +104,7 @@ package struct SQLMerge: Sendable {
             names.append(SQLText.name(link.column))
             terms.append(SQLBatchColumns.target)
         }
-        return "INSERT INTO \(table) (\(names.joined(separator: ", "))) "
+        return "INSERT OR FAIL INTO \(table) (\(names.joined(separator: ", "))) "
             + "SELECT \(terms.joined(separator: ", ")) FROM \(batch)"
     }
 
@@ -126,7 +129,7 @@ package struct SQLMerge: Sendable {
             return
                 "\(column) = CASE WHEN b.\(SQLBatchColumns.isWritten(assignment.slot)) THEN \(cell) ELSE t.\(column) END"
         }
-        return "UPDATE \(table) AS t SET \(terms.joined(separator: ", ")) FROM \(batch) b "
+        return "UPDATE OR FAIL \(table) AS t SET \(terms.joined(separator: ", ")) FROM \(batch) b "
             + "WHERE t.\(schema.rowColumn) = b.\(SQLBatchColumns.object)"
     }
 }

@@ -11,6 +11,8 @@ struct SQLiteSettings: Sendable {
     let modelVersion: Int
     /// How many pages the file may have; nil for as many as SQLite allows.
     let maximumPageCount: Int?
+    /// How many bytes of pages are kept in memory.
+    let cacheByteCount: Int
 
     /// Opens a connection.
     func open() throws(SQLiteError) -> SQLiteConnection {
@@ -25,7 +27,7 @@ struct SQLiteSettings: Sendable {
         try connection.execute(
             """
             PRAGMA synchronous = \(isTransient ? "OFF" : "NORMAL"); PRAGMA foreign_keys = ON; \
-            PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16384
+            PRAGMA temp_store = MEMORY; PRAGMA cache_size = -\(max(cacheByteCount >> 10, 1))
             """)
         if let maximumPageCount {
             try connection.execute("PRAGMA max_page_count = \(maximumPageCount)")

@@ -20,7 +20,7 @@ final class FloorDatabase {
         try execute(
             """
             PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY;
-            PRAGMA cache_size = -16384
+            PRAGMA cache_size = -4096
             """)
     }
 
