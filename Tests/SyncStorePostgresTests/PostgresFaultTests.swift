@@ -292,12 +292,10 @@ struct PostgresFaultTests {
     // MARK: No room
 
     /// A tablespace that is full: a small file system in memory, which only root can make.
-    @Test(
-        .enabled(if: getuid() == 0 && FileManager.default.isExecutableFile(atPath: "/bin/mount"), "only root can mount")
-    )
+    @Test(.enabled("this machine lets nobody here mount a disk") { SmallDisk.isPossible })
     func aFullDiskLeavesTheOldState() async throws {
         try await withServer { server in
-            guard let disk = try await SmallDisk(for: server) else { return }
+            let disk = try SmallDisk(for: server)
             try await PostgresSession.run(server.url(), "CREATE TABLESPACE small LOCATION '\(disk.path)'")
             try await PostgresSession.run(server.url(), "CREATE DATABASE small TABLESPACE small")
             let store = try await PostgresWorld.store(at: server.url(database: "small"))
@@ -321,15 +319,29 @@ struct PostgresFaultTests {
 private struct SmallDisk {
     let path: String
 
-    /// - Returns: Nil where this machine does not let anyone mount, as in most containers.
-    init?(for server: PostgresServer) async throws {
+    /// Whether such a disk can be made: only root can, and not in most containers.
+    static var isPossible: Bool {
+        guard getuid() == 0 else { return false }
+        do {
+            let folder = try TemporaryDirectory()
+            try SmallDisk(path: folder.url.appending(path: "disk").path, owner: 0).remove()
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    init(for server: PostgresServer) throws {
         let owner = try FileManager.default.attributesOfItem(atPath: server.folder)[.ownerAccountID] as? Int ?? 0
-        path = "\(server.folder)-disk"
+        try self.init(path: "\(server.folder)-disk", owner: owner)
+    }
+
+    private init(path: String, owner: Int) throws {
+        self.path = path
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
-        let isMounted = Self.run("/bin/mount", ["-t", "tmpfs", "-o", "size=16m,uid=\(owner),mode=700", "tmpfs", path])
-        guard isMounted else {
+        guard Self.run("/bin/mount", ["-t", "tmpfs", "-o", "size=16m,uid=\(owner),mode=700", "tmpfs", path]) else {
             try FileManager.default.removeItem(atPath: path)
-            return nil
+            throw CocoaError(.fileWriteNoPermission)
         }
     }
 
