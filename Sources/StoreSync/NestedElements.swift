@@ -1,96 +1,116 @@
 import JSONMapper
 import SyncModel
 
-/// The values of one relationship of the objects of a batch, mapped: which object each source is to lead to.
+/// The values of one relationship of the objects of a group, mapped: which object each source is to lead to.
 ///
 /// Every object or identifier that is met gets an *ordinal*, the number by which the store's answer is found again.
-struct NestedElements {
+struct NestedElements: Sendable {
     /// What a source is to be related to.
-    struct Source {
-        let row: Int64
-        /// Whether it was inserted just now.
-        let isNew: Bool
+    struct Source: Sendable {
+        /// Its row in the group.
+        let row: Int
         var ordinals: [Int] = []
         /// Whether the objects themselves are there, in an array: then what is missing from it is gone.
         var holdsObjects = false
     }
 
+    /// How many values were read.
+    let entryCount: Int
     private(set) var sources: [Source] = []
+    /// The first row with a value that the relationship cannot have, and therefore stays as it is.
+    private(set) var unsuitableRow: Int?
     /// The place of the payload's element that each ordinal is in.
     private(set) var elementIndices: [Int] = []
-    /// The source of each ordinal.
-    private(set) var owners: [Int64] = []
+    /// The row of each ordinal's source.
+    private(set) var owners: [Int] = []
     /// The JSON of each ordinal, if it was asked for; empty for identifiers.
     private(set) var json: [[UInt8]] = []
-    var objects: RecordCollector
-    var identifiers: RecordCollector
+    /// The objects.
+    private(set) var objects: MappedObjects?
+    /// The objects of which there is but an identifier.
+    private(set) var identifiers: MappedObjects?
 
-    private let keepsJSON: Bool
     private let relationship: RelationshipLayout
-    private let takesIdentifiers: Bool
+    private let keepsJSON: Bool
 
-    /// Makes an empty collection.
-    ///
-    /// - Parameter keepsJSON: Whether the JSON of objects is kept beside what was made of it.
-    init(_ relationship: RelationshipLayout, mapper: RecordMapper, keepsJSON: Bool) throws {
-        self.relationship = relationship
-        self.keepsJSON = keepsJSON
-        let destination = mapper.model.layouts[relationship.destination]
-        takesIdentifiers = destination.identitySlots.count == 1
-        objects = try RecordCollector(
-            mapper, entity: destination.name, options: RecordReader.Options(keepsRelationships: true))
-        identifiers = try RecordCollector(
-            mapper, entity: destination.name, options: RecordReader.Options(acceptsIdentifiers: true))
-    }
-
-    /// Whether nothing but whole sources without any target was found.
-    var isEmpty: Bool {
-        elementIndices.isEmpty
-    }
-
-    /// Adds what an object is to be related to.
+    /// Maps values.
     ///
     /// - Parameters:
-    ///   - cursor: Stands before the relationship's value.
-    ///   - row: The object.
-    ///   - isNew: Whether it was inserted just now.
-    ///   - index: The place of the payload's element.
-    ///   - holdsIdentifiers: Whether it was found under a key for identifiers.
-    /// - Returns: Whether the value is one that a relationship can have; if not, the relationship stays as it is.
-    mutating func add(
-        _ cursor: inout JSONCursor, of row: Int64, isNew: Bool, index: Int, holdsIdentifiers: Bool
-    ) throws -> Bool {
-        var source = Source(row: row, isNew: isNew)
-        switch try cursor.kind() {
-        case .null: break
-        case .array:
-            guard relationship.isToMany else { return false }
-            source.holdsObjects = !holdsIdentifiers
-            try cursor.beginArray()
-            while try cursor.nextElement() {
-                try addElement(&cursor, to: &source, index: index)
+    ///   - group: What has them.
+    ///   - entries: The values of the relationship, of a row each.
+    ///   - keepsJSON: Whether the JSON of objects is kept beside what was made of it.
+    init(
+        _ relationship: RelationshipLayout, of group: MappedBatch.Group, _ entries: [RelationshipSlices.Entry],
+        mapper: RecordMapper, keepsJSON: Bool
+    ) throws {
+        self.relationship = relationship
+        self.keepsJSON = keepsJSON
+        entryCount = entries.count
+        var reading = try Reading(relationship, mapper: mapper)
+        for entry in entries {
+            let index = group.elementIndices[entry.row]
+            try group.relationships.read(entry) { cursor in
+                try add(&cursor, of: entry, index: index, into: &reading)
             }
-        case .object, .string, .number:
-            try addElement(&cursor, to: &source, index: index)
-        case .boolean: return false
         }
-        sources.append(source)
-        return true
+        objects = try reading.objects.takeBatch().map { try MappedObjects($0, mapper: mapper, keepsJSON: keepsJSON) }
+        identifiers = try reading.identifiers.takeBatch().map {
+            try MappedObjects($0, mapper: mapper, keepsJSON: keepsJSON)
+        }
     }
 
-    private mutating func addElement(_ cursor: inout JSONCursor, to source: inout Source, index: Int) throws {
+    /// What maps the values.
+    private struct Reading {
+        var objects: RecordCollector
+        var identifiers: RecordCollector
+        let takesIdentifiers: Bool
+
+        init(_ relationship: RelationshipLayout, mapper: RecordMapper) throws {
+            let destination = mapper.model.layouts[relationship.destination]
+            takesIdentifiers = destination.identitySlots.count == 1
+            objects = try RecordCollector(
+                mapper, entity: destination.name, options: RecordReader.Options(keepsRelationships: true))
+            identifiers = try RecordCollector(
+                mapper, entity: destination.name, options: RecordReader.Options(acceptsIdentifiers: true))
+        }
+    }
+
+    private mutating func add(
+        _ cursor: inout JSONCursor, of entry: RelationshipSlices.Entry, index: Int, into reading: inout Reading
+    ) throws {
+        var source = Source(row: entry.row)
+        switch try cursor.kind() {
+        case .null: break
+        case .array where relationship.isToMany:
+            source.holdsObjects = !entry.holdsIdentifiers
+            try cursor.beginArray()
+            while try cursor.nextElement() {
+                try addElement(&cursor, to: &source, index: index, into: &reading)
+            }
+        case .object, .string, .number:
+            try addElement(&cursor, to: &source, index: index, into: &reading)
+        case .array, .boolean:
+            unsuitableRow = unsuitableRow ?? entry.row
+            return
+        }
+        sources.append(source)
+    }
+
+    private mutating func addElement(
+        _ cursor: inout JSONCursor, to source: inout Source, index: Int, into reading: inout Reading
+    ) throws {
         switch try cursor.kind() {
         case .object:
             if keepsJSON {
                 var copy = cursor
                 json.append(try copy.rawValue().withUTF8 { Array($0) })
             }
-            _ = try objects.add(&cursor, index: elementIndices.count)
+            _ = try reading.objects.add(&cursor, index: elementIndices.count)
         case .string, .number:
             source.holdsObjects = false
-            guard takesIdentifiers else { return try cursor.skip() }
+            guard reading.takesIdentifiers else { return try cursor.skip() }
             if keepsJSON { json.append([]) }
-            _ = try identifiers.add(&cursor, index: elementIndices.count)
+            _ = try reading.identifiers.add(&cursor, index: elementIndices.count)
         case .null, .array, .boolean:
             return try cursor.skip()
         }
@@ -102,12 +122,13 @@ struct NestedElements {
     /// Maps the objects anew from other JSON.
     ///
     /// - Parameter replacements: The JSON of some ordinals.
-    mutating func replace(_ replacements: [Int: [UInt8]], mapper: RecordMapper) throws -> MappedBatch? {
+    mutating func replace(_ replacements: [Int: [UInt8]], mapper: RecordMapper) throws {
         for (ordinal, bytes) in replacements { json[ordinal] = bytes }
+        var reading = try Reading(relationship, mapper: mapper)
         for ordinal in json.indices where !json[ordinal].isEmpty {
-            try objects.add(json[ordinal], index: ordinal)
+            try reading.objects.add(json[ordinal], index: ordinal)
         }
-        return objects.takeBatch()
+        objects = try reading.objects.takeBatch().map { try MappedObjects($0, mapper: mapper, keepsJSON: keepsJSON) }
     }
 }
 

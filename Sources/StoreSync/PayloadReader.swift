@@ -34,7 +34,9 @@ actor PayloadReader {
     private static let pieceByteCount = 256 << 10
 
     private let json: JSONReader
+    private let mapper: RecordMapper
     private let records: RecordReader
+    private let keepsNestedJSON: Bool
     private let batchRowCount: Int
     private let flag: JSONProbe?
     /// What has not been read of a document that comes in pieces; nil where there is nothing more.
@@ -49,10 +51,12 @@ actor PayloadReader {
     ///   - captures: Key paths beside the objects, of which the values are wanted.
     ///   - acceptsSingleObject: Whether an object in the array's place counts as an array of it.
     ///   - flag: The field of an element that says that the object is gone; nil where there is none.
+    ///   - keepsNestedJSON: Whether the JSON of nested objects is kept beside what was made of it; false by default.
     /// - Throws: `MappingError.unknownEntity`; `JSONError` for a file that cannot be opened, or a number that JSON has not.
     init(
         _ source: JSONSource, at keyPath: String, mapper: RecordMapper, entity: String, options: RecordReader.Options,
-        capturing captures: [String] = [], acceptsSingleObject: Bool = true, flag: JSONProbe? = nil
+        capturing captures: [String] = [], acceptsSingleObject: Bool = true, flag: JSONProbe? = nil,
+        keepsNestedJSON: Bool = false
     ) throws {
         let layout = JSONLayout.array(at: keyPath, acceptsSingleObject: acceptsSingleObject).capturing(captures)
         switch source {
@@ -66,9 +70,11 @@ actor PayloadReader {
             json = JSONReader(layout: layout)
             chunks = source.makeAsyncIterator()
         }
+        self.mapper = mapper
         records = try RecordReader(mapper, entity: entity, reader: json, options: options)
         batchRowCount = options.batchRowCount
         self.flag = flag
+        self.keepsNestedJSON = keepsNestedJSON
     }
 
     /// How far it has been read.
@@ -76,12 +82,14 @@ actor PayloadReader {
         Progress(elementCount: json.elementCount, byteCount: json.byteCount, captured: json.captured)
     }
 
-    /// The next objects, mapped, and how far it has been read then; nil after the last.
+    /// The next objects, mapped with what is nested in them, and how far it has been read then; nil after the last.
     ///
     /// - Throws: What is wrong with the payload, and what its source throws.
-    func nextBatch() async throws -> (batch: MappedBatch, progress: Progress)? {
+    func nextBatch() async throws -> (objects: MappedObjects, progress: Progress)? {
         while true {
-            if let batch = try records.next() { return (batch, progress) }
+            if let batch = try records.next() {
+                return (try MappedObjects(batch, mapper: mapper, keepsJSON: keepsNestedJSON), progress)
+            }
             guard try await readOn() else { return nil }
         }
     }

@@ -33,6 +33,11 @@ struct SyncRules {
         willInsert != nil && policy.inserts
     }
 
+    /// Whether it wants to see that of nested objects.
+    var isHookedWhereNested: Bool {
+        willInsert != nil && nestedPolicy.inserts
+    }
+
     init(_ options: StoreSyncOptions) {
         let operations = options.operations
         policy = MergePolicy(inserts: operations.contains(.insert), updates: operations.contains(.update))

@@ -5,29 +5,32 @@ import SyncStore
 extension SyncRun {
     /// Merges what is nested in the objects of a group, and relates them.
     ///
-    /// - Parameter relatingsBefore: How often relationships were spoken of before the group was merged.
+    /// - Parameters:
+    ///   - nested: What is nested in them, by relationship.
+    ///   - relatingsBefore: How often relationships were spoken of before the group was merged.
     func relate(
-        _ group: MappedBatch.Group, _ result: MergeResult, _ origin: Origin,
+        _ group: MappedBatch.Group, _ nested: [NestedElements?], _ result: MergeResult, _ origin: Origin,
         since relatingsBefore: [RelationshipLayout: Int]
     ) async throws {
         let layout = group.mapping.layout
         for (index, entries) in entries(of: group, result, origin).enumerated() where !entries.isEmpty {
             let relationship = layout.relationships[index]
-            var elements = try NestedElements(relationship, mapper: mapper, keepsJSON: rules.willInsert != nil)
-            for entry in entries {
-                let element = origin.elementIndex(group.elementIndices[entry.row])
-                let isSuitable = try group.relationships.read(entry) { cursor in
-                    try elements.add(
-                        &cursor, of: result.rows[entry.row], isNew: result.changes[entry.row] == .inserted,
-                        index: element, holdsIdentifiers: entry.holdsIdentifiers)
-                }
-                if !isSuitable, rules.isImport {
-                    throw StoreSyncError.unsuitableRelationship(
-                        entity: layout.name, relationship: relationship.name, index: element)
-                }
+            var elements: NestedElements
+            if let mapped = nested[index], mapped.entryCount == entries.count {
+                elements = mapped
+            } else {
+                // Not all that was mapped is to be merged: some objects have a later word, or are none.
+                elements = try NestedElements(
+                    relationship, of: group, entries, mapper: mapper, keepsJSON: rules.isHookedWhereNested)
+            }
+            if let row = elements.unsuitableRow, rules.isImport {
+                throw StoreSyncError.unsuitableRelationship(
+                    entity: layout.name, relationship: relationship.name,
+                    index: origin.elementIndex(group.elementIndices[row]))
             }
             try await relate(
-                &elements, by: relationship, of: layout, before: relatingsBefore[relationship, default: 0])
+                result, to: &elements, by: relationship, of: layout, origin,
+                before: relatingsBefore[relationship, default: 0])
         }
     }
 
@@ -47,43 +50,46 @@ extension SyncRun {
     }
 
     private func relate(
-        _ elements: inout NestedElements, by relationship: RelationshipLayout, of layout: EntityLayout,
-        before relatingsBefore: Int
+        _ result: MergeResult, to elements: inout NestedElements, by relationship: RelationshipLayout,
+        of layout: EntityLayout, _ outer: Origin, before relatingsBefore: Int
     ) async throws {
         let count = elements.elementIndices.count
+        let owners = elements.owners.map { result.rows[$0] }
         var targets = Array(repeating: Int64(0), count: count)
         var isNew = Array(repeating: false, count: count)
         var newTargets = RowSet()
         var mergeCount = 0
-        var origin = Origin(policy: rules.nestedPolicy, isNested: true, elementIndices: elements.elementIndices)
+        var origin = Origin(
+            policy: rules.nestedPolicy, isNested: true,
+            elementIndices: elements.elementIndices.map { outer.elementIndex($0) })
         if let inverse = model.inverse(of: relationship), rules.mode(of: relationship) != .retain,
             InitialLinks.isPossible(inverse, in: model)
         {
-            origin.owners = (inverse, elements.owners)
+            origin.owners = (inverse, owners)
         }
-        if var batch = elements.objects.takeBatch() {
-            if rules.willInsert != nil, rules.nestedPolicy.inserts {
-                let hooked = try await hook(batch, elements.json)
-                if !hooked.isEmpty, let other = try elements.replace(hooked, mapper: mapper) { batch = other }
-            }
-            origin.reused = try await reused(batch, elements, by: relationship)
-            mergeCount += batch.groups.count
-            try await merge(batch, origin) { ordinal, row, change in
+        if let batch = elements.objects?.batch, rules.isHookedWhereNested {
+            let hooked = try await hook(batch, elements.json)
+            if !hooked.isEmpty { try elements.replace(hooked, mapper: mapper) }
+        }
+        if let objects = elements.objects {
+            origin.reused = try await reused(objects.batch, owners, by: relationship)
+            mergeCount += objects.batch.groups.count
+            try await merge(objects, origin) { ordinal, row, change in
                 targets[ordinal] = row
                 isNew[ordinal] = change == .inserted
                 if change == .inserted { newTargets.insert(row) }
             }
         }
         var unknown: (batch: RecordBatch, rows: [Int: Int])?
-        if let batch = elements.identifiers.takeBatch() {
+        if let identifiers = elements.identifiers {
             mergeCount += 1
             if rules.isImport {
-                try await merge(batch, origin) { ordinal, row, change in
+                try await merge(identifiers, origin) { ordinal, row, change in
                     targets[ordinal] = row
                     isNew[ordinal] = change == .inserted
                     if change == .inserted { newTargets.insert(row) }
                 }
-            } else if let group = batch.groups.first {
+            } else if let group = identifiers.batch.groups.first {
                 let found = try await transaction.merge(group.records, handles: nil, policy: .find)
                 unknown = (group.records, [:])
                 for (row, ordinal) in group.elementIndices.enumerated() {
@@ -95,9 +101,11 @@ extension SyncRun {
         var sources = elements.sources
         if origin.owners != nil, mergeCount == 1, relatings[relationship, default: 0] == relatingsBefore {
             // New objects that lead to nothing but objects that came with them are related already.
-            sources.removeAll { $0.isNew && $0.ordinals.allSatisfy { isNew[$0] } }
+            sources.removeAll { source in
+                result.changes[source.row] == .inserted && source.ordinals.allSatisfy { isNew[$0] }
+            }
         }
-        try await link(sources, to: targets, newTargets, by: relationship, of: layout)
+        try await link(sources, of: result, to: targets, newTargets, by: relationship, of: layout)
         noteRelating(relationship)
         guard let unknown, !unknown.rows.isEmpty else { return }
         for source in elements.sources where source.ordinals.contains(where: { unknown.rows[$0] != nil }) {
@@ -105,12 +113,12 @@ extension SyncRun {
                 if targets[ordinal] != 0 { return .object(targets[ordinal]) }
                 return unknown.rows[ordinal].map { .unknown($0) }
             }
-            deferred.add(source.row, relationship, to: wanted, of: unknown.batch)
+            deferred.add(result.rows[source.row], relationship, to: wanted, of: unknown.batch)
         }
     }
 
     private func link(
-        _ sources: [NestedElements.Source], to targets: [Int64], _ newTargets: RowSet,
+        _ sources: [NestedElements.Source], of result: MergeResult, to targets: [Int64], _ newTargets: RowSet,
         by relationship: RelationshipLayout, of layout: EntityLayout
     ) async throws {
         let mode = rules.mode(of: relationship)
@@ -119,13 +127,14 @@ extension SyncRun {
         owning.newTargets = newTargets
         var naming = owning
         for source in sources {
-            deferred.forget(source.row, relationship)
+            let row = result.rows[source.row]
+            deferred.forget(row, relationship)
             var rows: [Int64] = []
             for ordinal in source.ordinals where targets[ordinal] != 0 { rows.append(targets[ordinal]) }
             if deletes, source.holdsObjects {
-                owning.append(source.row, to: rows)
+                owning.append(row, to: rows)
             } else {
-                naming.append(source.row, to: rows)
+                naming.append(row, to: rows)
             }
         }
         for (batch, isOwning) in [(naming, false), (owning, true)] where !batch.isEmpty {
@@ -147,8 +156,10 @@ extension SyncRun {
 
     /// Which objects nested ones without an identity are: those without one that the relationship leads to already, one after the other.
     /// So that the same payload does not make new ones each time.
+    ///
+    /// - Parameter owners: The objects that they are nested in, by ordinal.
     private func reused(
-        _ batch: MappedBatch, _ elements: NestedElements, by relationship: RelationshipLayout
+        _ batch: MappedBatch, _ owners: [Int64], by relationship: RelationshipLayout
     ) async throws -> [Int: Int64] {
         guard !rules.isImport else { return [:] }
         var ordinals: [Int] = []
@@ -161,7 +172,7 @@ extension SyncRun {
             }
         }
         guard !ordinals.isEmpty else { return [:] }
-        let parents = Array(Set(ordinals.map { elements.owners[$0] })).sorted()
+        let parents = Array(Set(ordinals.map { owners[$0] })).sorted()
         let links = try await transaction.links(relationship, of: parents)
         var nameless = RowSet()
         let query = StoreQuery(model.layouts[relationship.destination].name, rows: .only(links.map(\.target)))
@@ -172,7 +183,7 @@ extension SyncRun {
         for link in links where nameless.contains(link.target) { left[link.source, default: []].append(link.target) }
         var reused: [Int: Int64] = [:]
         for ordinal in ordinals.sorted() {
-            reused[ordinal] = left[elements.owners[ordinal]]?.popFirst()
+            reused[ordinal] = left[owners[ordinal]]?.popFirst()
         }
         return reused
     }

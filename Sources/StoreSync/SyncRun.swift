@@ -56,19 +56,27 @@ final class SyncRun {
     /// Merges objects, and all that is nested in them.
     ///
     /// - Parameter collect: Gets the object of each ordinal that has one, and what became of it.
-    func merge(_ batch: MappedBatch, _ origin: Origin, _ collect: Collector? = nil) async throws {
+    func merge(_ objects: MappedObjects, _ origin: Origin, _ collect: Collector? = nil) async throws {
+        let batch = objects.batch
         tally.toleratedCount += batch.toleratedCount
         for problem in batch.rejected {
             if rules.isImport { throw MappingError.unfit(problem) }
             tally.reject(problem.moved(to: origin.elementIndex(problem.index)), hasKey: true)
         }
-        for group in batch.groups {
+        for (group, nested) in zip(batch.groups, objects.nested) {
             var skipped: Set<Int> = []
             if !group.undetermined.isEmpty {
-                for specific in try await settle(group, &skipped) { try await merge(specific, origin, collect) }
+                for specific in try await settle(group, &skipped) {
+                    try await merge(mappedObjects(of: specific), origin, collect)
+                }
             }
-            try await merge(group, origin, skipping: skipped, collect)
+            try await merge(group, nested, origin, skipping: skipped, collect)
         }
+    }
+
+    /// The objects of a batch, with what is nested in them.
+    func mappedObjects(of batch: MappedBatch) throws -> MappedObjects {
+        try MappedObjects(batch, mapper: mapper, keepsJSON: rules.isHookedWhereNested)
     }
 
     /// Finds objects of which the payload does not say what sub-entity they are, and maps those anew that the store knows better.
@@ -100,7 +108,8 @@ final class SyncRun {
     }
 
     private func merge(
-        _ group: MappedBatch.Group, _ origin: Origin, skipping skipped: Set<Int>, _ collect: Collector?
+        _ group: MappedBatch.Group, _ nested: [NestedElements?], _ origin: Origin, skipping skipped: Set<Int>,
+        _ collect: Collector?
     ) async throws {
         let layout = group.mapping.layout
         let handles = self.handles(of: group, origin, skipping: skipped)
@@ -117,7 +126,7 @@ final class SyncRun {
             }
         }
         if !group.relationships.entries.isEmpty, rules.relates {
-            try await relate(group, result, origin, since: relatingsBefore)
+            try await relate(group, nested, result, origin, since: relatingsBefore)
         }
     }
 

@@ -29,7 +29,8 @@ struct PageReading {
     func read(_ page: JSONSource) async throws {
         let payload = try PayloadReader(
             page, at: session.options.keyPath, mapper: session.mapper, entity: session.entity,
-            options: session.readerOptions(for: run.transaction))
+            options: session.readerOptions(for: run.transaction),
+            keepsNestedJSON: session.rules.isHookedWhereNested)
         try await session.rules.isHooked ? readApart(payload) : readStraight(payload)
     }
 
@@ -37,10 +38,10 @@ struct PageReading {
     private func readStraight(_ payload: PayloadReader) async throws {
         let origin = SyncRun.Origin(policy: session.rules.policy)
         var next = try await payload.nextBatch()
-        while let (batch, _) = next {
+        while let (objects, _) = next {
             try Task.checkCancellation()
             async let following = payload.nextBatch()
-            try await merge(batch, origin)
+            try await merge(objects, origin)
             next = try await following
         }
     }
@@ -66,7 +67,7 @@ struct PageReading {
         }
         let origin = SyncRun.Origin(policy: session.rules.policy, elementIndices: elements.indices.map { first + $0 })
         let gone = try mapped(elements, areGone: true)
-        try await merge(batch, origin, gone: gone)
+        try await merge(batch.map { try run.mappedObjects(of: $0) }, origin, gone: gone)
     }
 
     private func mapped(_ elements: [PayloadReader.Element], areGone: Bool) throws -> MappedBatch? {
@@ -79,13 +80,15 @@ struct PageReading {
     }
 
     /// Merges objects, and finds those that are gone.
-    func merge(_ batch: MappedBatch?, _ origin: SyncRun.Origin, gone: MappedBatch? = nil) async throws {
+    func merge(_ objects: MappedObjects?, _ origin: SyncRun.Origin, gone: MappedBatch? = nil) async throws {
         guard let collect else {
-            if let batch { try await run.merge(batch, origin) }
+            if let objects { try await run.merge(objects, origin) }
             return
         }
         var rows: [(ordinal: Int, row: Int64, isGone: Bool)] = []
-        if let batch { try await run.merge(batch, origin) { ordinal, row, _ in rows.append((ordinal, row, false)) } }
+        if let objects {
+            try await run.merge(objects, origin) { ordinal, row, _ in rows.append((ordinal, row, false)) }
+        }
         if let gone { rows += try await run.find(gone).map { ($0.ordinal, $0.row, true) } }
         for (_, row, isGone) in rows.sorted(by: { $0.ordinal < $1.ordinal }) { collect(row, isGone) }
     }

@@ -94,7 +94,7 @@ struct SyncSession: Sendable {
         try collector.add(writer.bytes, index: 0)
         let run = SyncRun(transaction, mapper: mapper, rules: rules)
         if let batch = collector.takeBatch() {
-            try await run.merge(batch, SyncRun.Origin(policy: rules.policy, known: stored.row))
+            try await run.merge(run.mappedObjects(of: batch), SyncRun.Origin(policy: rules.policy, known: stored.row))
         }
         try await run.settle()
         return run.tally.result(for: layout)

@@ -45,7 +45,7 @@ private struct DefectiveRun: RemoteRun {
 
     func end() async throws -> RemoteEnd {
         var end = try await base.end()
-        if defect == .claimsSnapshot, end.coverage == .pages { end.coverage = .snapshot }
+        if defect == .claimsSnapshot { end.isSnapshot = true }
         if defect == .bookmarkAhead, end.bookmark.cursor != nil { end.bookmark.cursor = "2199-01-01T00:00:00Z" }
         return end
     }

@@ -145,7 +145,7 @@ import Testing
             }
 
             func rewind() async throws {}
-            func end() async throws -> RemoteEnd { RemoteEnd(.snapshot, bookmark: SyncBookmark()) }
+            func end() async throws -> RemoteEnd { RemoteEnd(.everything, isSnapshot: true, bookmark: SyncBookmark()) }
         }
     }
 

@@ -23,7 +23,9 @@ actor HTTPRun: RemoteRun {
     /// The pages that were read, for the bookmark.
     private var visited: [SyncBookmark.Page] = []
     /// How far what was read reaches.
-    private var latest: SyncCursor?
+    private var reach = CursorReach()
+    /// How far what was read the time before reaches; nil the first time.
+    private var reachBefore: CursorReach?
     /// How many objects there are in all, as the page before said.
     private var total: Int?
     /// The server's clock at the begin of the run.
@@ -115,8 +117,8 @@ actor HTTPRun: RemoteRun {
     private func openAll() async throws -> OpenPage {
         isDelta = false
         opener.since = nil
-        latest = nil
         startOver()
+        reachBefore = nil
         return try await opener.open(nil, index: 0)
     }
 
@@ -125,6 +127,7 @@ actor HTTPRun: RemoteRun {
         (ahead, current, ready) = (nil, nil, nil)
         trail = PageTrail()
         visited = []
+        reach = CursorReach()
     }
 
     // MARK: Pages
@@ -180,10 +183,9 @@ actor HTTPRun: RemoteRun {
         if let keyPath = source.totalKeyPath, case .integer(let count) = facts.captured[keyPath] { total = Int(count) }
         guard let delta = source.delta else { return }
         switch delta.cursor {
-        case .element:
-            if let found = facts.latest, latest.map({ $0 < found }) ?? true { latest = found }
+        case .element: reach.extend(by: facts.cursors, isFirstPage: page.index == 0)
         case .document(let keyPath):
-            latest = latest ?? facts.captured[keyPath].flatMap { SyncCursor($0) }
+            reach.latest = reach.latest ?? facts.captured[keyPath].flatMap { SyncCursor($0) }
         }
     }
 
@@ -203,6 +205,7 @@ actor HTTPRun: RemoteRun {
 
     func rewind() async throws {
         try await finishCurrent()
+        reachBefore = reach
         startOver()
     }
 
@@ -213,20 +216,37 @@ actor HTTPRun: RemoteRun {
             end.pages = visited
             if !end.pages.isEmpty { end.pages[0].token = opener.since }
         }
-        if let delta = source.delta {
-            end.lastFullRun = isDelta ? bookmark?.lastFullRun : beginDate
-            var cursor = latest
-            if case .element = delta.cursor { cursor = cursor?.limited(to: serverDate ?? beginDate) }
-            // Nothing new, or nothing but what the overlap brought again.
-            if let kept = bookmark?.cursor.map({ SyncCursor(text: $0) }), isDelta || visited == bookmark?.pages,
-                cursor.map({ $0 < kept }) ?? true
-            {
-                cursor = kept
-            }
-            end.cursor = cursor?.text
+        guard let delta = source.delta else {
+            return RemoteEnd(.everything, isSnapshot: source.isSnapshot, bookmark: end)
         }
-        let coverage: RemoteEnd.Coverage = isDelta ? .changes : source.isSnapshot ? .snapshot : .pages
-        return RemoteEnd(coverage, bookmark: end)
+        let kept = bookmark?.cursor.map { SyncCursor(text: $0) }
+        end.lastFullRun = isDelta ? bookmark?.lastFullRun : beginDate
+        var cursor = reach.latest
+        if case .element = delta.cursor { cursor = certainReach }
+        // Nothing new, or nothing but what the overlap brought again.
+        if let kept, isDelta || visited == bookmark?.pages, cursor.map({ $0 < kept }) ?? true { cursor = kept }
+        end.cursor = cursor?.text
+        guard isDelta, var cautious = bookmark else {
+            return RemoteEnd(.everything, isSnapshot: source.isSnapshot, bookmark: end)
+        }
+        // Of changes in their order, what the first page had cannot have been passed over, whatever moved between the others.
+        if reach.isAscending, let first = reach.latestOfFirstPage?.limited(to: serverDate ?? beginDate),
+            kept.map({ $0 < first }) ?? true
+        {
+            cautious.cursor = first.text
+            cautious.pages = []
+        }
+        return RemoteEnd(.changes, isSnapshot: source.isSnapshot, bookmark: end, cautiousBookmark: cautious)
+    }
+
+    /// The latest cursor before which no object can have changed unseen: one that changed after its page was read has a later one.
+    private var certainReach: SyncCursor? {
+        guard let latest = reach.latest else { return nil }
+        if let serverDate { return latest.limited(to: serverDate) }
+        // Nobody knows the server's clock; but what one page has was there when the page was read, and what all pages had the time before was
+        // there before they were read again.
+        let certain = reachBefore == nil ? reach.latestOfFirstPage : reachBefore?.latest
+        return certain.map { .earlier(latest, $0).limited(to: beginDate) }
     }
 }
 

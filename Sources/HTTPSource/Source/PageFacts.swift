@@ -2,12 +2,18 @@ import JSONMapper
 
 /// What was found in a page while it arrived.
 struct PageFacts: Sendable {
+    /// The earliest and the latest of some cursors.
+    struct Cursors: Sendable {
+        var earliest: SyncCursor
+        var latest: SyncCursor
+    }
+
     /// How many objects it has.
     var elementCount = 0
     /// Values beside the objects, by their key paths.
     var captured: [String: JSONValue] = [:]
-    /// The latest of the objects' cursors.
-    var latest: SyncCursor?
+    /// Those of the objects; nil where they have none.
+    var cursors: Cursors?
 }
 
 /// Finds in a page, as it arrives, what has to be known before the page itself is mapped: where the next one is, so that it can be asked for
@@ -44,9 +50,10 @@ struct PageScanner: BodyInspector {
             return
         }
         while let found = try reader.next({ try cursor.read(&$0) }) {
-            if let value = found[0].flatMap({ SyncCursor($0) }), facts.latest.map({ $0 < value }) ?? true {
-                facts.latest = value
-            }
+            guard let value = found[0].flatMap({ SyncCursor($0) }) else { continue }
+            let cursors = facts.cursors ?? PageFacts.Cursors(earliest: value, latest: value)
+            facts.cursors = PageFacts.Cursors(
+                earliest: .earlier(cursors.earliest, value), latest: .later(cursors.latest, value))
         }
     }
 

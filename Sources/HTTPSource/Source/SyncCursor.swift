@@ -48,6 +48,16 @@ struct SyncCursor: Sendable, Hashable {
         }
     }
 
+    /// The earlier of two cursors.
+    static func earlier(_ one: SyncCursor, _ other: SyncCursor) -> SyncCursor {
+        other < one ? other : one
+    }
+
+    /// The later of two cursors.
+    static func later(_ one: SyncCursor, _ other: SyncCursor) -> SyncCursor {
+        one < other ? other : one
+    }
+
     /// The cursor of an earlier time: of a date, or of seconds, milliseconds or microseconds since 1970. Other cursors stay as they are.
     func earlier(by duration: Duration) -> SyncCursor {
         let milliseconds = Int64(duration / .milliseconds(1))
@@ -91,5 +101,23 @@ struct SyncCursor: Sendable, Hashable {
         if let dot = written.firstIndex(of: "."), !text.contains(".") { written = written[..<dot] + "Z" }
         if !text.hasSuffix("Z"), !text.dropFirst(10).contains(where: { "+-".contains($0) }) { written.removeLast() }
         return SyncCursor(text: text.contains(" ") ? written.replacing("T", with: " ") : written)
+    }
+}
+
+/// How far the objects of a run's pages reach.
+struct CursorReach: Sendable {
+    /// The latest cursor.
+    var latest: SyncCursor?
+    /// The latest on the first page.
+    private(set) var latestOfFirstPage: SyncCursor?
+    /// Whether each page goes on where the one before it ended: no object comes after one with a later cursor, but on the same page.
+    private(set) var isAscending = true
+
+    /// Takes the objects of the next page in.
+    mutating func extend(by cursors: PageFacts.Cursors?, isFirstPage: Bool) {
+        guard let cursors else { return }
+        if isFirstPage { latestOfFirstPage = cursors.latest }
+        if let latest, cursors.earliest < latest { isAscending = false }
+        latest = latest.map { .later($0, cursors.latest) } ?? cursors.latest
     }
 }

@@ -14,7 +14,8 @@ extension JSONStore {
     ///
     /// What is absent is deleted only if it is known to be gone. Where the source was read page by page, the pages are read once more
     /// before anything is deleted, and again if they had other objects then; what is not sure after the third time is kept, counted as withheld,
-    /// and looked at in the next run.
+    /// and looked at in the next run. Pages of changes are read more than once in the same way, so that no change is passed over that moved from one
+    /// page to another; where that is not sure after the third time, the next run asks for them again.
     ///
     /// - Parameters:
     ///   - source: Where the objects come from.
@@ -44,10 +45,10 @@ extension JSONStore {
                 let result = try await change { transaction -> RemoteSyncResult? in
                     // Another sync of the same source may have been ahead in the queue: what this run begins after is old then.
                     guard try await place.read(transaction) == kept else { return nil }
-                    let (result, end) = try await session.run(run, in: transaction, progress: progress)
+                    let (result, bookmark) = try await session.run(run, in: transaction, progress: progress)
                     // What was withheld must be looked at again, and only a run over everything does.
                     let isSettled = result.result.countsByEntity.values.allSatisfy { $0.withheld == 0 }
-                    try await place.write(isSettled ? end.bookmark : nil, transaction)
+                    try await place.write(isSettled ? bookmark : nil, transaction)
                     let transfer = RunRecorder.Transfer(pageCount: result.pageCount, byteCount: result.byteCount)
                     try await recorder?.succeed(result.result, transfer: transfer, in: transaction)
                     return result

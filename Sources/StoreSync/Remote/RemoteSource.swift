@@ -86,23 +86,29 @@ public enum RemoteTombstones: Hashable, Sendable {
 public struct RemoteEnd: Sendable {
     /// What the pages were.
     public enum Coverage: Hashable, Sendable {
-        /// Everything, read at one moment: what was absent is gone.
-        case snapshot
-        /// Everything, but page by page while the source may have changed: an object can have moved from a page that was still to be read to one
-        /// that had been.
-        case pages
+        /// Everything: what was absent is gone.
+        case everything
         /// What has changed: what was absent is as it was.
         case changes
     }
 
     /// What the pages were.
     public var coverage: Coverage
+    /// Whether all pages are of one moment. If not, the source may have changed between one page and the next, and an object can have moved from
+    /// a page that was still to be read to one that had been.
+    public var isSnapshot: Bool
     /// What the next run begins after.
     public var bookmark: SyncBookmark
+    /// What it begins after where the pages had other objects each time they were read; ``bookmark`` by default.
+    public var cautiousBookmark: SyncBookmark
 
     /// Makes an end.
-    public init(_ coverage: Coverage, bookmark: SyncBookmark) {
+    public init(
+        _ coverage: Coverage, isSnapshot: Bool, bookmark: SyncBookmark, cautiousBookmark: SyncBookmark? = nil
+    ) {
         self.coverage = coverage
+        self.isSnapshot = isSnapshot
         self.bookmark = bookmark
+        self.cautiousBookmark = cautiousBookmark ?? bookmark
     }
 }

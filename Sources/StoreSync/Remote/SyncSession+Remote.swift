@@ -4,14 +4,16 @@ import SyncModel
 import SyncStore
 
 extension SyncSession {
-    /// How often the pages are read at most, to be sure of what is absent.
+    /// How often the pages are read at most, to be sure of what they have and what they lack.
     private static let passLimit = 3
 
     /// Merges all pages of a source, and deletes what is gone.
+    ///
+    /// - Returns: What was done, and what the next run begins after.
     func run(
         _ remote: any RemoteRun, in transaction: any StoreTransaction,
         progress: @escaping @Sendable (RemoteSyncProgress) -> Void
-    ) async throws -> (RemoteSyncResult, RemoteEnd) {
+    ) async throws -> (RemoteSyncResult, SyncBookmark) {
         let layout = try mapper.mapping(of: entity).layout
         let run = SyncRun(transaction, mapper: mapper, rules: rules)
         var absent = StoreQuery(entity, where: options.scope)
@@ -19,22 +21,23 @@ extension SyncSession {
         let pages = RemotePages(session: self, remote: remote, run: run, report: progress)
         try await pages.readAll()
         var end = try await remote.end()
-        var isSure = end.coverage != .pages || pages.count < 2 || run.tally.mayLackObjects
-        if sweeps {
-            absent.rows = rows(absentFrom: pages, run, layout, coverage: end.coverage)
-            for _ in 1..<Self.passLimit where !isSure {
-                if try await transaction.count(absent) == 0 { break }
-                let before = pages.digests
-                run.tally.beginAnew()
-                try await remote.rewind()
-                try await pages.readAll()
-                end = try await remote.end()
-                isSure = pages.digests == before
-                absent.rows = rows(absentFrom: pages, run, layout, coverage: end.coverage)
+        absent.rows = rows(absentFrom: pages, run, layout, end)
+        var isSure = end.isSnapshot || pages.count < 2
+        for _ in 1..<Self.passLimit where !isSure {
+            if end.coverage == .everything {
+                // There is nothing to be sure of, or no way to be.
+                guard sweeps, !run.tally.mayLackObjects, try await transaction.count(absent) > 0 else { break }
             }
+            let before = pages.digests
+            run.tally.beginAnew()
+            try await remote.rewind()
+            try await pages.readAll()
+            end = try await remote.end()
+            isSure = pages.digests == before
+            absent.rows = rows(absentFrom: pages, run, layout, end)
         }
         try await run.settle()
-        if sweeps, isSure {
+        if sweeps, isSure || end.coverage == .changes || run.tally.mayLackObjects {
             try await run.sweep(absent, isCertain: end.coverage == .changes, limit: limit)
         } else if sweeps {
             run.tally.countWithheld(try await transaction.count(absent), of: layout)
@@ -43,14 +46,14 @@ extension SyncSession {
             result: try await result(of: run),
             coverage: end.coverage == .changes ? .changes : .everything, pageCount: pages.progress.pageCount,
             byteCount: pages.progress.byteCount)
-        return (result, end)
+        return (result, isSure ? end.bookmark : end.cautiousBookmark)
     }
 
     /// The objects that are to be deleted: what was not there, or of changes alone what was named as gone.
     private func rows(
-        absentFrom pages: RemotePages, _ run: SyncRun, _ layout: EntityLayout, coverage: RemoteEnd.Coverage
+        absentFrom pages: RemotePages, _ run: SyncRun, _ layout: EntityLayout, _ end: RemoteEnd
     ) -> StoreQuery.Rows {
-        guard coverage != .changes else { return .only(pages.gone.sorted()) }
+        guard end.coverage == .everything else { return .only(pages.gone.sorted()) }
         let seen = run.tally.seen(layout)
         return .except(pages.gone.isEmpty ? seen : RowSet(seen.rows.filter { !pages.gone.contains($0) }))
     }
@@ -95,38 +98,45 @@ private final class RemotePages {
             let (list, flag) = Self.tombstones(of: page, in: session)
             let payload = try PayloadReader(
                 page.json, at: session.options.keyPath, mapper: session.mapper, entity: session.entity,
-                options: options, capturing: list.map { [$0] } ?? [], acceptsSingleObject: false, flag: flag)
+                options: options, capturing: list.map { [$0] } ?? [], acceptsSingleObject: false, flag: flag,
+                keepsNestedJSON: rules.isHookedWhereNested)
             return (payload, flag != nil || rules.isHooked)
         }
-        var before = Beginning(progress: progress, problems: run.tally.problems)
-        run.tally.beginPage()
+        var before = beginPage()
         var next = try await reader.next()
-        while let step = next {
+        while !next.isEmpty {
             try Task.checkCancellation()
             async let following = reader.next()
-            switch step {
-            case .batch(let batch, let read):
-                try await merging.merge(batch, SyncRun.Origin(policy: rules.policy))
-                note(read, since: before)
-            case .elements(let first, let elements, let read):
-                try await merging.merge(elements, first: first)
-                note(read, since: before)
-            case .pageEnd(let page, let read):
-                note(read, since: before)
-                try await finish(page, read)
-                // What is wrong with an object has been told when it was read first.
-                if passCount > 1 { run.tally.restore(before.problems, areDoubtful: true) }
-                before = Beginning(progress: progress, problems: run.tally.problems)
-                run.tally.beginPage()
-            case .restart:
-                run.tally.abandonPage()
-                run.tally.restore(before.problems, areDoubtful: false)
-                run.tally.beginPage()
-                there = RowSet()
-                digest = 0
+            for step in next {
+                switch step {
+                case .batch(let objects, let read):
+                    try await merging.merge(objects, SyncRun.Origin(policy: rules.policy))
+                    note(read, since: before)
+                case .elements(let first, let elements, let read):
+                    try await merging.merge(elements, first: first)
+                    note(read, since: before)
+                case .pageEnd(let page, let read):
+                    note(read, since: before)
+                    try await finish(page, read)
+                    // What is wrong with an object has been told when it was read first.
+                    if passCount > 1 { run.tally.restore(before.problems, areDoubtful: true) }
+                    before = beginPage()
+                case .restart:
+                    run.tally.abandonPage()
+                    run.tally.restore(before.problems, areDoubtful: false)
+                    progress = before.progress
+                    before = beginPage()
+                }
             }
             next = try await following
         }
+    }
+
+    private func beginPage() -> Beginning {
+        run.tally.beginPage()
+        there = RowSet()
+        digest = 0
+        return Beginning(progress: progress, problems: run.tally.problems)
     }
 
     /// How things stood before the page at hand.
@@ -157,8 +167,6 @@ private final class RemotePages {
             gone.formUnion(try await find(tombstones, at: list).subtracting(there.rows))
         }
         digests.append(digest)
-        there = RowSet()
-        digest = 0
         progress.pageCount += 1
         progress.totalElementCount = page.totalElementCount ?? progress.totalElementCount
         report(progress)
