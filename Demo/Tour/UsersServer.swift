@@ -25,6 +25,15 @@ final class UsersServer: Sendable {
     private static let pageSize = 500
     private static let firstChange = Date(timeIntervalSince1970: 1_735_689_600)
 
+    /// What its clock says, which tells whoever asks how far the changes that were seen can reach.
+    private static let date: String = {
+        let formatter = DateFormatter()
+        formatter.locale = Locale(identifier: "en_US_POSIX")
+        formatter.timeZone = .gmt
+        formatter.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
+        return formatter.string(from: Date())
+    }()
+
     let url: URL
     private let users: Users
     private let server: LoopbackHTTPServer
@@ -75,7 +84,7 @@ final class UsersServer: Sendable {
         let since = request.query("since").flatMap { try? Date($0, strategy: .iso8601) }
         let page = Int(request.query("page") ?? "1") ?? 1
         let tag = "\"\(state.version) \(request.target)\""
-        var headers = [("ETag", tag)]
+        var headers = [("ETag", tag), ("Date", date)]
         var ids = state.names.keys.sorted()
         if let since {
             ids = ids.filter { firstChange.addingTimeInterval(Double(state.changes[$0] ?? 0)) >= since }
