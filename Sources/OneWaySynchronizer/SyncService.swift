@@ -56,7 +56,7 @@ public final class SyncService<Report: Sendable>: Sendable {
     public var health: SyncHealth<Report> { control.withLock { $0.health } }
 
     /// Syncs on schedule until a stop is requested. A failed sync is noted in ``health``, and tried again by the schedule. So is a lease
-    /// that is lost, which cancels a running sync, or cannot be asked for; it is asked for again every third of its duration.
+    /// that is lost, which cancels a running sync, or cannot be asked for; it is asked for again as often as it says.
     ///
     /// - Throws: `CancellationError` once the task is cancelled and a running sync has ended for it;
     ///   ``SyncServiceError/alreadyRunning`` if it runs already.

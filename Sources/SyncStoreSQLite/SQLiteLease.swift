@@ -20,8 +20,12 @@ public struct SQLiteLease: SyncLease {
     /// The file that is synced into, as it was given.
     public let name: String
 
-    /// How long a holder that cannot look after its lease believes itself to have it.
+    /// How long a holder that cannot look after its lease believes itself to have it. The lock is nobody else's meanwhile, however long that
+    /// is: only of a file that was removed does a holder hear late.
     public let duration: Duration
+
+    /// How long whoever waits for the lease waits before it asks again: 3 seconds, or a third of a duration that is shorter.
+    public var retryInterval: Duration { min(duration / 3, .seconds(3)) }
 
     /// The database that is locked.
     let path: String
@@ -30,8 +34,8 @@ public struct SQLiteLease: SyncLease {
     ///
     /// - Parameters:
     ///   - file: The database file. However its path is written, and through whatever links it leads, it has one lease.
-    ///   - duration: The lease's time. A holder looks after its lease three times within it, and who waits for one asks that often.
-    public init(for file: String, duration: Duration = .seconds(10)) {
+    ///   - duration: The lease's time, within which a holder looks after its lease three times; a minute by default.
+    public init(for file: String, duration: Duration = .seconds(60)) {
         name = file
         self.duration = duration
         path = Self.resolved(file) + "-lease"

@@ -11,7 +11,7 @@ public enum SyncLeaseWait: Sendable, Hashable {
 extension SyncLease {
     /// Runs a function while this process holds the lease.
     ///
-    /// The keeper is asked again every third of ``duration`` while somebody else has it. If the lease is lost, the body's task is cancelled; the
+    /// The keeper is asked again each ``retryInterval`` while somebody else has it. If the lease is lost, the body's task is cancelled; the
     /// lease is released once the body has returned, whatever way.
     ///
     /// - Parameters:
@@ -42,9 +42,6 @@ extension SyncLease {
         await Task { await held.release() }.value
         return try result.get()
     }
-
-    /// How long to wait before the keeper is asked again.
-    var retryInterval: Duration { duration / 3 }
 
     private func acquire(
         waiting: SyncLeaseWait, clock: SyncClock, onWait: (SyncLeaseHolder?) -> Void

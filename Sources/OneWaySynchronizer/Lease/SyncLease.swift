@@ -24,6 +24,9 @@ public protocol SyncLease: Sendable {
     /// For how long a holder that cannot renew the lease may believe itself to hold it; above 0.
     var duration: Duration { get }
 
+    /// How long whoever waits for the lease waits before it asks again, above 0; a third of ``duration`` by default.
+    var retryInterval: Duration { get }
+
     /// Asks for the lease, and does not wait for whoever holds it.
     ///
     /// A second call is answered ``SyncLeaseAnswer/held(by:)`` while the first one's grant is not released, also within one process.
@@ -32,6 +35,11 @@ public protocol SyncLease: Sendable {
     /// - Returns: The grant, or who holds the lease.
     /// - Throws: Where the keeper cannot be asked.
     func tryAcquire(for holder: SyncLeaseHolder) async throws -> SyncLeaseAnswer
+}
+
+extension SyncLease {
+    /// A third of ``duration``.
+    public var retryInterval: Duration { duration / 3 }
 }
 
 /// What the keeper of a lease says to who asks for it.
