@@ -160,7 +160,7 @@ let package = Package(
 
         // Benchmarks
         .target(
-            name: "BenchmarkSupport", dependencies: ["TestSupport"],
+            name: "BenchmarkSupport", dependencies: ["SyncModel", "TestSupport"],
             path: "Tests/Benchmarks/BenchmarkSupport",
             swiftSettings: settings),
         .executableTarget(

@@ -7,21 +7,7 @@ import SyncModel
 enum MappingCases {
     /// The fields of ``User``.
     static func mapper() throws -> RecordMapper {
-        try RecordMapper(
-            try Model {
-                Entity("User", identity: "remoteID") {
-                    Attribute("remoteID", .int64, optional: false)
-                    Attribute("name", .string)
-                    Attribute("email", .string)
-                    Attribute("createdAt", .date)
-                    Attribute("updatedAt", .date)
-                    Attribute("score", .double)
-                    Attribute("active", .bool)
-                    Attribute("tags", .binary)
-                    Attribute("city", .string, userInfo: ["sync.remoteKey": "address.city"])
-                    Attribute("zip", .string, userInfo: ["sync.remoteKey": "address.zip"])
-                }
-            })
+        try RecordMapper(try Model { UserGenerator.entity })
     }
 
     static func run(options: BenchmarkOptions, memory: MemoryProbe, report: inout BenchmarkReport) async throws {

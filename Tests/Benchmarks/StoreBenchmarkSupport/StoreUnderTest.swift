@@ -1,3 +1,4 @@
+import BenchmarkSupport
 public import JSONMapper
 public import StoreSync
 import SyncModel
@@ -12,18 +13,7 @@ public enum StoreUnderTest {
 
     /// The mapper of flat users, or of users with notes.
     public static func mapper(nested: Bool = false) throws -> RecordMapper {
-        var user = Entity("User", identity: "remoteID") {
-            Attribute("remoteID", .int64, optional: false)
-            Attribute("name", .string)
-            Attribute("email", .string)
-            Attribute("createdAt", .date)
-            Attribute("updatedAt", .date)
-            Attribute("score", .double)
-            Attribute("active", .bool)
-            Attribute("tags", .binary)
-            Attribute("city", .string, userInfo: ["sync.remoteKey": "address.city"])
-            Attribute("zip", .string, userInfo: ["sync.remoteKey": "address.zip"])
-        }
+        var user = UserGenerator.entity
         guard nested else { return try RecordMapper(try Model { user }) }
         user.relationships.append(Relationship("notes", toMany: "Note", inverse: "user", deleteRule: .cascade))
         let note = Entity("Note", identity: "remoteID") {
