@@ -3,6 +3,8 @@ import SyncStore
 import SyncStoreSQL
 
 /// Relates the objects of one batch: reads what there is, and writes the difference, each in a few statements.
+///
+/// As in a merge, what fails in the middle leaves what it has done (OR FAIL); the transaction is undone as a whole then.
 struct SQLiteLinking: SQLLinkWriter {
     private let schema: SQLSchema
     private let batch: LinkBatch
@@ -64,7 +66,7 @@ struct SQLiteLinking: SQLLinkWriter {
     func release(_ link: SQLSchema.ColumnLink) throws(SQLiteError) {
         let column = SQLText.name(link.column)
         try run(
-            "UPDATE \(SQLText.name(link.table)) SET \(column) = NULL WHERE \(column) IN (SELECT c0 FROM \(Self.tableName))",
+            "UPDATE OR FAIL \(SQLText.name(link.table)) SET \(column) = NULL WHERE \(column) IN (SELECT c0 FROM \(Self.tableName))",
             plan.released.map { ($0, 0, 0) })
     }
 
@@ -86,7 +88,7 @@ struct SQLiteLinking: SQLLinkWriter {
             }
         }
         try run(
-            "UPDATE \(table) AS t SET \(assigned) FROM \(batch) WHERE t.\(schema.rowColumn) = b.c0 AND (\(differs))",
+            "UPDATE OR FAIL \(table) AS t SET \(assigned) FROM \(batch) WHERE t.\(schema.rowColumn) = b.c0 AND (\(differs))",
             plan.assignments.map { ($0.row, $0.value, $0.position) })
     }
 
@@ -118,7 +120,7 @@ struct SQLiteLinking: SQLLinkWriter {
         }
         // Without the condition, the conflict clause would be read as that of a join.
         try run(
-            "INSERT INTO \(table) (\(names.joined(separator: ", "))) SELECT \(values.joined(separator: ", ")) "
+            "INSERT OR FAIL INTO \(table) (\(names.joined(separator: ", "))) SELECT \(values.joined(separator: ", ")) "
                 + "FROM \(batch) WHERE 1 ON CONFLICT \(conflict)",
             plan.added.map { ($0.link.source, $0.link.target, $0.position) })
     }
@@ -135,7 +137,7 @@ struct SQLiteLinking: SQLLinkWriter {
             values.append(Self.placeAtEnd)
         }
         try run(
-            "INSERT INTO \(table) (\(names.joined(separator: ", "))) SELECT \(values.joined(separator: ", ")) "
+            "INSERT OR FAIL INTO \(table) (\(names.joined(separator: ", "))) SELECT \(values.joined(separator: ", ")) "
                 + "FROM \(batch) WHERE 1 ON CONFLICT DO NOTHING", plan.mirrored.map { ($0.source, $0.target, 0) })
     }
 

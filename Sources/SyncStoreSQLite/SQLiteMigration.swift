@@ -2,30 +2,28 @@ import SyncStoreSQL
 
 /// Gives a database the tables of a schema, in one transaction.
 struct SQLiteMigration {
-    /// The form of what is written down about tables; a database with a higher number is of a later version of this package.
-    private static let format = 1
-    private static let table = "_sync_schema"
+    private static let record = SQLSchemaRecord.table
 
     private let connection: SQLiteConnection
     private let schema: SQLSchema
     private let settings: SQLiteSettings
-    private let wanted: SQLSchemaDescription
+    private let wanted: SQLSchemaRecord
 
     init(_ connection: SQLiteConnection, schema: SQLSchema, settings: SQLiteSettings) {
         self.connection = connection
         self.schema = schema
         self.settings = settings
-        wanted = SQLSchemaDescription(schema)
+        wanted = SQLSchemaRecord(SQLSchemaDescription(schema), modelVersion: settings.modelVersion)
     }
 
     func run() throws {
-        if try isUpToDate() { return }
+        if try stored() == wanted { return }
         guard !settings.isReadOnly else { throw SQLSchemaError.outdated }
         // Foreign keys can be turned off outside of a transaction alone.
         try connection.execute("PRAGMA foreign_keys = OFF; BEGIN IMMEDIATE")
         do {
             // Another process may have been faster.
-            if !(try isUpToDate()) { try migrate() }
+            if try stored() != wanted { try migrate() }
             try connection.execute("COMMIT")
         } catch {
             if connection.isInTransaction { try? connection.execute("ROLLBACK") }
@@ -36,23 +34,14 @@ struct SQLiteMigration {
         try connection.execute("PRAGMA foreign_keys = ON")
     }
 
-    private func isUpToDate() throws -> Bool {
-        guard let stored = try stored() else { return false }
-        return stored.description == wanted && stored.modelVersion == settings.modelVersion
-    }
-
-    /// What the database says about its tables; nil where it has never been a store.
-    private func stored() throws -> (description: SQLSchemaDescription, modelVersion: Int)? {
-        guard try exists(Self.table) else { return nil }
-        let statement = try connection.prepare("SELECT format, model_version, description FROM \(Self.table)")
+    /// What the database says of its tables; nil where it has never been a store.
+    private func stored() throws -> SQLSchemaRecord? {
+        guard try exists(Self.record) else { return nil }
+        let statement = try connection.prepare("SELECT \(SQLSchemaRecord.columns) FROM \(Self.record)")
         guard try statement.step() else { throw SQLSchemaError.unreadable }
-        let format = Int(statement.integer(at: 0))
-        guard format <= Self.format else { throw SQLSchemaError.newer(found: format, known: Self.format) }
-        let modelVersion = Int(statement.integer(at: 1))
-        guard modelVersion <= settings.modelVersion else {
-            throw SQLSchemaError.newer(found: modelVersion, known: settings.modelVersion)
-        }
-        return (try SQLSchemaDescription(text: statement.text(at: 2)), modelVersion)
+        return try SQLSchemaRecord(
+            format: statement.integer(at: 0), modelVersion: statement.integer(at: 1), text: statement.text(at: 2),
+            wanted: wanted)
     }
 
     private func migrate() throws {
@@ -60,17 +49,15 @@ struct SQLiteMigration {
             for statement in try SQLMigration.statements(from: stored.description, to: schema) {
                 try connection.execute(statement)
             }
-            try connection.execute("DELETE FROM \(Self.table)")
+            try connection.execute("DELETE FROM \(Self.record)")
         } else {
             for table in schema.tables { try create(table) }
             try connection.execute(
-                "CREATE TABLE \(Self.table) "
+                "CREATE TABLE \(Self.record) "
                     + "(format INTEGER NOT NULL, model_version INTEGER NOT NULL, description TEXT NOT NULL)")
         }
-        try connection.prepare("INSERT INTO \(Self.table) (format, model_version, description) VALUES (?, ?, ?)")
-            .run([
-                .integer(Int64(Self.format)), .integer(Int64(settings.modelVersion)), .text(try wanted.text),
-            ])
+        try connection.prepare("INSERT INTO \(Self.record) (\(SQLSchemaRecord.columns)) VALUES (?, ?, ?)")
+            .run(try wanted.bindings())
     }
 
     /// Makes a table, or takes one that is there already and has all the columns.

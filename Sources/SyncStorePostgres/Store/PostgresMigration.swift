@@ -4,32 +4,30 @@ import SyncStoreSQL
 
 /// Gives a database the tables of a schema, in one transaction.
 struct PostgresMigration {
-    /// The form of what is written down about tables; a database with a higher number is of a later version of this package.
-    private static let format: Int64 = 1
-    static let table = "_sync_schema"
+    private static let record = SQLSchemaRecord.table
 
     private let connection: PostgresConnection
     private let schema: SQLSchema
     private let settings: PostgresSettings
-    private let wanted: SQLSchemaDescription
+    private let wanted: SQLSchemaRecord
 
     init(_ connection: PostgresConnection, schema: SQLSchema, settings: PostgresSettings) {
         self.connection = connection
         self.schema = schema
         self.settings = settings
-        wanted = SQLSchemaDescription(schema)
+        wanted = SQLSchemaRecord(SQLSchemaDescription(schema), modelVersion: settings.modelVersion)
     }
 
     /// Makes the tables, or makes those that are there fit.
     ///
     /// - Returns: For each family, the expression that numbers a new row of its table.
     func run() throws -> [String] {
-        if try !isUpToDate() {
+        if try stored() != wanted {
             guard !settings.isReadOnly else { throw SQLSchemaError.outdated }
             do {
                 try connection.execute(settings.beginning)
                 // Another host may have been faster.
-                if try !isUpToDate() { try migrate() }
+                if try stored() != wanted { try migrate() }
                 try connection.execute("COMMIT")
             } catch {
                 // Where the connection is gone, so is the transaction.
@@ -40,24 +38,15 @@ struct PostgresMigration {
         return try schema.families.map { try numbering(of: $0.table) ?? "NULL::bigint" }
     }
 
-    private func isUpToDate() throws -> Bool {
-        guard let stored = try stored() else { return false }
-        return stored.description == wanted && stored.modelVersion == settings.modelVersion
-    }
-
-    /// What the database says about its tables; nil where it has never been a store.
-    private func stored() throws -> (description: SQLSchemaDescription, modelVersion: Int)? {
-        guard try exists(Self.table) else { return nil }
+    /// What the database says of its tables; nil where it has never been a store.
+    private func stored() throws -> SQLSchemaRecord? {
+        guard try exists(Self.record) else { return nil }
         let result = try connection.query(
-            "SELECT format, model_version, description FROM \(Self.table)", binaryResult: true)
+            "SELECT \(SQLSchemaRecord.columns) FROM \(Self.record)", binaryResult: true)
         guard result.rowCount == 1, let format = result.integer(0, 0), let modelVersion = result.integer(0, 1),
             let text = result.text(0, 2)
         else { throw SQLSchemaError.unreadable }
-        guard format <= Self.format else { throw SQLSchemaError.newer(found: Int(format), known: Int(Self.format)) }
-        guard modelVersion <= settings.modelVersion else {
-            throw SQLSchemaError.newer(found: Int(modelVersion), known: settings.modelVersion)
-        }
-        return (try SQLSchemaDescription(text: text), Int(modelVersion))
+        return try SQLSchemaRecord(format: format, modelVersion: modelVersion, text: text, wanted: wanted)
     }
 
     private func migrate() throws {
@@ -66,7 +55,7 @@ struct PostgresMigration {
                 try connection.execute(statement)
             }
             try write(
-                "UPDATE \(Self.table) SET format = $1::bigint, model_version = $2::bigint, description = $3::text")
+                "UPDATE \(Self.record) SET format = $1::bigint, model_version = $2::bigint, description = $3::text")
         } else {
             if try !isFound("SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = $1", [settings.schemaName]) {
                 try connection.execute("CREATE SCHEMA \(SQLText.name(settings.schemaName))")
@@ -74,18 +63,16 @@ struct PostgresMigration {
             for table in schema.tables { try create(table) }
             for table in schema.tables { try createForeignKeys(of: table) }
             try connection.execute(
-                "CREATE TABLE \(Self.table) "
+                "CREATE TABLE \(Self.record) "
                     + "(format bigint NOT NULL, model_version bigint NOT NULL, description text NOT NULL, note text)")
             try write(
-                "INSERT INTO \(Self.table) (format, model_version, description) "
+                "INSERT INTO \(Self.record) (\(SQLSchemaRecord.columns)) "
                     + "VALUES ($1::bigint, $2::bigint, $3::text)")
         }
     }
 
     private func write(_ text: String) throws {
-        try connection.run(
-            SQLStatementText(
-                text, [.integer(Self.format), .integer(Int64(settings.modelVersion)), .text(try wanted.text)]))
+        try connection.run(SQLStatementText(text, try wanted.bindings()))
     }
 
     /// Makes a table, or takes one that is there already and has all the columns.

@@ -32,7 +32,7 @@ extension PostgresStore {
 extension PostgresWorker {
     func note() async throws -> PostgresStore.Note {
         try await connected { connection in
-            let table = PostgresMigration.table
+            let table = SQLSchemaRecord.table
             let isStore = try connection.query("SELECT to_regclass($1::text) IS NOT NULL", [.text(table)]).boolean(0, 0)
             guard isStore == true else { return PostgresStore.Note(isStore: false, text: nil) }
             let found = try connection.query("SELECT note FROM \(table)")
@@ -42,7 +42,7 @@ extension PostgresWorker {
 
     func write(note: String) async throws {
         _ = try await connected {
-            try $0.query("UPDATE \(PostgresMigration.table) SET note = $1::text", [.text(note)]).rowCount
+            try $0.query("UPDATE \(SQLSchemaRecord.table) SET note = $1::text", [.text(note)]).rowCount
         }
     }
 }

@@ -1,0 +1,39 @@
+/// What a database says of its tables, in a table of one row.
+package struct SQLSchemaRecord: Equatable, Sendable {
+    /// The name of that table.
+    package static let table = "_sync_schema"
+    /// The form of what is written in it; a database with a higher number is of a later version of this package.
+    package static let format = 1
+    /// The columns that both databases have.
+    package static let columns = "format, model_version, description"
+
+    package let description: SQLSchemaDescription
+    package let modelVersion: Int
+
+    /// What a store wants it to say.
+    package init(_ description: SQLSchemaDescription, modelVersion: Int) {
+        self.description = description
+        self.modelVersion = modelVersion
+    }
+
+    /// What was found.
+    ///
+    /// - Parameters:
+    ///   - text: The description.
+    ///   - wanted: What the store wants it to say.
+    /// - Throws: `SQLSchemaError.newer` where a later version of this package or of the model wrote it; `SQLSchemaError.unreadable`.
+    package init(
+        format: Int64, modelVersion: Int64, text: String, wanted: SQLSchemaRecord
+    ) throws(SQLSchemaError) {
+        guard format <= Self.format else { throw .newer(found: Int(format), known: Self.format) }
+        guard modelVersion <= wanted.modelVersion else {
+            throw .newer(found: Int(modelVersion), known: wanted.modelVersion)
+        }
+        self.init(try SQLSchemaDescription(text: text), modelVersion: Int(modelVersion))
+    }
+
+    /// The values of ``columns``.
+    package func bindings() throws -> [SQLBinding] {
+        [.integer(Int64(Self.format)), .integer(Int64(modelVersion)), .text(try description.text)]
+    }
+}
