@@ -4,8 +4,8 @@ public import StoreSync
 ///
 /// The cursor is that of the latest change that was seen, no later than the server's own clock, less an overlap; the server is expected to say
 /// all that has changed since then, that very moment included. Of several pages of a server that does not tell its clock (the field `Date`), the
-/// first one bounds the cursor, since an object of it may have changed while the others were read. So nothing is lost of changes with equal timestamps, nor of rows that were
-/// committed late, with an earlier timestamp than others, within the overlap.
+/// first one bounds the cursor, since an object of it may have changed while the others were read. So nothing is lost of changes with equal
+/// timestamps, nor of rows that were committed late, with an earlier timestamp than others, within the overlap.
 public struct HTTPDelta: Sendable {
     /// Where the cursor is.
     public enum Cursor: Hashable, Sendable {

@@ -19,7 +19,7 @@ public struct HTTPJSONSource: RemoteSource {
     /// Where each page says how many objects there are in all, for progress; nil, the default, for the field `X-Total-Count` of the head.
     public var totalKeyPath: String?
     /// Whether all pages are of one state, however long they are read: the server's cursors are of a snapshot, or go by a key that never changes.
-    /// Where that is so, nothing is read a second time before objects are deleted. False by default.
+    /// Where that is so, nothing is read a second time before objects are deleted or changes count as seen. False by default.
     public var isSnapshot: Bool
     /// How many pages there may be; 100,000 by default.
     public var maximumPageCount: Int
