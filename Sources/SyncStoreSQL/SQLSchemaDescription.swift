@@ -74,6 +74,11 @@ package struct SQLSchemaDescription: Hashable, Sendable, Codable {
         }
     }
 
+    /// The names of the indices that the store made.
+    package var indexNames: Set<String> {
+        Set(tables.flatMap { $0.indices.map(\.name) })
+    }
+
     func entity(_ name: String) -> Entity? {
         entities.first { $0.name == name }
     }

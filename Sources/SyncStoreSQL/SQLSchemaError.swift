@@ -16,6 +16,8 @@ public enum SQLSchemaError: Error, Hashable, Sendable {
     case narrowedType(entity: String, attribute: String)
     /// A relationship is of another kind than it was, or leads elsewhere.
     case changedRelationship(entity: String, relationship: String)
+    /// An index, a trigger or a view that is not the store's own does not fit the tables as they are to be.
+    case unfitForeignObject(name: String, reason: String)
 }
 
 extension SQLSchemaError: CustomStringConvertible {
@@ -32,6 +34,8 @@ extension SQLSchemaError: CustomStringConvertible {
             "\(entity).\(attribute) has a type that cannot hold what the database has"
         case .changedRelationship(let entity, let relationship):
             "\(entity).\(relationship) is of another kind than in the database"
+        case .unfitForeignObject(let name, let reason):
+            "\(name), which somebody added to the database, does not fit its new tables (\(reason))"
         }
     }
 }

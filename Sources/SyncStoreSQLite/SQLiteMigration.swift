@@ -46,9 +46,15 @@ struct SQLiteMigration {
 
     private func migrate() throws {
         if let stored = try stored() {
+            let others = try foreignObjects(besides: stored.description.indexNames)
+            // They would be in the way: views and triggers name tables that are gone for a moment.
+            for object in others where object.type != "index" {
+                try connection.execute("DROP \(object.type) IF EXISTS \(SQLText.name(object.name))")
+            }
             for statement in try SQLMigration.statements(from: stored.description, to: schema) {
                 try connection.execute(statement)
             }
+            for object in others { try restore(object) }
             try connection.execute("DELETE FROM \(Self.record)")
         } else {
             for table in schema.tables { try create(table) }
@@ -59,6 +65,47 @@ struct SQLiteMigration {
         try connection.prepare("INSERT INTO \(Self.record) (\(SQLSchemaRecord.columns)) VALUES (?, ?, ?)")
             .run(try wanted.bindings())
     }
+
+    // MARK: What others have added
+
+    /// An index, a trigger or a view that the store did not make.
+    private struct ForeignObject {
+        let type: String
+        let name: String
+        let table: String
+        let creation: String
+    }
+
+    /// All of them, in an order in which they can be made: triggers may be of views.
+    private func foreignObjects(besides indexNames: Set<String>) throws(SQLiteError) -> [ForeignObject] {
+        let statement = try connection.prepare(
+            """
+            SELECT type, name, tbl_name, sql FROM sqlite_master WHERE type IN ('index', 'trigger', 'view') AND sql IS NOT NULL \
+            ORDER BY type = 'trigger', type = 'index', rowid
+            """)
+        var objects: [ForeignObject] = []
+        while try statement.step() {
+            let object = ForeignObject(
+                type: statement.text(at: 0), name: statement.text(at: 1), table: statement.text(at: 2),
+                creation: statement.text(at: 3))
+            if object.type != "index" || !indexNames.contains(object.name) { objects.append(object) }
+        }
+        return objects
+    }
+
+    /// Makes an object anew, unless it is still there or its table is gone.
+    private func restore(_ object: ForeignObject) throws {
+        let count = "SELECT count(*) FROM sqlite_master WHERE name = ? COLLATE NOCASE"
+        guard try connection.integer(count, [.text(object.name)]) == 0 else { return }
+        if object.type != "view" {
+            guard try connection.integer(count, [.text(object.table)]) == 1 else { return }
+        }
+        do { try connection.execute(object.creation) } catch {
+            throw SQLSchemaError.unfitForeignObject(name: object.name, reason: error.message)
+        }
+    }
+
+    // MARK: What is there
 
     /// Makes a table, or takes one that is there already and has all the columns.
     private func create(_ table: SQLSchema.Table) throws {

@@ -11,8 +11,9 @@ public import SyncStoreSQL
 /// several processes as well, can share a file: they wait for one another as long as the busy timeout says.
 ///
 /// An existing file is adapted to the model when it is opened: new entities, attributes and relationships are added, those that are gone are
-/// dropped, renamed ones (see `Entity.formerName`) keep their data, and wider types take over what narrower ones held. Any other change is an
-/// error, and leaves the file as it was.
+/// dropped, renamed ones (see `Entity.formerName`) keep their data, and wider types take over what narrower ones held. Indices, triggers and
+/// views that others have added stay, but for those of tables that are gone or have another name. Any other change is an error, and leaves
+/// the file as it was.
 ///
 /// A floating point number that is no number is kept as null, since SQLite knows none.
 public final class SQLiteStore: Store {

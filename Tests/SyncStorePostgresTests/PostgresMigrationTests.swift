@@ -101,6 +101,37 @@ struct PostgresMigrationTests {
         }
     }
 
+    @Test func indicesAndTriggersOfOthersAreKept() async throws {
+        try await SharedPostgres.withDatabase { database in
+            func model(_ attributes: Attribute...) throws -> Model {
+                try Model {
+                    Entity("User", identity: "id") {
+                        Attribute("id", .int64)
+                        for attribute in attributes { attribute }
+                    }
+                }
+            }
+            _ = try await PostgresStore(try model(Attribute("name", .string)), at: database.url)
+            _ = try await database.run(
+                """
+                CREATE INDEX mine ON "User" (lower(name)); \
+                CREATE FUNCTION noted() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'; \
+                CREATE TRIGGER noted AFTER INSERT ON "User" FOR EACH ROW EXECUTE FUNCTION noted()
+                """)
+            let names = """
+                SELECT indexname FROM pg_indexes WHERE indexname = 'mine' \
+                UNION ALL SELECT tgname FROM pg_trigger WHERE NOT tgisinternal
+                """
+            _ = try await PostgresStore(
+                try model(Attribute("name", .string), Attribute("age", .int16)), at: database.url)
+            #expect(try await database.run(names) == [["mine"], ["noted"]])
+            let error = SQLSchemaError.unfitForeignObject(
+                name: "mine", reason: #"column "name" does not exist"#)
+            await #expect(throws: error) { try await PostgresStore(try model(), at: database.url) }
+            #expect(try await database.run(names) == [["mine"], ["noted"]])
+        }
+    }
+
     @Test func anotherDeleteRuleIsAnotherForeignKey() async throws {
         try await SharedPostgres.withDatabase { database in
             func model(_ rule: DeleteRule) throws -> Model {

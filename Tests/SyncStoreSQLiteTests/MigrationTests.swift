@@ -19,6 +19,36 @@ import Testing
         path = folder.url.appending(path: "store.sqlite").path
     }
 
+    // MARK: What others have added
+
+    @Test func indicesTriggersAndViewsOfOthersAreKept() async throws {
+        try await fill(Self.people(), #"[{"id":1,"name":"a"}]"#)
+        let others = [
+            "CREATE INDEX mine ON Person (name)",
+            "CREATE VIEW names AS SELECT name FROM Person",
+            "CREATE TABLE log (id)",
+            "CREATE TRIGGER noted AFTER INSERT ON Person BEGIN INSERT INTO log VALUES (new.id); END",
+            "CREATE TRIGGER away INSTEAD OF DELETE ON names BEGIN DELETE FROM Person WHERE name = old.name; END",
+            "CREATE TRIGGER elsewhere AFTER INSERT ON log BEGIN SELECT name FROM Person; END",
+        ]
+        for statement in others { _ = try SQLiteConnection.texts(statement, at: path) }
+        let select = """
+            SELECT sql FROM sqlite_master WHERE name IN ('mine', 'names', 'log', 'noted', 'away', 'elsewhere') ORDER BY sql
+            """
+        let store = try await open(Self.people { Relationship("boss", toOne: "Person") })
+        #expect(try SQLiteConnection.texts(select, at: path) == others.sorted())
+        try await sync(#"[{"id":1,"name":"a"},{"id":2}]"#, into: store)
+        #expect(try SQLiteConnection.texts("SELECT CAST(id AS TEXT) FROM log", at: path) == ["2"])
+    }
+
+    @Test func anIndexOfOthersOnWhatIsDroppedIsARefusal() async throws {
+        try await fill(Self.people(), #"[{"id":1,"name":"a"}]"#)
+        _ = try SQLiteConnection.texts("CREATE INDEX mine ON Person (name)", at: path)
+        try await expectRefusal(.unfitForeignObject(name: "mine", reason: "no such column: name")) {
+            try Model { Entity("Person", identity: "id") { Attribute("id", .int64) } }
+        }
+    }
+
     // MARK: Relationships
 
     @Test func newRelationshipsLeadNowhereAndCanBeFilled() async throws {

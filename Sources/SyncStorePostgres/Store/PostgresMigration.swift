@@ -51,9 +51,11 @@ struct PostgresMigration {
 
     private func migrate() throws {
         if let stored = try stored() {
+            let others = try foreignObjects(besides: stored.description.indexNames)
             for statement in try SQLMigration.statements(from: stored.description, to: schema) {
                 try connection.execute(statement)
             }
+            for object in others { try restore(object) }
             try write(
                 "UPDATE \(Self.record) SET format = $1::bigint, model_version = $2::bigint, description = $3::text")
         } else {
@@ -124,6 +126,53 @@ struct PostgresMigration {
                 "SELECT 1 FROM pg_catalog.pg_constraint WHERE conrelid = to_regclass($1::text) AND conname = $2::text",
                 [SQLText.name(table.name), key.name])
             if !isThere { try connection.execute(key.creation(on: table.name)) }
+        }
+    }
+
+    // MARK: What others have added
+
+    /// An index or a trigger that the store did not make. Views hold on to their tables: the server refuses to drop those.
+    private struct ForeignObject {
+        let name: String
+        let table: String
+        let creation: String
+        /// Finds it, by its name and its table's.
+        let search: String
+    }
+
+    private func foreignObjects(besides indexNames: Set<String>) throws -> [ForeignObject] {
+        let kinds = [
+            """
+            SELECT o.relname, t.relname, pg_get_indexdef(o.oid) FROM pg_catalog.pg_index i \
+            JOIN pg_catalog.pg_class o ON o.oid = i.indexrelid JOIN pg_catalog.pg_class t ON t.oid = i.indrelid \
+            JOIN pg_catalog.pg_namespace n ON n.oid = t.relnamespace \
+            WHERE NOT EXISTS (SELECT 1 FROM pg_catalog.pg_constraint k WHERE k.conindid = o.oid) AND n.nspname = $1::text
+            """,
+            """
+            SELECT o.tgname, t.relname, pg_get_triggerdef(o.oid) FROM pg_catalog.pg_trigger o \
+            JOIN pg_catalog.pg_class t ON t.oid = o.tgrelid JOIN pg_catalog.pg_namespace n ON n.oid = t.relnamespace \
+            WHERE NOT o.tgisinternal AND n.nspname = $1::text
+            """,
+        ]
+        return try zip(kinds, ["o.relname", "o.tgname"]).flatMap { query, name -> [ForeignObject] in
+            let result = try connection.run(SQLStatementText(query, [.text(settings.schemaName)]))
+            return (0..<result.rowCount).compactMap { row in
+                guard let found = result.text(row, 0), let table = result.text(row, 1), let text = result.text(row, 2),
+                    !indexNames.contains(found)
+                else { return nil }
+                return ForeignObject(
+                    name: found, table: table, creation: text,
+                    search: "\(query) AND \(name) = $2::text AND t.relname = $3::text")
+            }
+        }
+    }
+
+    /// Makes an object anew, unless it is still there or its table is gone.
+    private func restore(_ object: ForeignObject) throws {
+        guard try exists(object.table), try !isFound(object.search, [settings.schemaName, object.name, object.table])
+        else { return }
+        do { try connection.execute(object.creation) } catch let error as PostgresError {
+            throw SQLSchemaError.unfitForeignObject(name: object.name, reason: error.message)
         }
     }
 

@@ -13,8 +13,9 @@ public import SyncStoreSQL
 /// two transactions is opened anew.
 ///
 /// An existing schema is adapted to the model when it is opened: new entities, attributes and relationships are added, those that are gone are
-/// dropped, renamed ones (see `Entity.formerName`) keep their data, and wider types take over what narrower ones held. Any other change is an
-/// error, and leaves all as it was.
+/// dropped, renamed ones (see `Entity.formerName`) keep their data, and wider types take over what narrower ones held. Indices and triggers
+/// that others have added stay, but for those of tables that are gone or have another name. Any other change is an error, and leaves all as
+/// it was; so is one of a table that others have made a view of.
 ///
 /// **Types.** `smallint`, `integer`, `bigint`, `double precision`, `real`, `numeric`, `boolean`, `timestamptz`, `bytea`, `uuid`, and `text`
 /// that is compared by its bytes (collation `C`). A floating point number that is no number is kept as null, as in SQLite. A text with U+0000, which PostgreSQL does not
