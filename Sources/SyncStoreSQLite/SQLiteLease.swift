@@ -24,8 +24,8 @@ public struct SQLiteLease: SyncLease {
     /// is: only of a file that was removed does a holder hear late.
     public let duration: Duration
 
-    /// How long whoever waits for the lease waits before it asks again: 3 seconds, or a third of a duration that is shorter.
-    public var retryInterval: Duration { min(duration / 3, .seconds(3)) }
+    /// How long whoever waits for the lease waits before it asks again.
+    public let retryInterval: Duration
 
     /// The database that is locked.
     let path: String
@@ -35,9 +35,13 @@ public struct SQLiteLease: SyncLease {
     /// - Parameters:
     ///   - file: The database file. However its path is written, and through whatever links it leads, it has one lease.
     ///   - duration: The lease's time, within which a holder looks after its lease three times; a minute by default.
-    public init(for file: String, duration: Duration = .seconds(60)) {
+    ///   - retryInterval: How long whoever waits for the lease waits before it asks again; 3 seconds by default.
+    public init(
+        for file: String, duration: Duration = .seconds(60), retryInterval: Duration = .seconds(3)
+    ) {
         name = file
         self.duration = duration
+        self.retryInterval = retryInterval
         path = Self.resolved(file) + "-lease"
     }
 

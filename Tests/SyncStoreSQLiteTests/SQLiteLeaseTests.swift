@@ -112,7 +112,7 @@ import Testing
             for _ in 0..<8 {
                 group.addTask { [file] in
                     for _ in 0..<5 {
-                        try await SQLiteLease(for: file, duration: .milliseconds(3)).withLease(waiting: .forever) {
+                        try await SQLiteLease(for: file, retryInterval: .milliseconds(1)).withLease(waiting: .forever) {
                             #expect(
                                 running.update { count in
                                     count += 1
