@@ -23,7 +23,8 @@ public final class SQLiteStore: Store {
         case file(String)
         /// In a file that must exist and is not changed; its tables must fit the model as they are.
         case readOnlyFile(String)
-        /// In nothing that lasts: a private file, in memory where the system has a file system there, that goes with the store.
+        /// In nothing that lasts: a private file, in memory where the system has a file system there, that goes with the store; that of a process
+        /// that was killed goes when the next one is made.
         case memory
     }
 
@@ -122,25 +123,5 @@ public final class SQLiteStore: Store {
         } onCancel: {
             cancellation.request()
         }
-    }
-}
-
-/// A folder that is gone with the last reference.
-private final class TransientFolder: Sendable {
-    let url: URL
-
-    init() throws {
-        let manager = FileManager.default
-        // Linux keeps this one in memory.
-        let shared = URL(fileURLWithPath: "/dev/shm", isDirectory: true)
-        let parent = manager.isWritableFile(atPath: shared.path) ? shared : manager.temporaryDirectory
-        url = parent.appending(path: "SQLiteStore-\(UUID().uuidString)")
-        try manager.createDirectory(
-            at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-    }
-
-    deinit {
-        // What cannot be removed is left to the system, which empties such places.
-        try? FileManager.default.removeItem(at: url)
     }
 }
