@@ -70,6 +70,10 @@ import Testing
         ("tags.@count = 0", #"(SELECT count(*) FROM "Person_tags" r1 WHERE r1."Person" = t."_id") = ?"#, [.integer(0)]),
     ])
     func predicatesBindTheirValues(text: String, sql: String, bindings: [SQLBinding]) throws {
+        try expect(text, sql, bindings, schema)
+    }
+
+    private func expect(_ text: String, _ sql: String, _ bindings: [SQLBinding], _ schema: SQLSchema) throws {
         let query = StoreQuery("Person", where: try RecordPredicate(parsing: text))
         let statement = try SQLQueries(schema).rows(query, rowSet: nil)
         #expect(statement.text == #"SELECT t."_id" FROM "Person" t WHERE (\#(sql))"#)
@@ -171,10 +175,7 @@ import Testing
         ),
     ])
     func predicatesOfPostgresBindTheirValues(text: String, sql: String, bindings: [SQLBinding]) throws {
-        let query = StoreQuery("Person", where: try RecordPredicate(parsing: text))
-        let statement = try SQLQueries(postgresSchema).rows(query, rowSet: nil)
-        #expect(statement.text == #"SELECT t."_id" FROM "Person" t WHERE (\#(sql))"#)
-        #expect(statement.bindings == bindings)
+        try expect(text, sql, bindings, postgresSchema)
     }
 
     @Test func queriesOfPostgresAreOrderedAndCut() throws {
