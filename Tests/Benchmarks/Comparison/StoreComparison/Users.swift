@@ -49,20 +49,7 @@ final class Users: Sendable {
 
     /// Syncs the file into an empty store.
     func sync() async throws -> Int {
-        let model = try Model {
-            Entity("User") {
-                Attribute("id", .int64)
-                Attribute("name", .string)
-                Attribute("email", .string)
-                Attribute("createdAt", .date)
-                Attribute("updatedAt", .date)
-                Attribute("score", .double)
-                Attribute("active", .bool)
-                Attribute("tags", .binary)
-                Attribute("address", .binary)
-            }
-        }
-        let mapper = try RecordMapper(model)
+        let mapper = try RecordMapper(try Model { UserGenerator.entity })
         let store = try JSONStore(
             try await SQLiteStore(mapper.model, at: .file(emptyFile("store.sqlite"))), mapper: mapper)
         let result = try await store.sync(.file(json.path), into: "User")
