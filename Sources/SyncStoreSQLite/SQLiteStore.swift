@@ -41,8 +41,8 @@ public final class SQLiteStore: Store {
         public var modelVersion = 0
         /// How many pages the file may grow to, which SQLite answers with code 13; nil, for no such limit, where it is not said.
         public var maximumPageCount: Int?
-        /// How many bytes of pages each connection keeps in memory, by which what a sync takes is bounded; 4 MiB where it is not said. More makes
-        /// writing in random order faster, which a first sync of a large table with several indices does.
+        /// How many bytes of pages each connection keeps in memory, by which what a sync takes is bounded; 4 MiB where it is not said, and
+        /// no less than 1 KiB. More makes writing in random order faster, which a first sync of a large table with several indices does.
         public var cacheByteCount = 4 << 20
 
         /// Makes options with all values as they are where nothing is said.
