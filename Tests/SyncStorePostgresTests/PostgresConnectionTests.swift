@@ -164,6 +164,15 @@ struct PostgresConnectionTests {
         }
     }
 
+    @Test func aServerThatAsksForNoDataIsAnError() async throws {
+        try await SharedPostgres.withDatabase { database in
+            try await PostgresSession(database.url).use { connection in
+                let error = #expect(throws: PostgresError.self) { try connection.copyIn("SELECT 1") { _ in } }
+                #expect(error?.code == "08P01")
+            }
+        }
+    }
+
     @Test func copyOfWrongDataFailsAndChangesNothing() async throws {
         try await SharedPostgres.withDatabase { database in
             let session = try await PostgresSession(database.url)

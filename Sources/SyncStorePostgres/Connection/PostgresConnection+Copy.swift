@@ -15,7 +15,8 @@ extension PostgresConnection {
     package func copyIn(_ text: String, _ body: (PostgresCopyWriter) throws -> Void) throws -> PostgresResult {
         try start(text) { PQsendQuery(handle, text) }
         guard try finish(text).status == PGRES_COPY_IN else {
-            preconditionFailure("a statement other than COPY FROM STDIN")
+            throw PostgresError(
+                code: PostgresError.protocolViolation, message: "the server does not ask for data", statement: text)
         }
         do {
             try body(PostgresCopyWriter(connection: self, text: text))
@@ -45,19 +46,22 @@ package struct PostgresCopyWriter {
     fileprivate let connection: PostgresConnection
     fileprivate let text: String
 
-    /// Sends bytes, which need not end where a row does. Best in pieces of some ten kilobytes.
+    /// Sends bytes, as many as there are, which need not end where a row does. Best in pieces of some ten kilobytes.
     ///
     /// - Throws: ``PostgresError`` where the connection is lost, `CancellationError`. What the server has to say of the data is
     ///   thrown at the end.
     package func write(_ bytes: UnsafeRawBufferPointer) throws {
         if connection.isCancelled { throw CancellationError() }
-        guard let start = bytes.baseAddress, !bytes.isEmpty else { return }
-        while true {
-            switch PQputCopyData(connection.handle, start.assumingMemoryBound(to: CChar.self), Int32(bytes.count)) {
-            case 1: return try connection.flush(text)
-            case 0: try connection.flush(text)
+        var rest = bytes
+        while let start = rest.baseAddress, !rest.isEmpty {
+            // libpq counts bytes by 32 bits.
+            let count = min(rest.count, 1 << 30)
+            switch PQputCopyData(connection.handle, start.assumingMemoryBound(to: CChar.self), Int32(count)) {
+            case 1: rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+            case 0: break
             default: throw connection.lost(text)
             }
+            try connection.flush(text)
         }
     }
 }

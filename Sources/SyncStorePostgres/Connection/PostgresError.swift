@@ -46,6 +46,8 @@ extension PostgresError {
     static let connectionLost = "08006"
     /// A connection was lost during a commit, and nobody can tell what became of it (`transaction_resolution_unknown`).
     static let resolutionUnknown = "08007"
+    /// The server answered what it should not (`protocol_violation`).
+    static let protocolViolation = "08P01"
     /// Something was to be written where that is not possible (`read_only_sql_transaction`).
     static let readOnlyTransaction = "25006"
     /// The statement was cancelled (`query_canceled`), by whoever asked for that or by `statement_timeout`.
