@@ -9,7 +9,7 @@ let settings: [SwiftSetting] = [
 ]
 
 /// Linked under the trait `Postgres` alone; without it nothing here needs libpq.
-let libpq = Target.Dependency.target(name: "CPostgres", condition: .when(traits: ["Postgres"]))
+let libpq = Target.Dependency.target(name: "COneWayLibpq", condition: .when(traits: ["Postgres"]))
 
 let package = Package(
     name: "OneWaySynchronizer",
@@ -26,175 +26,201 @@ let package = Package(
         .library(name: "SyncStoreSQLite", targets: ["SyncStoreSQLite", "SyncStoreSQL"]),
         .library(name: "SyncStorePostgres", targets: ["SyncStorePostgres", "SyncStoreSQL"]),
         // For the packages in Tests/Benchmarks, and for no one else.
-        .library(name: "_BenchmarkSupport", targets: ["BenchmarkSupport"]),
+        .library(name: "_BenchmarkSupport", targets: ["OneWayBenchmarkSupport"]),
     ],
     traits: [
         .trait(name: "Postgres", description: "Everything that needs PostgreSQL's client library, libpq.")
     ],
     targets: [
-        .target(name: "OneWaySynchronizer", swiftSettings: settings),
-        .target(name: "LoopbackServer", swiftSettings: settings),
+        .target(name: "SyncBase", swiftSettings: settings),
+        .target(name: "OneWaySynchronizer", dependencies: ["SyncBase"], swiftSettings: settings),
+        .target(
+            name: "OneWayLoopbackServer", dependencies: ["SyncBase"], path: "Demo/LoopbackServer",
+            swiftSettings: settings),
         .executableTarget(
             name: "Demo",
             dependencies: [
-                "OneWaySynchronizer", "LoopbackServer", "SyncModel", "CoreDataModel", "JSONMapper", "SyncStore",
+                "SyncBase", "OneWaySynchronizer", "OneWayLoopbackServer", "SyncModel", "CoreDataModel", "JSONMapper",
+                "SyncStore",
                 "StoreSync", "HTTPSource", "SyncStoreSQLite", "SyncStorePostgres",
-            ], path: "Demo", swiftSettings: settings),
+            ], path: "Demo", exclude: ["LoopbackServer"], swiftSettings: settings),
         .target(name: "SyncModel", swiftSettings: settings),
-        .target(name: "CoreDataModel", dependencies: ["SyncModel"], swiftSettings: settings),
-        .target(name: "JSONMapper", dependencies: ["SyncModel"], swiftSettings: settings),
-        .target(name: "SyncStore", dependencies: ["SyncModel"], swiftSettings: settings),
+        .target(name: "CoreDataModel", dependencies: ["SyncBase", "SyncModel"], swiftSettings: settings),
+        .target(name: "JSONMapper", dependencies: ["SyncBase", "SyncModel"], swiftSettings: settings),
+        .target(name: "SyncStore", dependencies: ["SyncBase", "SyncModel"], swiftSettings: settings),
         .target(
             name: "SyncStoreTesting",
-            dependencies: ["SyncModel", "CoreDataModel", "JSONMapper", "SyncStore", "StoreSync"],
+            dependencies: ["SyncBase", "SyncModel", "CoreDataModel", "JSONMapper", "SyncStore", "StoreSync"],
             swiftSettings: settings),
         .target(
-            name: "StoreSync", dependencies: ["OneWaySynchronizer", "SyncModel", "JSONMapper", "SyncStore"],
+            name: "StoreSync",
+            dependencies: ["SyncBase", "OneWaySynchronizer", "SyncModel", "JSONMapper", "SyncStore"],
             swiftSettings: settings),
         .target(
-            name: "HTTPSource", dependencies: ["OneWaySynchronizer", "JSONMapper", "StoreSync"],
+            name: "HTTPSource", dependencies: ["SyncBase", "OneWaySynchronizer", "JSONMapper", "StoreSync"],
             swiftSettings: settings),
         .systemLibrary(
-            name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite3"])]),
-        .target(name: "SyncStoreSQL", dependencies: ["SyncModel", "SyncStore"], swiftSettings: settings),
+            name: "COneWaySQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite3"])]),
+        .target(name: "SyncStoreSQL", dependencies: ["SyncBase", "SyncModel", "SyncStore"], swiftSettings: settings),
         .target(
             name: "SyncStoreSQLite",
-            dependencies: ["OneWaySynchronizer", "SyncModel", "SyncStore", "SyncStoreSQL", "CSQLite"],
+            dependencies: [
+                "SyncBase", "OneWaySynchronizer", "SyncModel", "SyncStore", "SyncStoreSQL", "COneWaySQLite",
+            ],
             swiftSettings: settings),
-        .systemLibrary(name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
+        .systemLibrary(name: "COneWayLibpq", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
         .target(
             name: "SyncStorePostgres",
-            dependencies: ["OneWaySynchronizer", "SyncModel", "SyncStore", "SyncStoreSQL", libpq],
+            dependencies: ["SyncBase", "OneWaySynchronizer", "SyncModel", "SyncStore", "SyncStoreSQL", libpq],
             swiftSettings: settings),
 
         // Tests
         .target(
-            name: "TestSupport", dependencies: ["OneWaySynchronizer"], path: "Tests/TestSupport",
+            name: "OneWayTestSupport", dependencies: ["SyncBase", "OneWaySynchronizer"], path: "Tests/TestSupport",
             swiftSettings: settings),
         .testTarget(
-            name: "OneWaySynchronizerTests", dependencies: ["OneWaySynchronizer", "TestSupport"],
+            name: "OneWaySynchronizerTests", dependencies: ["SyncBase", "OneWaySynchronizer", "OneWayTestSupport"],
             swiftSettings: settings),
-        .testTarget(name: "LoopbackServerTests", dependencies: ["LoopbackServer"], swiftSettings: settings),
+        .testTarget(
+            name: "OneWayLoopbackServerTests", dependencies: ["SyncBase", "OneWayLoopbackServer"],
+            swiftSettings: settings),
         .testTarget(
             name: "DemoTests",
             dependencies: [
-                "Demo", "HTTPSource", "LoopbackServer", "OneWaySynchronizer", "SyncModel", "CoreDataModel",
+                "SyncBase", "Demo", "HTTPSource", "OneWayLoopbackServer", "OneWaySynchronizer", "SyncModel",
+                "CoreDataModel",
                 "JSONMapper",
-                "StoreSync", "PostgresTestSupport", "TestSupport",
+                "StoreSync", "OneWayPostgresTestSupport", "OneWayTestSupport",
             ], swiftSettings: settings),
-        .testTarget(name: "SyncModelTests", dependencies: ["SyncModel", "TestSupport"], swiftSettings: settings),
         .testTarget(
-            name: "CoreDataModelTests", dependencies: ["CoreDataModel", "SyncModel", "TestSupport"],
+            name: "SyncModelTests", dependencies: ["SyncBase", "SyncModel", "OneWayTestSupport"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "CoreDataModelTests", dependencies: ["SyncBase", "CoreDataModel", "SyncModel", "OneWayTestSupport"],
             resources: [.copy("Fixtures")], swiftSettings: settings),
         .testTarget(
-            name: "JSONMapperTests", dependencies: ["JSONMapper", "SyncModel", "TestSupport"],
+            name: "JSONMapperTests", dependencies: ["SyncBase", "JSONMapper", "SyncModel", "OneWayTestSupport"],
             resources: [.copy("Fixtures")], swiftSettings: settings),
         .testTarget(
-            name: "SyncStoreTests", dependencies: ["SyncModel", "SyncStore", "SyncStoreTesting", "TestSupport"],
+            name: "SyncStoreTests",
+            dependencies: ["SyncBase", "SyncModel", "SyncStore", "SyncStoreTesting", "OneWayTestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "StoreSyncTests",
             dependencies: [
-                "StoreSync", "SyncStore", "SyncModel", "JSONMapper", "OneWaySynchronizer", "TestSupport",
+                "SyncBase", "StoreSync", "SyncStore", "SyncModel", "JSONMapper", "OneWaySynchronizer",
+                "OneWayTestSupport",
             ], swiftSettings: settings),
         .testTarget(
             name: "HTTPSourceTests",
             dependencies: [
-                "HTTPSource", "LoopbackServer", "StoreSync", "SyncStore", "SyncStoreSQLite", "SyncModel", "JSONMapper",
-                "OneWaySynchronizer", "TestSupport",
+                "SyncBase", "HTTPSource", "OneWayLoopbackServer", "StoreSync", "SyncStore", "SyncStoreSQLite",
+                "SyncModel", "JSONMapper",
+                "OneWaySynchronizer", "OneWayTestSupport",
             ], swiftSettings: settings),
         .testTarget(
-            name: "SimulationTests", dependencies: ["Simulation", "TestSupport"], swiftSettings: settings),
+            name: "SimulationTests", dependencies: ["SyncBase", "Simulation", "OneWayTestSupport"],
+            swiftSettings: settings),
         .testTarget(
             name: "ScenarioTests",
             dependencies: [
-                "OneWaySynchronizer", "SyncModel", "CoreDataModel", "JSONMapper", "SyncStore", "SyncStoreTesting",
-                "StoreSync", "SyncStoreSQLite", "SyncStorePostgres", "PostgresTestSupport", "TestSupport",
+                "SyncBase", "OneWaySynchronizer", "SyncModel", "CoreDataModel", "JSONMapper", "SyncStore",
+                "SyncStoreTesting",
+                "StoreSync", "SyncStoreSQLite", "SyncStorePostgres", "OneWayPostgresTestSupport", "OneWayTestSupport",
             ], swiftSettings: settings),
         .testTarget(
-            name: "SyncStoreSQLTests", dependencies: ["SyncStoreSQL", "SyncStore", "SyncModel"],
+            name: "SyncStoreSQLTests", dependencies: ["SyncBase", "SyncStoreSQL", "SyncStore", "SyncModel"],
             swiftSettings: settings),
         .testTarget(
             name: "SyncStoreSQLiteTests",
             dependencies: [
-                "SyncStoreSQLite", "SyncStoreSQL", "SyncStore", "SyncStoreTesting", "SyncModel", "OneWaySynchronizer",
-                "StoreSync", "JSONMapper", "CSQLite", "TestSupport", "TestChild",
+                "SyncBase", "SyncStoreSQLite", "SyncStoreSQL", "SyncStore", "SyncStoreTesting", "SyncModel",
+                "OneWaySynchronizer",
+                "StoreSync", "JSONMapper", "COneWaySQLite", "OneWayTestSupport", "TestChild",
             ],
             swiftSettings: settings),
         .executableTarget(
             name: "TestChild",
             dependencies: [
-                "StoreSync", "SyncStoreSQLite", "SyncStorePostgres", "SyncStore", "JSONMapper", "SyncModel",
+                "SyncBase", "StoreSync", "SyncStoreSQLite", "SyncStorePostgres", "SyncStore", "JSONMapper", "SyncModel",
                 "OneWaySynchronizer",
             ],
             path: "Tests/TestChild", swiftSettings: settings),
         .target(
-            name: "PostgresTestSupport",
-            dependencies: ["SyncStorePostgres", "SyncStoreSQL", "SyncStore", "TestSupport"],
+            name: "OneWayPostgresTestSupport",
+            dependencies: ["SyncBase", "SyncStorePostgres", "SyncStoreSQL", "SyncStore", "OneWayTestSupport"],
             path: "Tests/PostgresTestSupport", swiftSettings: settings),
         .testTarget(
             name: "SyncStorePostgresTests",
             dependencies: [
-                "SyncStorePostgres", "SyncStoreSQL", "SyncStore", "SyncStoreTesting", "SyncModel", "OneWaySynchronizer",
-                "PostgresTestSupport", "TestSupport", "TestChild",
+                "SyncBase", "SyncStorePostgres", "SyncStoreSQL", "SyncStore", "SyncStoreTesting", "SyncModel",
+                "OneWaySynchronizer",
+                "OneWayPostgresTestSupport", "OneWayTestSupport", "TestChild",
             ], swiftSettings: settings),
 
         // Programs that tests run beside themselves
         .executableTarget(
             name: "Simulation",
             dependencies: [
-                "HTTPSource", "StoreSync", "SyncStoreSQLite", "SyncStore", "SyncModel", "JSONMapper",
-                "OneWaySynchronizer", "TestSupport",
+                "SyncBase", "HTTPSource", "StoreSync", "SyncStoreSQLite", "SyncStore", "SyncModel", "JSONMapper",
+                "OneWaySynchronizer", "OneWayTestSupport",
             ], path: "Tests/Simulation", swiftSettings: settings),
 
         // Fuzz targets, each built alone with --sanitize=fuzzer
         .executableTarget(
-            name: "FuzzModelFile", dependencies: ["CoreDataModel"], path: "Tests/Fuzz/FuzzModelFile",
+            name: "FuzzModelFile", dependencies: ["SyncBase", "CoreDataModel"], path: "Tests/Fuzz/FuzzModelFile",
             swiftSettings: settings),
         .executableTarget(
-            name: "FuzzJSONReader", dependencies: ["JSONMapper"], path: "Tests/Fuzz/FuzzJSONReader",
+            name: "FuzzJSONReader", dependencies: ["SyncBase", "JSONMapper"], path: "Tests/Fuzz/FuzzJSONReader",
             swiftSettings: settings),
         .executableTarget(
-            name: "FuzzDateParser", dependencies: ["JSONMapper"], path: "Tests/Fuzz/FuzzDateParser",
+            name: "FuzzDateParser", dependencies: ["SyncBase", "JSONMapper"], path: "Tests/Fuzz/FuzzDateParser",
             swiftSettings: settings),
 
         // Benchmarks
         .target(
-            name: "BenchmarkSupport", dependencies: ["SyncModel", "TestSupport"],
+            name: "OneWayBenchmarkSupport", dependencies: ["SyncBase", "SyncModel", "OneWayTestSupport"],
             path: "Tests/Benchmarks/BenchmarkSupport",
             swiftSettings: settings),
         .executableTarget(
-            name: "EngineBenchmark", dependencies: ["OneWaySynchronizer", "BenchmarkSupport"],
+            name: "EngineBenchmark", dependencies: ["SyncBase", "OneWaySynchronizer", "OneWayBenchmarkSupport"],
             path: "Tests/Benchmarks/EngineBenchmark", swiftSettings: settings),
         .executableTarget(
-            name: "MapperBenchmark", dependencies: ["JSONMapper", "SyncModel", "BenchmarkSupport", "TestSupport"],
+            name: "MapperBenchmark",
+            dependencies: ["SyncBase", "JSONMapper", "SyncModel", "OneWayBenchmarkSupport", "OneWayTestSupport"],
             path: "Tests/Benchmarks/MapperBenchmark", swiftSettings: settings),
         .executableTarget(
             name: "SourceBenchmark",
             dependencies: [
-                "HTTPSource", "StoreSync", "SyncStoreSQLite", "JSONMapper", "SyncModel", "LoopbackServer",
-                "BenchmarkSupport", "StoreBenchmarkSupport", "TestSupport",
+                "SyncBase", "HTTPSource", "StoreSync", "SyncStoreSQLite", "JSONMapper", "SyncModel",
+                "OneWayLoopbackServer",
+                "OneWayBenchmarkSupport", "OneWayStoreBenchmarkSupport", "OneWayTestSupport",
             ], path: "Tests/Benchmarks/SourceBenchmark", swiftSettings: settings),
         .executableTarget(
             name: "StoreBenchmark",
             dependencies: [
-                "StoreSync", "SyncStoreSQLite", "SyncStore", "JSONMapper", "SyncModel", "CSQLite", "BenchmarkSupport",
-                "StoreBenchmarkSupport", "TestSupport",
+                "SyncBase", "StoreSync", "SyncStoreSQLite", "SyncStore", "JSONMapper", "SyncModel", "COneWaySQLite",
+                "OneWayBenchmarkSupport",
+                "OneWayStoreBenchmarkSupport", "OneWayTestSupport",
             ], path: "Tests/Benchmarks/StoreBenchmark", swiftSettings: settings),
         .target(
-            name: "StoreBenchmarkSupport",
-            dependencies: ["StoreSync", "JSONMapper", "SyncModel", "BenchmarkSupport", "TestSupport"],
+            name: "OneWayStoreBenchmarkSupport",
+            dependencies: [
+                "SyncBase", "StoreSync", "JSONMapper", "SyncModel", "OneWayBenchmarkSupport", "OneWayTestSupport",
+            ],
             path: "Tests/Benchmarks/StoreBenchmarkSupport", swiftSettings: settings),
         .executableTarget(
             name: "PostgresBenchmark",
             dependencies: [
-                "StoreSync", "SyncStorePostgres", "JSONMapper", "BenchmarkSupport", "StoreBenchmarkSupport",
-                "PostgresTestSupport", "TestSupport",
+                "SyncBase", "StoreSync", "SyncStorePostgres", "JSONMapper", "OneWayBenchmarkSupport",
+                "OneWayStoreBenchmarkSupport",
+                "OneWayPostgresTestSupport", "OneWayTestSupport",
             ], path: "Tests/Benchmarks/PostgresBenchmark", swiftSettings: settings),
         .executableTarget(
             name: "WorkQueueBenchmark",
             dependencies: [
-                "OneWaySynchronizer", "SyncStorePostgres", "BenchmarkSupport", "PostgresTestSupport", "TestSupport",
+                "SyncBase", "OneWaySynchronizer", "SyncStorePostgres", "OneWayBenchmarkSupport",
+                "OneWayPostgresTestSupport", "OneWayTestSupport",
             ], path: "Tests/Benchmarks/WorkQueueBenchmark", swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]

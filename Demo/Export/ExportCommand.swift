@@ -42,7 +42,7 @@ struct ExportCommand {
         console.print()
     }
 
-    private func model() async throws -> Model {
+    private func model() async throws -> DataModel {
         if let file = arguments.model { return try ModelChoice.given(file, warn: console.printError).model }
         guard let kept = try await arguments.store.keptModel() else { throw StoreLocationError.noModel }
         return kept

@@ -1,3 +1,4 @@
+import SyncBase
 import Foundation
 import OneWaySynchronizer
 

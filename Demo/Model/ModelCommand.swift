@@ -25,7 +25,7 @@ struct ModelCommand {
         }
     }
 
-    private func text(of model: Model) throws -> String {
+    private func text(of model: DataModel) throws -> String {
         switch arguments.format {
         case .swift: SwiftModelWriter.source(of: model)
         case .coreData: String(decoding: try model.coreDataXML(), as: UTF8.self)
@@ -33,7 +33,7 @@ struct ModelCommand {
     }
 
     /// The model that the file has or is a sample for, whichever it looks like.
-    private func model() throws -> Model {
+    private func model() throws -> DataModel {
         if case .file(let path) = arguments.input, arguments.input.isFolder {
             return told(try ModelFile(contentsOf: URL(filePath: path)))
         }
@@ -41,13 +41,13 @@ struct ModelCommand {
         if bytes.first(where: { !Self.isSpace($0) }) == UInt8(ascii: "<") {
             return told(try ModelFile(xml: Data(bytes), named: arguments.input.name))
         }
-        return try Model.inferred(
+        return try DataModel.inferred(
             from: bytes, entity: arguments.entity,
             layout: .array(at: arguments.keyPath, acceptsSingleObject: true))
     }
 
     /// Says what a file has and its model has not.
-    private func told(_ file: ModelFile) -> Model {
+    private func told(_ file: ModelFile) -> DataModel {
         for warning in file.warnings { console.printError("\(warning)") }
         return file.model
     }

@@ -5,10 +5,10 @@ import SyncModel
 ///
 ///     import SyncModel
 ///
-///     func makeModel() throws(ModelError) -> Model {
-///         try Model {
-///             Entity("User", identity: "id") {
-///                 Attribute("id", .int64, optional: false)
+///     func makeModel() throws(ModelError) -> DataModel {
+///         try DataModel {
+///             SyncEntity("User", identity: "id") {
+///                 SyncAttribute("id", .int64, optional: false)
 ///             }
 ///         }
 ///     }
@@ -19,7 +19,7 @@ struct SwiftModelWriter {
     private var needsFoundation = false
 
     /// The source of a function that makes a model; it compiles in any file, and the model it makes is equal.
-    static func source(of model: Model) -> String {
+    static func source(of model: DataModel) -> String {
         var writer = SwiftModelWriter()
         for entity in model.entities { writer.write(entity) }
         let imports = writer.needsFoundation ? "import Foundation\nimport SyncModel" : "import SyncModel"
@@ -27,8 +27,8 @@ struct SwiftModelWriter {
         return """
             \(imports)
 
-            func makeModel() throws(ModelError) -> Model {
-                try Model {
+            func makeModel() throws(ModelError) -> DataModel {
+                try DataModel {
             \(body.joined(separator: "\n"))
                 }
             }
@@ -36,7 +36,7 @@ struct SwiftModelWriter {
             """
     }
 
-    private mutating func write(_ entity: Entity) {
+    private mutating func write(_ entity: SyncEntity) {
         var arguments = [Self.literal(entity.name)]
         if let parent = entity.parent { arguments.append("parent: \(Self.literal(parent))") }
         if entity.isAbstract { arguments.append("abstract: true") }
@@ -45,22 +45,22 @@ struct SwiftModelWriter {
         }
         arguments += Self.tail(formerName: entity.formerName, userInfo: entity.userInfo)
         let isEmpty = entity.attributes.isEmpty && entity.relationships.isEmpty
-        lines.append("Entity(\(arguments.joined(separator: ", "))) {\(isEmpty ? "}" : "")")
+        lines.append("SyncEntity(\(arguments.joined(separator: ", "))) {\(isEmpty ? "}" : "")")
         for attribute in entity.attributes { lines.append("    \(source(of: attribute))") }
         for relationship in entity.relationships { lines.append("    \(Self.source(of: relationship))") }
         if !isEmpty { lines.append("}") }
     }
 
-    private mutating func source(of attribute: Attribute) -> String {
+    private mutating func source(of attribute: SyncAttribute) -> String {
         var arguments = [Self.literal(attribute.name), ".\(attribute.type.rawValue)"]
         if !attribute.isOptional { arguments.append("optional: false") }
         if !attribute.defaultValue.isNull { arguments.append("default: \(source(of: attribute.defaultValue))") }
         if let name = attribute.transformerName { arguments.append("transformer: \(Self.literal(name))") }
         arguments += Self.tail(formerName: attribute.formerName, userInfo: attribute.userInfo)
-        return "Attribute(\(arguments.joined(separator: ", ")))"
+        return "SyncAttribute(\(arguments.joined(separator: ", ")))"
     }
 
-    private static func source(of relationship: Relationship) -> String {
+    private static func source(of relationship: SyncRelationship) -> String {
         var arguments = [
             literal(relationship.name),
             "\(relationship.isToMany ? "toMany" : "toOne"): \(literal(relationship.destination))",
@@ -70,7 +70,7 @@ struct SwiftModelWriter {
         if relationship.deleteRule != .nullify { arguments.append("deleteRule: .\(relationship.deleteRule.rawValue)") }
         if !relationship.isOptional { arguments.append("optional: false") }
         arguments += tail(formerName: relationship.formerName, userInfo: relationship.userInfo)
-        return "Relationship(\(arguments.joined(separator: ", ")))"
+        return "SyncRelationship(\(arguments.joined(separator: ", ")))"
     }
 
     /// What entities and properties have in common, at the end of their arguments.
@@ -86,7 +86,7 @@ struct SwiftModelWriter {
 
     // MARK: Literals
 
-    private mutating func source(of value: Value) -> String {
+    private mutating func source(of value: AttributeValue) -> String {
         switch value {
         case .null: return ".null"
         case .bool(let flag): return ".bool(\(flag))"

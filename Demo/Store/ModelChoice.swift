@@ -13,7 +13,7 @@ struct ModelChoice {
         case inferred
     }
 
-    let model: Model
+    let model: DataModel
     let origin: Origin
 
     /// The model of a file.
@@ -27,6 +27,6 @@ struct ModelChoice {
 
     /// A model made of JSON.
     static func inferred(from reader: JSONReader, entity: String) throws -> ModelChoice {
-        ModelChoice(model: try Model.inferred(from: reader, entity: entity), origin: .inferred)
+        ModelChoice(model: try DataModel.inferred(from: reader, entity: entity), origin: .inferred)
     }
 }

@@ -38,7 +38,7 @@ enum StoreLocation: Hashable, Sendable {
     /// The model that the store was last opened with; nil if there is none yet.
     ///
     /// - Throws: ``StoreLocationError/noModel`` for a database without one; `ModelFileError` for one that cannot be read.
-    func keptModel() async throws -> Model? {
+    func keptModel() async throws -> DataModel? {
         switch self {
         case .memory: return nil
         case .sqlite(let path):
@@ -73,7 +73,7 @@ enum StoreLocation: Hashable, Sendable {
     }
 
     /// Opens the store to change it, adapts it to the model, and keeps that.
-    func open(_ model: Model) async throws -> any Store {
+    func open(_ model: DataModel) async throws -> any Store {
         switch self {
         case .memory: return MemoryStore(model)
         case .sqlite(let path):
@@ -97,7 +97,7 @@ enum StoreLocation: Hashable, Sendable {
     /// Opens the store for a plan, which must not even adapt it: one that does not exist is planned for in memory.
     ///
     /// - Throws: ``StoreLocationError`` for a database of another model.
-    func openForPlan(_ model: Model) async throws -> any Store {
+    func openForPlan(_ model: DataModel) async throws -> any Store {
         if case .memory = self { return MemoryStore(model) }
         guard let kept = try await keptModel() else { return MemoryStore(model) }
         guard kept == model else { throw StoreLocationError.otherModel }
@@ -105,7 +105,7 @@ enum StoreLocation: Hashable, Sendable {
     }
 
     /// Opens the store to read it.
-    func openForReading(_ model: Model) async throws -> any Store {
+    func openForReading(_ model: DataModel) async throws -> any Store {
         switch self {
         case .memory: return MemoryStore(model)
         case .sqlite(let path): return try await SQLiteStore(model, at: .readOnlyFile(path))

@@ -157,7 +157,7 @@ extension SyncArguments {
     }
 
     /// Opens the store, to change it or for a plan.
-    func open(_ model: Model) async throws -> JSONStore {
+    func open(_ model: DataModel) async throws -> JSONStore {
         let mapper = try RecordMapper(model, dialect: dialect)
         let opened = isPlan ? try await store.openForPlan(mapper.model) : try await store.open(mapper.model)
         return try JSONStore(opened, mapper: mapper)

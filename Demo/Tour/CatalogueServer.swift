@@ -1,5 +1,6 @@
+import SyncBase
 import Foundation
-import LoopbackServer
+import OneWayLoopbackServer
 import OneWaySynchronizer
 
 /// The tour's source: a catalogue of short texts on a server inside the process, which can be changed, and made to fail.

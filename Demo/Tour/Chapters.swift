@@ -1,5 +1,5 @@
 import Foundation
-import LoopbackServer
+import OneWayLoopbackServer
 import OneWaySynchronizer
 
 extension Chapter {

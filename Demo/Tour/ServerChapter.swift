@@ -1,3 +1,4 @@
+import SyncBase
 import Foundation
 import HTTPSource
 import JSONMapper
@@ -11,11 +12,11 @@ extension Chapter {
     static let remoteSync = Chapter(title: "A database is kept equal to an API") { stage in
         let server = try UsersServer()
         defer { Task { await server.stop() } }
-        let model = try Model {
-            Entity("User", identity: "id") {
-                Attribute("id", .int64)
-                Attribute("name", .string)
-                Attribute("updatedAt", .date)
+        let model = try DataModel {
+            SyncEntity("User", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncAttribute("name", .string)
+                SyncAttribute("updatedAt", .date)
             }
             SyncBookmark.entity
         }

@@ -11,7 +11,7 @@ extension Chapter {
              {"id": 2, "name": "Bob", "notes": [{"id": 21, "text": "Bread"}]}]
             """
         stage.say(users)
-        let mapper = try RecordMapper(Model.inferred(from: users, entity: "User"))
+        let mapper = try RecordMapper(DataModel.inferred(from: users, entity: "User"))
         stage.say("The model is made of this sample: \(mapper.model.entities.map(\.name).joined(separator: " and ")).")
         let store = try JSONStore(await SQLiteStore(mapper.model, at: .memory), mapper: mapper)
         let first = try await stage.tell(store.sync(.bytes(Array(users.utf8)), into: "User"))
@@ -34,7 +34,8 @@ extension Chapter {
             third.counts.inserted == 1 && third.counts.updated == 1 && third.counts.deleted == 1)
         let scoped = try await stage.tell(
             store.sync(
-                .bytes(Array("[]".utf8)), into: "User", options: StoreSyncOptions(scope: Key("name") == "Eve")))
+                .bytes(Array("[]".utf8)), into: "User", options: StoreSyncOptions(scope: PropertyPath("name") == "Eve"))
+        )
         try stage.check("an empty list about Eve alone leaves Ada alone", scoped.counts.deleted == 1)
         try await stage.check(
             "an export gives Ada back", of: store, "User",
@@ -43,13 +44,13 @@ extension Chapter {
 
     static let conventions = Chapter(title: "Names, dates and paths are matched by convention") { stage in
         let mapper = try RecordMapper(
-            Model {
-                Entity("User") {
-                    Attribute("remoteID", .int64)
-                    Attribute("firstName", .string)
-                    Attribute("userDescription", .string)
-                    Attribute("createdAt", .date)
-                    Attribute("city", .string, userInfo: ["sync.remoteKey": "work.city"])
+            DataModel {
+                SyncEntity("User") {
+                    SyncAttribute("remoteID", .int64)
+                    SyncAttribute("firstName", .string)
+                    SyncAttribute("userDescription", .string)
+                    SyncAttribute("createdAt", .date)
+                    SyncAttribute("city", .string, userInfo: ["sync.remoteKey": "work.city"])
                 }
             })
         let store = try JSONStore(MemoryStore(mapper.model), mapper: mapper)
@@ -59,7 +60,9 @@ extension Chapter {
             """
         stage.say(user)
         _ = try await stage.tell(store.insertOrUpdate(.bytes(Array(user.utf8)), in: "User"))
-        let matches = Key("remoteID") == 7 && Key("userDescription").beginsWith("a reserved") && Key("city") == "London"
+        let matches =
+            PropertyPath("remoteID") == 7 && PropertyPath("userDescription").beginsWith("a reserved")
+            && PropertyPath("city") == "London"
         let count = try await store.store.count(StoreQuery("User", where: matches))
         try stage.check("remoteID, userDescription and city have their values", count == 1)
         _ = try await store.update(.identity(7), in: "User", with: JSONValue(parsing: #"{"firstName": "Augusta"}"#))
@@ -73,16 +76,16 @@ extension Chapter {
 
     static let annotations = Chapter(title: "An import by Groot's annotations deletes nothing") { stage in
         let mapper = try RecordMapper(
-            Model {
-                Entity("Album", userInfo: ["identityAttributes": "number"]) {
-                    Attribute("number", .int64, userInfo: ["JSONKeyPath": "id"])
-                    Attribute("title", .string, userInfo: ["JSONKeyPath": "info.title"])
-                    Relationship("artist", toOne: "Artist", inverse: "albums", userInfo: ["JSONKeyPath": "artist"])
+            DataModel {
+                SyncEntity("Album", userInfo: ["identityAttributes": "number"]) {
+                    SyncAttribute("number", .int64, userInfo: ["JSONKeyPath": "id"])
+                    SyncAttribute("title", .string, userInfo: ["JSONKeyPath": "info.title"])
+                    SyncRelationship("artist", toOne: "Artist", inverse: "albums", userInfo: ["JSONKeyPath": "artist"])
                 }
-                Entity("Artist", userInfo: ["identityAttributes": "number"]) {
-                    Attribute("number", .int64, userInfo: ["JSONKeyPath": "id"])
-                    Attribute("name", .string, userInfo: ["JSONKeyPath": "name"])
-                    Relationship("albums", toMany: "Album", inverse: "artist")
+                SyncEntity("Artist", userInfo: ["identityAttributes": "number"]) {
+                    SyncAttribute("number", .int64, userInfo: ["JSONKeyPath": "id"])
+                    SyncAttribute("name", .string, userInfo: ["JSONKeyPath": "name"])
+                    SyncRelationship("albums", toMany: "Album", inverse: "artist")
                 }
             }, dialect: .groot)
         let store = try JSONStore(await SQLiteStore(mapper.model, at: .memory), mapper: mapper)

@@ -1,5 +1,6 @@
+import SyncBase
 import Foundation
-import LoopbackServer
+import OneWayLoopbackServer
 import OneWaySynchronizer
 
 /// The tour's API: 20,000 users, 500 to a page, that can be asked for what has changed; some requests fail.

@@ -8,7 +8,7 @@ extension AttributeType {
         (.binary, "Binary"), (.uuid, "UUID"), (.uri, "URI"), (.transformable, "Transformable"),
     ]
 
-    /// The type that a model file means; nil for one that a `Model` does not have.
+    /// The type that a model file means; nil for one that a `DataModel` does not have.
     init?(coreDataName: String) {
         guard let found = Self.coreDataNames.first(where: { $0.name == coreDataName }) else { return nil }
         self = found.type
@@ -24,9 +24,9 @@ extension AttributeType {
     /// - Parameters:
     ///   - text: As it stands in the file.
     ///   - key: `defaultDateTimeInterval`, seconds since the first of January 2001, for dates; else `defaultValueString`.
-    func coreDataDefault(_ text: String, key: String) -> Value? {
+    func coreDataDefault(_ text: String, key: String) -> AttributeValue? {
         guard (self == .date) == (key == "defaultDateTimeInterval") else { return nil }
-        let value: Value? =
+        let value: AttributeValue? =
             switch self {
             case .int16, .int32, .int64: Int64(text).map { .int($0) } ?? wholeNumber(text)
             case .double: Double(text).map { .double($0) }
@@ -45,7 +45,7 @@ extension AttributeType {
     private static let flags = ["yes": true, "true": true, "1": true, "no": false, "false": false, "0": false]
 
     /// The editor writes a whole default as `0.0` at times.
-    private func wholeNumber(_ text: String) -> Value? {
+    private func wholeNumber(_ text: String) -> AttributeValue? {
         Double(text).flatMap { Int64(exactly: $0) }.map { .int($0) }
     }
 
@@ -57,7 +57,7 @@ extension AttributeType {
         return Decimal(string: text, locale: Locale(identifier: "en_US_POSIX"))
     }
 
-    private func moment(_ text: String) -> Value? {
+    private func moment(_ text: String) -> AttributeValue? {
         guard let seconds = decimal(text) else { return nil }
         var exact = (seconds + CoreDataDate.referenceSeconds) * 1_000_000
         var rounded = Decimal()
@@ -68,7 +68,7 @@ extension AttributeType {
 
 /// Dates in model files.
 enum CoreDataDate {
-    /// Model files count from the first of January 2001, so many seconds after 1970.
+    /// DataModel files count from the first of January 2001, so many seconds after 1970.
     static let referenceSeconds: Decimal = 978_307_200
 
     /// What a model file says for a moment.

@@ -33,7 +33,7 @@ enum ModelElements {
         var read: Set<String> = []
         /// Those that concern the editor, generated classes or Core Data's own workings.
         var harmless: Set<String> = []
-        /// Those that change what the data is, in a way that a `Model` cannot express.
+        /// Those that change what the data is, in a way that a `DataModel` cannot express.
         var unsupported: Set<String> = []
     }
 
@@ -75,7 +75,7 @@ enum ModelElements {
 
     static let entry = Known(read: ["key", "value"])
 
-    /// Elements that Core Data knows, and that a `Model` has no counterpart for.
+    /// Elements that Core Data knows, and that a `DataModel` has no counterpart for.
     static let unsupported: Set<String> = [
         "fetchedProperty", "fetchRequest", "fetchIndex", "configuration", "compoundIndexes", "composite",
         "validationPredicate",

@@ -12,7 +12,7 @@ public import SyncModel
 /// workings is passed over. Everything else is reported in `warnings`.
 public struct ModelFile: Sendable {
     /// The model.
-    public let model: Model
+    public let model: DataModel
     /// What the file says and the model does not, in the file's order.
     public let warnings: [ModelWarning]
 
@@ -43,7 +43,7 @@ public struct ModelFile: Sendable {
         let document = try ModelXMLReader.read(xml, file: name)
         warnings = document.warnings
         do {
-            model = try Model(document.entities)
+            model = try DataModel(document.entities)
         } catch {
             throw .invalid(file: name, line: document.line(of: error), error: error)
         }

@@ -8,9 +8,9 @@ public struct ModelWarning: Hashable, Sendable {
         case unknownAttribute(element: String, attribute: String)
         /// A value that the attribute of an element cannot have; it was taken as not said.
         case unknownValue(element: String, attribute: String, value: String)
-        /// Something that Core Data knows and a `Model` cannot express; `what` is the element or attribute.
+        /// Something that Core Data knows and a `DataModel` cannot express; `what` is the element or attribute.
         case unsupported(what: String)
-        /// An attribute of the model without a type, or of a type that a `Model` does not have; it was left out.
+        /// An attribute of the model without a type, or of a type that a `DataModel` does not have; it was left out.
         case unsupportedType(attribute: String, type: String)
         /// A key that stands twice in one user info; the later value was taken.
         case duplicateUserInfo(key: String)

@@ -7,7 +7,7 @@ import FoundationXML
 
 /// What a model file declares, with the lines it stands on.
 struct ModelDocument {
-    var entities: [Entity] = []
+    var entities: [SyncEntity] = []
     var warnings: [ModelWarning] = []
     /// Of each entity: the line of its declaration, and of each property of it that was kept.
     fileprivate(set) var entityLines: [String: Int] = [:]
@@ -45,9 +45,9 @@ final class ModelXMLReader: NSObject, XMLParserDelegate {
     private let file: String
     private var document = ModelDocument()
     private var places: [Place] = []
-    private var entity: Entity?
-    private var attribute: Attribute?
-    private var relationship: Relationship?
+    private var entity: SyncEntity?
+    private var attribute: SyncAttribute?
+    private var relationship: SyncRelationship?
     private var userInfo: [String: String] = [:]
     private var constraints: [[String]] = []
     private var failure: ModelFileError?
@@ -205,7 +205,7 @@ final class ModelXMLReader: NSObject, XMLParserDelegate {
         let name = try element.required("name")
         document.entityLines[name] = element.line
         constraints = []
-        entity = Entity(
+        entity = SyncEntity(
             name, parent: element.attributes["parentEntity"], abstract: flag(element, "isAbstract"), attributes: [],
             relationships: [], formerName: element.attributes["elementID"])
     }
@@ -223,7 +223,7 @@ final class ModelXMLReader: NSObject, XMLParserDelegate {
         if isTransient {
             warn(element.line, .unsupported(what: "transient"))
         }
-        var defaultValue = Value.null
+        var defaultValue = AttributeValue.null
         for key in ["defaultValueString", "defaultDateTimeInterval"] {
             guard let text = element.attributes[key] else { continue }
             if let value = type.coreDataDefault(text, key: key) {
@@ -232,7 +232,7 @@ final class ModelXMLReader: NSObject, XMLParserDelegate {
                 warn(element.line, .unknownValue(element: element.name, attribute: key, value: text))
             }
         }
-        attribute = Attribute(
+        attribute = SyncAttribute(
             name, type, optional: flag(element, "optional"), default: defaultValue,
             transformer: element.attributes["valueTransformerName"], formerName: element.attributes["elementID"])
         return .attribute
@@ -258,10 +258,10 @@ final class ModelXMLReader: NSObject, XMLParserDelegate {
         }
         relationship =
             isToMany
-            ? Relationship(
+            ? SyncRelationship(
                 name, toMany: destination, ordered: flag(element, "ordered"), inverse: inverse,
                 deleteRule: deleteRule, optional: isOptional, formerName: formerName)
-            : Relationship(
+            : SyncRelationship(
                 name, toOne: destination, inverse: inverse, deleteRule: deleteRule, optional: isOptional,
                 formerName: formerName)
         if !isToMany, flag(element, "ordered") {

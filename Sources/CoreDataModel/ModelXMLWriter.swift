@@ -1,7 +1,7 @@
 public import Foundation
 public import SyncModel
 
-extension Model {
+extension DataModel {
     /// The model as a Core Data model file: what an `.xcdatamodel` folder has in `contents`.
     ///
     /// Reading it back with `ModelFile` gives an equal model and no warnings. The same model gives the same bytes.
@@ -32,7 +32,7 @@ private struct ModelXMLWriter {
         Data((text + "</model>\n").utf8)
     }
 
-    mutating func write(_ entity: Entity) throws(ModelFileError) {
+    mutating func write(_ entity: SyncEntity) throws(ModelFileError) {
         self.entity = entity.name
         property = nil
         try open(
@@ -63,7 +63,7 @@ private struct ModelXMLWriter {
         close("entity", depth: 1)
     }
 
-    private mutating func write(_ attribute: Attribute) throws(ModelFileError) {
+    private mutating func write(_ attribute: SyncAttribute) throws(ModelFileError) {
         var attributes: [(String, String?)] = [
             ("name", attribute.name), ("optional", attribute.isOptional ? "YES" : nil),
             ("attributeType", attribute.type.coreDataName),
@@ -87,7 +87,7 @@ private struct ModelXMLWriter {
         try write("attribute", attributes, userInfo: attribute.userInfo)
     }
 
-    private mutating func write(_ relationship: Relationship) throws(ModelFileError) {
+    private mutating func write(_ relationship: SyncRelationship) throws(ModelFileError) {
         try write(
             "relationship",
             [

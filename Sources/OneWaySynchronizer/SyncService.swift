@@ -1,3 +1,4 @@
+import SyncBase
 public import Foundation
 
 /// Syncs on a schedule, for as long as a server app lives.

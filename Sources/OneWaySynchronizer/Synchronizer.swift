@@ -1,3 +1,4 @@
+import SyncBase
 import Foundation
 
 /// Makes a local collection equal to a remote one, by driving a ``SyncProcessor``.

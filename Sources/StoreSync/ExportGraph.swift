@@ -96,7 +96,7 @@ struct ExportObject: ExportableObject {
 
     var layout: EntityLayout { record.layout }
 
-    func value(at slot: Int) -> Value { record[slot: slot] }
+    func value(at slot: Int) -> AttributeValue { record[slot: slot] }
 
     func related(by relationship: RelationshipLayout) -> [ExportObject]? {
         guard let rows = graph.links[relationship]?[node.row] else { return nil }

@@ -6,7 +6,7 @@ public struct StoreItem: SyncItem {
     /// The object's identity.
     public let owsPrimaryKey: RecordKey
     /// The value of the attribute that tells versions apart; null where the list has none.
-    public let revision: Value
+    public let revision: AttributeValue
     /// The list's own JSON of the object, as UTF-8.
     public let json: [UInt8]
 }

@@ -1,8 +1,8 @@
+import SyncBase
 import JSONMapper
 public import OneWaySynchronizer
 public import SyncModel
 import SyncStore
-import Synchronization
 
 /// The ready-made processor for objects of a store: a `Synchronizer` with it keeps an entity equal to a list.
 ///
@@ -35,7 +35,7 @@ public final class StoreProcessor: SyncProcessor {
     private let batchCount: Int
     private let list: List
     private let details: Details?
-    private let fetched = Mutex(Fetched())
+    private let fetched = Locked(Fetched())
 
     /// Makes a processor.
     ///
@@ -119,7 +119,7 @@ public final class StoreProcessor: SyncProcessor {
     public func owsShouldUpdateItems(_ items: [StoreItem]) async throws -> Set<RecordKey>? {
         guard let revision else { return Set(items.map(\.owsPrimaryKey)) }
         return try await store.store.read { [entity] reader in
-            var stored: [RecordKey: Value] = [:]
+            var stored: [RecordKey: AttributeValue] = [:]
             for record in try await reader.records(entity, keys: items.map(\.owsPrimaryKey)) {
                 stored[record.key] = record.record[revision]
             }
@@ -173,10 +173,10 @@ extension StoreReader {
     /// The objects of some keys, in no particular order; those that do not exist are left out.
     fileprivate func records(_ entity: String, keys: [RecordKey]) async throws -> [StoredRecord] {
         let layout = try model.layout(of: entity)
-        let names = layout.identitySlots.map { Key(layout.attributes[$0].name) }
+        let names = layout.identitySlots.map { PropertyPath(layout.attributes[$0].name) }
         var found: [StoredRecord] = []
         for start in stride(from: 0, to: keys.count, by: 500) {
-            let identities = keys[start..<min(start + 500, keys.count)].compactMap { key -> [Value]? in
+            let identities = keys[start..<min(start + 500, keys.count)].compactMap { key -> [AttributeValue]? in
                 if case .identity(let values) = key, values.count == names.count { values } else { nil }
             }
             let predicate: RecordPredicate =

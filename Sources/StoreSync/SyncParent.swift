@@ -22,7 +22,7 @@ public struct SyncParent: Sendable {
     }
 
     /// The relationship, looked up.
-    func relationship(to child: EntityLayout, in model: Model) throws -> RelationshipLayout {
+    func relationship(to child: EntityLayout, in model: DataModel) throws -> RelationshipLayout {
         let layout = try model.layout(of: entity)
         let suitable = layout.relationships.filter { candidate in
             let destination = model.layouts[candidate.destination]

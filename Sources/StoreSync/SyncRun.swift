@@ -25,7 +25,7 @@ final class SyncRun {
         tally = SyncTally(mapper.model)
     }
 
-    var model: Model {
+    var model: DataModel {
         mapper.model
     }
 

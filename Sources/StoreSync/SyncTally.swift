@@ -19,7 +19,7 @@ struct SyncTally {
 
     private static let reportedProblemCount = 1000
 
-    let model: Model
+    let model: DataModel
     /// By the places of root entities.
     private var rows: [Int: Rows] = [:]
     /// By the places of entities.
@@ -34,7 +34,7 @@ struct SyncTally {
     /// Whether the payload comes in pages that may break off and be read again.
     private var hasPages = false
 
-    init(_ model: Model) {
+    init(_ model: DataModel) {
         self.model = model
     }
 

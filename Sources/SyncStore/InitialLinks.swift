@@ -18,7 +18,7 @@ public struct InitialLinks: Sendable {
     }
 
     /// Whether a relationship is one that objects can be inserted with.
-    public static func isPossible(_ relationship: RelationshipLayout, in model: Model) -> Bool {
+    public static func isPossible(_ relationship: RelationshipLayout, in model: DataModel) -> Bool {
         guard !relationship.isToMany, let inverse = model.inverse(of: relationship) else { return false }
         return inverse.isToMany && !inverse.isOrdered
     }

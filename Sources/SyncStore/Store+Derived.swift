@@ -24,7 +24,7 @@ extension StoreReader {
         case .identity(let values):
             guard values.count == layout.identitySlots.count else { return nil }
             let parts = zip(layout.identitySlots, values).map { slot, value in
-                Key(layout.attributes[slot].name) == value
+                PropertyPath(layout.attributes[slot].name) == value
             }
             let predicate = parts.count == 1 ? parts[0] : .and(parts)
             let found = try await records(StoreQuery(entity, where: predicate, limit: 1000))

@@ -11,7 +11,7 @@ public import SyncModel
 /// different entities hold the same values, that of the entity itself is found, else that of the lowest row.
 public protocol Store: Sendable {
     /// What the objects are of; never changes.
-    var model: Model { get }
+    var model: DataModel { get }
 
     /// Changes the store, all or nothing.
     ///
@@ -38,7 +38,7 @@ public protocol Store: Sendable {
 /// Reads the objects of a store.
 public protocol StoreReader: Sendable {
     /// The store's model.
-    var model: Model { get }
+    var model: DataModel { get }
 
     /// Fetches objects, a batch at a time.
     ///

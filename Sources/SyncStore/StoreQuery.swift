@@ -2,7 +2,7 @@ public import SyncModel
 
 /// Which objects of a store are meant, and in what order.
 ///
-///     StoreQuery("User", where: Key("age") > 21, orderedBy: [Ordering("name")], limit: 10)
+///     StoreQuery("User", where: PropertyPath("age") > 21, orderedBy: [Ordering("name")], limit: 10)
 public struct StoreQuery: Sendable {
     /// A choice among objects by their rows.
     public enum Rows: Sendable {

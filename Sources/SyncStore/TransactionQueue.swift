@@ -1,4 +1,4 @@
-import Synchronization
+import SyncBase
 
 /// Lets transactions run one after another, in the order in which they were asked for; what stores implement `transaction` with.
 package final class TransactionQueue: Sendable {
@@ -13,7 +13,7 @@ package final class TransactionQueue: Sendable {
     /// The queues whose turn the task has.
     @TaskLocal private static var held: [ObjectIdentifier] = []
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     /// Makes a queue that nobody waits in.
     package init() {}

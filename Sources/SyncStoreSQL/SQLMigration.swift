@@ -152,7 +152,7 @@ package struct SQLMigration {
         }
     }
 
-    private func defaultExpression(_ attribute: Attribute, of entity: EntityLayout) -> String {
+    private func defaultExpression(_ attribute: SyncAttribute, of entity: EntityLayout) -> String {
         let literal: String
         switch schema.binding(attribute.defaultValue) {
         case .real(let number) where schema.dialect == .sqlite:
@@ -170,7 +170,7 @@ package struct SQLMigration {
 
     private func former(
         _ relationship: RelationshipLayout, of layout: EntityLayout
-    ) throws(SQLSchemaError) -> SQLSchemaDescription.Relationship? {
+    ) throws(SQLSchemaError) -> SQLSchemaDescription.SyncRelationship? {
         guard let entity = formerEntities[layout.index].flatMap({ old.entity($0) }) else { return nil }
         let names = [relationship.name, relationship.declaration.formerName].compactMap { $0 }
         guard

@@ -79,7 +79,7 @@ package struct SQLPredicate {
     }
 
     private mutating func comparison(
-        _ key: BoundKey, _ comparison: Comparison, _ value: Value, entity: Int, alias: String
+        _ key: BoundKey, _ comparison: Comparison, _ value: AttributeValue, entity: Int, alias: String
     ) -> String {
         let expression = expression(key, entity: entity, alias: alias)
         switch value {
@@ -95,7 +95,7 @@ package struct SQLPredicate {
         case .int(let number) where isReal(key) && !dialect.comparesNumbersExactly:
             // Binding has made a double of it where there is one of its worth.
             let near = Double(number)
-            let isBelow = Value.double(near).compare(value) == .orderedAscending
+            let isBelow = AttributeValue.double(near).compare(value) == .orderedAscending
             return compare(expression, comparison, withNextAfter: .real(isBelow ? near : near.nextDown))
         default:
             return "\(expression)\(collation(key)) \(comparison.rawValue) \(parameters.add(schema.binding(value)))"
@@ -103,7 +103,9 @@ package struct SQLPredicate {
     }
 
     /// Compares a whole number with one that may lie between two, exactly: with that itself if it is whole, else with the next lower one.
-    private mutating func compareWhole(_ expression: String, _ comparison: Comparison, with number: Value) -> String {
+    private mutating func compareWhole(_ expression: String, _ comparison: Comparison, with number: AttributeValue)
+        -> String
+    {
         guard let (whole, isExact) = number.wholeNumber else {
             let isGreater = number.compare(.int(0)) == .orderedDescending
             let holds =
@@ -132,7 +134,7 @@ package struct SQLPredicate {
         holds ? "(\(expression) IS NOT NULL OR NULL)" : "(\(expression) IS NULL AND NULL)"
     }
 
-    private mutating func isIn(_ key: BoundKey, _ values: [Value], entity: Int, alias: String) -> String {
+    private mutating func isIn(_ key: BoundKey, _ values: [AttributeValue], entity: Int, alias: String) -> String {
         guard !values.isEmpty else { return dialect.condition(false) }
         let expression = expression(key, entity: entity, alias: alias)
         var bound: [SQLBinding] = []
@@ -267,7 +269,7 @@ package struct SQLPredicate {
     }
 }
 
-extension Value {
+extension AttributeValue {
     /// The greatest whole number that is not greater than this one, and whether it is the same; nil where it is beyond those of 64 bits.
     fileprivate var wholeNumber: (whole: Int64, isExact: Bool)? {
         switch self {
@@ -289,11 +291,11 @@ extension Value {
 
 extension SQLSchema {
     /// A value in the form that its column keeps.
-    package func binding(_ value: Value) -> SQLBinding {
+    package func binding(_ value: AttributeValue) -> SQLBinding {
         dialect == .postgres ? postgresBinding(value) : sqliteBinding(value)
     }
 
-    private func postgresBinding(_ value: Value) -> SQLBinding {
+    private func postgresBinding(_ value: AttributeValue) -> SQLBinding {
         switch value {
         case .null: .null
         case .bool(let flag): .typed(flag ? "true" : "false", as: "boolean")
@@ -307,7 +309,7 @@ extension SQLSchema {
         }
     }
 
-    private func sqliteBinding(_ value: Value) -> SQLBinding {
+    private func sqliteBinding(_ value: AttributeValue) -> SQLBinding {
         switch value {
         case .null: return .null
         case .bool(let flag): return .integer(flag ? 1 : 0)

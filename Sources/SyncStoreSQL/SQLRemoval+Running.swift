@@ -21,7 +21,7 @@ package protocol SQLRow {
     /// A text; nil where there is none.
     func text(at column: Int) -> String?
     /// The value of an attribute.
-    func value(at column: Int, as type: AttributeType) -> Value
+    func value(at column: Int, as type: AttributeType) -> AttributeValue
 }
 
 extension SQLRemoval {

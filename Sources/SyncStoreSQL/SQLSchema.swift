@@ -22,7 +22,7 @@ package struct SQLSchema: Sendable {
     /// A column of an attribute.
     package struct AttributeColumn: Hashable, Sendable {
         package let name: String
-        package let attribute: Attribute
+        package let attribute: SyncAttribute
         /// The place in the model of the entity that declares it.
         package let source: Int
     }
@@ -65,7 +65,7 @@ package struct SQLSchema: Sendable {
         package let targetTable: String
     }
 
-    package let model: Model
+    package let model: DataModel
     package let naming: SQLNaming
     package let dates: DateStorage
     package let dialect: SQLDialect
@@ -86,7 +86,8 @@ package struct SQLSchema: Sendable {
 
     /// Lays out the tables of a model.
     package init(
-        _ model: Model, naming: SQLNaming = SQLNaming(), dates: DateStorage = .iso8601, dialect: SQLDialect = .sqlite
+        _ model: DataModel, naming: SQLNaming = SQLNaming(), dates: DateStorage = .iso8601,
+        dialect: SQLDialect = .sqlite
     ) {
         var planner = SQLSchemaPlanner(model, naming: naming, dialect: dialect)
         planner.planFamilies()

@@ -4,28 +4,28 @@ import SyncModel
 /// What a database writes down about its tables, so that a later model can be compared with it.
 package struct SQLSchemaDescription: Hashable, Sendable, Codable {
     /// An entity as it was stored.
-    struct Entity: Hashable, Codable {
+    struct SyncEntity: Hashable, Codable {
         var name: String
         var parent: String?
-        var attributes: [Attribute]
-        var relationships: [Relationship]
+        var attributes: [SyncAttribute]
+        var relationships: [SyncRelationship]
     }
 
     /// An attribute that an entity declares.
-    struct Attribute: Hashable, Codable {
+    struct SyncAttribute: Hashable, Codable {
         var name: String
         var type: String
         var column: String
     }
 
     /// A relationship that an entity declares.
-    struct Relationship: Hashable, Codable {
+    struct SyncRelationship: Hashable, Codable {
         var name: String
         var destination: String
         var storage: SQLSchema.Storage
     }
 
-    var entities: [Entity]
+    var entities: [SyncEntity]
     var families: [String: String]
     var tables: [SQLSchema.Table]
     var rowColumn: String
@@ -36,15 +36,15 @@ package struct SQLSchemaDescription: Hashable, Sendable, Codable {
     package init(_ schema: SQLSchema) {
         entities = schema.model.layouts.map { layout in
             let first = layout.attributes.count - layout.entity.attributes.count
-            return Entity(
+            return SyncEntity(
                 name: layout.name, parent: layout.entity.parent,
                 attributes: layout.entity.attributes.enumerated().map { index, attribute in
-                    Attribute(
+                    SyncAttribute(
                         name: attribute.name, type: attribute.type.rawValue,
                         column: schema.columns[layout.index][first + index])
                 },
                 relationships: layout.relationships.filter { $0.source == layout.index }.map {
-                    Relationship(
+                    SyncRelationship(
                         name: $0.name, destination: $0.declaration.destination,
                         storage: schema.relationships[layout.index][$0.index])
                 })
@@ -79,7 +79,7 @@ package struct SQLSchemaDescription: Hashable, Sendable, Codable {
         Set(tables.flatMap { $0.indices.map(\.name) })
     }
 
-    func entity(_ name: String) -> Entity? {
+    func entity(_ name: String) -> SyncEntity? {
         entities.first { $0.name == name }
     }
 

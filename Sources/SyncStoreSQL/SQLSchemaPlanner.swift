@@ -2,7 +2,7 @@ import SyncModel
 
 /// Works out what `SQLSchema` holds.
 struct SQLSchemaPlanner {
-    private let model: Model
+    private let model: DataModel
     private let naming: SQLNaming
     private let dialect: SQLDialect
     private var tableNames: SQLNames
@@ -15,7 +15,7 @@ struct SQLSchemaPlanner {
     private(set) var references: [[(link: SQLSchema.ColumnLink, rule: DeleteRule)]] = []
     private(set) var joins: [SQLSchema.JoinLink] = []
 
-    init(_ model: Model, naming: SQLNaming, dialect: SQLDialect) {
+    init(_ model: DataModel, naming: SQLNaming, dialect: SQLDialect) {
         self.model = model
         self.naming = naming
         self.dialect = dialect

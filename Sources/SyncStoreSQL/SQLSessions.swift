@@ -1,15 +1,15 @@
-import Synchronization
+import SyncBase
 package import SyncModel
 package import SyncStore
 
 /// The workers of a store, one that writes and some that read, and how transactions run on them.
 package final class SQLSessions<Worker: SQLWorker>: Sendable {
-    private let model: Model
+    private let model: DataModel
     private let batchRowCount: Int
     private let writer: Worker
     private let makeReader: @Sendable () -> Worker
     private let queue = TransactionQueue()
-    private let idleReaders = Mutex<[Worker]>([])
+    private let idleReaders = Locked<[Worker]>([])
     /// How many readers are kept for later.
     private let idleReaderLimit = 4
 
@@ -20,7 +20,7 @@ package final class SQLSessions<Worker: SQLWorker>: Sendable {
     ///   - batchRowCount: How many records transactions ask for at a time.
     ///   - writer: The worker that writes.
     ///   - makeReader: Makes a worker that reads; called when all that there are have something to do.
-    package init(_ model: Model, batchRowCount: Int, writer: Worker, makeReader: @escaping @Sendable () -> Worker) {
+    package init(_ model: DataModel, batchRowCount: Int, writer: Worker, makeReader: @escaping @Sendable () -> Worker) {
         self.model = model
         self.batchRowCount = batchRowCount
         self.writer = writer

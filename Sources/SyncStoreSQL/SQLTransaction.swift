@@ -1,4 +1,4 @@
-import Synchronization
+import SyncBase
 package import SyncModel
 package import SyncStore
 
@@ -27,12 +27,12 @@ package protocol SQLWorker: Actor {
 
 /// A transaction of a worker, until it has ended.
 package final class SQLTransaction<Worker: SQLWorker>: StoreTransaction {
-    package let model: Model
+    package let model: DataModel
     package let batchRowCount: Int
     private let worker: Worker
-    private let state = Mutex(TransactionState.running)
+    private let state = Locked(TransactionState.running)
 
-    package init(_ worker: Worker, model: Model, batchRowCount: Int) {
+    package init(_ worker: Worker, model: DataModel, batchRowCount: Int) {
         self.worker = worker
         self.model = model
         self.batchRowCount = batchRowCount

@@ -1,4 +1,4 @@
-import CSQLite
+import COneWaySQLite
 import Foundation
 import SyncStore
 import SyncStoreSQL

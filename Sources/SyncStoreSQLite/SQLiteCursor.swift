@@ -6,7 +6,7 @@ import SyncStoreSQL
 final class SQLiteCursor {
     private let statement: SQLiteStatement
     private let columns: SQLQueries.Columns
-    private let model: Model
+    private let model: DataModel
     private let entity: EntityLayout
     private let connection: SQLiteConnection
     private let rowSet: Int64?

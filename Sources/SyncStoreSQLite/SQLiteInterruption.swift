@@ -1,4 +1,4 @@
-import CSQLite
+import COneWaySQLite
 import Synchronization
 
 /// Whether a transaction is to be broken off; set by whoever cancels it, from any thread, and looked at by the statements of that one.

@@ -1,3 +1,4 @@
+import SyncBase
 import Foundation
 public import OneWaySynchronizer
 import SyncStore

@@ -42,7 +42,7 @@ struct SQLiteRow: SQLRow {
         statement.isNull(at: column) ? nil : statement.text(at: column)
     }
 
-    func value(at column: Int, as type: AttributeType) -> Value {
+    func value(at column: Int, as type: AttributeType) -> AttributeValue {
         statement.value(at: column, as: type)
     }
 }

@@ -1,4 +1,4 @@
-import CSQLite
+import COneWaySQLite
 import Foundation
 import SyncModel
 import SyncStoreSQL
@@ -136,7 +136,7 @@ final class SQLiteStatement {
     }
 
     /// The value that a column of an attribute holds; null for one that does not fit the type, since other programs write as well.
-    func value(at column: Int, as type: AttributeType) -> Value {
+    func value(at column: Int, as type: AttributeType) -> AttributeValue {
         let stored = sqlite3_column_type(handle, Int32(truncatingIfNeeded: column))
         switch (type, stored) {
         case (_, SQLITE_NULL): return .null

@@ -11,7 +11,7 @@ public import SyncStoreSQL
 /// several processes as well, can share a file: they wait for one another as long as the busy timeout says.
 ///
 /// An existing file is adapted to the model when it is opened: new entities, attributes and relationships are added, those that are gone are
-/// dropped, renamed ones (see `Entity.formerName`) keep their data, and wider types take over what narrower ones held. Indices, triggers and
+/// dropped, renamed ones (see `SyncEntity.formerName`) keep their data, and wider types take over what narrower ones held. Indices, triggers and
 /// views that others have added stay, but for those of tables that are gone or have another name. Any other change is an error, and leaves
 /// the file as it was.
 ///
@@ -50,7 +50,7 @@ public final class SQLiteStore: Store {
     }
 
     /// What the objects are of.
-    public let model: Model
+    public let model: DataModel
 
     /// Enough for the way to the writer's thread and back not to matter, and little enough for several batches to be in memory.
     private static let batchRowCount = 3000
@@ -66,7 +66,7 @@ public final class SQLiteStore: Store {
     ///   - location: Where the data is.
     ///   - options: How the store behaves.
     /// - Throws: `SQLiteError` where the file cannot be opened or is no database; `SQLSchemaError` where its tables do not fit.
-    public init(_ model: Model, at location: Location, options: Options = Options()) async throws {
+    public init(_ model: DataModel, at location: Location, options: Options = Options()) async throws {
         let path: String
         switch location {
         case .file(let file), .readOnlyFile(let file):

@@ -1,3 +1,4 @@
+import SyncBase
 import SyncModel
 import SyncStore
 import SyncStoreSQL

@@ -11,7 +11,7 @@ public import Testing
 /// Each check runs on a store of its own. What does not hold is recorded as an issue of the running test, named after the check.
 public struct StoreConformance: Sendable {
     /// Makes an empty store for the objects of a model.
-    public typealias MakeStore = @Sendable (Model) async throws -> any Store
+    public typealias MakeStore = @Sendable (DataModel) async throws -> any Store
 
     private typealias Check = @Sendable (any Store) async throws -> Void
 

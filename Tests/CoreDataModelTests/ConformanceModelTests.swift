@@ -1,7 +1,7 @@
 import CoreDataModel
 import Foundation
 import SyncModel
-import TestSupport
+import OneWayTestSupport
 import Testing
 
 @Suite(.enabled(if: ConformanceFiles.folder != nil, Comment(rawValue: ConformanceFiles.isMissing)))

@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("Integer 16", "-7", Value.int(-7)), ("Integer 64", "9223372036854775807", .int(.max)),
+        ("Integer 16", "-7", AttributeValue.int(-7)), ("Integer 64", "9223372036854775807", .int(.max)),
         ("Integer 32", "0.0", .int(0)), ("Double", "0.1", .double(0.1)), ("Float", "0.1", .double(Double(Float(0.1)))),
         (
             "Decimal", "12345678901234567890.0123456789",
@@ -47,7 +47,7 @@ import Testing
             .uuid(UUID(uuidString: "E621E1F8-C36C-495A-93FC-0C247A3E6E5F") ?? UUID())
         ),
     ])
-    func aDefaultIsReadAsItsType(type: String, text: String, value: Value) throws {
+    func aDefaultIsReadAsItsType(type: String, text: String, value: AttributeValue) throws {
         let file = try entity("<attribute name=\"a\" attributeType=\"\(type)\" defaultValueString=\"\(text)\"/>")
         #expect(try file.model.layout(of: "E").attributes[0].defaultValue == value)
         #expect(try file.model.layout(of: "E").attributes[0].isOptional == false)
@@ -89,18 +89,19 @@ import Testing
             </entity>
             <elements><element name="Album" positionX="0" positionY="0" width="1" height="1"/></elements>
             """)
-        let expected = try Model {
-            Entity("Album", userInfo: ["k": "a \"b\"\nc"]) {
-                Relationship(
+        let expected = try DataModel {
+            SyncEntity("Album", userInfo: ["k": "a \"b\"\nc"]) {
+                SyncRelationship(
                     "tracks", toMany: "Track", ordered: true, inverse: "album", deleteRule: .cascade,
                     userInfo: ["sync.remoteKey": "songs", "empty": ""])
             }
-            Entity("Item", abstract: true, identity: "id", formerName: "Thing") {
-                Attribute("id", .int64, optional: false, formerName: "number", userInfo: ["sync.isPrimaryKey": "YES"])
+            SyncEntity("Item", abstract: true, identity: "id", formerName: "Thing") {
+                SyncAttribute(
+                    "id", .int64, optional: false, formerName: "number", userInfo: ["sync.isPrimaryKey": "YES"])
             }
-            Entity("Track", parent: "Item") {
-                Attribute("title", .transformable, optional: false, transformer: "Title")
-                Relationship(
+            SyncEntity("Track", parent: "Item") {
+                SyncAttribute("title", .transformable, optional: false, transformer: "Title")
+                SyncRelationship(
                     "album", toOne: "Album", inverse: "tracks", deleteRule: .noAction, optional: false,
                     formerName: "record")
             }
@@ -264,10 +265,10 @@ import Testing
 
     @Test func everyPrefixAndEveryFlippedBitGivesAModelOrAnError() throws {
         let xml = try #require(
-            try? Model {
-                Entity("A", identity: "id") {
-                    Attribute("id", .int64, default: 1, userInfo: ["k": "v"])
-                    Relationship("b", toOne: "A", inverse: "b")
+            try? DataModel {
+                SyncEntity("A", identity: "id") {
+                    SyncAttribute("id", .int64, default: 1, userInfo: ["k": "v"])
+                    SyncRelationship("b", toOne: "A", inverse: "b")
                 }
             }.coreDataXML())
         for count in 0..<xml.count {

@@ -1,15 +1,15 @@
 import CoreDataModel
 import Foundation
 import SyncModel
-import TestSupport
+import OneWayTestSupport
 import Testing
 
 @Suite struct ModelXMLWriterTests {
     @Test func aModelIsWrittenAsTheEditorWritesIt() throws {
-        let model = try Model {
-            Entity("User", identity: "id", userInfo: ["b": "2", "a": "1 < 2"]) {
-                Attribute("id", .int32, optional: false, default: 0)
-                Relationship("friends", toMany: "User", inverse: "friends")
+        let model = try DataModel {
+            SyncEntity("User", identity: "id", userInfo: ["b": "2", "a": "1 < 2"]) {
+                SyncAttribute("id", .int32, optional: false, default: 0)
+                SyncRelationship("friends", toMany: "User", inverse: "friends")
             }
         }
         let text = String(decoding: try model.coreDataXML(), as: UTF8.self)
@@ -38,11 +38,11 @@ import Testing
     }
 
     @Test func whatTheFormatCannotExpressIsRefused() throws {
-        let control = try Model { Entity("E", userInfo: ["k": "\u{1}"]) {} }
+        let control = try DataModel { SyncEntity("E", userInfo: ["k": "\u{1}"]) {} }
         #expect(throws: ModelFileError.unwritable(entity: "E", property: nil, reason: "XML has no U+0001")) {
             try control.coreDataXML()
         }
-        let bytes = try Model { Entity("E") { Attribute("a", .binary, default: .binary(Data([1]))) } }
+        let bytes = try DataModel { SyncEntity("E") { SyncAttribute("a", .binary, default: .binary(Data([1]))) } }
         #expect(throws: ModelFileError.unwritable(entity: "E", property: "a", reason: "bytes cannot be a default")) {
             try bytes.coreDataXML()
         }
@@ -68,12 +68,12 @@ private struct RandomModel {
         random = SeededRandom(seed: seed)
     }
 
-    mutating func model() throws -> Model {
+    mutating func model() throws -> DataModel {
         let count = Int.random(in: 0...6, using: &random)
-        var entities: [Entity] = []
+        var entities: [SyncEntity] = []
         for index in 0..<count {
             let parent = index > 0 && chance(3) ? "E\(Int.random(in: 0..<index, using: &random))" : nil
-            var entity = Entity(
+            var entity = SyncEntity(
                 "E\(index)", parent: parent, abstract: chance(5), attributes: [], relationships: [],
                 formerName: chance(4) ? text() : nil, userInfo: userInfo())
             for place in 0..<Int.random(in: 0...8, using: &random) {
@@ -93,7 +93,7 @@ private struct RandomModel {
                 entities[other].relationships.append(relationship("i\(place)", to: "E\(one)", inverse: "r\(place)"))
             }
         }
-        return try Model(entities)
+        return try DataModel(entities)
     }
 
     private mutating func chance(_ sides: Int) -> Bool {
@@ -119,14 +119,14 @@ private struct RandomModel {
         return info
     }
 
-    private mutating func attribute(_ name: String) -> Attribute {
+    private mutating func attribute(_ name: String) -> SyncAttribute {
         let type = AttributeType.allCases[Int.random(in: 0..<AttributeType.allCases.count, using: &random)]
-        return Attribute(
+        return SyncAttribute(
             name, type, optional: chance(2), default: chance(2) ? defaultValue(type) : .null,
             transformer: chance(6) ? text() : nil, formerName: chance(6) ? text() : nil, userInfo: userInfo())
     }
 
-    private mutating func defaultValue(_ type: AttributeType) -> Value {
+    private mutating func defaultValue(_ type: AttributeType) -> AttributeValue {
         switch type {
         case .int16: .int(Int64(Int16.random(in: .min ... .max, using: &random)))
         case .int32: .int(Int64(Int32.random(in: .min ... .max, using: &random)))
@@ -154,13 +154,13 @@ private struct RandomModel {
         return UUID(uuid: bytes)
     }
 
-    private mutating func relationship(_ name: String, to entity: String, inverse: String?) -> Relationship {
+    private mutating func relationship(_ name: String, to entity: String, inverse: String?) -> SyncRelationship {
         let rule = DeleteRule.allCases[Int.random(in: 0..<DeleteRule.allCases.count, using: &random)]
         return chance(2)
-            ? Relationship(
+            ? SyncRelationship(
                 name, toOne: entity, inverse: inverse, deleteRule: rule, optional: chance(2),
                 formerName: chance(6) ? text() : nil, userInfo: userInfo())
-            : Relationship(
+            : SyncRelationship(
                 name, toMany: entity, ordered: chance(2), inverse: inverse, deleteRule: rule, optional: chance(2),
                 formerName: chance(6) ? text() : nil, userInfo: userInfo())
     }

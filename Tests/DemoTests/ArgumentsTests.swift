@@ -85,7 +85,7 @@ import Testing
         ])
         #expect(full.input == .file(.standardInput) && full.model?.lastPathComponent == "M.xcdatamodeld")
         #expect(full.keyPath == "data.items" && full.dialect == .groot)
-        #expect(full.operations == [.insert, .updateRelationships] && full.scope == (Key("age") > 3))
+        #expect(full.operations == [.insert, .updateRelationships] && full.scope == (PropertyPath("age") > 3))
         #expect(full.removalLimit == RemovalLimit(fraction: 0.05) && full.isPlan && full.printsJSON)
     }
 
@@ -99,7 +99,7 @@ import Testing
             "--relationships", "nested", "--inflection", "camelCase", "--where", "age = 3",
         ])
         #expect(full.model?.lastPathComponent == "M.xml" && full.dialect == .groot && full.relationships == .nested)
-        #expect(full.keyStyle == .camelCase && full.predicate == (Key("age") == 3))
+        #expect(full.keyStyle == .camelCase && full.predicate == (PropertyPath("age") == 3))
     }
 
     @Test func modelTakesEveryOption() throws {

@@ -1,6 +1,7 @@
+import SyncBase
 import HTTPSource
 import OneWaySynchronizer
-import TestSupport
+import OneWayTestSupport
 import Testing
 
 @testable import Demo

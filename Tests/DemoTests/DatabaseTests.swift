@@ -2,7 +2,7 @@ import CoreDataModel
 import Foundation
 import JSONMapper
 import SyncModel
-import TestSupport
+import OneWayTestSupport
 import Testing
 
 @testable import Demo
@@ -61,7 +61,7 @@ import Testing
 
     @Test func aPlanByAnotherModelIsRefused() async throws {
         _ = try await sync(Self.users)
-        let model = try Model { Entity("User", identity: "id") { Attribute("id", .int64) } }
+        let model = try DataModel { SyncEntity("User", identity: "id") { SyncAttribute("id", .int64) } }
         let file = try folder.write(String(decoding: model.coreDataXML(), as: UTF8.self), to: "model.xml")
         let run = try await sync("[]", "--plan", "--model", file)
         #expect(run.code == 1 && run.errors.contains("another model"))

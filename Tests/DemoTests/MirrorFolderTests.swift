@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import OneWayTestSupport
 import Testing
 
 @testable import Demo

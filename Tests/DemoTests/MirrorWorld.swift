@@ -1,8 +1,9 @@
+import SyncBase
 import Foundation
 import HTTPSource
-import LoopbackServer
+import OneWayLoopbackServer
 import OneWaySynchronizer
-import TestSupport
+import OneWayTestSupport
 import Testing
 
 @testable import Demo

@@ -1,7 +1,7 @@
 import CoreDataModel
 import Foundation
 import SyncModel
-import TestSupport
+import OneWayTestSupport
 import Testing
 
 @testable import Demo
@@ -18,16 +18,16 @@ import Testing
     private static let userSource = """
         import SyncModel
 
-        func makeModel() throws(ModelError) -> Model {
-            try Model {
-                Entity("User", identity: "id") {
-                    Attribute("id", .int64, optional: false)
-                    Attribute("createdAt", .date)
-                    Relationship("notes", toMany: "Note", inverse: "user")
+        func makeModel() throws(ModelError) -> DataModel {
+            try DataModel {
+                SyncEntity("User", identity: "id") {
+                    SyncAttribute("id", .int64, optional: false)
+                    SyncAttribute("createdAt", .date)
+                    SyncRelationship("notes", toMany: "Note", inverse: "user")
                 }
-                Entity("Note", identity: "id") {
-                    Attribute("id", .int64, optional: false)
-                    Relationship("user", toOne: "User", inverse: "notes")
+                SyncEntity("Note", identity: "id") {
+                    SyncAttribute("id", .int64, optional: false)
+                    SyncRelationship("user", toOne: "User", inverse: "notes")
                 }
             }
         }
@@ -69,7 +69,7 @@ import Testing
         let xml = #"<model><entity name="A"><attribute name="x" attributeType="Objective"/></entity></model>"#
         let run = await CommandRun(["model", try folder.write(xml, to: "m.xml")])
         #expect(run.code == 0)
-        #expect(run.output.contains(#"Entity("A") {}"#))
+        #expect(run.output.contains(#"SyncEntity("A") {}"#))
         #expect(run.errors.contains("attribute x left out"))
     }
 

@@ -1,8 +1,8 @@
 import JSONMapper
 #if Postgres
-import PostgresTestSupport
+import OneWayPostgresTestSupport
 #endif
-import TestSupport
+import OneWayTestSupport
 import Testing
 
 @testable import Demo

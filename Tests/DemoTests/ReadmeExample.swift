@@ -1,7 +1,7 @@
 import Foundation
-import LoopbackServer
+import OneWayLoopbackServer
 import OneWaySynchronizer
-import TestSupport
+import OneWayTestSupport
 import Testing
 
 #if canImport(FoundationNetworking)

@@ -1,8 +1,8 @@
 import Foundation
-import LoopbackServer
+import OneWayLoopbackServer
 import OneWaySynchronizer
 import StoreSync
-import TestSupport
+import OneWayTestSupport
 import Testing
 
 @testable import Demo

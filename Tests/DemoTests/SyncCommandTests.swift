@@ -3,7 +3,7 @@ import Foundation
 import JSONMapper
 import StoreSync
 import SyncModel
-import TestSupport
+import OneWayTestSupport
 import Testing
 
 @testable import Demo
@@ -19,8 +19,8 @@ import Testing
         [{"id": 1, "first_name": "Ada", "notes": [{"id": 7, "text": "x"}, {"id": 8}]}, {"id": 2, "first_name": "Bob"}]
         """
 
-    private func model(_ entities: Entity...) throws -> String {
-        try folder.write(String(decoding: try Model(entities).coreDataXML(), as: UTF8.self), to: "model.xml")
+    private func model(_ entities: SyncEntity...) throws -> String {
+        try folder.write(String(decoding: try DataModel(entities).coreDataXML(), as: UTF8.self), to: "model.xml")
     }
 
     @Test func aModelIsMadeOfTheJSON() async throws {
@@ -66,9 +66,9 @@ import Testing
     @Test func aGivenModelDecides() async throws {
         let file = try folder.write(#"{"data": {"items": [{"id": 1, "name": 5}, {"id": null}]}}"#, to: "users.json")
         let model = try model(
-            Entity("Person", identity: "id") {
-                Attribute("id", .int64, optional: false)
-                Attribute("name", .string)
+            SyncEntity("Person", identity: "id") {
+                SyncAttribute("id", .int64, optional: false)
+                SyncAttribute("name", .string)
             })
         let run = await CommandRun(
             ["sync", file, "--entity", "Person", "--model", model, "--key-path", "data.items"])
@@ -81,9 +81,9 @@ import Testing
     @Test func theGrootDialectReadsItsAnnotations() async throws {
         let file = try folder.write(#"[{"ID": "7", "real": {"name": "Ada"}}]"#, to: "people.json")
         let model = try model(
-            Entity("Person", userInfo: ["identityAttributes": "number"]) {
-                Attribute("number", .string, userInfo: ["JSONKeyPath": "ID"])
-                Attribute("name", .string, userInfo: ["JSONKeyPath": "real.name"])
+            SyncEntity("Person", userInfo: ["identityAttributes": "number"]) {
+                SyncAttribute("number", .string, userInfo: ["JSONKeyPath": "ID"])
+                SyncAttribute("name", .string, userInfo: ["JSONKeyPath": "real.name"])
             })
         let run = await CommandRun(["sync", file, "--entity", "Person", "--model", model, "--dialect", "groot"])
         #expect(run.code == 0, "\(run.errors)")
@@ -111,7 +111,7 @@ import Testing
     }
 
     @Test func aFileThatIsNotThereIsNamed() async throws {
-        let model = try model(Entity("User") { Attribute("id", .int64) })
+        let model = try model(SyncEntity("User") { SyncAttribute("id", .int64) })
         for options in [[], ["--model", model]] {
             let run = await CommandRun(["sync", "/no/such/file", "--entity", "User"] + options)
             #expect(run.code == 1)
@@ -135,7 +135,7 @@ import Testing
     @Test(.timeLimit(.minutes(5)), arguments: [true, false])
     func standardInputIsReadOnce(hasModel: Bool) async throws {
         let file = try folder.write(#"[{"id": 1}, {"id": 2}]"#, to: "users.json")
-        let model = try model(Entity("User", identity: "id") { Attribute("id", .int64) })
+        let model = try model(SyncEntity("User", identity: "id") { SyncAttribute("id", .int64) })
         let child = try ChildProcess(
             ["sync", "-", "--entity", "User"] + (hasModel ? ["--model", model] : []),
             input: FileHandle(forReadingFrom: URL(filePath: file)))

@@ -4,7 +4,7 @@ import OneWaySynchronizer
 import StoreSync
 import SyncModel
 import SyncStore
-import TestSupport
+import OneWayTestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct ConditionalTests {
@@ -115,7 +115,7 @@ import Testing
         let world = try await SourceWorld()
         try await world.sync(.users(server))
         try await world.sync(.users(server, query: "?x=1"))
-        try await world.sync(.users(server), StoreSyncOptions(scope: Key("id") > 5))
+        try await world.sync(.users(server), StoreSyncOptions(scope: PropertyPath("id") > 5))
         try await world.json.sync(from: HTTPJSONSource.users(server), into: "User", usesBookmark: false)
         try await world.sync(.users(server))
         try await world.json.store.erase()
@@ -160,12 +160,12 @@ private final class CountingStore: Sendable {
     private let count = Watched(0)
     var transactionCount: Int { count.value }
 
-    func of(_ model: Model) -> any Store { Counted(base: MemoryStore(model), count: count) }
+    func of(_ model: DataModel) -> any Store { Counted(base: MemoryStore(model), count: count) }
 
     private struct Counted: Store {
         let base: MemoryStore
         let count: Watched<Int>
-        var model: Model { base.model }
+        var model: DataModel { base.model }
 
         func transaction<Result: Sendable>(
             _ body: @Sendable (any StoreTransaction) async throws -> Result

@@ -5,7 +5,7 @@ import OneWaySynchronizer
 import StoreSync
 import SyncModel
 import SyncStore
-import TestSupport
+import OneWayTestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct DeltaTests {

@@ -1,7 +1,8 @@
+import SyncBase
 import Foundation
 import HTTPSource
 import OneWaySynchronizer
-import TestSupport
+import OneWayTestSupport
 
 /// An API of users that remembers when each was changed or deleted, and can tell what has changed since then.
 final class FakeAPI: HTTPTransport {

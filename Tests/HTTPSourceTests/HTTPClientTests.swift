@@ -1,7 +1,7 @@
 import Foundation
 import HTTPSource
-import LoopbackServer
-import TestSupport
+import OneWayLoopbackServer
+import OneWayTestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct HTTPClientTests {

@@ -1,6 +1,6 @@
 import Foundation
 import HTTPSource
-import TestSupport
+import OneWayTestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct HeadersTests {

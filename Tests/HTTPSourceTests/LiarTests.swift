@@ -1,7 +1,7 @@
 import Foundation
 import HTTPSource
 import JSONMapper
-import LoopbackServer
+import OneWayLoopbackServer
 import OneWaySynchronizer
 import StoreSync
 import Testing

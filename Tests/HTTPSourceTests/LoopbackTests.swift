@@ -1,6 +1,6 @@
 import Foundation
 import HTTPSource
-import LoopbackServer
+import OneWayLoopbackServer
 import StoreSync
 import Testing
 

@@ -1,8 +1,9 @@
+import SyncBase
 import Foundation
 import HTTPSource
 import OneWaySynchronizer
 import StoreSync
-import TestSupport
+import OneWayTestSupport
 import Testing
 
 /// Changes in pages, of which objects move from one to another while they are read.

@@ -4,7 +4,7 @@ import JSONMapper
 import OneWaySynchronizer
 import StoreSync
 import SyncStore
-import TestSupport
+import OneWayTestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct PagesTests {

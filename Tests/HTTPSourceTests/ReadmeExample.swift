@@ -5,7 +5,7 @@ import StoreSync
 import SyncModel
 import SyncStore
 import SyncStoreSQLite
-import TestSupport
+import OneWayTestSupport
 import Testing
 
 /// The README's example of an API, compiled.
@@ -14,7 +14,7 @@ import Testing
         #expect(try ReadmeSnippets.missing(from: #filePath).isEmpty)
     }
 
-    private func sync(_ model: Model, from url: URL, into path: String, token: String) async throws {
+    private func sync(_ model: DataModel, from url: URL, into path: String, token: String) async throws {
         // README
         let mapper = try RecordMapper(model.adding([SyncBookmark.entity]))
         let store = try JSONStore(try await SQLiteStore(mapper.model, at: .file(path)), mapper: mapper)

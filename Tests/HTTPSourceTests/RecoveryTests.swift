@@ -3,7 +3,7 @@ import HTTPSource
 import JSONMapper
 import OneWaySynchronizer
 import StoreSync
-import TestSupport
+import OneWayTestSupport
 import Testing
 
 /// What is not the list, or not the whole of it, is no proof that anything is gone, nor that it is there.

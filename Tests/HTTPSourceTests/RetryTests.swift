@@ -3,7 +3,7 @@ import HTTPSource
 import JSONMapper
 import OneWaySynchronizer
 import StoreSync
-import TestSupport
+import OneWayTestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct RetryTests {

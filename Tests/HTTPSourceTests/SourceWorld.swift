@@ -1,3 +1,4 @@
+import SyncBase
 import Foundation
 import HTTPSource
 import JSONMapper
@@ -5,23 +6,23 @@ import OneWaySynchronizer
 import StoreSync
 import SyncModel
 import SyncStore
-import TestSupport
+import OneWayTestSupport
 
 /// A store of users, and how tests look at it.
 struct SourceWorld {
     let json: JSONStore
 
     static let model = Result {
-        try Model {
-            Entity("User", identity: "id") {
-                Attribute("id", .int64)
-                Attribute("name", .string)
+        try DataModel {
+            SyncEntity("User", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncAttribute("name", .string)
             }
             SyncBookmark.entity
         }
     }
 
-    init(_ makeStore: (Model) async throws -> any Store = { MemoryStore($0) }) async throws {
+    init(_ makeStore: (DataModel) async throws -> any Store = { MemoryStore($0) }) async throws {
         let mapper = try RecordMapper(try Self.model.get())
         json = try JSONStore(try await makeStore(mapper.model), mapper: mapper)
     }
@@ -39,7 +40,7 @@ struct SourceWorld {
     }
 
     /// The bookmark that is kept; nil if there is none.
-    func bookmark(_ attribute: String) async throws -> Value? {
+    func bookmark(_ attribute: String) async throws -> AttributeValue? {
         try await json.store.records(StoreQuery("SyncBookmark")).first.map { $0.record[attribute] }
     }
 

@@ -1,6 +1,6 @@
 import Foundation
 @testable import OneWaySynchronizer
-import TestSupport
+import OneWayTestSupport
 import Testing
 
 /// What observers see.

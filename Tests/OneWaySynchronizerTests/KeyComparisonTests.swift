@@ -1,4 +1,4 @@
-import TestSupport
+import OneWayTestSupport
 import Testing
 
 @testable import OneWaySynchronizer

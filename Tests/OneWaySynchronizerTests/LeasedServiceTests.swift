@@ -1,6 +1,6 @@
 import Foundation
 import OneWaySynchronizer
-import TestSupport
+import OneWayTestSupport
 import Testing
 
 /// Services that share a lease, of which one syncs.

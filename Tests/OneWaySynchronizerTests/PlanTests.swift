@@ -1,5 +1,5 @@
 import OneWaySynchronizer
-import TestSupport
+import OneWayTestSupport
 import Testing
 
 /// The dry run, and that a pass does what it said.

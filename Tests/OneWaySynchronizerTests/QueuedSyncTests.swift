@@ -1,5 +1,5 @@
 import OneWaySynchronizer
-import TestSupport
+import OneWayTestSupport
 import Testing
 
 /// Calls of `sync()` while a pass runs.

@@ -1,5 +1,5 @@
 import OneWaySynchronizer
-import TestSupport
+import OneWayTestSupport
 import Testing
 
 /// What is removed, when, and what guards against removing too much.

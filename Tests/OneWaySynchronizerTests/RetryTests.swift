@@ -1,5 +1,5 @@
 import OneWaySynchronizer
-import TestSupport
+import OneWayTestSupport
 import Testing
 
 /// Trying again, and giving up on time.

@@ -1,5 +1,5 @@
 import OneWaySynchronizer
-import TestSupport
+import OneWayTestSupport
 import Testing
 
 /// What errors do to a pass.

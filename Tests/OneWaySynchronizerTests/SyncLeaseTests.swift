@@ -1,6 +1,6 @@
 import Foundation
 import OneWaySynchronizer
-import TestSupport
+import OneWayTestSupport
 import Testing
 
 /// What runs under a lease, and what becomes of it when the lease is lost.

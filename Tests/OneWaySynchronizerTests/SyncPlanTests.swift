@@ -1,5 +1,5 @@
 @testable import OneWaySynchronizer
-import TestSupport
+import OneWayTestSupport
 import Testing
 
 /// The comparison alone.

@@ -1,5 +1,5 @@
 @testable import OneWaySynchronizer
-import TestSupport
+import OneWayTestSupport
 import Testing
 
 /// Reports and errors as values.
@@ -20,8 +20,8 @@ import Testing
         #expect(report.failed == count)
         #expect(
             report.errorCounts == [
-                ErrorCount(stage: .content, kind: "TestSupport.TestError", count: count / 10 * 9),
-                ErrorCount(stage: .content, kind: "TestSupport.RetryableTestError", count: count / 10),
+                ErrorCount(stage: .content, kind: "OneWayTestSupport.TestError", count: count / 10 * 9),
+                ErrorCount(stage: .content, kind: "OneWayTestSupport.RetryableTestError", count: count / 10),
             ])
     }
 

@@ -1,6 +1,6 @@
 #if Postgres
 import Foundation
-import TestSupport
+import OneWayTestSupport
 
 /// A throw-away PostgreSQL server: made by `initdb`, reached by a unix socket alone, and gone with whoever started it.
 ///

@@ -1,6 +1,6 @@
 #if Postgres
+import SyncBase
 import Foundation
-import Synchronization
 import SyncModel
 import SyncStore
 package import SyncStorePostgres
@@ -10,7 +10,7 @@ import SyncStoreSQL
 package final class TestSchemas: Sendable {
     /// The shared database, as a connection string.
     package let url: String
-    private let names = Mutex<[String]>([])
+    private let names = Locked<[String]>([])
 
     init(url: String) {
         self.url = url

@@ -1,5 +1,5 @@
 import SyncStoreTesting
-import TestSupport
+import OneWayTestSupport
 import Testing
 
 /// The scenarios of the conformance files on every kind of store, each a test case of its own.

@@ -1,7 +1,7 @@
 import SyncModel
 import SyncStore
 import SyncStoreTesting
-import TestSupport
+import OneWayTestSupport
 import Testing
 
 /// Names, keys and values that try to be SQL stay what they are, in every kind of store.
@@ -25,7 +25,7 @@ import Testing
             let layout = model.layouts[0]
             for word in Self.words {
                 let query = StoreQuery(
-                    layout.name, where: .comparison(Key(layout.attributes[1].name), .equal, .string(word)),
+                    layout.name, where: .comparison(PropertyPath(layout.attributes[1].name), .equal, .string(word)),
                     orderedBy: [Ordering(layout.attributes[0].name)])
                 let found = try await store.records(query).map(\.record.values)
                 let expected = try await memory.records(query).map(\.record.values)
@@ -33,7 +33,7 @@ import Testing
             }
             for target in [store, memory] as [any Store] {
                 try await target.transaction { transaction in
-                    let predicate = RecordPredicate.text(Key(layout.attributes[1].name), .contains, "'")
+                    let predicate = RecordPredicate.text(PropertyPath(layout.attributes[1].name), .contains, "'")
                     _ = try await transaction.remove(StoreQuery(layout.name, where: predicate), reportsKeys: true)
                 }
             }
@@ -42,7 +42,7 @@ import Testing
     }
 
     /// Two entities that are related in every way, all of whose names are such words.
-    private static func model(seed: UInt64) throws -> Model {
+    private static func model(seed: UInt64) throws -> DataModel {
         var random = SeededRandom(seed: seed)
         // A point in a name would be a path to a predicate.
         var names = words.filter { !$0.contains(".") }.shuffled(using: &random)[...]
@@ -53,19 +53,19 @@ import Testing
         names = names.dropFirst(4)
         let links = names.prefix(4)
         let start = links.startIndex
-        return try Model {
-            Entity(one, identity: attributes[attributes.startIndex]) {
-                for name in attributes { Attribute(name, .string) }
-                Relationship(links[start], toOne: other, inverse: links[start + 1])
-                Relationship(links[start + 2], toMany: other, ordered: true, inverse: links[start + 3])
+        return try DataModel {
+            SyncEntity(one, identity: attributes[attributes.startIndex]) {
+                for name in attributes { SyncAttribute(name, .string) }
+                SyncRelationship(links[start], toOne: other, inverse: links[start + 1])
+                SyncRelationship(links[start + 2], toMany: other, ordered: true, inverse: links[start + 3])
             }
-            Entity(heir, parent: one) {
-                Attribute("own", .string, default: .string(words[0]))
+            SyncEntity(heir, parent: one) {
+                SyncAttribute("own", .string, default: .string(words[0]))
             }
-            Entity(other, identity: attributes[attributes.startIndex]) {
-                for name in attributes { Attribute(name, .string) }
-                Relationship(links[start + 1], toMany: one, inverse: links[start], deleteRule: .cascade)
-                Relationship(links[start + 3], toMany: one, inverse: links[start + 2])
+            SyncEntity(other, identity: attributes[attributes.startIndex]) {
+                for name in attributes { SyncAttribute(name, .string) }
+                SyncRelationship(links[start + 1], toMany: one, inverse: links[start], deleteRule: .cascade)
+                SyncRelationship(links[start + 3], toMany: one, inverse: links[start + 2])
             }
         }
     }

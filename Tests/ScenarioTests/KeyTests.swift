@@ -51,7 +51,7 @@ import Testing
     @Test(arguments: all, StoreKind.all)
     func equalKeysAreOneObject(keys: Keys, kind: StoreKind) async throws {
         let mapper = try RecordMapper(
-            try Model { Entity("Thing", identity: "id") { Attribute("id", keys.type) } })
+            try DataModel { SyncEntity("Thing", identity: "id") { SyncAttribute("id", keys.type) } })
         try await kind.use { make in
             try await check(keys, in: try JSONStore(try await make(mapper.model), mapper: mapper))
         }

@@ -2,16 +2,16 @@ import Foundation
 import SyncModel
 import SyncStore
 import SyncStoreTesting
-import TestSupport
+import OneWayTestSupport
 import Testing
 
 /// Every kind of store selects, sorts and returns the same as the one in memory.
 @Suite struct PredicateTests {
     @Test(arguments: StoreKind.all.filter { $0.name != "MemoryStore" }, 0..<10 as Range<UInt64>)
     func predicatesSelectTheSameAsInMemory(kind: StoreKind, seed: UInt64) async throws {
-        let model = try Model {
-            Entity("Thing") {
-                for (name, type) in Self.attributes { Attribute(name, type) }
+        let model = try DataModel {
+            SyncEntity("Thing") {
+                for (name, type) in Self.attributes { SyncAttribute(name, type) }
             }
         }
         try await kind.use { makeStore in
@@ -60,7 +60,7 @@ import Testing
 
     private func predicate(_ depth: Int, _ random: inout SeededRandom) -> RecordPredicate {
         let slot = Int.random(in: Self.attributes.indices, using: &random)
-        let key = Key(Self.attributes[slot].name)
+        let key = PropertyPath(Self.attributes[slot].name)
         switch Int.random(in: 0..<(depth == 0 ? 4 : 7), using: &random) {
         case 0: return .isNull(key)
         case 1: return .isIn(key, (0..<3).map { _ in operand(slot, &random) }.filter { !$0.isNull })
@@ -68,7 +68,7 @@ import Testing
             let texts = ["a", "é", "", "b%", "\u{0}", "\u{1}", "\u{2}", "\u{1}\u{2}", "\\", "U"]
             let matches = TextMatch.allCases
             return .text(
-                Key(Bool.random(using: &random) ? "text" : "link"),
+                PropertyPath(Bool.random(using: &random) ? "text" : "link"),
                 matches[Int.random(in: matches.indices, using: &random)],
                 texts[Int.random(in: texts.indices, using: &random)])
         case 3:
@@ -82,19 +82,19 @@ import Testing
     }
 
     /// A value that may be compared with those of a slot, numbers of other kinds and at the limits included.
-    private func operand(_ slot: Int, _ random: inout SeededRandom) -> Value {
+    private func operand(_ slot: Int, _ random: inout SeededRandom) -> AttributeValue {
         let type = Self.attributes[slot].type
         guard type.isInteger || type == .double, Int.random(in: 0..<2, using: &random) == 0 else {
             return value(slot, &random)
         }
-        let numbers: [Value] = [
+        let numbers: [AttributeValue] = [
             0.5, -0.5, 2.0, 1e300, -1e300, .double(0x1p63), .double(-0x1p63), .int(1 << 53 + 1), .int(.max), .int(.min),
             .int(70_000),
         ]
         return numbers[Int.random(in: numbers.indices, using: &random)]
     }
 
-    private func value(_ slot: Int, _ random: inout SeededRandom) -> Value {
+    private func value(_ slot: Int, _ random: inout SeededRandom) -> AttributeValue {
         let number = Int.random(in: -3...3, using: &random)
         let byte = UInt8(number + 3)
         if Int.random(in: 0..<5, using: &random) == 0 { return .null }

@@ -6,7 +6,7 @@ import StoreSync
 import SyncModel
 import SyncStore
 import SyncStoreSQLite
-import TestSupport
+import OneWayTestSupport
 import Testing
 
 /// The README's examples of models and JSON, compiled and run.
@@ -15,20 +15,20 @@ import Testing
         #expect(try ReadmeSnippets.missing(from: #filePath).isEmpty)
     }
 
-    private static func model() throws -> Model {
+    private static func model() throws -> DataModel {
         // README
-        let model = try Model {
-            Entity("User", identity: "remoteID") {
-                Attribute("remoteID", .int64, optional: false)
-                Attribute("firstName", .string)
-                Attribute("userDescription", .string)
-                Attribute("birthday", .date)
-                Relationship("notes", toMany: "Note", inverse: "user", deleteRule: .cascade)
+        let model = try DataModel {
+            SyncEntity("User", identity: "remoteID") {
+                SyncAttribute("remoteID", .int64, optional: false)
+                SyncAttribute("firstName", .string)
+                SyncAttribute("userDescription", .string)
+                SyncAttribute("birthday", .date)
+                SyncRelationship("notes", toMany: "Note", inverse: "user", deleteRule: .cascade)
             }
-            Entity("Note", identity: "remoteID") {
-                Attribute("remoteID", .int64, optional: false)
-                Attribute("text", .string)
-                Relationship("user", toOne: "User", inverse: "notes")
+            SyncEntity("Note", identity: "remoteID") {
+                SyncAttribute("remoteID", .int64, optional: false)
+                SyncAttribute("text", .string)
+                SyncRelationship("user", toOne: "User", inverse: "notes")
             }
         }
         // end of README
@@ -95,7 +95,7 @@ import Testing
     @Test func aSampleMakesAModel() throws {
         let bytes = json
         // README
-        let inferred = try Model.inferred(from: bytes, entity: "User")
+        let inferred = try DataModel.inferred(from: bytes, entity: "User")
         let file = try inferred.coreDataXML()  // a model file, to be changed by hand from here on
         // end of README
         #expect(inferred["User"]?.slot(of: "firstName") != nil)
@@ -123,7 +123,7 @@ import Testing
         // README
         let store = try JSONStore(MemoryStore(mapper.model), mapper: mapper)
         let result = try await store.sync(.bytes(bytes), into: "User")  // nested notes are synced too
-        let ada = try await store.store.records(StoreQuery("User", where: Key("firstName") == "Ada"))
+        let ada = try await store.store.records(StoreQuery("User", where: PropertyPath("firstName") == "Ada"))
         let json = try await store.export(StoreQuery("User"))
         // end of README
         #expect(result.countsByEntity.mapValues(\.inserted) == ["User": 1, "Note": 1])

@@ -5,7 +5,7 @@ import StoreSync
 import SyncModel
 import SyncStore
 import SyncStoreTesting
-import TestSupport
+import OneWayTestSupport
 import Testing
 
 /// The kit on a folder of scenarios of its own.
@@ -14,15 +14,15 @@ import Testing
 
     init() throws {
         folder = try TemporaryDirectory()
-        let model = try Model {
-            Entity("Planet") {
-                Attribute("id", .int64)
-                Attribute("name", .string)
-                Relationship("moons", toMany: "Moon", inverse: "planet", deleteRule: .cascade)
+        let model = try DataModel {
+            SyncEntity("Planet") {
+                SyncAttribute("id", .int64)
+                SyncAttribute("name", .string)
+                SyncRelationship("moons", toMany: "Moon", inverse: "planet", deleteRule: .cascade)
             }
-            Entity("Moon") {
-                Attribute("id", .int64)
-                Relationship("planet", toOne: "Planet", inverse: "moons")
+            SyncEntity("Moon") {
+                SyncAttribute("id", .int64)
+                SyncRelationship("planet", toOne: "Planet", inverse: "moons")
             }
         }
         try put("models/Planets.xml", String(decoding: model.coreDataXML(), as: UTF8.self))

@@ -1,6 +1,6 @@
 import SyncModel
 import SyncStore
-import TestSupport
+import OneWayTestSupport
 
 /// A store whose calls fail at random, before or after they have done what they should.
 final class FaultyStore: Store, @unchecked Sendable {
@@ -31,7 +31,7 @@ final class FaultyStore: Store, @unchecked Sendable {
         random = SeededRandom(seed: seed &+ 0x5707)
     }
 
-    var model: Model { base.model }
+    var model: DataModel { base.model }
 
     func chance(_ share: Double) -> Bool {
         share > 0 && Double.random(in: 0..<1, using: &random) < share
@@ -98,7 +98,7 @@ private struct FaultyReader: StoreReader {
     let base: any StoreReader
     let store: FaultyStore
 
-    var model: Model { base.model }
+    var model: DataModel { base.model }
 
     func fetch(
         _ query: StoreQuery, batchRowCount: Int, _ body: ([StoredRecord]) async throws -> Void
@@ -126,7 +126,7 @@ private struct FaultyTransaction: StoreTransaction {
     let base: any StoreTransaction
     let store: FaultyStore
 
-    var model: Model { base.model }
+    var model: DataModel { base.model }
     private var reader: FaultyReader { FaultyReader(base: base, store: store) }
 
     func fetch(

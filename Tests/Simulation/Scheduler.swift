@@ -1,6 +1,7 @@
+import SyncBase
 import Foundation
 import OneWaySynchronizer
-import TestSupport
+import OneWayTestSupport
 
 /// Runs every task of the process on one thread, in an order that a seed decides, and lets time pass only when none of them can go on.
 ///

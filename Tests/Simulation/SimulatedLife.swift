@@ -1,3 +1,4 @@
+import SyncBase
 import Foundation
 import HTTPSource
 import JSONMapper
@@ -6,7 +7,7 @@ import StoreSync
 import SyncModel
 import SyncStore
 import SyncStoreSQLite
-import TestSupport
+import OneWayTestSupport
 
 /// A store that is kept equal to a server for some runs, in which everything may go wrong, and then for some in which nothing does.
 ///
@@ -47,10 +48,10 @@ final class SimulatedLife: @unchecked Sendable {
 
     private static let mapper = Result {
         try RecordMapper(
-            try Model {
-                Entity("User", identity: "id") {
-                    Attribute("id", .int64)
-                    Attribute("name", .string)
+            try DataModel {
+                SyncEntity("User", identity: "id") {
+                    SyncAttribute("id", .int64)
+                    SyncAttribute("name", .string)
                 }
                 SyncBookmark.entity
                 SyncHistory.entity

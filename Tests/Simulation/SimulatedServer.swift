@@ -1,6 +1,6 @@
 import Foundation
 import HTTPSource
-import TestSupport
+import OneWayTestSupport
 
 /// A server without sockets, whose data changes while it is read, and that lies and fails.
 final class SimulatedServer: HTTPTransport, @unchecked Sendable {

@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import OneWayTestSupport
 
 /// Keeps stores equal to servers on which everything goes wrong: `Simulation FIRST-SEED LAST-SEED [DEFECT]`.
 ///

@@ -1,6 +1,6 @@
 import HTTPSource
 import StoreSync
-import TestSupport
+import OneWayTestSupport
 
 /// All that a seed decides beforehand.
 struct SimulationPlan {

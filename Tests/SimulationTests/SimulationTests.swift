@@ -1,6 +1,6 @@
 #if os(macOS) || os(Linux)
 import Foundation
-import TestSupport
+import OneWayTestSupport
 import Testing
 
 /// Stores are kept equal to servers on which everything goes wrong, each life decided by a seed.

@@ -1,12 +1,12 @@
-import Synchronization
+import SyncBase
 
 /// Counts calls, and lets one of them fail.
 final class Countdown: Sendable {
-    private let left: Mutex<Int>
-    private let taken = Mutex(0)
+    private let left: Locked<Int>
+    private let taken = Locked(0)
 
     init(_ call: Int) {
-        left = Mutex(call)
+        left = Locked(call)
     }
 
     var count: Int { taken.withLock { $0 } }

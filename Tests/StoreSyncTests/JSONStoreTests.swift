@@ -120,7 +120,7 @@ import Testing
     @Test func whatIsOutOfScopeStaysAndWhatMovesIntoItIsMoved() async throws {
         let world = try SyncWorld()
         try await world.sync(#"[{"id":1,"age":10},{"id":2,"age":20},{"id":3,"age":30}]"#)
-        let options = StoreSyncOptions(scope: Key("age") >= 20)
+        let options = StoreSyncOptions(scope: PropertyPath("age") >= 20)
         let result = try await world.json.sync(
             .bytes(Array(#"[{"id":1,"age":40},{"id":3,"age":30}]"#.utf8)), into: "User", options: options)
         #expect(result.counts.all == [0, 1, 1, 1])
@@ -164,17 +164,17 @@ import Testing
     @Test func childrenAreSyncedBelowTheirParent() async throws {
         let world = try SyncWorld()
         try await world.sync(Self.family)
-        let parent = SyncParent("User", where: Key("id") == 1)
+        let parent = SyncParent("User", where: PropertyPath("id") == 1)
         let result = try await world.sync(#"[{"id":2,"text":"c"},{"id":3}]"#, into: "Note", childrenOf: parent)
         #expect(result.counts.all == [1, 1, 0, 1])
         #expect(try await world.column("id", of: "Note", where: "user.id = 1") == [2, 3])
         let tags = try await world.sync(
             #"[{"name":"z"},{"name":"x"}]"#, into: "Tag", childrenOf: parent)
         #expect(tags.counts.deleted == 0)
-        let stored = try await world.store.records(StoreQuery("User", where: Key("id") == 1), with: ["tags"])
+        let stored = try await world.store.records(StoreQuery("User", where: PropertyPath("id") == 1), with: ["tags"])
         #expect(stored.first?.record[related: "tags"] == .many([.identity("z"), .identity("x")]))
         await #expect(throws: StoreSyncError.noParent(entity: "User")) {
-            try await world.sync("[]", into: "Note", childrenOf: SyncParent("User", where: Key("id") == 99))
+            try await world.sync("[]", into: "Note", childrenOf: SyncParent("User", where: PropertyPath("id") == 99))
         }
     }
 
@@ -224,7 +224,7 @@ import Testing
 
     @Test func aStoreAndAMapperOfDifferentModelsAreRefused() throws {
         let mapper = try RecordMapper(try SyncWorld.model.get())
-        let store = MemoryStore(try Model([]))
+        let store = MemoryStore(try DataModel([]))
         #expect(throws: StoreSyncError.differentModels) { try JSONStore(store, mapper: mapper) }
     }
 }

@@ -4,20 +4,20 @@ import OneWaySynchronizer
 import StoreSync
 import SyncModel
 import SyncStore
-import TestSupport
+import OneWayTestSupport
 import Testing
 
 /// What a store remembers of its syncs.
 @Suite struct SyncHistoryTests {
     private static let users = Result {
         try RecordMapper(
-            try Model {
-                Entity("User") {
-                    Attribute("id", .int64)
-                    Attribute("name", .string)
+            try DataModel {
+                SyncEntity("User") {
+                    SyncAttribute("id", .int64)
+                    SyncAttribute("name", .string)
                 }
-                Entity("Note") {
-                    Attribute("id", .int64)
+                SyncEntity("Note") {
+                    SyncAttribute("id", .int64)
                 }
             }.adding([SyncHistory.entity]))
     }
@@ -105,7 +105,7 @@ import Testing
     }
 
     @Test func aModelWithoutRoomForItIsAnError() async throws {
-        let mapper = try RecordMapper(try Model { Entity("User") { Attribute("id", .int64) } })
+        let mapper = try RecordMapper(try DataModel { SyncEntity("User") { SyncAttribute("id", .int64) } })
         #expect(throws: ModelError.unknownEntity(entity: "SyncRun")) {
             try JSONStore(MemoryStore(mapper.model), mapper: mapper, history: SyncHistory())
         }

@@ -3,7 +3,7 @@ import StoreSync
 import SyncModel
 import SyncStore
 import Testing
-import TestSupport
+import OneWayTestSupport
 
 @Suite struct SyncProofTests {
     /// Pages in an asynchronous sequence; the last of them may be an error.

@@ -9,33 +9,33 @@ struct SyncWorld {
     let json: JSONStore
 
     static let model = Result {
-        try Model {
-            Entity("User") {
-                Attribute("id", .int64)
-                Attribute("name", .string)
-                Attribute("age", .int32)
-                Relationship("notes", toMany: "Note", inverse: "user", deleteRule: .cascade)
-                Relationship("tags", toMany: "Tag", ordered: true, inverse: "users")
-                Relationship("company", toOne: "Company", inverse: "users")
-                Relationship("manager", toOne: "User", inverse: "reports")
-                Relationship("reports", toMany: "User", inverse: "manager")
-                Relationship("address", toOne: "Address")
+        try DataModel {
+            SyncEntity("User") {
+                SyncAttribute("id", .int64)
+                SyncAttribute("name", .string)
+                SyncAttribute("age", .int32)
+                SyncRelationship("notes", toMany: "Note", inverse: "user", deleteRule: .cascade)
+                SyncRelationship("tags", toMany: "Tag", ordered: true, inverse: "users")
+                SyncRelationship("company", toOne: "Company", inverse: "users")
+                SyncRelationship("manager", toOne: "User", inverse: "reports")
+                SyncRelationship("reports", toMany: "User", inverse: "manager")
+                SyncRelationship("address", toOne: "Address")
             }
-            Entity("Note") {
-                Attribute("id", .int64)
-                Attribute("text", .string)
-                Relationship("user", toOne: "User", inverse: "notes")
+            SyncEntity("Note") {
+                SyncAttribute("id", .int64)
+                SyncAttribute("text", .string)
+                SyncRelationship("user", toOne: "User", inverse: "notes")
             }
-            Entity("Tag", identity: "name") {
-                Attribute("name", .string)
-                Relationship("users", toMany: "User", inverse: "tags")
+            SyncEntity("Tag", identity: "name") {
+                SyncAttribute("name", .string)
+                SyncRelationship("users", toMany: "User", inverse: "tags")
             }
-            Entity("Company") {
-                Attribute("id", .int64)
-                Attribute("name", .string)
-                Relationship("users", toMany: "User", inverse: "company")
+            SyncEntity("Company") {
+                SyncAttribute("id", .int64)
+                SyncAttribute("name", .string)
+                SyncRelationship("users", toMany: "User", inverse: "company")
             }
-            Entity("Address", attributes: [Attribute("city", .string)], relationships: [])
+            SyncEntity("Address", attributes: [SyncAttribute("city", .string)], relationships: [])
         }
     }
 
@@ -56,7 +56,9 @@ struct SyncWorld {
     }
 
     /// The values of an attribute, in the order of the keys.
-    func column(_ attribute: String, of entity: String = "User", where text: String? = nil) async throws -> [Value] {
+    func column(_ attribute: String, of entity: String = "User", where text: String? = nil) async throws
+        -> [AttributeValue]
+    {
         let predicate: RecordPredicate = try text.map { try RecordPredicate(parsing: $0) } ?? .constant(true)
         let records = try await store.records(StoreQuery(entity, where: predicate))
         return records.sorted { "\($0.key)" < "\($1.key)" }.map { $0.record[attribute] }
@@ -99,7 +101,7 @@ final class FaultyStore: Store {
         countdown = Countdown(call)
     }
 
-    var model: Model { base.model }
+    var model: DataModel { base.model }
 
     @discardableResult
     func transaction<Result: Sendable>(
@@ -117,7 +119,7 @@ private struct FaultyTransaction: StoreTransaction {
     let base: any StoreTransaction
     let countdown: Countdown
 
-    var model: Model { base.model }
+    var model: DataModel { base.model }
     var batchRowCount: Int { base.batchRowCount }
 
     func fetch(

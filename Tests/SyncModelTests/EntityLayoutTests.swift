@@ -1,10 +1,10 @@
 import SyncModel
-import TestSupport
+import OneWayTestSupport
 import Testing
 
 @Suite struct EntityLayoutTests {
     /// Forests of entities, every relationship with its inverse, the same for the same seed.
-    private static func model(seed: Int) throws -> Model {
+    private static func model(seed: Int) throws -> DataModel {
         var generator = SeededRandom(seed: UInt64(seed))
         func random(_ limit: Int) -> Int { Int.random(in: 0..<limit, using: &generator) }
         let count = 1 + random(8)
@@ -12,16 +12,16 @@ import Testing
         var entities = (0..<count).map { index in
             let parent = index < count - 1 && random(3) > 0 ? "E\(index + 1 + random(count - index - 1))" : nil
             let names = (0..<random(4)).map { "a\(index)_\($0)" }
-            return Entity(
+            return SyncEntity(
                 "E\(index)", parent: parent, identity: Array(names.prefix(random(2))),
-                attributes: names.map { Attribute($0, .int64) }, relationships: [])
+                attributes: names.map { SyncAttribute($0, .int64) }, relationships: [])
         }
         for place in 0..<random(6) {
             let (one, other) = (random(count), random(count))
-            entities[one].relationships.append(Relationship("r\(place)", toMany: "E\(other)", inverse: "i\(place)"))
-            entities[other].relationships.append(Relationship("i\(place)", toOne: "E\(one)", inverse: "r\(place)"))
+            entities[one].relationships.append(SyncRelationship("r\(place)", toMany: "E\(other)", inverse: "i\(place)"))
+            entities[other].relationships.append(SyncRelationship("i\(place)", toOne: "E\(one)", inverse: "r\(place)"))
         }
-        return try Model(entities)
+        return try DataModel(entities)
     }
 
     @Test(arguments: 0..<200)

@@ -3,35 +3,35 @@ import Testing
 
 @Suite struct ModelTests {
     /// What most tests here talk about: people of companies, their notes, and kinds of messages.
-    static let office = Result<Model, ModelError> { () throws(ModelError) in
-        try Model {
-            Entity("Company", identity: "remoteID") {
-                Attribute("remoteID", .int64, optional: false, default: 0)
-                Attribute("name", .string)
-                Relationship("employees", toMany: "Person", inverse: "company")
+    static let office = Result<DataModel, ModelError> { () throws(ModelError) in
+        try DataModel {
+            SyncEntity("Company", identity: "remoteID") {
+                SyncAttribute("remoteID", .int64, optional: false, default: 0)
+                SyncAttribute("name", .string)
+                SyncRelationship("employees", toMany: "Person", inverse: "company")
             }
-            Entity("Person", identity: "email", userInfo: ["sync.remoteKey": "people"]) {
-                Attribute("email", .string, optional: false)
-                Attribute("age", .int16, default: 18)
-                Attribute("joinedAt", .date)
-                Relationship("company", toOne: "Company", inverse: "employees")
-                Relationship("notes", toMany: "Note", ordered: true, inverse: "author", deleteRule: .cascade)
+            SyncEntity("Person", identity: "email", userInfo: ["sync.remoteKey": "people"]) {
+                SyncAttribute("email", .string, optional: false)
+                SyncAttribute("age", .int16, default: 18)
+                SyncAttribute("joinedAt", .date)
+                SyncRelationship("company", toOne: "Company", inverse: "employees")
+                SyncRelationship("notes", toMany: "Note", ordered: true, inverse: "author", deleteRule: .cascade)
             }
-            Entity("Note") {
-                Attribute("text", .string)
-                Relationship("author", toOne: "Person", inverse: "notes")
+            SyncEntity("Note") {
+                SyncAttribute("text", .string)
+                SyncRelationship("author", toOne: "Person", inverse: "notes")
             }
-            Entity("Message", abstract: true, identity: "id") {
-                Attribute("id", .int64, optional: false)
-                Relationship("sender", toOne: "Person")
+            SyncEntity("Message", abstract: true, identity: "id") {
+                SyncAttribute("id", .int64, optional: false)
+                SyncRelationship("sender", toOne: "Person")
             }
-            Entity("PictureMessage", parent: "Message", identity: "size") {
-                Attribute("url", .uri)
-                Attribute("size", .int32)
+            SyncEntity("PictureMessage", parent: "Message", identity: "size") {
+                SyncAttribute("url", .uri)
+                SyncAttribute("size", .int32)
             }
-            Entity("Postcard", parent: "PictureMessage") {
-                Attribute("stamp", .string)
-                Relationship("recipients", toMany: "Person")
+            SyncEntity("Postcard", parent: "PictureMessage") {
+                SyncAttribute("stamp", .string)
+                SyncRelationship("recipients", toMany: "Person")
             }
         }
     }
@@ -85,35 +85,36 @@ import Testing
 
     @Test func entitiesAreAddedOnce() throws {
         let model = try Self.office.get()
-        let badge = Entity("Badge", identity: ["number"], attributes: [Attribute("number", .int64)], relationships: [])
+        let badge = SyncEntity(
+            "Badge", identity: ["number"], attributes: [SyncAttribute("number", .int64)], relationships: [])
         let larger = try model.adding([badge])
         #expect(larger.entities == model.entities + [badge])
         #expect(try larger.adding([badge]) == larger)
-        let other = Entity("Badge", attributes: [], relationships: [])
+        let other = SyncEntity("Badge", attributes: [], relationships: [])
         #expect(throws: ModelError.duplicateEntity(entity: "Badge")) { try larger.adding([other]) }
     }
 
     @Test func modelsAreEqualWhenTheyDeclareTheSame() throws {
         let model = try Self.office.get()
-        #expect(try Model(model.entities) == model)
-        #expect(try Model(model.entities).hashValue == model.hashValue)
-        #expect(try Model(model.entities.reversed()) != model)
+        #expect(try DataModel(model.entities) == model)
+        #expect(try DataModel(model.entities).hashValue == model.hashValue)
+        #expect(try DataModel(model.entities.reversed()) != model)
         #expect(throws: ModelError.unknownEntity(entity: "Nothing")) { try model.layout(of: "Nothing") }
     }
 
     @Test func declarationsTakeConditionsAndLoops() throws {
         let withNote = true
-        let model = try Model {
+        let model = try DataModel {
             for name in ["A", "B"] {
-                Entity(name) {
-                    Attribute("id", .int64)
+                SyncEntity(name) {
+                    SyncAttribute("id", .int64)
                     if withNote {
-                        Attribute("note", .string)
+                        SyncAttribute("note", .string)
                     }
                     if name == "A" {
-                        Attribute("onlyA", .bool)
+                        SyncAttribute("onlyA", .bool)
                     } else {
-                        Attribute("onlyB", .bool)
+                        SyncAttribute("onlyB", .bool)
                     }
                 }
             }

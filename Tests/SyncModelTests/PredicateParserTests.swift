@@ -5,20 +5,26 @@ import Testing
 @Suite struct PredicateParserTests {
     @Test(
         arguments: [
-            ("age > 3", Key("age") > 3), ("age>=3", Key("age") >= 3), ("age<-3.5", Key("age") < -3.5),
-            ("a = 'x'", Key("a") == "x"), ("a == \"it's\"", Key("a") == "it's"),
-            ("a <> 'it\\'s \\\\'", Key("a") != "it's \\"),
-            ("a != null", Key("a").isNotNull), ("a = NIL", Key("a").isNull), ("a = YES", Key("a") == true),
-            ("a = false", Key("a") == false), ("company.remoteID = 7", Key("company.remoteID") == 7),
-            ("notes.@count > 0", Key("notes.@count") > 0), ("a in (1, 2)", Key("a").isIn([1, 2])),
-            ("a IN {'x' , null}", Key("a").isIn(["x"])), ("a in ()", Key("a").isIn([Int]())),
-            ("a contains 'x'", Key("a").contains("x")), ("a BEGINSWITH 'x'", Key("a").beginsWith("x")),
-            ("a endsWith ''", Key("a").endsWith("")), ("createdAt > 2014-01-01", Key("createdAt") > "2014-01-01"),
-            ("at <= 2014-01-01T10:00:00.5Z", Key("at") <= "2014-01-01T10:00:00.5Z"),
-            ("a = 1 and b = 2 or c = 3", Key("a") == 1 && Key("b") == 2 || Key("c") == 3),
-            ("a = 1 && (b = 2 || c = 3)", Key("a") == 1 && (Key("b") == 2 || Key("c") == 3)),
-            ("not a = 1 and !(b = 2)", !(Key("a") == 1) && !(Key("b") == 2)), ("  android = 1\n", Key("android") == 1),
-            ("größe = 1", Key("größe") == 1), ("a = 9223372036854775808", Key("a") == 9223372036854775808.0),
+            ("age > 3", PropertyPath("age") > 3), ("age>=3", PropertyPath("age") >= 3),
+            ("age<-3.5", PropertyPath("age") < -3.5),
+            ("a = 'x'", PropertyPath("a") == "x"), ("a == \"it's\"", PropertyPath("a") == "it's"),
+            ("a <> 'it\\'s \\\\'", PropertyPath("a") != "it's \\"),
+            ("a != null", PropertyPath("a").isNotNull), ("a = NIL", PropertyPath("a").isNull),
+            ("a = YES", PropertyPath("a") == true),
+            ("a = false", PropertyPath("a") == false), ("company.remoteID = 7", PropertyPath("company.remoteID") == 7),
+            ("notes.@count > 0", PropertyPath("notes.@count") > 0), ("a in (1, 2)", PropertyPath("a").isIn([1, 2])),
+            ("a IN {'x' , null}", PropertyPath("a").isIn(["x"])), ("a in ()", PropertyPath("a").isIn([Int]())),
+            ("a contains 'x'", PropertyPath("a").contains("x")),
+            ("a BEGINSWITH 'x'", PropertyPath("a").beginsWith("x")),
+            ("a endsWith ''", PropertyPath("a").endsWith("")),
+            ("createdAt > 2014-01-01", PropertyPath("createdAt") > "2014-01-01"),
+            ("at <= 2014-01-01T10:00:00.5Z", PropertyPath("at") <= "2014-01-01T10:00:00.5Z"),
+            ("a = 1 and b = 2 or c = 3", PropertyPath("a") == 1 && PropertyPath("b") == 2 || PropertyPath("c") == 3),
+            ("a = 1 && (b = 2 || c = 3)", PropertyPath("a") == 1 && (PropertyPath("b") == 2 || PropertyPath("c") == 3)),
+            ("not a = 1 and !(b = 2)", !(PropertyPath("a") == 1) && !(PropertyPath("b") == 2)),
+            ("  android = 1\n", PropertyPath("android") == 1),
+            ("größe = 1", PropertyPath("größe") == 1),
+            ("a = 9223372036854775808", PropertyPath("a") == 9223372036854775808.0),
         ] as [(String, RecordPredicate)])
     func aTextIsReadAsThePredicateItSays(text: String, predicate: RecordPredicate) throws {
         #expect(try RecordPredicate(parsing: text) == predicate)
@@ -42,7 +48,7 @@ import Testing
         let deep = { (depth: Int) in
             String(repeating: "(", count: depth) + "a = 1" + String(repeating: ")", count: depth)
         }
-        #expect(try RecordPredicate(parsing: deep(99)) == (Key("a") == 1))
+        #expect(try RecordPredicate(parsing: deep(99)) == (PropertyPath("a") == 1))
         #expect(throws: RecordPredicateError.syntax(byteOffset: 100, expected: "no deeper nesting")) {
             try RecordPredicate(parsing: deep(100))
         }

@@ -3,7 +3,7 @@ import SyncModel
 import Testing
 
 @Suite struct RecordBatchTests {
-    static let kinds: [Value] = [
+    static let kinds: [AttributeValue] = [
         .null, .bool(true), .bool(false), .int(.min), .int(.max), .double(0.1), .double(-.infinity),
         .decimal(Decimal(string: "-12.345") ?? 0), .string(""), .string("Ünïcode 😀"),
         .date(Timestamp(microseconds: -1)), .binary(Data()), .binary(Data([0, 255, 0])),
@@ -144,7 +144,7 @@ import Testing
     }
 
     @Test func cellsAreEqualWhenTheirValuesAre() {
-        let values: [Value] =
+        let values: [AttributeValue] =
             Self.kinds + [
                 .double(0), .double(-0.0), .double(.nan), .double(-.nan), .int(0), .string("abc"), .uri("abc"),
                 .binary(Data("abc".utf8)), .decimal(Decimal(string: "1.50") ?? 0),
@@ -156,7 +156,7 @@ import Testing
             batch.setValue(value, at: slot)
         }
         batch.endRecord()
-        let read: [Value?] = values + [nil]
+        let read: [AttributeValue?] = values + [nil]
         batch.withReader { reader in
             for (slot, value) in read.enumerated() {
                 for (place, other) in read.enumerated() {

@@ -15,7 +15,7 @@ import Testing
             self.counts = counts
         }
 
-        func value(at key: BoundKey) -> Value {
+        func value(at key: BoundKey) -> AttributeValue {
             var place: Subject? = self
             for step in key.steps {
                 place = place?.related[step.name]
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    private let model: Model
+    private let model: DataModel
     private let ada: Subject
     private let bob: Subject
 
@@ -59,85 +59,85 @@ import Testing
     }
 
     @Test func comparisonsAreWrittenWithOperators() throws {
-        #expect(try selected(Key("age") > 35) == [true, false])
-        #expect(try selected(Key("age") >= 36 && Key("age") <= 36) == [true, false])
-        #expect(try selected(Key("age") < 36.5) == [true, false])
-        #expect(try selected(Key("age") < 36) == [false, false])
-        #expect(try selected(Key("email") == "ada@a.b" || Key("email") == "Bob@a.b") == [true, true])
-        #expect(try selected(Key("joinedAt") == Date(timeIntervalSince1970: 1)) == [true, false])
-        #expect(try selected(Key("email").isIn(["x", "Bob@a.b"])) == [false, true])
-        #expect(try selected(Key("email").beginsWith("ada")) == [true, false])
-        #expect(try selected(Key("email").contains("@a")) == [true, true])
-        #expect(try selected(Key("email").endsWith(".c")) == [false, false])
-        #expect(try selected(Key("email") < "a") == [false, true])
+        #expect(try selected(PropertyPath("age") > 35) == [true, false])
+        #expect(try selected(PropertyPath("age") >= 36 && PropertyPath("age") <= 36) == [true, false])
+        #expect(try selected(PropertyPath("age") < 36.5) == [true, false])
+        #expect(try selected(PropertyPath("age") < 36) == [false, false])
+        #expect(try selected(PropertyPath("email") == "ada@a.b" || PropertyPath("email") == "Bob@a.b") == [true, true])
+        #expect(try selected(PropertyPath("joinedAt") == Date(timeIntervalSince1970: 1)) == [true, false])
+        #expect(try selected(PropertyPath("email").isIn(["x", "Bob@a.b"])) == [false, true])
+        #expect(try selected(PropertyPath("email").beginsWith("ada")) == [true, false])
+        #expect(try selected(PropertyPath("email").contains("@a")) == [true, true])
+        #expect(try selected(PropertyPath("email").endsWith(".c")) == [false, false])
+        #expect(try selected(PropertyPath("email") < "a") == [false, true])
     }
 
     @Test func pathsGoThroughToOneRelationships() throws {
-        #expect(try selected(Key("company.remoteID") == 7) == [true, false])
-        #expect(try selected(Key("company.name").beginsWith("Ana")) == [true, false])
-        #expect(try selected(Key("company") == nil) == [false, true])
-        #expect(try selected(Key("company").isNotNull) == [true, false])
-        #expect(try selected(Key("notes.@count") > 1) == [true, false])
-        #expect(try selected(Key("notes.@count") == 0) == [false, true])
+        #expect(try selected(PropertyPath("company.remoteID") == 7) == [true, false])
+        #expect(try selected(PropertyPath("company.name").beginsWith("Ana")) == [true, false])
+        #expect(try selected(PropertyPath("company") == nil) == [false, true])
+        #expect(try selected(PropertyPath("company").isNotNull) == [true, false])
+        #expect(try selected(PropertyPath("notes.@count") > 1) == [true, false])
+        #expect(try selected(PropertyPath("notes.@count") == 0) == [false, true])
     }
 
     @Test func nullIsUnknownAsInSQL() throws {
-        #expect(try selected(Key("age") != 40) == [true, false])
-        #expect(try selected(!(Key("age") == 40)) == [true, false])
-        #expect(try selected(Key("age") == nil) == [false, true])
-        #expect(try selected(Key("age") != nil) == [true, false])
-        #expect(try selected(Key("age") == Int?.none) == [false, true])
-        #expect(try selected(Key("age") > Int?.none) == [false, false])
-        #expect(try selected(!(Key("age") > Int?.none)) == [false, false])
-        #expect(try selected(!(Key("age") == 40 && Key("email") == "no")) == [true, true])
-        #expect(try selected(!(Key("age") == 40 || Key("email") == "no")) == [true, false])
-        #expect(try selected(Key("age") == 40 || Key("email") == "Bob@a.b") == [false, true])
-        #expect(try selected(!Key("age").isIn([1, 2])) == [true, false])
-        #expect(try selected(Key("age").isIn([36, nil])) == [true, false])
-        #expect(try selected(!Key("age").isIn([Int]())) == [true, true])
-        #expect(try selected(!Key("company.name").contains("x")) == [true, false])
+        #expect(try selected(PropertyPath("age") != 40) == [true, false])
+        #expect(try selected(!(PropertyPath("age") == 40)) == [true, false])
+        #expect(try selected(PropertyPath("age") == nil) == [false, true])
+        #expect(try selected(PropertyPath("age") != nil) == [true, false])
+        #expect(try selected(PropertyPath("age") == Int?.none) == [false, true])
+        #expect(try selected(PropertyPath("age") > Int?.none) == [false, false])
+        #expect(try selected(!(PropertyPath("age") > Int?.none)) == [false, false])
+        #expect(try selected(!(PropertyPath("age") == 40 && PropertyPath("email") == "no")) == [true, true])
+        #expect(try selected(!(PropertyPath("age") == 40 || PropertyPath("email") == "no")) == [true, false])
+        #expect(try selected(PropertyPath("age") == 40 || PropertyPath("email") == "Bob@a.b") == [false, true])
+        #expect(try selected(!PropertyPath("age").isIn([1, 2])) == [true, false])
+        #expect(try selected(PropertyPath("age").isIn([36, nil])) == [true, false])
+        #expect(try selected(!PropertyPath("age").isIn([Int]())) == [true, true])
+        #expect(try selected(!PropertyPath("company.name").contains("x")) == [true, false])
     }
 
     @Test func emptyCombinationsAreDecided() throws {
         #expect(try selected(.and([])) == [true, true])
         #expect(try selected(.or([])) == [false, false])
         #expect(try selected(.constant(true)) == [true, true])
-        #expect(try selected(Key("email").contains("")) == [true, true])
+        #expect(try selected(PropertyPath("email").contains("")) == [true, true])
     }
 
     @Test func combinationsAreKeptFlat() {
-        let a = Key("a") == 1
-        let b = Key("b") == 2
-        let c = Key("c") == 3
+        let a = PropertyPath("a") == 1
+        let b = PropertyPath("b") == 2
+        let c = PropertyPath("c") == 3
         #expect((a && b && c) == .and([a, b, c]))
         #expect((a || b || c) == .or([a, b, c]))
         #expect((a && b || c) == .or([.and([a, b]), c]))
     }
 
     @Test func valuesBecomeThoseOfTheAttribute() throws {
-        let model = try Model {
-            Entity("E") {
-                Attribute("double", .double)
-                Attribute("decimal", .decimal)
-                Attribute("uuid", .uuid)
-                Attribute("uri", .uri)
-                Attribute("int", .int32)
+        let model = try DataModel {
+            SyncEntity("E") {
+                SyncAttribute("double", .double)
+                SyncAttribute("decimal", .decimal)
+                SyncAttribute("uuid", .uuid)
+                SyncAttribute("uri", .uri)
+                SyncAttribute("int", .int32)
             }
         }
         let layout = try model.layout(of: "E")
         let uuid = UUID()
-        func bound(_ predicate: RecordPredicate) throws -> Value? {
+        func bound(_ predicate: RecordPredicate) throws -> AttributeValue? {
             guard case .comparison(_, _, let value) = try predicate.bound(to: layout, in: model) else { return nil }
             return value
         }
-        #expect(try bound(Key("double") == 1) == .double(1))
-        #expect(try bound(Key("decimal") == 1) == .decimal(1))
-        #expect(try bound(Key("decimal") == 0.1) == .decimal(Decimal(string: "0.1") ?? 0))
-        #expect(try bound(Key("uuid") == uuid.uuidString) == .uuid(uuid))
-        #expect(try bound(Key("uri") == "a:b") == .uri("a:b"))
-        #expect(try bound(Key("int") > 1.5) == .double(1.5))
+        #expect(try bound(PropertyPath("double") == 1) == .double(1))
+        #expect(try bound(PropertyPath("decimal") == 1) == .decimal(1))
+        #expect(try bound(PropertyPath("decimal") == 0.1) == .decimal(Decimal(string: "0.1") ?? 0))
+        #expect(try bound(PropertyPath("uuid") == uuid.uuidString) == .uuid(uuid))
+        #expect(try bound(PropertyPath("uri") == "a:b") == .uri("a:b"))
+        #expect(try bound(PropertyPath("int") > 1.5) == .double(1.5))
         #expect(throws: RecordPredicateError.wrongType(entity: "E", key: "uuid", type: .uuid)) {
-            try (Key("uuid") == "no").bound(to: layout, in: model)
+            try (PropertyPath("uuid") == "no").bound(to: layout, in: model)
         }
     }
 
@@ -146,17 +146,21 @@ import Testing
         func refuse(_ predicate: RecordPredicate, _ error: RecordPredicateError) {
             #expect(throws: error) { try predicate.bound(to: layout, in: model) }
         }
-        refuse(Key("height") == 1, .unknownProperty(entity: "Person", key: "height", name: "height"))
-        refuse(Key("") == 1, .unknownProperty(entity: "Person", key: "", name: ""))
-        refuse(Key("company.size") == 1, .unknownProperty(entity: "Company", key: "company.size", name: "size"))
-        refuse(Key("age.x") == 1, .unsuitableProperty(entity: "Person", key: "age.x", name: "age"))
-        refuse(Key("notes") == 1, .unsuitableProperty(entity: "Person", key: "notes", name: "notes"))
-        refuse(Key("notes.text") == "x", .unsuitableProperty(entity: "Person", key: "notes.text", name: "notes"))
-        refuse(Key("company") == 1, .unsuitableProperty(entity: "Person", key: "company", name: "company"))
-        refuse(Key("age").contains("x"), .wrongType(entity: "Person", key: "age", type: .int16))
-        refuse(Key("age") == "x", .wrongType(entity: "Person", key: "age", type: .int16))
-        refuse(!(Key("age").isIn([1]) && Key("age") == true), .wrongType(entity: "Person", key: "age", type: .int16))
-        refuse(Key("notes.@count") == "x", .wrongType(entity: "Person", key: "notes.@count", type: .int64))
+        refuse(PropertyPath("height") == 1, .unknownProperty(entity: "Person", key: "height", name: "height"))
+        refuse(PropertyPath("") == 1, .unknownProperty(entity: "Person", key: "", name: ""))
+        refuse(
+            PropertyPath("company.size") == 1, .unknownProperty(entity: "Company", key: "company.size", name: "size"))
+        refuse(PropertyPath("age.x") == 1, .unsuitableProperty(entity: "Person", key: "age.x", name: "age"))
+        refuse(PropertyPath("notes") == 1, .unsuitableProperty(entity: "Person", key: "notes", name: "notes"))
+        refuse(
+            PropertyPath("notes.text") == "x", .unsuitableProperty(entity: "Person", key: "notes.text", name: "notes"))
+        refuse(PropertyPath("company") == 1, .unsuitableProperty(entity: "Person", key: "company", name: "company"))
+        refuse(PropertyPath("age").contains("x"), .wrongType(entity: "Person", key: "age", type: .int16))
+        refuse(PropertyPath("age") == "x", .wrongType(entity: "Person", key: "age", type: .int16))
+        refuse(
+            !(PropertyPath("age").isIn([1]) && PropertyPath("age") == true),
+            .wrongType(entity: "Person", key: "age", type: .int16))
+        refuse(PropertyPath("notes.@count") == "x", .wrongType(entity: "Person", key: "notes.@count", type: .int64))
         #expect(
             RecordPredicateError.wrongType(entity: "Person", key: "age", type: .int16).description
                 == "Person.age is int16, and is compared with a value of another kind")
@@ -187,8 +191,10 @@ import Testing
 
     @Test func negationObeysDeMorganAlsoWhereItIsUnknown() throws {
         let parts: [RecordPredicate] = [
-            Key("age") > 35, Key("age") == 40, Key("age").isNull, Key("email").contains("a"), Key("email") == "no",
-            Key("company.name").beginsWith("A"), Key("notes.@count") < 2, .constant(true), .constant(false),
+            PropertyPath("age") > 35, PropertyPath("age") == 40, PropertyPath("age").isNull,
+            PropertyPath("email").contains("a"), PropertyPath("email") == "no",
+            PropertyPath("company.name").beginsWith("A"), PropertyPath("notes.@count") < 2, .constant(true),
+            .constant(false),
         ]
         for one in parts {
             #expect(try selected(!(!one)) == selected(one))

@@ -3,7 +3,7 @@ import SyncModel
 import Testing
 
 @Suite struct RecordTests {
-    private let model: Model
+    private let model: DataModel
 
     init() throws {
         model = try ModelTests.office.get()
@@ -100,17 +100,17 @@ import Testing
     }
 
     @Test func everyKindOfValueIsCoded() throws {
-        let model = try Model {
-            Entity("E") {
-                Attribute("flag", .bool)
-                Attribute("small", .int16)
-                Attribute("large", .decimal)
-                Attribute("ratio", .float)
-                Attribute("price", .decimal)
-                Attribute("colour", .string)
-                Attribute("bytes", .binary)
-                Attribute("id", .uuid)
-                Attribute("link", .uri)
+        let model = try DataModel {
+            SyncEntity("E") {
+                SyncAttribute("flag", .bool)
+                SyncAttribute("small", .int16)
+                SyncAttribute("large", .decimal)
+                SyncAttribute("ratio", .float)
+                SyncAttribute("price", .decimal)
+                SyncAttribute("colour", .string)
+                SyncAttribute("bytes", .binary)
+                SyncAttribute("id", .uuid)
+                SyncAttribute("link", .uri)
             }
         }
         var record = Record(of: try model.layout(of: "E"))

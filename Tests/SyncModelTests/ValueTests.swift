@@ -3,10 +3,10 @@ import SyncModel
 import Testing
 
 @Suite struct ValueTests {
-    private let decimals = ["1.50", "1.5"].map { Value.decimal(Decimal(string: $0) ?? 0) }
+    private let decimals = ["1.50", "1.5"].map { AttributeValue.decimal(Decimal(string: $0) ?? 0) }
 
     @Test func valuesOfDifferentKindsAreNeverEqual() {
-        let values: [Value] = [
+        let values: [AttributeValue] = [
             .null, .bool(true), .int(1), .double(1), .decimal(1), .string("1"), .date(Timestamp(microseconds: 1)),
             .binary(Data([1])), .uuid(UUID()), .uri("1"),
         ]
@@ -21,32 +21,32 @@ import Testing
     @Test func equalityIsThatOfTheContent() {
         #expect(decimals[0] == decimals[1])
         #expect(decimals[0].hashValue == decimals[1].hashValue)
-        #expect(Value.double(.nan) == .double(-.nan))
-        #expect(Value.double(.nan).hashValue == Value.double(-.nan).hashValue)
-        #expect(Value.double(0) == .double(-0.0))
-        #expect(Value.double(0).hashValue == Value.double(-0.0).hashValue)
-        #expect(Value.string("é") != .string("e\u{301}"))
-        #expect(Set([Value.string("é"), .string("e\u{301}")]).count == 2)
-        #expect(Value.int(9_007_199_254_740_993) != .int(9_007_199_254_740_992))
+        #expect(AttributeValue.double(.nan) == .double(-.nan))
+        #expect(AttributeValue.double(.nan).hashValue == AttributeValue.double(-.nan).hashValue)
+        #expect(AttributeValue.double(0) == .double(-0.0))
+        #expect(AttributeValue.double(0).hashValue == AttributeValue.double(-0.0).hashValue)
+        #expect(AttributeValue.string("é") != .string("e\u{301}"))
+        #expect(Set([AttributeValue.string("é"), .string("e\u{301}")]).count == 2)
+        #expect(AttributeValue.int(9_007_199_254_740_993) != .int(9_007_199_254_740_992))
     }
 
     @Test func numbersAreComparedByTheirWorth() {
-        #expect(Value.int(1).compare(.double(1)) == .orderedSame)
-        #expect(Value.decimal(Decimal(1)).compare(.int(1)) == .orderedSame)
-        #expect(Value.int(1).compare(.decimal(Decimal(string: "1.5") ?? 0)) == .orderedAscending)
-        #expect(Value.double(1.5).compare(.decimal(Decimal(string: "1.5") ?? 0)) == .orderedSame)
-        #expect(Value.int(9_007_199_254_740_993).compare(.double(9_007_199_254_740_992)) == .orderedDescending)
-        #expect(Value.int(.max).compare(.double(0x1p63)) == .orderedAscending)
-        #expect(Value.int(.min).compare(.double(-0x1p63)) == .orderedSame)
-        #expect(Value.int(.min).compare(.double(-.infinity)) == .orderedDescending)
-        #expect(Value.int(-1).compare(.double(-1.5)) == .orderedDescending)
-        #expect(Value.double(.nan).compare(.int(.min)) == .orderedAscending)
-        #expect(Value.double(.nan).compare(.double(.nan)) == .orderedSame)
-        #expect(Value.double(-.infinity).compare(.double(.nan)) == .orderedDescending)
+        #expect(AttributeValue.int(1).compare(.double(1)) == .orderedSame)
+        #expect(AttributeValue.decimal(Decimal(1)).compare(.int(1)) == .orderedSame)
+        #expect(AttributeValue.int(1).compare(.decimal(Decimal(string: "1.5") ?? 0)) == .orderedAscending)
+        #expect(AttributeValue.double(1.5).compare(.decimal(Decimal(string: "1.5") ?? 0)) == .orderedSame)
+        #expect(AttributeValue.int(9_007_199_254_740_993).compare(.double(9_007_199_254_740_992)) == .orderedDescending)
+        #expect(AttributeValue.int(.max).compare(.double(0x1p63)) == .orderedAscending)
+        #expect(AttributeValue.int(.min).compare(.double(-0x1p63)) == .orderedSame)
+        #expect(AttributeValue.int(.min).compare(.double(-.infinity)) == .orderedDescending)
+        #expect(AttributeValue.int(-1).compare(.double(-1.5)) == .orderedDescending)
+        #expect(AttributeValue.double(.nan).compare(.int(.min)) == .orderedAscending)
+        #expect(AttributeValue.double(.nan).compare(.double(.nan)) == .orderedSame)
+        #expect(AttributeValue.double(-.infinity).compare(.double(.nan)) == .orderedDescending)
     }
 
     @Test func theOrderIsTotalAndConsistent() {
-        let ordered: [Value] = [
+        let ordered: [AttributeValue] = [
             .null, false, true, .double(.nan), .double(-.infinity), .int(.min), -1, .double(-0.5), 0,
             .decimal(Decimal(string: "0.25") ?? 0), 0.5, .int(.max), .double(.infinity), "", "A", "B", "a", "é",
             .date(Timestamp(microseconds: -1)), .date(Timestamp(microseconds: 0)), .binary(Data()),
@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test func literalsAndSwiftTypesBecomeValues() throws {
-        let values: [Value] = [1, 1.5, "a", true]
+        let values: [AttributeValue] = [1, 1.5, "a", true]
         #expect(values == [.int(1), .double(1.5), .string("a"), .bool(true)])
         let url = try #require(URL(string: "https://a.b/c?d=e"))
         #expect(url.value == .uri("https://a.b/c?d=e"))

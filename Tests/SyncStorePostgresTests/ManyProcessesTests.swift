@@ -1,9 +1,9 @@
 #if Postgres
 import Foundation
 import OneWaySynchronizer
-import PostgresTestSupport
+import OneWayPostgresTestSupport
 import SyncStorePostgres
-import TestSupport
+import OneWayTestSupport
 import Testing
 
 /// Leases and queues of several processes, killed at random.

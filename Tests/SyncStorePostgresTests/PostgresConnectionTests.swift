@@ -1,5 +1,5 @@
 #if Postgres
-import PostgresTestSupport
+import OneWayPostgresTestSupport
 import SyncStorePostgres
 import Testing
 

@@ -1,11 +1,11 @@
 #if Postgres
 import Foundation
-import PostgresTestSupport
+import OneWayPostgresTestSupport
 import SyncModel
 import SyncStore
 import SyncStorePostgres
 import SyncStoreSQL
-import TestSupport
+import OneWayTestSupport
 import Testing
 
 /// What goes wrong leaves the old state or the new one, says why, and is over with the next transaction.
@@ -185,7 +185,10 @@ struct PostgresFaultTests {
                 try await PostgresSession.run(server.url(), again)
                 #expect(try await transaction.link(batch).changed == [rows[0]])
                 try await PostgresSession.run(server.url(), again)
-                #expect(try await transaction.remove(StoreQuery("User", where: Key("id") == 2)).counts == ["User": 1])
+                #expect(
+                    try await transaction.remove(StoreQuery("User", where: PropertyPath("id") == 2)).counts == [
+                        "User": 1
+                    ])
             }
             #expect(try await store.names() == [#""a""#, #""b""#])
             // Without end: it is given up, and says what it was.

@@ -1,9 +1,9 @@
 #if Postgres
 import Foundation
 import OneWaySynchronizer
-import PostgresTestSupport
+import OneWayPostgresTestSupport
 import SyncStorePostgres
-import TestSupport
+import OneWayTestSupport
 import Testing
 
 /// One holder at a time of a name's lease.

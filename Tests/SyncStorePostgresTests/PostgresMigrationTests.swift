@@ -1,6 +1,6 @@
 #if Postgres
 import Foundation
-import PostgresTestSupport
+import OneWayPostgresTestSupport
 import SyncModel
 import SyncStore
 import SyncStorePostgres
@@ -10,41 +10,41 @@ import Testing
 /// What becomes of tables when the model changes, and of tables that were there before.
 @Suite(.enabled(if: SharedPostgres.isAvailable, "\(SharedPostgres.absence)"))
 struct PostgresMigrationTests {
-    private func before() throws -> Model {
-        try Model {
-            Entity("User", identity: "id") {
-                Attribute("id", .int32)
-                Attribute("name", .string)
-                Attribute("tag", .uuid)
-                Attribute("gone", .bool)
-                Relationship("notes", toMany: "Note", inverse: "user", deleteRule: .cascade)
-                Relationship("friends", toMany: "User", ordered: true)
+    private func before() throws -> DataModel {
+        try DataModel {
+            SyncEntity("User", identity: "id") {
+                SyncAttribute("id", .int32)
+                SyncAttribute("name", .string)
+                SyncAttribute("tag", .uuid)
+                SyncAttribute("gone", .bool)
+                SyncRelationship("notes", toMany: "Note", inverse: "user", deleteRule: .cascade)
+                SyncRelationship("friends", toMany: "User", ordered: true)
             }
-            Entity("Note", identity: "id") {
-                Attribute("id", .int64)
-                Relationship("user", toOne: "User", inverse: "notes")
+            SyncEntity("Note", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncRelationship("user", toOne: "User", inverse: "notes")
             }
-            Entity("Old", attributes: [Attribute("x", .string)], relationships: [])
+            SyncEntity("Old", attributes: [SyncAttribute("x", .string)], relationships: [])
         }
     }
 
-    private func after() throws -> Model {
-        try Model {
-            Entity("Person", identity: "id", formerName: "User") {
-                Attribute("id", .int64)
-                Attribute("fullName", .string, formerName: "name")
-                Attribute("tag", .string)
-                Attribute("age", .int16, default: 7)
-                Relationship("notes", toMany: "Note", inverse: "user", deleteRule: .cascade)
-                Relationship("friends", toMany: "Person", ordered: true)
-                Relationship("best", toOne: "Note")
+    private func after() throws -> DataModel {
+        try DataModel {
+            SyncEntity("Person", identity: "id", formerName: "User") {
+                SyncAttribute("id", .int64)
+                SyncAttribute("fullName", .string, formerName: "name")
+                SyncAttribute("tag", .string)
+                SyncAttribute("age", .int16, default: 7)
+                SyncRelationship("notes", toMany: "Note", inverse: "user", deleteRule: .cascade)
+                SyncRelationship("friends", toMany: "Person", ordered: true)
+                SyncRelationship("best", toOne: "Note")
             }
-            Entity("Employee", parent: "Person") { Attribute("salary", .decimal, default: .decimal(1.5)) }
-            Entity("Note", identity: "id") {
-                Attribute("id", .int64)
-                Relationship("user", toOne: "Person", inverse: "notes")
+            SyncEntity("Employee", parent: "Person") { SyncAttribute("salary", .decimal, default: .decimal(1.5)) }
+            SyncEntity("Note", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncRelationship("user", toOne: "Person", inverse: "notes")
             }
-            Entity("Place", attributes: [Attribute("name", .string)], relationships: [])
+            SyncEntity("Place", attributes: [SyncAttribute("name", .string)], relationships: [])
         }
     }
 
@@ -93,7 +93,7 @@ struct PostgresMigrationTests {
                 var record = Record(of: try transaction.model.layout(of: "Employee"))
                 record["id"] = 4
                 #expect(try await transaction.insert(record) == 4)
-                let removed = try await transaction.remove(StoreQuery("Person", where: Key("id") == 1))
+                let removed = try await transaction.remove(StoreQuery("Person", where: PropertyPath("id") == 1))
                 #expect(removed.counts == ["Person": 1, "Note": 1])
             }
             let again = try await PostgresStore(try after(), at: database.url)
@@ -103,15 +103,15 @@ struct PostgresMigrationTests {
 
     @Test func indicesAndTriggersOfOthersAreKept() async throws {
         try await SharedPostgres.withDatabase { database in
-            func model(_ attributes: Attribute...) throws -> Model {
-                try Model {
-                    Entity("User", identity: "id") {
-                        Attribute("id", .int64)
+            func model(_ attributes: SyncAttribute...) throws -> DataModel {
+                try DataModel {
+                    SyncEntity("User", identity: "id") {
+                        SyncAttribute("id", .int64)
                         for attribute in attributes { attribute }
                     }
                 }
             }
-            _ = try await PostgresStore(try model(Attribute("name", .string)), at: database.url)
+            _ = try await PostgresStore(try model(SyncAttribute("name", .string)), at: database.url)
             _ = try await database.run(
                 """
                 CREATE INDEX mine ON "User" (lower(name)); \
@@ -123,7 +123,7 @@ struct PostgresMigrationTests {
                 UNION ALL SELECT tgname FROM pg_trigger WHERE NOT tgisinternal
                 """
             _ = try await PostgresStore(
-                try model(Attribute("name", .string), Attribute("age", .int16)), at: database.url)
+                try model(SyncAttribute("name", .string), SyncAttribute("age", .int16)), at: database.url)
             #expect(try await database.run(names) == [["mine"], ["noted"]])
             let error = SQLSchemaError.unfitForeignObject(
                 name: "mine", reason: #"column "name" does not exist"#)
@@ -134,13 +134,13 @@ struct PostgresMigrationTests {
 
     @Test func anotherDeleteRuleIsAnotherForeignKey() async throws {
         try await SharedPostgres.withDatabase { database in
-            func model(_ rule: DeleteRule) throws -> Model {
-                try Model {
-                    Entity("User", identity: "id") {
-                        Attribute("id", .int64)
-                        Relationship("notes", toMany: "Note", inverse: "user", deleteRule: rule)
+            func model(_ rule: DeleteRule) throws -> DataModel {
+                try DataModel {
+                    SyncEntity("User", identity: "id") {
+                        SyncAttribute("id", .int64)
+                        SyncRelationship("notes", toMany: "Note", inverse: "user", deleteRule: rule)
                     }
-                    Entity("Note") { Relationship("user", toOne: "User", inverse: "notes") }
+                    SyncEntity("Note") { SyncRelationship("user", toOne: "User", inverse: "notes") }
                 }
             }
             let rules = "SELECT confdeltype FROM pg_constraint WHERE contype = 'f'"
@@ -154,10 +154,10 @@ struct PostgresMigrationTests {
     @Test func whatIsNotPossibleChangesNothing() async throws {
         try await SharedPostgres.withDatabase { database in
             try await fill(try await PostgresStore(try before(), at: database.url))
-            let narrowed = try Model {
-                Entity("User", identity: "id") {
-                    Attribute("id", .int32)
-                    Attribute("name", .int64)
+            let narrowed = try DataModel {
+                SyncEntity("User", identity: "id") {
+                    SyncAttribute("id", .int32)
+                    SyncAttribute("name", .int64)
                 }
             }
             await #expect(throws: SQLSchemaError.narrowedType(entity: "User", attribute: "name")) {
@@ -169,7 +169,7 @@ struct PostgresMigrationTests {
                 try await PostgresStore(try after(), at: database.url, options: options)
             }
             let store = try await PostgresStore(try before(), at: database.url)
-            #expect(try await store.count(StoreQuery("User", where: Key("notes.@count") == 1)) == 1)
+            #expect(try await store.count(StoreQuery("User", where: PropertyPath("notes.@count") == 1)) == 1)
         }
     }
 
@@ -193,16 +193,16 @@ struct PostgresMigrationTests {
                 CREATE TABLE notes (row_number bigint PRIMARY KEY, id bigint, author bigint);
                 INSERT INTO notes VALUES (5, 7, 1)
                 """)
-            let model = try Model {
-                Entity("User", identity: "id") {
-                    Attribute("id", .int64)
-                    Attribute("name", .string)
-                    Attribute("made", .date)
-                    Relationship("notes", toMany: "Note", inverse: "user")
+            let model = try DataModel {
+                SyncEntity("User", identity: "id") {
+                    SyncAttribute("id", .int64)
+                    SyncAttribute("name", .string)
+                    SyncAttribute("made", .date)
+                    SyncRelationship("notes", toMany: "Note", inverse: "user")
                 }
-                Entity("Note", identity: "id") {
-                    Attribute("id", .int64)
-                    Relationship("user", toOne: "User", inverse: "notes")
+                SyncEntity("Note", identity: "id") {
+                    SyncAttribute("id", .int64)
+                    SyncRelationship("user", toOne: "User", inverse: "notes")
                 }
             }
             var options = PostgresStore.Options()

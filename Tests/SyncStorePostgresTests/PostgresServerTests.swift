@@ -1,8 +1,8 @@
 #if Postgres
 import Foundation
-import PostgresTestSupport
+import OneWayPostgresTestSupport
 import SyncStorePostgres
-import TestSupport
+import OneWayTestSupport
 import Testing
 
 /// The server that the other tests rely on, and what a connection sees of its faults.

@@ -1,6 +1,6 @@
 #if Postgres
 import Foundation
-import PostgresTestSupport
+import OneWayPostgresTestSupport
 import SyncModel
 import SyncStore
 import SyncStorePostgres
@@ -35,19 +35,19 @@ struct PostgresStoreTests {
 
     @Test func columnsAreOfNaturalTypes() async throws {
         try await SharedPostgres.withDatabase { database in
-            let model = try Model {
-                Entity("Thing", identity: "id") {
-                    Attribute("id", .int64)
-                    Attribute("small", .int16)
-                    Attribute("medium", .int32)
-                    Attribute("real", .double)
-                    Attribute("exact", .decimal)
-                    Attribute("name", .string)
-                    Attribute("flag", .bool)
-                    Attribute("at", .date)
-                    Attribute("bytes", .binary)
-                    Attribute("uuid", .uuid)
-                    Relationship("parent", toOne: "Thing")
+            let model = try DataModel {
+                SyncEntity("Thing", identity: "id") {
+                    SyncAttribute("id", .int64)
+                    SyncAttribute("small", .int16)
+                    SyncAttribute("medium", .int32)
+                    SyncAttribute("real", .double)
+                    SyncAttribute("exact", .decimal)
+                    SyncAttribute("name", .string)
+                    SyncAttribute("flag", .bool)
+                    SyncAttribute("at", .date)
+                    SyncAttribute("bytes", .binary)
+                    SyncAttribute("uuid", .uuid)
+                    SyncRelationship("parent", toOne: "Thing")
                 }
             }
             _ = try await PostgresStore(model, at: database.url)
@@ -122,7 +122,7 @@ struct PostgresStoreTests {
                 var links = LinkBatch(staff, mode: .replace)
                 for (place, row) in rows.enumerated() { links.append(row, to: [rows[(place + 1) % size]]) }
                 _ = try await transaction.link(links)
-                _ = try await transaction.remove(StoreQuery("User", where: Key("id") > size))
+                _ = try await transaction.remove(StoreQuery("User", where: PropertyPath("id") > size))
             }
             counts.append(try server.statementCount() - before)
         }
@@ -162,7 +162,9 @@ struct PostgresStoreTests {
 
     @Test func aMomentThatPostgreSQLDoesNotKnowIsRefused() async throws {
         try await SharedPostgres.withSchemas { schemas in
-            let model = try Model { Entity("Event", attributes: [Attribute("at", .date)], relationships: []) }
+            let model = try DataModel {
+                SyncEntity("Event", attributes: [SyncAttribute("at", .date)], relationships: [])
+            }
             let store = try await PostgresStore(model, at: schemas.url, options: schemas.emptyStore())
             var batch = RecordBatch(of: try model.layout(of: "Event"))
             batch.beginRecord()
@@ -174,7 +176,8 @@ struct PostgresStoreTests {
                     _ = try await $0.merge(records, handles: nil, links: nil, policy: MergePolicy())
                 }
             }
-            let before = StoreQuery("Event", where: .comparison(Key("at"), .less, .date(Timestamp(microseconds: .min))))
+            let before = StoreQuery(
+                "Event", where: .comparison(PropertyPath("at"), .less, .date(Timestamp(microseconds: .min))))
             #expect(try await store.count(before) == 0)
         }
     }

@@ -1,10 +1,10 @@
 #if Postgres
 import Foundation
 import OneWaySynchronizer
-import PostgresTestSupport
+import OneWayPostgresTestSupport
 import SyncStorePostgres
 import SyncStoreSQL
-import TestSupport
+import OneWayTestSupport
 import Testing
 
 /// Passes whose items are downloaded by workers, all in this process.

@@ -5,13 +5,13 @@ import SyncStorePostgres
 
 /// What tests of stores in PostgreSQL are about: users with a name, and their friends.
 enum PostgresWorld {
-    static func model() throws -> Model {
-        try Model {
-            Entity("User", identity: "id") {
-                Attribute("id", .int64)
-                Attribute("name", .string)
-                Relationship("boss", toOne: "User", inverse: "staff")
-                Relationship("staff", toMany: "User", inverse: "boss")
+    static func model() throws -> DataModel {
+        try DataModel {
+            SyncEntity("User", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncAttribute("name", .string)
+                SyncRelationship("boss", toOne: "User", inverse: "staff")
+                SyncRelationship("staff", toMany: "User", inverse: "boss")
             }
         }
     }

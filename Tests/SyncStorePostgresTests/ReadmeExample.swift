@@ -1,7 +1,7 @@
 #if Postgres
 import OneWaySynchronizer
 import SyncStorePostgres
-import TestSupport
+import OneWayTestSupport
 import Testing
 
 /// What the README shows of many hosts.

@@ -10,17 +10,17 @@ import Testing
     private let postgresSchema: SQLSchema
 
     init() throws {
-        let model = try Model {
-            Entity("Person", identity: "id") {
-                Attribute("id", .int64)
-                Attribute("name", .string)
-                Attribute("born", .date)
-                Relationship("boss", toOne: "Person", inverse: "staff")
-                Relationship("staff", toMany: "Person", ordered: true, inverse: "boss", deleteRule: .deny)
-                Relationship("tags", toMany: "Tag", ordered: true, deleteRule: .cascade)
+        let model = try DataModel {
+            SyncEntity("Person", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncAttribute("name", .string)
+                SyncAttribute("born", .date)
+                SyncRelationship("boss", toOne: "Person", inverse: "staff")
+                SyncRelationship("staff", toMany: "Person", ordered: true, inverse: "boss", deleteRule: .deny)
+                SyncRelationship("tags", toMany: "Tag", ordered: true, deleteRule: .cascade)
             }
-            Entity("Employee", parent: "Person") { Attribute("salary", .decimal) }
-            Entity("Tag", identity: "name") { Attribute("name", .string) }
+            SyncEntity("Employee", parent: "Person") { SyncAttribute("salary", .decimal) }
+            SyncEntity("Tag", identity: "name") { SyncAttribute("name", .string) }
         }
         let naming = SQLNaming(tables: ["Tag": "labels"], columns: ["Person.name": "full name"])
         schema = SQLSchema(model, naming: naming)

@@ -3,7 +3,7 @@ import JSONMapper
 import StoreSync
 import SyncModel
 import SyncStoreSQLite
-import TestSupport
+import OneWayTestSupport
 import Testing
 
 private let command = ["/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"]
@@ -17,19 +17,19 @@ struct CommandLineTests {
         let folder = try TemporaryDirectory()
         let path = folder.url.appending(path: "store.sqlite").path
         let mapper = try RecordMapper(
-            try Model {
-                Entity("User") {
-                    Attribute("id", .int64)
-                    Attribute("name", .string)
-                    Attribute("birthday", .date)
-                    Relationship("notes", toMany: "Note", inverse: "user")
-                    Relationship("tags", toMany: "Tag", ordered: true)
+            try DataModel {
+                SyncEntity("User") {
+                    SyncAttribute("id", .int64)
+                    SyncAttribute("name", .string)
+                    SyncAttribute("birthday", .date)
+                    SyncRelationship("notes", toMany: "Note", inverse: "user")
+                    SyncRelationship("tags", toMany: "Tag", ordered: true)
                 }
-                Entity("Note") {
-                    Attribute("id", .int64)
-                    Relationship("user", toOne: "User", inverse: "notes")
+                SyncEntity("Note") {
+                    SyncAttribute("id", .int64)
+                    SyncRelationship("user", toOne: "User", inverse: "notes")
                 }
-                Entity("Tag", identity: "name") { Attribute("name", .string) }
+                SyncEntity("Tag", identity: "name") { SyncAttribute("name", .string) }
             })
         let store = try JSONStore(try await SQLiteStore(mapper.model, at: .file(path)), mapper: mapper)
         let json = """

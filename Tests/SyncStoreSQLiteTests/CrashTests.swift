@@ -2,7 +2,7 @@ import Foundation
 import SyncModel
 import SyncStore
 import TestChild
-import TestSupport
+import OneWayTestSupport
 import Testing
 
 @testable import SyncStoreSQLite

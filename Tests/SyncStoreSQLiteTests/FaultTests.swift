@@ -3,7 +3,7 @@ import SyncModel
 import SyncStore
 import SyncStoreSQL
 import SyncStoreSQLite
-import TestSupport
+import OneWayTestSupport
 import Testing
 
 @Suite struct FaultTests {
@@ -53,24 +53,24 @@ import Testing
     @Test func aChangedModelKeepsTheData() async throws {
         let before = try await SQLiteStore(model(), at: .file(path))
         try await fill(before, 0..<3, nameLength: 5)
-        let changed = try Model {
-            Entity("Person", identity: "id", formerName: "User") {
-                Attribute("id", .int64)
-                Attribute("fullName", .string, formerName: "name")
-                Attribute("age", .int16, default: 7)
+        let changed = try DataModel {
+            SyncEntity("Person", identity: "id", formerName: "User") {
+                SyncAttribute("id", .int64)
+                SyncAttribute("fullName", .string, formerName: "name")
+                SyncAttribute("age", .int16, default: 7)
             }
         }
         let after = try await SQLiteStore(changed, at: .file(path))
-        let query = StoreQuery("Person", where: Key("fullName") == "nnnnn" && Key("age") == 7)
+        let query = StoreQuery("Person", where: PropertyPath("fullName") == "nnnnn" && PropertyPath("age") == 7)
         #expect(try await after.read { try await $0.count(query) } == 3)
     }
 
     @Test func aChangeThatLosesValuesIsRefused() async throws {
         _ = try await SQLiteStore(model(), at: .file(path))
-        let narrowed = try Model {
-            Entity("User", identity: "id") {
-                Attribute("id", .int16)
-                Attribute("name", .string)
+        let narrowed = try DataModel {
+            SyncEntity("User", identity: "id") {
+                SyncAttribute("id", .int16)
+                SyncAttribute("name", .string)
             }
         }
         await #expect(throws: SQLSchemaError.narrowedType(entity: "User", attribute: "id")) {
@@ -79,11 +79,11 @@ import Testing
         _ = try await SQLiteStore(model(), at: .file(path))
     }
 
-    private func model() throws -> Model {
-        try Model {
-            Entity("User", identity: "id") {
-                Attribute("id", .int64)
-                Attribute("name", .string)
+    private func model() throws -> DataModel {
+        try DataModel {
+            SyncEntity("User", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncAttribute("name", .string)
             }
         }
     }

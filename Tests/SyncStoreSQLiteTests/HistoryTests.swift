@@ -3,7 +3,7 @@ import JSONMapper
 import StoreSync
 import SyncModel
 import SyncStore
-import TestSupport
+import OneWayTestSupport
 import Testing
 
 @testable import SyncStoreSQLite
@@ -20,7 +20,7 @@ import Testing
     }
 
     private func store(_ history: SyncHistory) async throws -> JSONStore {
-        let model = try Model { Entity("User") { Attribute("id", .int64) } }.adding([SyncHistory.entity])
+        let model = try DataModel { SyncEntity("User") { SyncAttribute("id", .int64) } }.adding([SyncHistory.entity])
         let mapper = try RecordMapper(model)
         return try JSONStore(try await SQLiteStore(mapper.model, at: .file(file)), mapper: mapper, history: history)
     }

@@ -1,6 +1,6 @@
 #if os(macOS) || os(Linux)
 import Foundation
-import TestSupport
+import OneWayTestSupport
 import Testing
 
 /// Processes that compete for the lease on a file, and are killed in the middle.

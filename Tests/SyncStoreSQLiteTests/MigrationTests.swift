@@ -4,7 +4,7 @@ import StoreSync
 import SyncModel
 import SyncStore
 import SyncStoreSQL
-import TestSupport
+import OneWayTestSupport
 import Testing
 
 @testable import SyncStoreSQLite
@@ -35,7 +35,7 @@ import Testing
         let select = """
             SELECT sql FROM sqlite_master WHERE name IN ('mine', 'names', 'log', 'noted', 'away', 'elsewhere') ORDER BY sql
             """
-        let store = try await open(Self.people { Relationship("boss", toOne: "Person") })
+        let store = try await open(Self.people { SyncRelationship("boss", toOne: "Person") })
         #expect(try SQLiteConnection.texts(select, at: path) == others.sorted())
         try await sync(#"[{"id":1,"name":"a"},{"id":2}]"#, into: store)
         #expect(try SQLiteConnection.texts("SELECT CAST(id AS TEXT) FROM log", at: path) == ["2"])
@@ -45,7 +45,7 @@ import Testing
         try await fill(Self.people(), #"[{"id":1,"name":"a"}]"#)
         _ = try SQLiteConnection.texts("CREATE INDEX mine ON Person (name)", at: path)
         try await expectRefusal(.unfitForeignObject(name: "mine", reason: "no such column: name")) {
-            try Model { Entity("Person", identity: "id") { Attribute("id", .int64) } }
+            try DataModel { SyncEntity("Person", identity: "id") { SyncAttribute("id", .int64) } }
         }
     }
 
@@ -55,9 +55,9 @@ import Testing
         try await fill(Self.people(), #"[{"id":1,"name":"a"},{"id":2}]"#)
         let store = try await open(
             Self.people {
-                Relationship("boss", toOne: "Person", inverse: "staff")
-                Relationship("staff", toMany: "Person", ordered: true, inverse: "boss")
-                Relationship("friends", toMany: "Person", inverse: "friends")
+                SyncRelationship("boss", toOne: "Person", inverse: "staff")
+                SyncRelationship("staff", toMany: "Person", ordered: true, inverse: "boss")
+                SyncRelationship("friends", toMany: "Person", inverse: "friends")
             })
         let nowhere = "boss = null and staff.@count = 0 and friends.@count = 0"
         #expect(try await rows(store, where: nowhere) == [1, 2])
@@ -67,8 +67,8 @@ import Testing
 
     @Test func droppedRelationshipsTakeTheirColumnsAndTablesWithThem() async throws {
         let before = try Self.people {
-            Relationship("boss", toOne: "Person")
-            Relationship("friends", toMany: "Person")
+            SyncRelationship("boss", toOne: "Person")
+            SyncRelationship("friends", toMany: "Person")
         }
         try await fill(before, #"[{"id":1},{"id":2,"boss_id":1,"friends_ids":[1]}]"#)
         #expect(try tables() == ["Person", "Person_friends"])
@@ -80,52 +80,53 @@ import Testing
 
     @Test func renamedRelationshipsKeepTheirLinks() async throws {
         let before = try Self.people {
-            Relationship("boss", toOne: "Person", inverse: "staff")
-            Relationship("staff", toMany: "Person", inverse: "boss")
-            Relationship("friends", toMany: "Person", ordered: true)
+            SyncRelationship("boss", toOne: "Person", inverse: "staff")
+            SyncRelationship("staff", toMany: "Person", inverse: "boss")
+            SyncRelationship("friends", toMany: "Person", ordered: true)
         }
         try await fill(before, #"[{"id":1},{"id":2,"boss_id":1,"friends_ids":[3,1]},{"id":3}]"#)
         let store = try await open(
             Self.people {
-                Relationship("leader", toOne: "Person", inverse: "team", formerName: "boss")
-                Relationship("team", toMany: "Person", inverse: "leader", formerName: "staff")
-                Relationship("mates", toMany: "Person", ordered: true, formerName: "friends")
+                SyncRelationship("leader", toOne: "Person", inverse: "team", formerName: "boss")
+                SyncRelationship("team", toMany: "Person", inverse: "leader", formerName: "staff")
+                SyncRelationship("mates", toMany: "Person", ordered: true, formerName: "friends")
             })
         #expect(try await rows(store, where: "leader.id = 1") == [2])
-        let stored = try await store.store.records(StoreQuery("Person", where: Key("id") == 2), with: ["mates"])
+        let stored = try await store.store.records(
+            StoreQuery("Person", where: PropertyPath("id") == 2), with: ["mates"])
         #expect(stored.first?.record[related: "mates"] == .many([.identity(3), .identity(1)]))
         #expect(try tables() == ["Person", "Person_mates"])
     }
 
     @Test(arguments: [
-        Relationship("other", toMany: "Person"), Relationship("other", toMany: "Person", ordered: true),
+        SyncRelationship("other", toMany: "Person"), SyncRelationship("other", toMany: "Person", ordered: true),
     ])
-    func aRelationshipOfAnotherKindIsRefused(relationship: Relationship) async throws {
-        try await fill(Self.people { Relationship("other", toOne: "Person") }, #"[{"id":1,"other_id":1}]"#)
+    func aRelationshipOfAnotherKindIsRefused(relationship: SyncRelationship) async throws {
+        try await fill(Self.people { SyncRelationship("other", toOne: "Person") }, #"[{"id":1,"other_id":1}]"#)
         try await expectRefusal(.changedRelationship(entity: "Person", relationship: "other")) {
             try Self.people { relationship }
         }
     }
 
     @Test func aRelationshipThatLeadsElsewhereIsRefused() async throws {
-        let tag = Entity("Tag", identity: "id") { Attribute("id", .int64) }
-        let before = try Self.people(with: [tag]) { Relationship("other", toOne: "Person") }
+        let tag = SyncEntity("Tag", identity: "id") { SyncAttribute("id", .int64) }
+        let before = try Self.people(with: [tag]) { SyncRelationship("other", toOne: "Person") }
         try await fill(before, #"[{"id":1,"other_id":1}]"#)
         try await expectRefusal(.changedRelationship(entity: "Person", relationship: "other")) {
-            try Self.people(with: [tag]) { Relationship("other", toOne: "Tag") }
+            try Self.people(with: [tag]) { SyncRelationship("other", toOne: "Tag") }
         }
     }
 
     @Test func aRelationshipIsOrderedFromThenOn() async throws {
         try await fill(
-            Self.people { Relationship("friends", toMany: "Person") },
+            Self.people { SyncRelationship("friends", toMany: "Person") },
             #"[{"id":1,"friends_ids":[2,3]},{"id":2},{"id":3}]"#)
-        let store = try await open(Self.people { Relationship("friends", toMany: "Person", ordered: true) })
+        let store = try await open(Self.people { SyncRelationship("friends", toMany: "Person", ordered: true) })
         let names = ["friends"]
-        let found = try await store.store.records(StoreQuery("Person", where: Key("id") == 1), with: names)
+        let found = try await store.store.records(StoreQuery("Person", where: PropertyPath("id") == 1), with: names)
         #expect(Set(found.first?.record[related: "friends"]?.keys ?? []) == [.identity(2), .identity(3)])
         try await sync(#"[{"id":1,"friends_ids":[3,2]},{"id":2},{"id":3}]"#, into: store)
-        let then = try await store.store.records(StoreQuery("Person", where: Key("id") == 1), with: names)
+        let then = try await store.store.records(StoreQuery("Person", where: PropertyPath("id") == 1), with: names)
         #expect(then.first?.record[related: "friends"] == .many([.identity(3), .identity(2)]))
     }
 
@@ -133,12 +134,12 @@ import Testing
 
     @Test func aFamilyIsMadeAndGivenUp() async throws {
         try await fill(Self.people(), #"[{"id":1,"name":"a"}]"#)
-        let employee = Entity("Employee", parent: "Person") { Attribute("salary", .double, default: 10.0) }
+        let employee = SyncEntity("Employee", parent: "Person") { SyncAttribute("salary", .double, default: 10.0) }
         let store = try await open(Self.people(with: [employee]))
         #expect(try columns("Person") == ["_id", "_entity", "id", "name", "salary"])
         try await sync(#"[{"id":2,"salary":5},{"id":3}]"#, entity: "Employee", into: store)
         #expect(try await rows(store) == [1, 2, 3])
-        #expect(try await store.store.count(StoreQuery("Employee", where: Key("salary") == 10.0)) == 1)
+        #expect(try await store.store.count(StoreQuery("Employee", where: PropertyPath("salary") == 10.0)) == 1)
         // Its objects go with it.
         let narrowed = try await open(Self.people())
         #expect(try await rows(narrowed) == [1])
@@ -146,22 +147,22 @@ import Testing
     }
 
     @Test func anAttributeOfASubEntityComesAndGoes() async throws {
-        let plain = Entity("Employee", parent: "Person") {}
+        let plain = SyncEntity("Employee", parent: "Person") {}
         try await fill(Self.people(with: [plain]), #"[{"id":1}]"#)
         try await fill(Self.people(with: [plain]), #"[{"id":2}]"#, entity: "Employee", operations: [.insert])
-        let paid = Entity("Employee", parent: "Person") { Attribute("salary", .int32, default: 7) }
+        let paid = SyncEntity("Employee", parent: "Person") { SyncAttribute("salary", .int32, default: 7) }
         let store = try await open(Self.people(with: [paid]))
-        #expect(try await store.store.count(StoreQuery("Employee", where: Key("salary") == 7)) == 1)
+        #expect(try await store.store.count(StoreQuery("Employee", where: PropertyPath("salary") == 7)) == 1)
         #expect(try SQLiteConnection.count("Person WHERE salary IS NULL", at: path) == 1)
         _ = try await open(Self.people(with: [plain]))
         #expect(try columns("Person") == ["_id", "_entity", "id", "name"])
     }
 
     @Test func whatLedToADroppedEntityLeadsNowhere() async throws {
-        let tag = Entity("Tag", identity: "id") { Attribute("id", .int64) }
+        let tag = SyncEntity("Tag", identity: "id") { SyncAttribute("id", .int64) }
         let before = try Self.people(with: [tag]) {
-            Relationship("tag", toOne: "Tag")
-            Relationship("tags", toMany: "Tag")
+            SyncRelationship("tag", toOne: "Tag")
+            SyncRelationship("tags", toMany: "Tag")
         }
         try await fill(before, #"[{"id":1,"tag":{"id":5},"tags":[{"id":6}]}]"#)
         let store = try await open(Self.people())
@@ -170,26 +171,26 @@ import Testing
     }
 
     @Test func anEntityThatMovesToAnotherFamilyIsRefused() async throws {
-        let free = Entity("Robot", identity: "id") { Attribute("id", .int64) }
+        let free = SyncEntity("Robot", identity: "id") { SyncAttribute("id", .int64) }
         try await fill(Self.people(with: [free]), "[]")
         try await expectRefusal(.movedEntity(entity: "Robot")) {
-            try Self.people(with: [Entity("Robot", parent: "Person") {}])
+            try Self.people(with: [SyncEntity("Robot", parent: "Person") {}])
         }
     }
 
     // MARK: Types
 
     @Test(arguments: [
-        (AttributeType.int16, AttributeType.int64, "7", Value.int(7)), (.int32, .int64, "7", .int(7)),
+        (AttributeType.int16, AttributeType.int64, "7", AttributeValue.int(7)), (.int32, .int64, "7", .int(7)),
         (.int16, .double, "7", .double(7)), (.int32, .double, "-7", .double(-7)),
         (.float, .double, "0.5", .double(0.5)),
         (.int64, .decimal, "9007199254740993", .decimal(Decimal(9_007_199_254_740_993))),
         (.uri, .string, #""http://a/b""#, .string("http://a/b")),
         (.uuid, .string, #""6f9619ff-8b86-d011-b42d-00c04fc964ff""#, .string("6F9619FF-8B86-D011-B42D-00C04FC964FF")),
     ])
-    func aWiderTypeTakesOver(from: AttributeType, to: AttributeType, json: String, value: Value) async throws {
-        func model(_ type: AttributeType) throws -> Model {
-            try Self.people(attributes: [Attribute("extra", type)])
+    func aWiderTypeTakesOver(from: AttributeType, to: AttributeType, json: String, value: AttributeValue) async throws {
+        func model(_ type: AttributeType) throws -> DataModel {
+            try Self.people(attributes: [SyncAttribute("extra", type)])
         }
         try await fill(model(from), #"[{"id":1,"extra":\#(json)},{"id":2}]"#)
         let store = try await open(model(to))
@@ -206,9 +207,9 @@ import Testing
         (.string, .uuid),
     ])
     func aNarrowerTypeIsRefused(from: AttributeType, to: AttributeType) async throws {
-        try await fill(Self.people(attributes: [Attribute("extra", from)]), #"[{"id":1}]"#)
+        try await fill(Self.people(attributes: [SyncAttribute("extra", from)]), #"[{"id":1}]"#)
         try await expectRefusal(.narrowedType(entity: "Person", attribute: "extra")) {
-            try Self.people(attributes: [Attribute("extra", to)])
+            try Self.people(attributes: [SyncAttribute("extra", to)])
         }
     }
 
@@ -225,7 +226,7 @@ import Testing
         options.naming = SQLNaming(
             tables: ["Person": "people"], columns: ["Person.name": "full_name", "Person.boss": "boss_id"],
             rowColumn: "rowid")
-        let model = try Self.people { Relationship("boss", toOne: "Person") }
+        let model = try Self.people { SyncRelationship("boss", toOne: "Person") }
         let store = try await open(model, options)
         #expect(try await rows(store, where: "boss.id = 1") == [2])
         let result = try await sync(
@@ -248,25 +249,25 @@ import Testing
 
     /// People, and what is added to them.
     private static func people(
-        with others: [Entity] = [], attributes: [Attribute] = [],
+        with others: [SyncEntity] = [], attributes: [SyncAttribute] = [],
         @ModelBuilder<EntityProperty> _ properties: () -> [EntityProperty] = { [] }
-    ) throws -> Model {
-        var person = Entity("Person", identity: "id") {
-            Attribute("id", .int64)
-            Attribute("name", .string)
+    ) throws -> DataModel {
+        var person = SyncEntity("Person", identity: "id") {
+            SyncAttribute("id", .int64)
+            SyncAttribute("name", .string)
             for property in properties() { property }
         }
         person.attributes += attributes
-        return try Model([person] + others)
+        return try DataModel([person] + others)
     }
 
-    private func open(_ model: Model, _ options: SQLiteStore.Options = .init()) async throws -> JSONStore {
+    private func open(_ model: DataModel, _ options: SQLiteStore.Options = .init()) async throws -> JSONStore {
         let mapper = try RecordMapper(model)
         return try JSONStore(try await SQLiteStore(mapper.model, at: .file(path), options: options), mapper: mapper)
     }
 
     private func fill(
-        _ model: Model, _ json: String, entity: String = "Person", operations: SyncOperations = .all
+        _ model: DataModel, _ json: String, entity: String = "Person", operations: SyncOperations = .all
     ) async throws {
         try await open(model).sync(
             .bytes(Array(json.utf8)), into: entity, options: StoreSyncOptions(operations: operations))
@@ -299,7 +300,7 @@ import Testing
     }
 
     /// A model that does not fit, and leaves the file as it was.
-    private func expectRefusal(_ error: SQLSchemaError, _ model: () throws -> Model) async throws {
+    private func expectRefusal(_ error: SQLSchemaError, _ model: () throws -> DataModel) async throws {
         let model = try model()
         let before = try SQLiteConnection.texts("SELECT quote(sql) FROM sqlite_master", at: path)
         await #expect(throws: error) { try await open(model) }
@@ -322,7 +323,7 @@ extension SQLiteConnection {
     }
 }
 
-extension Value {
+extension AttributeValue {
     /// A text as JSON.
     fileprivate var quoted: String {
         if case .string(let text) = self { "\"\(text)\"" } else { "null" }

@@ -1,7 +1,7 @@
 import Foundation
 import SyncModel
 import SyncStore
-import TestSupport
+import OneWayTestSupport
 import Testing
 
 @testable import SyncStoreSQLite
@@ -15,10 +15,10 @@ import Testing
     init() async throws {
         folder = try TemporaryDirectory()
         path = folder.url.appending(path: "store.sqlite").path
-        let model = try Model {
-            Entity("User", identity: "id") {
-                Attribute("id", .int64)
-                Attribute("name", .string)
+        let model = try DataModel {
+            SyncEntity("User", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncAttribute("name", .string)
             }
         }
         store = try await SQLiteStore(model, at: .file(path))
@@ -58,7 +58,7 @@ import Testing
         let task = Task {
             try await store.read { reader in
                 gate.open()
-                return try await reader.count(StoreQuery("User", where: Key("id") == 1))
+                return try await reader.count(StoreQuery("User", where: PropertyPath("id") == 1))
             }
         }
         try await gate.pass()
@@ -96,7 +96,9 @@ import Testing
             let other = Task {
                 try await store.transaction { transaction in
                     _ = try await transaction.insert(record(Int64(round)))
-                    for _ in 0..<5 { _ = try await transaction.count(StoreQuery("User", where: Key("name") != "x")) }
+                    for _ in 0..<5 {
+                        _ = try await transaction.count(StoreQuery("User", where: PropertyPath("name") != "x"))
+                    }
                 }
             }
             for _ in 0..<(round % 20) { await Task.yield() }
@@ -104,7 +106,7 @@ import Testing
             _ = await cancelled.result
             try await other.value
         }
-        #expect(try await store.count(StoreQuery("User", where: Key("id") < 1000)) == 100)
+        #expect(try await store.count(StoreQuery("User", where: PropertyPath("id") < 1000)) == 100)
     }
 
     private func connection() throws -> SQLiteConnection {

@@ -1,6 +1,6 @@
 import Foundation
 import SyncStoreSQL
-import TestSupport
+import OneWayTestSupport
 import Testing
 
 @testable import SyncStoreSQLite

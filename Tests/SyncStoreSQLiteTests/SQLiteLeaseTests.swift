@@ -1,6 +1,6 @@
 import Foundation
 import OneWaySynchronizer
-import TestSupport
+import OneWayTestSupport
 import Testing
 
 @testable import SyncStoreSQLite

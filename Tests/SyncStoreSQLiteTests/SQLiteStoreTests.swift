@@ -4,7 +4,7 @@ import SyncModel
 import SyncStoreSQL
 import SyncStoreSQLite
 import SyncStoreTesting
-import TestSupport
+import OneWayTestSupport
 import Testing
 
 @Suite struct SQLiteStoreTests {

@@ -1,40 +1,40 @@
+import SyncBase
 // The system's SQLite of Apple's platforms lets nobody watch connections that others open.
 #if !canImport(Darwin)
-import CSQLite
+import COneWaySQLite
 import Foundation
 import JSONMapper
 import StoreSync
-import Synchronization
 import SyncModel
 import SyncStore
 import SyncStoreSQLite
-import TestSupport
+import OneWayTestSupport
 import Testing
 
 /// How many statements syncs run, each counted when it starts; what a statement starts itself is a part of it.
 @Suite struct StatementCountTests {
     /// Parents with children, with objects that they share, and with one that others may have as well.
     private static let model = Result {
-        try Model {
-            Entity("User", identity: "id") {
-                Attribute("id", .int64)
-                Attribute("age", .int64)
-                Relationship("notes", toMany: "Note", inverse: "user", deleteRule: .cascade)
-                Relationship("tags", toMany: "Tag", ordered: true, inverse: "users")
-                Relationship("company", toOne: "Company", inverse: "users")
+        try DataModel {
+            SyncEntity("User", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncAttribute("age", .int64)
+                SyncRelationship("notes", toMany: "Note", inverse: "user", deleteRule: .cascade)
+                SyncRelationship("tags", toMany: "Tag", ordered: true, inverse: "users")
+                SyncRelationship("company", toOne: "Company", inverse: "users")
             }
-            Entity("Note", identity: "id") {
-                Attribute("id", .int64)
-                Attribute("text", .string)
-                Relationship("user", toOne: "User", inverse: "notes")
+            SyncEntity("Note", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncAttribute("text", .string)
+                SyncRelationship("user", toOne: "User", inverse: "notes")
             }
-            Entity("Tag", identity: "name") {
-                Attribute("name", .string)
-                Relationship("users", toMany: "User", inverse: "tags")
+            SyncEntity("Tag", identity: "name") {
+                SyncAttribute("name", .string)
+                SyncRelationship("users", toMany: "User", inverse: "tags")
             }
-            Entity("Company", identity: "id") {
-                Attribute("id", .int64)
-                Relationship("users", toMany: "User", inverse: "company")
+            SyncEntity("Company", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncRelationship("users", toMany: "User", inverse: "company")
             }
         }
     }
@@ -87,7 +87,7 @@ private struct StatementCounter {
     private let path: String
 
     /// By file.
-    private static let counts = Mutex<[String: Int]>([:])
+    private static let counts = Locked<[String: Int]>([:])
 
     /// Has every connection that is opened from now on report its statements.
     private static let isWatching: Bool = {

@@ -1,7 +1,7 @@
 import SyncModel
 import SyncStore
 import SyncStoreTesting
-import TestSupport
+import OneWayTestSupport
 import Testing
 
 @Suite struct ObservedStoreTests {
@@ -9,12 +9,12 @@ import Testing
     private let layout: EntityLayout
 
     init() throws {
-        let model = try Model {
-            Entity("Thing", identity: "id") {
-                Attribute("id", .int64)
-                Attribute("name", .string)
-                Relationship("parts", toMany: "Thing", inverse: "whole", deleteRule: .cascade)
-                Relationship("whole", toOne: "Thing", inverse: "parts")
+        let model = try DataModel {
+            SyncEntity("Thing", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncAttribute("name", .string)
+                SyncRelationship("parts", toMany: "Thing", inverse: "whole", deleteRule: .cascade)
+                SyncRelationship("whole", toOne: "Thing", inverse: "parts")
             }
         }
         store = ObservedStore(MemoryStore(model))
@@ -142,7 +142,7 @@ import Testing
     }
 
     /// Names by key.
-    private func state() async throws -> [RecordKey: Value] {
+    private func state() async throws -> [RecordKey: AttributeValue] {
         let records = try await store.records(StoreQuery("Thing"))
         return Dictionary(uniqueKeysWithValues: records.map { ($0.key, $0.record["name"]) })
     }
@@ -168,7 +168,7 @@ import Testing
 private struct Kept: Store {
     let base: ObservedStore
     let changes: ChangeSets
-    var model: Model { base.model }
+    var model: DataModel { base.model }
 
     init(_ base: ObservedStore, _ changes: ChangeSets) {
         self.base = base
@@ -222,7 +222,7 @@ private enum Step {
             if let new, try await row(new) != nil { return }
             record.record["id"] = new.map { .int($0) } ?? .null
             try await transaction.update(record.row, to: record.record)
-        case .remove(let id): try await transaction.remove(StoreQuery("Thing", where: Key("id") == id))
+        case .remove(let id): try await transaction.remove(StoreQuery("Thing", where: PropertyPath("id") == id))
         case .tie(let id, let others):
             guard let source = try await row(id), let relationship = layout.relationship("parts") else { return }
             var targets: [Int64] = []

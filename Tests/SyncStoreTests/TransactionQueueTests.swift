@@ -1,5 +1,5 @@
 import SyncStore
-import TestSupport
+import OneWayTestSupport
 import Testing
 
 @Suite struct TransactionQueueTests {

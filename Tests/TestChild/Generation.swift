@@ -23,17 +23,17 @@ package struct Generation: Sendable {
         self.nameLength = nameLength
     }
 
-    package static func model() throws -> Model {
-        try Model {
-            Entity("User", identity: "id") {
-                Attribute("id", .int64)
-                Attribute("name", .string)
-                Relationship("notes", toMany: "Note", inverse: "user", deleteRule: .cascade)
+    package static func model() throws -> DataModel {
+        try DataModel {
+            SyncEntity("User", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncAttribute("name", .string)
+                SyncRelationship("notes", toMany: "Note", inverse: "user", deleteRule: .cascade)
             }
-            Entity("Note", identity: "id") {
-                Attribute("id", .int64)
-                Attribute("text", .string)
-                Relationship("user", toOne: "User", inverse: "notes")
+            SyncEntity("Note", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncAttribute("text", .string)
+                SyncRelationship("user", toOne: "User", inverse: "notes")
             }
         }
     }

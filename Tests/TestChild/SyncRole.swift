@@ -16,7 +16,8 @@ enum SyncRole {
         let store = try JSONStore(try await SQLiteStore(mapper.model, at: .file(path)), mapper: mapper)
         TestChild.say("opened")
         let ids = numbers[0]...numbers[1]
-        let options = StoreSyncOptions(scope: Key("id") >= ids.lowerBound && Key("id") <= ids.upperBound)
+        let options = StoreSyncOptions(
+            scope: PropertyPath("id") >= ids.lowerBound && PropertyPath("id") <= ids.upperBound)
         let stop = numbers.count > 4 ? numbers[4] : nil
         var partCount = 0
         for number in numbers[2]...numbers[3] {

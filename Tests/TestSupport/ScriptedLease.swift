@@ -1,3 +1,4 @@
+import SyncBase
 package import OneWaySynchronizer
 
 /// A lease in memory that expires by a clock, whose keeper does what a test says. Several holders ask through one value.

@@ -1,3 +1,4 @@
+import SyncBase
 package import OneWaySynchronizer
 
 /// An item with a revision.

@@ -1,3 +1,4 @@
+import SyncBase
 import OneWaySynchronizer
 
 /// A value that tests can wait on: what the other doubles are made of, so that nothing ever sleeps.

@@ -1,3 +1,4 @@
+import SyncBase
 import OneWaySynchronizer
 
 /// Bytes between one task that brings them and one that takes them, a bounded number of them.

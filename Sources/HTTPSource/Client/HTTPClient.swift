@@ -1,3 +1,4 @@
+import SyncBase
 public import Foundation
 public import OneWaySynchronizer
 

@@ -1,3 +1,4 @@
+import SyncBase
 import OneWaySynchronizer
 
 /// Holds requests back: so many at once, so many a second.

@@ -1,3 +1,4 @@
+import SyncBase
 import OneWaySynchronizer
 
 #if canImport(FoundationNetworking)

@@ -1,18 +1,18 @@
+import SyncBase
 public import Foundation
-import Synchronization
 
 /// How dates are written.
 public struct DateFormat: Sendable {
     /// A formatter may be used by one thread at a time: the lock sees to that.
     private final class Pattern: Sendable {
-        private let formatter: Mutex<DateFormatter>
+        private let formatter: Locked<DateFormatter>
 
         init(_ pattern: String) {
             let formatter = DateFormatter()
             formatter.locale = Locale(identifier: "en_US_POSIX")
             formatter.timeZone = TimeZone(secondsFromGMT: 0)
             formatter.dateFormat = pattern
-            self.formatter = Mutex(formatter)
+            self.formatter = Locked(formatter)
         }
 
         func string(_ date: Date) -> String {

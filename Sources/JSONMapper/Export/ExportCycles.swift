@@ -19,7 +19,7 @@ struct ExportCycles: Sendable {
     private let edges: Set<Edge>
 
     /// - Parameter isExported: Whether an export follows a relationship at all.
-    init(in model: Model, where isExported: (RelationshipLayout) -> Bool) {
+    init(in model: DataModel, where isExported: (RelationshipLayout) -> Bool) {
         var successors: [Edge: [Edge]] = [:]
         for relationship in model.layouts.flatMap(\.relationships) where isExported(relationship) {
             guard successors[Edge(relationship)] == nil else { continue }

@@ -181,13 +181,13 @@ extension EntityLayout {
 
 extension JSONWriter {
     /// Writes a float, held as the double of the same worth, with as few digits as tell it from other floats.
-    fileprivate mutating func float(_ value: Value) throws {
+    fileprivate mutating func float(_ value: AttributeValue) throws {
         guard case .double(let number) = value else { return try self.value(value) }
         guard number.isFinite else { throw JSONError.nonFiniteNumber }
         raw(Float(number).description.utf8)
     }
 
-    fileprivate mutating func value(_ value: Value, dates format: DateFormat) throws {
+    fileprivate mutating func value(_ value: AttributeValue, dates format: DateFormat) throws {
         guard case .date(let moment) = value else { return try self.value(value) }
         switch format.kind {
         case .iso8601: date(milliseconds: moment.milliseconds)

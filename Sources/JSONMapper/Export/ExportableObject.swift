@@ -13,7 +13,7 @@ public protocol ExportableObject {
     var exportID: ExportID { get }
 
     /// The value at a slot of the entity.
-    func value(at slot: Int) -> Value
+    func value(at slot: Int) -> AttributeValue
 
     /// The objects that a relationship leads to, in their order where it is ordered: at most one for a to-one relationship. Nil
     /// where they are not known; the relationship is then left out.
@@ -27,7 +27,7 @@ extension Record: ExportableObject {
     public var exportID: RecordKey? { key }
 
     /// The value at a slot. The slot must exist.
-    public func value(at slot: Int) -> Value { values[slot] }
+    public func value(at slot: Int) -> AttributeValue { values[slot] }
 
     /// Nil: a record knows the keys of related objects, but not the objects.
     public func related(by relationship: RelationshipLayout) -> [Record]? { nil }

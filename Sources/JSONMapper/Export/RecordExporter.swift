@@ -30,7 +30,7 @@ public struct RecordExporter: Sendable {
     ///   - options: How objects are written.
     /// - Throws: `MappingError` where an attribute names a transformer that is not registered.
     public init(
-        _ model: Model, dialect: JSONDialect = .sync, transformers: JSONTransformers = JSONTransformers(),
+        _ model: DataModel, dialect: JSONDialect = .sync, transformers: JSONTransformers = JSONTransformers(),
         options: ExportOptions = ExportOptions()
     ) throws(MappingError) {
         let keys = model.layouts.map { EntityKeys($0, in: model, dialect: dialect) }

@@ -15,7 +15,7 @@ struct ModelDraft {
     private struct DraftEntity {
         let name: String
         var identity: [String] = []
-        var attributes: [Attribute] = []
+        var attributes: [SyncAttribute] = []
         var relationships: [DraftRelationship] = []
 
         func hasProperty(_ name: String) -> Bool {
@@ -46,21 +46,21 @@ struct ModelDraft {
     /// The model.
     ///
     /// - Throws: `ModelError`, which would be a mistake made here.
-    func model() throws(ModelError) -> Model {
-        try Model(
+    func model() throws(ModelError) -> DataModel {
+        try DataModel(
             entities.map { entity in
-                Entity(
+                SyncEntity(
                     entity.name, identity: entity.identity, attributes: entity.attributes,
                     relationships: entity.relationships.map(Self.relationship))
             })
     }
 
-    private static func relationship(_ draft: DraftRelationship) -> Relationship {
+    private static func relationship(_ draft: DraftRelationship) -> SyncRelationship {
         draft.isToMany
-            ? Relationship(
+            ? SyncRelationship(
                 draft.name, toMany: draft.destination, inverse: draft.inverse, deleteRule: draft.deleteRule,
                 userInfo: draft.userInfo)
-            : Relationship(
+            : SyncRelationship(
                 draft.name, toOne: draft.destination, inverse: draft.inverse, deleteRule: draft.deleteRule,
                 userInfo: draft.userInfo)
     }
@@ -102,7 +102,7 @@ struct ModelDraft {
                 continue
             }
             let isKey = place == key
-            var attribute = Attribute(
+            var attribute = SyncAttribute(
                 name, Self.type(of: property), optional: !isKey || property.valueCount < sketch.objectCount)
             if isKey {
                 draft.identity = [name]
@@ -131,7 +131,8 @@ struct ModelDraft {
     /// Annotates the attributes whose keys convention would not find, or would write otherwise.
     private func annotateKeys(of draft: inout DraftEntity, _ sketch: EntitySketch) {
         let attributes = sketch.properties.entries.filter { destination(of: $0) == nil }
-        guard let model = try? Model([Entity(draft.name, attributes: draft.attributes, relationships: [])]) else {
+        guard let model = try? DataModel([SyncEntity(draft.name, attributes: draft.attributes, relationships: [])])
+        else {
             return
         }
         let keys = EntityKeys(model.layouts[0], in: model)

@@ -230,7 +230,7 @@ extension ElementMapper {
     }
 
     /// Stores what a transformer made, converted by the rules of JSON where it is not of the attribute's type.
-    private mutating func store(_ value: Value, _ field: EntityMapping.Field, entry: Int) throws -> Bool {
+    private mutating func store(_ value: AttributeValue, _ field: EntityMapping.Field, entry: Int) throws -> Bool {
         if field.type.accepts(value) {
             group.records.setValue(value, at: field.slot)
             return true

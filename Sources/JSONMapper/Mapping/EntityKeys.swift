@@ -43,7 +43,7 @@ public struct EntityKeys: Sendable {
     ///   - layout: The entity, one of the model's.
     ///   - model: The model.
     ///   - dialect: Where the rules are taken from; Sync's by default.
-    public init(_ layout: EntityLayout, in model: Model, dialect: JSONDialect = .sync) {
+    public init(_ layout: EntityLayout, in model: DataModel, dialect: JSONDialect = .sync) {
         self.layout = layout
         self.dialect = dialect
         let lineage = Self.lineage(of: layout, in: model)
@@ -93,7 +93,7 @@ public struct EntityKeys: Sendable {
     static let remotePrimaryKey = "id"
 
     /// The entity and those it inherits from, the nearest first.
-    static func lineage(of layout: EntityLayout, in model: Model) -> [EntityLayout] {
+    static func lineage(of layout: EntityLayout, in model: DataModel) -> [EntityLayout] {
         Array(sequence(first: layout) { $0.parent.map { model.layouts[$0] } })
     }
 
@@ -124,7 +124,7 @@ public struct EntityKeys: Sendable {
     /// Words that an attribute of Core Data cannot be named, so that its name has the entity's before it.
     private static let reservedWords = ["type", "description", "signed"]
 
-    private static func syncKeys(_ attribute: Attribute, slot: Int, prefixes: [String]) -> AttributeKeys {
+    private static func syncKeys(_ attribute: SyncAttribute, slot: Int, prefixes: [String]) -> AttributeKeys {
         let name = attribute.name
         let custom = Annotation.remoteKey(attribute.userInfo)
         let reserved = reservedWords.first { word in
@@ -174,7 +174,7 @@ public struct EntityKeys: Sendable {
 
     // MARK: Groot
 
-    private static func grootKeys(slot: Int, attribute: Attribute) -> AttributeKeys {
+    private static func grootKeys(slot: Int, attribute: SyncAttribute) -> AttributeKeys {
         let path = Annotation.keyPath(attribute.userInfo).map(components)
         return AttributeKeys(
             attribute: attribute, slot: slot, customPath: path, spellings: path.map { [$0] } ?? [],

@@ -16,7 +16,7 @@ public enum JSONDialect: Hashable, Sendable, CaseIterable {
     /// identity adds nothing.
     ///
     /// - Throws: `ModelError` where an annotation names an attribute that does not exist.
-    public func identities(in model: Model) throws(ModelError) -> [String: [String]] {
+    public func identities(in model: DataModel) throws(ModelError) -> [String: [String]] {
         var result: [String: [String]] = [:]
         for layout in model.layouts {
             let lineage = EntityKeys.lineage(of: layout, in: model)
@@ -43,15 +43,15 @@ public enum JSONDialect: Hashable, Sendable, CaseIterable {
     /// outgrows its type would be lost, and its object with it.
     ///
     /// - Throws: `ModelError` where an annotation names an attribute that does not exist, or is transformable.
-    public func identified(_ model: Model) throws(ModelError) -> Model {
+    public func identified(_ model: DataModel) throws(ModelError) -> DataModel {
         let identified = try model.replacingIdentities(try identities(in: model))
         return self == .sync ? try identified.wideningIdentities() : identified
     }
 }
 
-extension Model {
+extension DataModel {
     /// The same model with 64 bits for whole numbers that are part of an identity.
-    fileprivate func wideningIdentities() throws(ModelError) -> Model {
+    fileprivate func wideningIdentities() throws(ModelError) -> DataModel {
         var wide: [String: Set<String>] = [:]
         for layout in layouts {
             let names = layout.identitySlots.map { layout.attributes[$0] }.filter(\.type.isInteger).map(\.name)
@@ -59,7 +59,7 @@ extension Model {
                 wide[declaring.name, default: []].formUnion(names)
             }
         }
-        return try Model(
+        return try DataModel(
             entities.map { entity in
                 var entity = entity
                 for index in entity.attributes.indices

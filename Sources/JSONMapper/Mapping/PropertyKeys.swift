@@ -3,7 +3,7 @@ public import SyncModel
 /// Under which keys of JSON an attribute is found and written, and what else its annotations say.
 public struct AttributeKeys: Sendable {
     /// The attribute.
-    public let attribute: Attribute
+    public let attribute: SyncAttribute
     /// Its place in the entity's attributes.
     public let slot: Int
     /// The key path that an annotation gives it, one key per level; nil where there is none.

@@ -9,7 +9,7 @@ public import SyncModel
 /// Everything that depends on the model alone is worked out when the mapper is made; it is a value that can be kept and shared.
 public struct RecordMapper: Sendable {
     /// The model, with the identities that the dialect finds in it: what a store for these records is made with.
-    public let model: Model
+    public let model: DataModel
     /// Where the rules for keys are taken from.
     public let dialect: JSONDialect
     /// What annotations refer to by name.
@@ -29,7 +29,7 @@ public struct RecordMapper: Sendable {
     ///   of none; `ModelError` where an annotation makes
     ///   an identity of what cannot be one.
     public init(
-        _ model: Model, dialect: JSONDialect = .sync, transformers: JSONTransformers = JSONTransformers(),
+        _ model: DataModel, dialect: JSONDialect = .sync, transformers: JSONTransformers = JSONTransformers(),
         contract: ValueContract? = nil, contracts: [String: ValueContract] = [:]
     ) throws {
         let identified = try dialect.identified(model)

@@ -10,9 +10,9 @@ public import SyncModel
 /// either side.
 public struct JSONTransformers: Sendable {
     /// Makes an attribute's value of a JSON value; nil is null.
-    public typealias Forward = @Sendable (JSONValue) throws -> Value?
+    public typealias Forward = @Sendable (JSONValue) throws -> AttributeValue?
     /// Makes a JSON value of an attribute's value; nil is null.
-    public typealias Reverse = @Sendable (Value) throws -> JSONValue?
+    public typealias Reverse = @Sendable (AttributeValue) throws -> JSONValue?
     /// Names the entity that an object is of; nil leaves it to the entity that was asked for. Numbers with a fraction or an exponent are
     /// `JSONValue.decimal`, so that none loses a digit.
     public typealias EntityMapper = @Sendable (JSONObject) throws -> String?

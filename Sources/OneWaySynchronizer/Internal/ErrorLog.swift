@@ -1,3 +1,4 @@
+import SyncBase
 /// The errors of a pass: the first ones in full, all of them counted by stage and kind. A million failures stay small.
 final class ErrorLog: Sendable {
     static let maximumErrorCount = 100

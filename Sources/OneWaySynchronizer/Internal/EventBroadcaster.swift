@@ -1,3 +1,4 @@
+import SyncBase
 import Synchronization
 
 /// Hands events to any number of observers, in one order for all of them, and never waits for any.

@@ -1,3 +1,4 @@
+import SyncBase
 /// A lease that is held: keeps it, knows for how long that is certain, and ends what runs under it when it is lost.
 final class HeldLease: Sendable {
     /// The leases that the current task runs under, the outermost first.

@@ -1,3 +1,4 @@
+import SyncBase
 /// Which of its processor's methods a stage calls for each item.
 enum ItemCall: Sendable {
     case shouldUpdate

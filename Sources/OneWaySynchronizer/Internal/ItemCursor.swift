@@ -1,3 +1,4 @@
+import SyncBase
 /// The shared position of a stage's workers: hands out each item once, failed ones again after their wait.
 ///
 /// One lock per item, for its outcome and the next position together; no task, node or array element per item.

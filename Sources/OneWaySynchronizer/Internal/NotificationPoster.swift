@@ -1,3 +1,4 @@
+import SyncBase
 import Foundation
 
 /// Posts status notifications on the main actor, in order, without anybody waiting for it.

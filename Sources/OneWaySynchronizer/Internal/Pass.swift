@@ -1,3 +1,4 @@
+import SyncBase
 /// One run through a processor's calls, from `owsSyncBegin` to `owsSyncEnd`.
 ///
 /// Runs off any actor: its calls come one after another, or side by side under one bound, in the task that runs it.

@@ -1,3 +1,4 @@
+import SyncBase
 /// For how long one waits for a lease that somebody else holds.
 public enum SyncLeaseWait: Sendable, Hashable {
     /// Not at all.

@@ -58,7 +58,7 @@ struct RunRecorder: Sendable {
     /// Adds the run to those of its name, and removes those that are too many.
     private func record(_ run: SyncHistory.Run, in transaction: any StoreTransaction) async throws {
         let layout = try transaction.model.layout(of: SyncHistory.entity.name)
-        let same = Key("name") == name
+        let same = PropertyPath("name") == name
         let latest = try await transaction.records(
             StoreQuery(layout.name, where: same, orderedBy: [Ordering("number", ascending: false)], limit: 1))
         var number: Int64 = 1
@@ -68,7 +68,7 @@ struct RunRecorder: Sendable {
         record["number"] = .int(number)
         try await transaction.insert(record)
         _ = try await transaction.remove(
-            StoreQuery(layout.name, where: same && Key("number") <= number - Int64(history.limit)))
+            StoreQuery(layout.name, where: same && PropertyPath("number") <= number - Int64(history.limit)))
     }
 }
 

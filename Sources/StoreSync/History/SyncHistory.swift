@@ -28,23 +28,23 @@ public struct SyncHistory: Sendable {
     }
 
     /// The entity that runs are objects of, for the model of the store.
-    public static let entity = Entity("SyncRun", identity: "name", "number") {
-        Attribute("name", .string, optional: false)
-        Attribute("number", .int64, optional: false)
-        Attribute("entity", .string)
-        Attribute("started", .date)
-        Attribute("finished", .date)
-        Attribute("seconds", .double)
-        Attribute("outcome", .string)
-        Attribute("inserted", .int64)
-        Attribute("updated", .int64)
-        Attribute("unchanged", .int64)
-        Attribute("deleted", .int64)
-        Attribute("withheld", .int64)
-        Attribute("rejected", .int64)
-        Attribute("pages", .int64)
-        Attribute("bytes", .int64)
-        Attribute("error", .string)
+    public static let entity = SyncEntity("SyncRun", identity: "name", "number") {
+        SyncAttribute("name", .string, optional: false)
+        SyncAttribute("number", .int64, optional: false)
+        SyncAttribute("entity", .string)
+        SyncAttribute("started", .date)
+        SyncAttribute("finished", .date)
+        SyncAttribute("seconds", .double)
+        SyncAttribute("outcome", .string)
+        SyncAttribute("inserted", .int64)
+        SyncAttribute("updated", .int64)
+        SyncAttribute("unchanged", .int64)
+        SyncAttribute("deleted", .int64)
+        SyncAttribute("withheld", .int64)
+        SyncAttribute("rejected", .int64)
+        SyncAttribute("pages", .int64)
+        SyncAttribute("bytes", .int64)
+        SyncAttribute("error", .string)
     }
 
     /// How a run ended.
@@ -99,7 +99,7 @@ public struct SyncHistory: Sendable {
     ) async throws -> [Run] {
         _ = try store.model.layout(of: Self.entity.name)
         let query = StoreQuery(
-            Self.entity.name, where: entity.map { Key("entity") == $0 } ?? .constant(true),
+            Self.entity.name, where: entity.map { PropertyPath("entity") == $0 } ?? .constant(true),
             orderedBy: [Ordering("started", ascending: false), Ordering("number", ascending: false)], limit: limit)
         return try await store.records(query).compactMap { Run($0.record) }
     }

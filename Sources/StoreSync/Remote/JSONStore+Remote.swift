@@ -111,7 +111,7 @@ extension SyncSession {
     }
 }
 
-extension Model {
+extension DataModel {
     /// All that the entities declare, as a text that is the same in every process.
     fileprivate var declaration: String {
         func text(_ userInfo: [String: String]) -> String {

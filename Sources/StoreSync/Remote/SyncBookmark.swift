@@ -44,12 +44,12 @@ public struct SyncBookmark: Hashable, Sendable {
     }
 
     /// The entity that bookmarks are objects of.
-    public static let entity = Entity("SyncBookmark", identity: "name") {
-        Attribute("name", .string, optional: false)
-        Attribute("fingerprint", .string)
-        Attribute("cursor", .string)
-        Attribute("lastFullRun", .date)
-        Attribute("pages", .string)
+    public static let entity = SyncEntity("SyncBookmark", identity: "name") {
+        SyncAttribute("name", .string, optional: false)
+        SyncAttribute("fingerprint", .string)
+        SyncAttribute("cursor", .string)
+        SyncAttribute("lastFullRun", .date)
+        SyncAttribute("pages", .string)
     }
 }
 

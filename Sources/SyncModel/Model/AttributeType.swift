@@ -31,7 +31,7 @@ public enum AttributeType: String, Hashable, Sendable, CaseIterable {
     ///
     /// Null is accepted by every type; whether it is allowed is the attribute's `isOptional`. Integers must be in the
     /// type's range, and the value must be of the type's own kind: a `double` attribute does not accept `.int(1)`.
-    public func accepts(_ value: Value) -> Bool {
+    public func accepts(_ value: AttributeValue) -> Bool {
         switch (self, value) {
         case (_, .null): true
         case (.int16, .int(let number)): Int16(exactly: number) != nil

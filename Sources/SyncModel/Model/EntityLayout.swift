@@ -2,10 +2,10 @@
 ///
 /// Code that runs per object works with these places: an attribute's *slot* and a relationship's *index*. A parent's
 /// properties come first, in the same places as in the parent's own layout, so that a slot of an entity is valid in
-/// all of its sub-entities. Layouts are made by a `Model`, live as long as any reference to them, and never change.
+/// all of its sub-entities. Layouts are made by a `DataModel`, live as long as any reference to them, and never change.
 public final class EntityLayout: Sendable {
     /// The entity as it was declared.
-    public let entity: Entity
+    public let entity: SyncEntity
     /// Its place in the model's `layouts`.
     public let index: Int
     /// The place of the entity it inherits from; nil for a root.
@@ -15,7 +15,7 @@ public final class EntityLayout: Sendable {
     /// The places of the entity itself and of all entities that inherit from it, each after its parent.
     public let family: [Int]
     /// All attributes, in slot order: the parent's, then its own.
-    public let attributes: [Attribute]
+    public let attributes: [SyncAttribute]
     /// All relationships: the parent's, then its own.
     public let relationships: [RelationshipLayout]
     /// The slots of the attributes that tell its objects apart, the parent's first; empty for an entity without identity.
@@ -25,7 +25,7 @@ public final class EntityLayout: Sendable {
     private let relationshipIndices: [String: Int]
 
     init(
-        entity: Entity, index: Int, parent: Int?, root: Int, family: [Int], attributes: [Attribute],
+        entity: SyncEntity, index: Int, parent: Int?, root: Int, family: [Int], attributes: [SyncAttribute],
         relationships: [RelationshipLayout], identitySlots: [Int]
     ) {
         self.entity = entity
@@ -74,7 +74,7 @@ public final class EntityLayout: Sendable {
 /// A relationship with its ends looked up.
 public struct RelationshipLayout: Hashable, Sendable {
     /// The relationship as it was declared.
-    public let declaration: Relationship
+    public let declaration: SyncRelationship
     /// Its place in the `relationships` of the entity that declares it, and of all that inherit it.
     public let index: Int
     /// The place in the model of the entity that declares it.

@@ -1,9 +1,9 @@
 /// An attribute or a relationship, as it is written in the declaration of an entity.
 public enum EntityProperty: Hashable, Sendable {
     /// An attribute.
-    case attribute(Attribute)
+    case attribute(SyncAttribute)
     /// A relationship.
-    case relationship(Relationship)
+    case relationship(SyncRelationship)
 }
 
 /// Gathers what is written one below the other in a declaration: entities of a model, properties of an entity.
@@ -47,12 +47,12 @@ public enum ModelBuilder<Element> {
 
 extension ModelBuilder where Element == EntityProperty {
     /// Takes an attribute.
-    public static func buildExpression(_ attribute: Attribute) -> [EntityProperty] {
+    public static func buildExpression(_ attribute: SyncAttribute) -> [EntityProperty] {
         [.attribute(attribute)]
     }
 
     /// Takes a relationship.
-    public static func buildExpression(_ relationship: Relationship) -> [EntityProperty] {
+    public static func buildExpression(_ relationship: SyncRelationship) -> [EntityProperty] {
         [.relationship(relationship)]
     }
 }

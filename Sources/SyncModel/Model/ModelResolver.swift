@@ -1,16 +1,16 @@
 /// Checks the declarations of a model against each other, and gives every property its place.
 struct ModelResolver {
-    private let entities: [Entity]
+    private let entities: [SyncEntity]
     private var indices: [String: Int] = [:]
     private var parents: [Int?] = []
     /// The places of all entities, each after its parent, siblings in the order of their declaration.
     private var descent: [Int] = []
-    private var attributes: [[Attribute]]
-    private var relationships: [[Relationship]]
+    private var attributes: [[SyncAttribute]]
+    private var relationships: [[SyncRelationship]]
     /// Of each relationship in `relationships`: the place of the entity that declares it.
     private var sources: [[Int]]
 
-    init(_ entities: [Entity]) throws(ModelError) {
+    init(_ entities: [SyncEntity]) throws(ModelError) {
         self.entities = entities
         attributes = Array(repeating: [], count: entities.count)
         relationships = Array(repeating: [], count: entities.count)

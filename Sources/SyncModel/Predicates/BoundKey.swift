@@ -19,11 +19,11 @@ public struct BoundKey: Hashable, Sendable {
     public let leaf: Leaf
 }
 
-extension Key {
+extension PropertyPath {
     /// Looks the path up in an entity.
     ///
     /// - Throws: `RecordPredicateError` where a name does not exist or cannot stand where it does.
-    public func bound(to layout: EntityLayout, in model: Model) throws(RecordPredicateError) -> BoundKey {
+    public func bound(to layout: EntityLayout, in model: DataModel) throws(RecordPredicateError) -> BoundKey {
         var names = components[...]
         var place = layout
         var steps: [RelationshipLayout] = []

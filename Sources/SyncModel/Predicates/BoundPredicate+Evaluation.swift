@@ -6,10 +6,10 @@ public protocol PredicateSubject {
     ///
     /// For `BoundKey.Leaf.target`: null where the relationship leads to nothing, any other value where it leads
     /// somewhere; for `count`: `.int`.
-    func value(at key: BoundKey) -> Value
+    func value(at key: BoundKey) -> AttributeValue
 }
 
-extension PredicateTree where Key == BoundKey {
+extension PredicateTree where Path == BoundKey {
     /// Whether the predicate is true for a record; unknown is not true.
     public func selects(_ subject: borrowing some PredicateSubject) -> Bool {
         truth(of: subject) == true

@@ -13,7 +13,7 @@ public struct Ordering: Hashable, Sendable {
     }
 
     /// What is compared.
-    public var key: Key
+    public var key: PropertyPath
     /// Whether lesser values come first.
     public var ascending: Bool
     /// Where records without a value stand, whichever way the values go.
@@ -22,11 +22,11 @@ public struct Ordering: Hashable, Sendable {
     /// Makes a criterion.
     ///
     /// - Parameters:
-    ///   - path: What is compared, as `Key` reads it.
+    ///   - path: What is compared, as `PropertyPath` reads it.
     ///   - ascending: Whether lesser values come first; true where it is not said.
     ///   - nulls: Where records without a value stand; first where it is not said.
     public init(_ path: String, ascending: Bool = true, nulls: NullPlacement = .first) {
-        key = Key(path)
+        key = PropertyPath(path)
         self.ascending = ascending
         self.nulls = nulls
     }
@@ -34,7 +34,7 @@ public struct Ordering: Hashable, Sendable {
     /// Looks the key up in an entity.
     ///
     /// - Throws: `RecordPredicateError` where a name does not exist or is no attribute.
-    public func bound(to layout: EntityLayout, in model: Model) throws(RecordPredicateError) -> BoundOrdering {
+    public func bound(to layout: EntityLayout, in model: DataModel) throws(RecordPredicateError) -> BoundOrdering {
         let bound = try key.bound(to: layout, in: model)
         if case .target = bound.leaf {
             throw .unsuitableProperty(entity: layout.name, key: key.path, name: key.components.last ?? "")

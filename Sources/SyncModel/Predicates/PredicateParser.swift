@@ -1,4 +1,4 @@
-extension PredicateTree where Key == SyncModel.Key {
+extension PredicateTree where Path == PropertyPath {
     /// Reads a predicate from text, as a person writes it on a command line.
     ///
     ///     createdAt >= 2014-01-01 and (company.remoteID = 7 or not name beginswith 'A')
@@ -73,7 +73,7 @@ private struct PredicateParser {
         let path = bytes[index...].prefix(while: Self.isKeyByte)
         guard !path.isEmpty else { throw expected("a key") }
         index += path.count
-        let key = Key(String(decoding: path, as: UTF8.self))
+        let key = PropertyPath(String(decoding: path, as: UTF8.self))
         // Longer signs come before those they begin with.
         let signs: [(String, Comparison)] = [
             ("==", .equal), ("=", .equal), ("!=", .notEqual), ("<>", .notEqual), ("<=", .lessOrEqual),
@@ -105,7 +105,7 @@ private struct PredicateParser {
         throw expected("a comparison")
     }
 
-    private mutating func parseValues() throws(RecordPredicateError) -> [Value] {
+    private mutating func parseValues() throws(RecordPredicateError) -> [AttributeValue] {
         let end: String
         if take("(") {
             end = ")"
@@ -114,7 +114,7 @@ private struct PredicateParser {
         } else {
             throw expected("'(' or '{'")
         }
-        var values: [Value] = []
+        var values: [AttributeValue] = []
         if take(end) { return values }
         repeat {
             values.append(try parseValue())
@@ -123,7 +123,7 @@ private struct PredicateParser {
         return values
     }
 
-    private mutating func parseValue() throws(RecordPredicateError) -> Value {
+    private mutating func parseValue() throws(RecordPredicateError) -> AttributeValue {
         skipSpace()
         if let text = try parseText() { return .string(text) }
         let start = index

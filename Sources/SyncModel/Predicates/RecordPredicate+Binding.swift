@@ -1,6 +1,6 @@
 import Foundation
 
-extension PredicateTree where Key == SyncModel.Key {
+extension PredicateTree where Path == PropertyPath {
     /// Looks the keys up in an entity, and makes the values those of the attributes' types.
     ///
     /// A whole number compared with a `double`, `float` or `decimal` attribute, a text compared with a `uuid` or `uri`
@@ -8,7 +8,7 @@ extension PredicateTree where Key == SyncModel.Key {
     /// compared with a `decimal` one, become values of its type; any number can be compared with any number. What cannot be compared with the attribute is an error, so that no store has to decide what it means.
     ///
     /// - Throws: `RecordPredicateError` for the first key or value that does not fit.
-    public func bound(to layout: EntityLayout, in model: Model) throws(RecordPredicateError) -> BoundPredicate {
+    public func bound(to layout: EntityLayout, in model: DataModel) throws(RecordPredicateError) -> BoundPredicate {
         switch self {
         case .constant(let holds):
             return .constant(holds)
@@ -17,7 +17,7 @@ extension PredicateTree where Key == SyncModel.Key {
             return .comparison(bound, comparison, try key.fitted(value, to: bound, of: layout))
         case .isIn(let key, let values):
             let bound = try key.bound(to: layout, in: model)
-            var fitted: [Value] = []
+            var fitted: [AttributeValue] = []
             for value in values {
                 fitted.append(try key.fitted(value, to: bound, of: layout))
             }
@@ -42,7 +42,9 @@ extension PredicateTree where Key == SyncModel.Key {
 }
 
 extension [RecordPredicate] {
-    fileprivate func bound(to layout: EntityLayout, in model: Model) throws(RecordPredicateError) -> [BoundPredicate] {
+    fileprivate func bound(to layout: EntityLayout, in model: DataModel) throws(RecordPredicateError)
+        -> [BoundPredicate]
+    {
         var bound: [BoundPredicate] = []
         for part in self {
             bound.append(try part.bound(to: layout, in: model))
@@ -51,11 +53,11 @@ extension [RecordPredicate] {
     }
 }
 
-extension Key {
+extension PropertyPath {
     /// The value as one that can be compared with what the key leads to.
     fileprivate func fitted(
-        _ value: Value, to bound: BoundKey, of layout: EntityLayout
-    ) throws(RecordPredicateError) -> Value {
+        _ value: AttributeValue, to bound: BoundKey, of layout: EntityLayout
+    ) throws(RecordPredicateError) -> AttributeValue {
         let type: AttributeType
         switch bound.leaf {
         case .attribute(_, let attributeType): type = attributeType

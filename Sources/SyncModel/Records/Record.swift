@@ -10,7 +10,7 @@ public struct Record: Sendable {
     /// What the entity has, and where.
     public let layout: EntityLayout
     /// The value of each attribute, in slot order; as many as there are attributes.
-    public private(set) var values: [Value]
+    public private(set) var values: [AttributeValue]
     /// What each relationship leads to, by its index; nil where it is not known, because nobody asked the store for it.
     public private(set) var targets: [RecordTargets?]
 
@@ -47,7 +47,7 @@ public struct Record: Sendable {
     }
 
     /// The value at a slot. The slot must exist.
-    public subscript(slot slot: Int) -> Value {
+    public subscript(slot slot: Int) -> AttributeValue {
         get { values[slot] }
         set { values[slot] = newValue }
     }
@@ -56,7 +56,7 @@ public struct Record: Sendable {
     ///
     /// Reading an attribute that the entity lacks gives null; writing it changes nothing. A value is not checked against
     /// the attribute's type here, but where it is stored.
-    public subscript(attribute: String) -> Value {
+    public subscript(attribute: String) -> AttributeValue {
         get { layout.slot(of: attribute).map { values[$0] } ?? .null }
         set {
             if let slot = layout.slot(of: attribute) {

@@ -4,7 +4,7 @@ extension RecordBatch {
     /// The value of a cell; nil for an absent one.
     ///
     /// - Complexity: Allocates what the value needs. Use `withReader` where many are read.
-    public func value(row: Int, slot: Int) -> Value? {
+    public func value(row: Int, slot: Int) -> AttributeValue? {
         withReader { reader in
             precondition(row >= 0 && row < count && slot >= 0 && slot < columnCount, "there is no such cell")
             return reader.value(row: row, slot: slot)
@@ -93,7 +93,7 @@ public struct BatchReader {
         return UnsafeBufferPointer(rebasing: arena[cell.offset..<(cell.offset &+ cell.length)])
     }
 
-    /// Whether two cells hold the same, by the rules of `Value`'s equality; an absent cell equals an absent one.
+    /// Whether two cells hold the same, by the rules of `AttributeValue`'s equality; an absent cell equals an absent one.
     public func isEqual(row: Int, slot: Int, to other: BatchReader, row otherRow: Int, slot otherSlot: Int) -> Bool {
         let one = cell(row, slot)
         let another = other.cell(otherRow, otherSlot)
@@ -117,7 +117,7 @@ public struct BatchReader {
     }
 
     /// The value of a cell; nil for an absent one.
-    public func value(row: Int, slot: Int) -> Value? {
+    public func value(row: Int, slot: Int) -> AttributeValue? {
         switch kind(row: row, slot: slot) {
         case .absent: nil
         case .null: .null

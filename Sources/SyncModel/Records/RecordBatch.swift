@@ -195,7 +195,7 @@ public struct RecordBatch: Sendable {
     /// Sets a cell to a value of any kind; slower than the setters of its kind.
     ///
     /// A decimal that is no number is set as null.
-    public mutating func setValue(_ value: Value, at slot: Int) {
+    public mutating func setValue(_ value: AttributeValue, at slot: Int) {
         switch value {
         case .null: setNull(at: slot)
         case .bool(let flag): setBool(flag, at: slot)

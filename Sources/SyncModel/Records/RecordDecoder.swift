@@ -94,8 +94,8 @@ private struct RecordDecoder: Decoder {
 /// Gives a `Decodable` type what one property holds.
 private struct PropertyDecoder: Decoder, SingleValueDecodingContainer {
     enum Content {
-        case value(Value)
-        case values([Value])
+        case value(AttributeValue)
+        case values([AttributeValue])
     }
 
     let content: Content
@@ -140,12 +140,12 @@ private struct PropertyDecoder: Decoder, SingleValueDecodingContainer {
 
 /// Gives a `Decodable` type the identities of what a to-many relationship leads to.
 private struct ValuesDecoder: UnkeyedDecodingContainer {
-    let values: [Value]
+    let values: [AttributeValue]
     let entity: String
     let key: any CodingKey
     private(set) var currentIndex = 0
 
-    init(values: [Value], entity: String, key: any CodingKey) {
+    init(values: [AttributeValue], entity: String, key: any CodingKey) {
         self.values = values
         self.entity = entity
         self.key = key
@@ -192,7 +192,7 @@ private struct ValuesDecoder: UnkeyedDecodingContainer {
 
 extension RecordKey {
     /// The identity where it is a single value.
-    fileprivate var singleValue: Value? {
+    fileprivate var singleValue: AttributeValue? {
         if case .identity(let values) = self, values.count == 1 { values[0] } else { nil }
     }
 }

@@ -98,8 +98,8 @@ private final class RecordEncoder: Encoder {
 /// Takes what one property holds from an `Encodable` value.
 private final class PropertyEncoder: Encoder, SingleValueEncodingContainer, UnkeyedEncodingContainer {
     enum Content {
-        case value(Value)
-        case values([Value])
+        case value(AttributeValue)
+        case values([AttributeValue])
     }
 
     private let entity: String
@@ -158,7 +158,7 @@ private final class PropertyEncoder: Encoder, SingleValueEncodingContainer, Unke
         add(single)
     }
 
-    private func add(_ value: Value) {
+    private func add(_ value: AttributeValue) {
         if case .values(let values) = taken {
             taken = .values(values + [value])
         } else {
@@ -233,9 +233,9 @@ private struct KeyedRefusal<K: CodingKey>: KeyedEncodingContainerProtocol {
 
 extension AttributeType {
     /// The value as this type holds it; nil where something would be lost.
-    fileprivate func fitted(_ value: Value) -> Value? {
+    fileprivate func fitted(_ value: AttributeValue) -> AttributeValue? {
         if accepts(value) { return value }
-        let fitted: Value? =
+        let fitted: AttributeValue? =
             switch self {
             case .int16, .int32, .int64: Int64(value).map { .int($0) }
             case .double: Double(value).map { .double($0) }

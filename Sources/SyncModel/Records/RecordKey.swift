@@ -1,12 +1,12 @@
 /// What a record is found by within its entity, sub-entities included.
 public enum RecordKey: Hashable, Sendable {
     /// The values of its identity's attributes, in the order of `EntityLayout.identitySlots`; none of them is null.
-    case identity([Value])
+    case identity([AttributeValue])
     /// A number that a store gave it; for records without an identity, or with null in it. Valid in that store alone.
     case row(Int64)
 
     /// The key of an identity, by its values in order; nil where there is none, or one of them is null.
-    public init?(_ identity: [Value]) {
+    public init?(_ identity: [AttributeValue]) {
         guard !identity.isEmpty, !identity.contains(where: \.isNull) else { return nil }
         self = .identity(identity)
     }

@@ -3,90 +3,90 @@ public import Foundation
 /// A Swift type whose values an attribute can hold.
 public protocol ValueConvertible {
     /// The same, as an attribute holds it.
-    var value: Value { get }
+    var value: AttributeValue { get }
 }
 
-extension Value: ValueConvertible {
+extension AttributeValue: ValueConvertible {
     /// Itself.
-    public var value: Value { self }
+    public var value: AttributeValue { self }
 }
 
 extension Bool: ValueConvertible {
     /// `.bool`.
-    public var value: Value { .bool(self) }
+    public var value: AttributeValue { .bool(self) }
 }
 
 extension Int: ValueConvertible {
     /// `.int`.
-    public var value: Value { .int(Int64(self)) }
+    public var value: AttributeValue { .int(Int64(self)) }
 }
 
 extension Int16: ValueConvertible {
     /// `.int`.
-    public var value: Value { .int(Int64(self)) }
+    public var value: AttributeValue { .int(Int64(self)) }
 }
 
 extension Int32: ValueConvertible {
     /// `.int`.
-    public var value: Value { .int(Int64(self)) }
+    public var value: AttributeValue { .int(Int64(self)) }
 }
 
 extension Int64: ValueConvertible {
     /// `.int`.
-    public var value: Value { .int(self) }
+    public var value: AttributeValue { .int(self) }
 }
 
 extension Double: ValueConvertible {
     /// `.double`.
-    public var value: Value { .double(self) }
+    public var value: AttributeValue { .double(self) }
 }
 
 extension Float: ValueConvertible {
     /// `.double`, of the same worth.
-    public var value: Value { .double(Double(self)) }
+    public var value: AttributeValue { .double(Double(self)) }
 }
 
 extension Decimal: ValueConvertible {
     /// `.decimal`.
-    public var value: Value { .decimal(self) }
+    public var value: AttributeValue { .decimal(self) }
 }
 
 extension String: ValueConvertible {
     /// `.string`.
-    public var value: Value { .string(self) }
+    public var value: AttributeValue { .string(self) }
 }
 
 extension Timestamp: ValueConvertible {
     /// `.date`.
-    public var value: Value { .date(self) }
+    public var value: AttributeValue { .date(self) }
 }
 
 extension Date: ValueConvertible {
     /// `.date`, rounded to the microsecond.
-    public var value: Value { .date(Timestamp(self)) }
+    public var value: AttributeValue { .date(Timestamp(self)) }
 }
 
 extension Data: ValueConvertible {
     /// `.binary`.
-    public var value: Value { .binary(self) }
+    public var value: AttributeValue { .binary(self) }
 }
 
 extension UUID: ValueConvertible {
     /// `.uuid`.
-    public var value: Value { .uuid(self) }
+    public var value: AttributeValue { .uuid(self) }
 }
 
 extension URL: ValueConvertible {
     /// `.uri`, its whole text.
-    public var value: Value { .uri(absoluteString) }
+    public var value: AttributeValue { .uri(absoluteString) }
 }
 
 extension Optional: ValueConvertible where Wrapped: ValueConvertible {
     /// The wrapped value, or null.
-    public var value: Value { self?.value ?? .null }
+    public var value: AttributeValue { self?.value ?? .null }
 }
 
-extension Value: ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
+extension AttributeValue: ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
     ExpressibleByStringLiteral
 {
     /// `.bool`.
@@ -110,7 +110,7 @@ extension Value: ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral, Expre
     }
 }
 
-extension Value: CustomStringConvertible {
+extension AttributeValue: CustomStringConvertible {
     /// The content as text for people; what it looks like may change.
     public var description: String {
         switch self {

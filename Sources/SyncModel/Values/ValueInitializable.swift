@@ -3,12 +3,12 @@ public import Foundation
 /// A Swift type that can be made of values of its kind, without loss.
 public protocol ValueInitializable {
     /// Makes the same as a value; nil where that is not possible without loss.
-    init?(_ value: Value)
+    init?(_ value: AttributeValue)
 }
 
 extension Bool: ValueInitializable {
     /// The flag of `.bool`.
-    public init?(_ value: Value) {
+    public init?(_ value: AttributeValue) {
         guard case .bool(let flag) = value else { return nil }
         self = flag
     }
@@ -16,7 +16,7 @@ extension Bool: ValueInitializable {
 
 extension String: ValueInitializable {
     /// The text of `.string` and `.uri`, the text form of `.uuid`.
-    public init?(_ value: Value) {
+    public init?(_ value: AttributeValue) {
         switch value {
         case .string(let text), .uri(let text): self = text
         case .uuid(let uuid): self = uuid.uuidString
@@ -26,7 +26,7 @@ extension String: ValueInitializable {
 }
 
 extension FixedWidthInteger {
-    fileprivate init?(wholeNumber value: Value) {
+    fileprivate init?(wholeNumber value: AttributeValue) {
         switch value {
         case .int(let number): self.init(exactly: number)
         case .double(let number): self.init(exactly: number)
@@ -38,57 +38,57 @@ extension FixedWidthInteger {
 
 extension Int: ValueInitializable {
     /// The whole number, where it fits.
-    public init?(_ value: Value) { self.init(wholeNumber: value) }
+    public init?(_ value: AttributeValue) { self.init(wholeNumber: value) }
 }
 
 extension Int8: ValueInitializable {
     /// The whole number, where it fits.
-    public init?(_ value: Value) { self.init(wholeNumber: value) }
+    public init?(_ value: AttributeValue) { self.init(wholeNumber: value) }
 }
 
 extension Int16: ValueInitializable {
     /// The whole number, where it fits.
-    public init?(_ value: Value) { self.init(wholeNumber: value) }
+    public init?(_ value: AttributeValue) { self.init(wholeNumber: value) }
 }
 
 extension Int32: ValueInitializable {
     /// The whole number, where it fits.
-    public init?(_ value: Value) { self.init(wholeNumber: value) }
+    public init?(_ value: AttributeValue) { self.init(wholeNumber: value) }
 }
 
 extension Int64: ValueInitializable {
     /// The whole number, where it fits.
-    public init?(_ value: Value) { self.init(wholeNumber: value) }
+    public init?(_ value: AttributeValue) { self.init(wholeNumber: value) }
 }
 
 extension UInt: ValueInitializable {
     /// The whole number, where it fits.
-    public init?(_ value: Value) { self.init(wholeNumber: value) }
+    public init?(_ value: AttributeValue) { self.init(wholeNumber: value) }
 }
 
 extension UInt8: ValueInitializable {
     /// The whole number, where it fits.
-    public init?(_ value: Value) { self.init(wholeNumber: value) }
+    public init?(_ value: AttributeValue) { self.init(wholeNumber: value) }
 }
 
 extension UInt16: ValueInitializable {
     /// The whole number, where it fits.
-    public init?(_ value: Value) { self.init(wholeNumber: value) }
+    public init?(_ value: AttributeValue) { self.init(wholeNumber: value) }
 }
 
 extension UInt32: ValueInitializable {
     /// The whole number, where it fits.
-    public init?(_ value: Value) { self.init(wholeNumber: value) }
+    public init?(_ value: AttributeValue) { self.init(wholeNumber: value) }
 }
 
 extension UInt64: ValueInitializable {
     /// The whole number, where it fits.
-    public init?(_ value: Value) { self.init(wholeNumber: value) }
+    public init?(_ value: AttributeValue) { self.init(wholeNumber: value) }
 }
 
 extension Double: ValueInitializable {
     /// The number, where a double holds it exactly; a decimal is rounded.
-    public init?(_ value: Value) {
+    public init?(_ value: AttributeValue) {
         switch value {
         case .double(let number): self = number
         case .int(let number): self.init(exactly: number)
@@ -100,7 +100,7 @@ extension Double: ValueInitializable {
 
 extension Float: ValueInitializable {
     /// A double is rounded: a `float` attribute holds the double of the same worth, which comes back as it was.
-    public init?(_ value: Value) {
+    public init?(_ value: AttributeValue) {
         guard let number = Double(value) else { return nil }
         self.init(number)
     }
@@ -108,7 +108,7 @@ extension Float: ValueInitializable {
 
 extension Decimal: ValueInitializable {
     /// The number, exactly; a double as its shortest text spells it.
-    public init?(_ value: Value) {
+    public init?(_ value: AttributeValue) {
         switch value {
         case .decimal(let number): self = number
         case .int(let number): self.init(number)
@@ -120,7 +120,7 @@ extension Decimal: ValueInitializable {
 
 extension Timestamp: ValueInitializable {
     /// The moment of `.date`.
-    public init?(_ value: Value) {
+    public init?(_ value: AttributeValue) {
         guard case .date(let moment) = value else { return nil }
         self = moment
     }
@@ -128,7 +128,7 @@ extension Timestamp: ValueInitializable {
 
 extension Date: ValueInitializable {
     /// The nearest `Date` to the moment of `.date`.
-    public init?(_ value: Value) {
+    public init?(_ value: AttributeValue) {
         guard case .date(let moment) = value else { return nil }
         self = moment.date
     }
@@ -136,7 +136,7 @@ extension Date: ValueInitializable {
 
 extension Data: ValueInitializable {
     /// The bytes of `.binary`.
-    public init?(_ value: Value) {
+    public init?(_ value: AttributeValue) {
         guard case .binary(let data) = value else { return nil }
         self = data
     }
@@ -144,7 +144,7 @@ extension Data: ValueInitializable {
 
 extension UUID: ValueInitializable {
     /// That of `.uuid`, or the one that a `.string` spells.
-    public init?(_ value: Value) {
+    public init?(_ value: AttributeValue) {
         switch value {
         case .uuid(let uuid): self = uuid
         case .string(let text): self.init(uuidString: text)
@@ -155,7 +155,7 @@ extension UUID: ValueInitializable {
 
 extension URL: ValueInitializable {
     /// That which a `.uri` or `.string` spells.
-    public init?(_ value: Value) {
+    public init?(_ value: AttributeValue) {
         switch value {
         case .uri(let text), .string(let text): self.init(string: text)
         default: return nil

@@ -1,4 +1,4 @@
-import Synchronization
+import SyncBase
 
 /// What one observer sees of a store's changes, from the moment it was asked for.
 ///
@@ -48,7 +48,7 @@ public struct ChangeSets: AsyncSequence, Sendable {
 
 /// The sets that one observer has not taken yet.
 final class ChangeSetBuffer: Sendable {
-    private let waiting = Mutex<[ChangeSet]>([])
+    private let waiting = Locked<[ChangeSet]>([])
     private let capacity: Int
 
     /// - Parameter capacity: How many sets wait apart from one another, at least 1.
@@ -82,7 +82,7 @@ final class ChangeBroadcaster: Sendable {
         var observers: [Int: Observer] = [:]
     }
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     deinit {
         state.withLock { state in

@@ -23,7 +23,7 @@ public final class ObservedStore: Store {
     }
 
     /// What the objects are of.
-    public var model: Model {
+    public var model: DataModel {
         base.model
     }
 

@@ -1,4 +1,4 @@
-import Synchronization
+import SyncBase
 import SyncModel
 
 /// A transaction that remembers what it changes.
@@ -21,9 +21,9 @@ final class ObservedTransaction: StoreTransaction {
     /// How many keys are looked up at a time.
     private static let batchRowCount = 1000
 
-    let model: Model
+    let model: DataModel
     private let base: any StoreTransaction
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     init(_ base: any StoreTransaction) {
         self.base = base

@@ -50,7 +50,7 @@ extension MemoryState {
         _ row: Int64, _ object: MemoryObject, from reader: BatchReader, at batchRow: Int
     ) throws -> Bool {
         let layout = model.layouts[object.entity]
-        var values: [(slot: Int, value: Value)] = []
+        var values: [(slot: Int, value: AttributeValue)] = []
         for slot in 0..<reader.columnCount {
             guard let value = reader.value(row: batchRow, slot: slot), value != object.values[slot] else { continue }
             values.append((slot, value))

@@ -55,7 +55,7 @@ extension MemoryState {
             layout.family.allSatisfy({ model.layouts[$0].identitySlots == layout.identitySlots })
         else { return nil }
         let key: BoundKey
-        let values: [Value]
+        let values: [AttributeValue]
         switch predicate {
         case .comparison(let compared, .equal, let value):
             key = compared

@@ -2,7 +2,7 @@ import SyncModel
 
 /// All that a `MemoryStore` holds at one moment; a copy shares what neither side changes.
 struct MemoryState: Sendable {
-    let model: Model
+    let model: DataModel
     /// By the places of root entities in the model; those of other entities stay empty.
     var tables: [MemoryTable]
     /// The objects of each entity that have an identity, by the entities' places.
@@ -11,7 +11,7 @@ struct MemoryState: Sendable {
     /// By the place of the entity that declares a relationship and the relationship's index.
     private let places: [[MemoryLinks.Place?]]
 
-    init(_ model: Model) {
+    init(_ model: DataModel) {
         self.model = model
         tables = model.layouts.map { _ in MemoryTable() }
         identities = model.layouts.map { _ in ShardedMap() }
@@ -81,7 +81,7 @@ struct MemorySubject: PredicateSubject {
     let row: Int64
     let object: MemoryObject
 
-    func value(at key: BoundKey) -> Value {
+    func value(at key: BoundKey) -> AttributeValue {
         var row = row
         var object = object
         for step in key.steps {

@@ -1,4 +1,4 @@
-import Synchronization
+import SyncBase
 public import SyncModel
 
 /// A store that keeps its objects in memory, and says by example what every store has to do.
@@ -10,17 +10,17 @@ public import SyncModel
 /// of the entity.
 public final class MemoryStore: Store {
     /// What the objects are of.
-    public let model: Model
+    public let model: DataModel
 
     private let queue = TransactionQueue()
-    private let committed: Mutex<MemoryState>
+    private let committed: Locked<MemoryState>
 
     /// Makes an empty store for the objects of a model.
     ///
     /// - Parameter model: The model, with the identities that are to be unique; `RecordMapper.model` is one.
-    public init(_ model: Model) {
+    public init(_ model: DataModel) {
         self.model = model
-        committed = Mutex(MemoryState(model))
+        committed = Locked(MemoryState(model))
     }
 
     /// Changes the store, all or nothing; see `Store`.
@@ -52,8 +52,8 @@ public final class MemoryStore: Store {
 
 /// A copy of a memory store's state, and what is done with it.
 private final class MemoryTransaction: StoreTransaction {
-    let model: Model
-    private let content: Mutex<Content>
+    let model: DataModel
+    private let content: Locked<Content>
 
     private struct Content {
         var state = TransactionState.running
@@ -63,7 +63,7 @@ private final class MemoryTransaction: StoreTransaction {
 
     init(_ objects: MemoryState) {
         model = objects.model
-        content = Mutex(Content(objects: objects))
+        content = Locked(Content(objects: objects))
     }
 
     /// Takes the objects out, so that nothing can be done any more.

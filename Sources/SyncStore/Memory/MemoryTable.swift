@@ -3,7 +3,7 @@ import SyncModel
 /// An object: the place of its entity in the model, and its values in slot order.
 struct MemoryObject: Sendable {
     var entity: Int
-    var values: [Value]
+    var values: [AttributeValue]
 }
 
 /// The objects of a root entity and of all that inherit from it, by their rows.
@@ -28,7 +28,7 @@ struct MemoryTable: Sendable {
         return lastRow
     }
 
-    mutating func setValue(_ value: Value, at slot: Int, of row: Int64) {
+    mutating func setValue(_ value: AttributeValue, at slot: Int, of row: Int64) {
         let index = Int(row - 1)
         pages[index / Self.pageSize][index % Self.pageSize]?.values[slot] = value
     }
@@ -41,17 +41,17 @@ struct MemoryTable: Sendable {
 
 /// The values of an identity, none of them null.
 enum MemoryIdentity: Hashable, Sendable {
-    case one(Value)
-    case many([Value])
+    case one(AttributeValue)
+    case many([AttributeValue])
 
     /// Nil where a value is missing, or there is nothing to identify by.
-    init?(_ slots: [Int], _ value: (Int) -> Value?) {
+    init?(_ slots: [Int], _ value: (Int) -> AttributeValue?) {
         guard slots.count != 1 else {
             guard let found = value(slots[0]), !found.isNull else { return nil }
             self = .one(found)
             return
         }
-        var values: [Value] = []
+        var values: [AttributeValue] = []
         for slot in slots {
             guard let found = value(slot), !found.isNull else { return nil }
             values.append(found)

@@ -1,5 +1,5 @@
 #if Postgres
-import CPostgres
+import COneWayLibpq
 import Foundation
 
 /// Texts as C wants them: an array of pointers that ends with null. They live as long as this does.

@@ -1,5 +1,5 @@
 #if Postgres
-import CPostgres
+import COneWayLibpq
 
 extension PostgresConnection {
     /// Runs a `COPY … FROM STDIN`, alone or among other statements without parameters; what a function writes is its data.

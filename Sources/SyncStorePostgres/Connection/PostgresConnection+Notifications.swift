@@ -1,5 +1,5 @@
 #if Postgres
-import CPostgres
+import COneWayLibpq
 
 /// Something that was sent with `NOTIFY` on a channel that the connection listens to.
 package struct PostgresNotification: Hashable, Sendable {

@@ -1,5 +1,6 @@
 #if Postgres
-import CPostgres
+import SyncBase
+import COneWayLibpq
 import Foundation
 import SyncStore
 

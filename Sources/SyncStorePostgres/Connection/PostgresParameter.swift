@@ -1,5 +1,5 @@
 #if Postgres
-import CPostgres
+import COneWayLibpq
 package import Foundation
 package import SyncStoreSQL
 

@@ -1,5 +1,5 @@
 #if Postgres
-import CPostgres
+import COneWayLibpq
 import Foundation
 
 /// What a statement returned; the one owner of its handle.

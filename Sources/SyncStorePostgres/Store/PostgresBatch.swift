@@ -15,7 +15,7 @@ struct PostgresBatch {
     /// The table's name in statements.
     let name: String
     private let tableName: String
-    private let defaults: [Value]
+    private let defaults: [AttributeValue]
 
     /// What the cells of a slot have in common, in the rows that are to be copied.
     enum Presence {
@@ -176,7 +176,7 @@ extension PostgresCopyBuffer {
     /// Adds a value.
     ///
     /// - Returns: False, with nothing added, for what a column of the type cannot keep.
-    fileprivate func add(_ value: Value, as type: AttributeType) -> Bool {
+    fileprivate func add(_ value: AttributeValue, as type: AttributeType) -> Bool {
         guard !value.isNull else {
             addNull()
             return true

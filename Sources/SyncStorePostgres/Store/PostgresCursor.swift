@@ -7,7 +7,7 @@ import SyncStoreSQL
 struct PostgresCursor {
     private let name: String
     private let columns: SQLQueries.Columns
-    private let model: Model
+    private let model: DataModel
     private let entity: EntityLayout
 
     /// Declares a cursor.

@@ -40,7 +40,7 @@ package struct PostgresRow: SQLRow {
         result.text(row, column)
     }
 
-    package func value(at column: Int, as type: AttributeType) -> Value {
+    package func value(at column: Int, as type: AttributeType) -> AttributeValue {
         result.value(row, column, as: type)
     }
 }

@@ -6,7 +6,7 @@ import SyncStoreSQL
 extension PostgresResult {
     /// The value of an attribute, from a column that `SQLDialect.selected(_:as:)` has written, in a binary result; null for one that does not
     /// fit the type, since other programs write as well.
-    func value(_ row: Int, _ column: Int, as type: AttributeType) -> Value {
+    func value(_ row: Int, _ column: Int, as type: AttributeType) -> AttributeValue {
         withBytes(row, column) { bytes in
             switch type {
             case .bool: .bool(bytes.first == 1)
@@ -41,7 +41,7 @@ extension PostgresResult {
     }
 
     /// A moment of microseconds from 2000; null for one that is infinite.
-    private static func moment(_ sinceEpoch: Int64) -> Value {
+    private static func moment(_ sinceEpoch: Int64) -> AttributeValue {
         let (microseconds, overflow) = sinceEpoch.addingReportingOverflow(PostgresText.epoch)
         return overflow || sinceEpoch == .min ? .null : .date(Timestamp(microseconds: microseconds))
     }

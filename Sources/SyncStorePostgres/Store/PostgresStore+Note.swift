@@ -17,7 +17,7 @@ extension PostgresStore {
     package static func note(at connectionString: String, schema: String = "public") async throws -> Note {
         let settings = PostgresSettings(
             connectionString: connectionString, schemaName: schema, isReadOnly: true, lockTimeout: nil, modelVersion: 0)
-        let nothing = SQLSchema(try Model { [Entity]() }, dialect: .postgres)
+        let nothing = SQLSchema(try DataModel { [SyncEntity]() }, dialect: .postgres)
         return try await PostgresWorker(settings, schema: nothing, label: "PostgresStore note").note()
     }
 

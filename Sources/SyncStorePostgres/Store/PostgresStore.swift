@@ -13,7 +13,7 @@ public import SyncStoreSQL
 /// two transactions is opened anew.
 ///
 /// An existing schema is adapted to the model when it is opened: new entities, attributes and relationships are added, those that are gone are
-/// dropped, renamed ones (see `Entity.formerName`) keep their data, and wider types take over what narrower ones held. Indices and triggers
+/// dropped, renamed ones (see `SyncEntity.formerName`) keep their data, and wider types take over what narrower ones held. Indices and triggers
 /// that others have added stay, but for those of tables that are gone or have another name. Any other change is an error, and leaves all as
 /// it was; so is one of a table that others have made a view of.
 ///
@@ -42,7 +42,7 @@ public final class PostgresStore: Store {
     }
 
     /// What the objects are of.
-    public let model: Model
+    public let model: DataModel
 
     let writer: PostgresWorker
     private let settings: PostgresSettings
@@ -58,7 +58,7 @@ public final class PostgresStore: Store {
     ///   - options: How the store behaves.
     /// - Throws: `PostgresError`: of class `08` where there is no server, `28P01` for a wrong password, `42501` for missing rights;
     ///   `SQLSchemaError` where the tables do not fit.
-    public init(_ model: Model, at connectionString: String, options: Options = Options()) async throws {
+    public init(_ model: DataModel, at connectionString: String, options: Options = Options()) async throws {
         self.model = model
         let settings = PostgresSettings(
             connectionString: connectionString, schemaName: options.schema, isReadOnly: options.isReadOnly,

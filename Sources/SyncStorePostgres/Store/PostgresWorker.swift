@@ -1,4 +1,5 @@
 #if Postgres
+import SyncBase
 import SyncModel
 import SyncStore
 import SyncStoreSQL

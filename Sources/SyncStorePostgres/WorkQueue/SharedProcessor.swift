@@ -1,4 +1,5 @@
 #if Postgres
+import SyncBase
 import Foundation
 public import OneWaySynchronizer
 

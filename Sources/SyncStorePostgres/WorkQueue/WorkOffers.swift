@@ -1,4 +1,5 @@
 #if Postgres
+import SyncBase
 import OneWaySynchronizer
 
 /// Which of an item's downloads is shared.

@@ -25,12 +25,12 @@ enum ChangeChecks {
         try await store.transaction { transaction in
             // 1 goes with its notes, 2 is another now, 3 has a note for a moment, 4 comes, and 5 comes and goes.
             try await transaction.tie("Person", people[2], "notes", [notes[1]])
-            try await transaction.remove(StoreQuery("Person", where: Key("id") == 1))
-            try await transaction.remove(StoreQuery("Note", where: Key("id") == 2))
+            try await transaction.remove(StoreQuery("Person", where: PropertyPath("id") == 1))
+            try await transaction.remove(StoreQuery("Note", where: PropertyPath("id") == 2))
             try await transaction.put("Person", ["id": 22], handles: [people[1]])
             try await transaction.put("Person", ["id": 4], ["id": 5], ["id": 3])
             try await transaction.put("Person", ["id": 4, "name": "d"])
-            try await transaction.remove(StoreQuery("Person", where: Key("id") == 5))
+            try await transaction.remove(StoreQuery("Person", where: PropertyPath("id") == 5))
         }
         try expect(
             await seen.next(),

@@ -4,76 +4,76 @@ import SyncStore
 
 /// The model that the checks use: every type, every kind of relationship, every delete rule.
 enum ConformanceModel {
-    static func model() throws -> Model {
-        try Model {
-            Entity("Person", identity: "id") {
-                Attribute("id", .int64)
-                Attribute("name", .string)
-                Attribute("age", .int32, default: 18)
-                Relationship("company", toOne: "Company", inverse: "people")
-                Relationship("notes", toMany: "Note", inverse: "person", deleteRule: .cascade)
-                Relationship("tags", toMany: "Tag", ordered: true, inverse: "people")
-                Relationship("friends", toMany: "Person", inverse: "friends")
-                Relationship("badge", toOne: "Badge", inverse: "owner")
-                Relationship("favourite", toOne: "Tag")
+    static func model() throws -> DataModel {
+        try DataModel {
+            SyncEntity("Person", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncAttribute("name", .string)
+                SyncAttribute("age", .int32, default: 18)
+                SyncRelationship("company", toOne: "Company", inverse: "people")
+                SyncRelationship("notes", toMany: "Note", inverse: "person", deleteRule: .cascade)
+                SyncRelationship("tags", toMany: "Tag", ordered: true, inverse: "people")
+                SyncRelationship("friends", toMany: "Person", inverse: "friends")
+                SyncRelationship("badge", toOne: "Badge", inverse: "owner")
+                SyncRelationship("favourite", toOne: "Tag")
             }
-            Entity("Employee", parent: "Person") {
-                Attribute("salary", .decimal)
+            SyncEntity("Employee", parent: "Person") {
+                SyncAttribute("salary", .decimal)
             }
-            Entity("Company", identity: "id") {
-                Attribute("id", .int64)
-                Relationship("people", toMany: "Person", inverse: "company", deleteRule: .deny)
+            SyncEntity("Company", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncRelationship("people", toMany: "Person", inverse: "company", deleteRule: .deny)
             }
-            Entity("Note", identity: "id") {
-                Attribute("id", .int64)
-                Attribute("text", .string)
-                Relationship("person", toOne: "Person", inverse: "notes")
+            SyncEntity("Note", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncAttribute("text", .string)
+                SyncRelationship("person", toOne: "Person", inverse: "notes")
             }
-            Entity("Tag", identity: "name") {
-                Attribute("name", .string)
-                Relationship("people", toMany: "Person", inverse: "tags")
+            SyncEntity("Tag", identity: "name") {
+                SyncAttribute("name", .string)
+                SyncRelationship("people", toMany: "Person", inverse: "tags")
             }
-            Entity("Badge", identity: "suit", "value") {
-                Attribute("suit", .string)
-                Attribute("value", .int16)
-                Relationship("owner", toOne: "Person", inverse: "badge")
+            SyncEntity("Badge", identity: "suit", "value") {
+                SyncAttribute("suit", .string)
+                SyncAttribute("value", .int16)
+                SyncRelationship("owner", toOne: "Person", inverse: "badge")
             }
-            Entity("Event", attributes: [Attribute("text", .string)], relationships: [])
-            Entity("Shelf", identity: "id") {
-                Attribute("id", .int64)
-                Relationship("books", toMany: "Book", deleteRule: .deny)
+            SyncEntity("Event", attributes: [SyncAttribute("text", .string)], relationships: [])
+            SyncEntity("Shelf", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncRelationship("books", toMany: "Book", deleteRule: .deny)
             }
-            Entity("Book", identity: "id") {
-                Attribute("id", .int64)
-                Relationship("place", toOne: "Shelf", deleteRule: .deny)
+            SyncEntity("Book", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncRelationship("place", toOne: "Shelf", deleteRule: .deny)
             }
-            Entity("Shape", abstract: true, identity: "id") {
-                Attribute("id", .int64)
+            SyncEntity("Shape", abstract: true, identity: "id") {
+                SyncAttribute("id", .int64)
             }
-            Entity("Circle", parent: "Shape") {
-                Attribute("radius", .double)
+            SyncEntity("Circle", parent: "Shape") {
+                SyncAttribute("radius", .double)
             }
-            Entity("Everything", identity: "key") {
-                Attribute("key", .string)
-                Attribute("int16", .int16)
-                Attribute("int32", .int32)
-                Attribute("int64", .int64)
-                Attribute("double", .double)
-                Attribute("float", .float)
-                Attribute("decimal", .decimal)
-                Attribute("string", .string)
-                Attribute("bool", .bool)
-                Attribute("date", .date)
-                Attribute("binary", .binary)
-                Attribute("uuid", .uuid)
-                Attribute("uri", .uri)
-                Attribute("transformable", .transformable)
+            SyncEntity("Everything", identity: "key") {
+                SyncAttribute("key", .string)
+                SyncAttribute("int16", .int16)
+                SyncAttribute("int32", .int32)
+                SyncAttribute("int64", .int64)
+                SyncAttribute("double", .double)
+                SyncAttribute("float", .float)
+                SyncAttribute("decimal", .decimal)
+                SyncAttribute("string", .string)
+                SyncAttribute("bool", .bool)
+                SyncAttribute("date", .date)
+                SyncAttribute("binary", .binary)
+                SyncAttribute("uuid", .uuid)
+                SyncAttribute("uri", .uri)
+                SyncAttribute("transformable", .transformable)
             }
         }
     }
 
     /// A batch of rows that are given by attribute; what is not given is absent.
-    static func batch(_ entity: String, _ rows: [[String: Value]], of model: Model) throws -> RecordBatch {
+    static func batch(_ entity: String, _ rows: [[String: AttributeValue]], of model: DataModel) throws -> RecordBatch {
         let layout = try model.layout(of: entity)
         var batch = RecordBatch(of: layout)
         for row in rows {
@@ -94,7 +94,8 @@ extension StoreTransaction {
     /// Merges rows that are given by attribute.
     @discardableResult
     func put(
-        _ entity: String, _ rows: [String: Value]..., handles: [Int64]? = nil, policy: MergePolicy = MergePolicy()
+        _ entity: String, _ rows: [String: AttributeValue]..., handles: [Int64]? = nil,
+        policy: MergePolicy = MergePolicy()
     ) async throws -> MergeResult {
         try await merge(try ConformanceModel.batch(entity, rows, of: model), handles: handles, policy: policy)
     }
@@ -124,7 +125,7 @@ extension StoreReader {
     }
 
     /// The values of an attribute of all objects of a query, in order.
-    func column(_ attribute: String, _ query: StoreQuery) async throws -> [Value] {
+    func column(_ attribute: String, _ query: StoreQuery) async throws -> [AttributeValue] {
         try await records(query).map { $0.record[attribute] }
     }
 }

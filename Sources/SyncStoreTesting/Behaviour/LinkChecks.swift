@@ -27,12 +27,14 @@ enum LinkChecks {
             try expect(result.detached, [company], "what is let go")
             try expect(try await transaction.targets("Company", company, "people"), [people[1]], "the inverse then")
             try expect(
-                try await transaction.count(StoreQuery("Person", where: Key("company.id") == 1)), 1, "people there")
+                try await transaction.count(StoreQuery("Person", where: PropertyPath("company.id") == 1)), 1,
+                "people there")
             try expect(
-                try await transaction.count(StoreQuery("Company", where: Key("people.@count") == 1)), 1,
+                try await transaction.count(StoreQuery("Company", where: PropertyPath("people.@count") == 1)), 1,
                 "companies of one")
             try expect(
-                try await transaction.count(StoreQuery("Person", where: Key("company") == nil)), 1, "people without")
+                try await transaction.count(StoreQuery("Person", where: PropertyPath("company") == nil)), 1,
+                "people without")
         }
     }
 

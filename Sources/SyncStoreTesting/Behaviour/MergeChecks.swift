@@ -126,12 +126,12 @@ enum MergeChecks {
     }
 
     private static func foreign(_ store: any Store) async throws {
-        let other = try Model {
-            Entity("Person", identity: "id") {
-                Attribute("id", .string)
-                Relationship("notes", toMany: "Person")
+        let other = try DataModel {
+            SyncEntity("Person", identity: "id") {
+                SyncAttribute("id", .string)
+                SyncRelationship("notes", toMany: "Person")
             }
-            Entity("Stranger", attributes: [Attribute("id", .int64)], relationships: [])
+            SyncEntity("Stranger", attributes: [SyncAttribute("id", .int64)], relationships: [])
         }
         let people = try ConformanceModel.batch("Person", [["id": "1"]], of: other)
         let strangers = try ConformanceModel.batch("Stranger", [["id": 1]], of: other)
@@ -159,7 +159,7 @@ enum MergeChecks {
     }
 
     private static func types(_ store: any Store) async throws {
-        let rows: [[String: Value]] = [
+        let rows: [[String: AttributeValue]] = [
             [
                 "key": "a", "int16": 32767, "int32": -2_147_483_648, "int64": .int(.min), "double": 0.1,
                 "float": .double(Double(Float(0.1))),

@@ -38,7 +38,7 @@ enum QueryChecks {
 
     private static func predicates(_ store: any Store) async throws {
         try await fill(store)
-        let cases: [(String, [Value])] = [
+        let cases: [(String, [AttributeValue])] = [
             ("age > 20", [1, 3]), ("age >= 20 and name != null", [1, 3]), ("not (age > 20)", [2]),
             ("age = null", [4]), ("name in ('a', 'b')", [1, 3]), ("name beginswith 'a' or id = 4", [3, 4]),
             ("age = 30.0", [1, 3]), ("age > 19.5", [1, 2, 3]), ("id in ()", []), ("name contains 'b'", [1]),
@@ -70,7 +70,7 @@ enum QueryChecks {
             try await transaction.tie("Person", people[0], "tags", [tags[1], tags[0]])
         }
         let found = try await store.records(
-            StoreQuery("Person", where: Key("id") <= 2), with: ["tags", "company"])
+            StoreQuery("Person", where: PropertyPath("id") <= 2), with: ["tags", "company"])
         try expect(
             found.map { $0.record[related: "tags"] }, [.many([.identity("y"), .identity("x")]), .many([])], "tags")
         try expect(found[0].record[related: "company"], .one(nil), "a company")
@@ -78,7 +78,7 @@ enum QueryChecks {
 
     private static func refusals(_ store: any Store) async throws {
         do {
-            _ = try await store.count(StoreQuery("Person", where: Key("shoeSize") == 3))
+            _ = try await store.count(StoreQuery("Person", where: PropertyPath("shoeSize") == 3))
         } catch is RecordPredicateError {
             return
         }

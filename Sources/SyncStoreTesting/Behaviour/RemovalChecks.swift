@@ -21,7 +21,7 @@ enum RemovalChecks {
             try await transaction.tie("Person", person[0], "notes", [notes[0], notes[1]])
             try await transaction.tie("Person", person[0], "tags", [tag])
             try await transaction.tie("Person", person[1], "favourite", [tag])
-            let result = try await transaction.remove(StoreQuery("Person", where: Key("id") == 1))
+            let result = try await transaction.remove(StoreQuery("Person", where: PropertyPath("id") == 1))
             try expect(result, RemovalResult(counts: ["Person": 1, "Note": 2]), "what was deleted")
             try expect(try await transaction.column("id", StoreQuery("Note")), [3], "notes left")
             try expect(try await transaction.targets("Tag", tag, "people"), [], "people of the tag")
@@ -29,7 +29,7 @@ enum RemovalChecks {
             try expect(
                 try await transaction.targets("Person", person[1], "favourite"), [], "a reference without inverse")
             try expect(
-                try await transaction.count(StoreQuery("Person", where: Key("favourite") == nil)), 1,
+                try await transaction.count(StoreQuery("Person", where: PropertyPath("favourite") == nil)), 1,
                 "people without it")
         }
     }
@@ -56,7 +56,7 @@ enum RemovalChecks {
             let rows = try await transaction.put(
                 "Person", ["id": 1, "age": 10], ["id": 2, "age": 20], ["id": 3, "age": 30], ["id": 4, "age": 40]
             ).rows
-            let query = StoreQuery("Person", where: Key("age") > 15, rows: .except(RowSet([rows[2]])))
+            let query = StoreQuery("Person", where: PropertyPath("age") > 15, rows: .except(RowSet([rows[2]])))
             try expect(try await transaction.count(query), 2, "what is absent")
             try expect(try await transaction.remove(query).counts, ["Person": 2], "what was deleted")
             try expect(try await transaction.column("id", StoreQuery("Person")), [1, 3], "what is left")

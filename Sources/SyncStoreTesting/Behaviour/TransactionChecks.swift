@@ -21,7 +21,7 @@ enum TransactionChecks {
                 let row = try await transaction.put("Person", ["id": 1, "name": "b"], ["id": 2]).rows[0]
                 let tag = try await transaction.put("Tag", ["name": "x"]).rows
                 try await transaction.tie("Person", row, "tags", tag)
-                try await transaction.remove(StoreQuery("Person", where: Key("id") == 2))
+                try await transaction.remove(StoreQuery("Person", where: PropertyPath("id") == 2))
                 throw Refusal()
             }
         } catch is Refusal {}

@@ -20,14 +20,14 @@ extension JSONTransformers {
             } else {
                 let reverse: Reverse = { value in try table.reverse(try value.tabulated) }
                 register(
-                    table.name, forward: { json in try Value(tabulated: try table.transform(json)) },
+                    table.name, forward: { json in try AttributeValue(tabulated: try table.transform(json)) },
                     reverse: table.reverse == nil ? nil : reverse)
             }
         }
     }
 }
 
-extension Value {
+extension AttributeValue {
     struct NotTabulated: Error {
         let kind: String
     }

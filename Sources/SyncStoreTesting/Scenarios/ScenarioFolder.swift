@@ -23,7 +23,7 @@ struct ScenarioFolder: Sendable {
         [UInt8](try Data(contentsOf: url.appending(path: path)))
     }
 
-    func model(_ name: String) throws -> Model {
+    func model(_ name: String) throws -> DataModel {
         try ModelFile(contentsOf: url.appending(path: "models/\(name)")).model
     }
 }

@@ -98,7 +98,7 @@ struct ScenarioRunner {
         case .expectByID(let entity, let id, let expected):
             let layout = try values.model.layout(of: entity)
             let slot = try found(layout.identitySlots.first, "a primary key of \(entity)")
-            let predicate = Key(layout.attributes[slot].name) == (try key(id, of: entity, values))
+            let predicate = PropertyPath(layout.attributes[slot].name) == (try key(id, of: entity, values))
             guard let expected else {
                 let count = try await subject.count(entity, where: predicate)
                 return try expect(count, 0, "the number of \(entity) \(id)")
@@ -186,9 +186,9 @@ struct ScenarioRunner {
 
     private func local(
         _ attributes: JSONObject, of entity: String, _ values: ScenarioValues
-    ) throws -> [String: Value] {
+    ) throws -> [String: AttributeValue] {
         let layout = try values.model.layout(of: entity)
-        var result: [String: Value] = [:]
+        var result: [String: AttributeValue] = [:]
         for (name, value) in attributes.entries {
             let slot = try found(layout.slot(of: name), "\(entity).\(name)")
             result[name] = try values.value(value, for: layout.attributes[slot].type)
@@ -196,7 +196,7 @@ struct ScenarioRunner {
         return result
     }
 
-    private func key(_ id: JSONValue, of entity: String, _ values: ScenarioValues) throws -> Value {
+    private func key(_ id: JSONValue, of entity: String, _ values: ScenarioValues) throws -> AttributeValue {
         let layout = try values.model.layout(of: entity)
         let slot = try found(layout.identitySlots.first, "a primary key of \(entity)")
         return try values.value(id, for: layout.attributes[slot].type)

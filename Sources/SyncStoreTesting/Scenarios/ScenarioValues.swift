@@ -9,10 +9,10 @@ struct ScenarioValues {
         let type: AttributeType
     }
 
-    let model: Model
+    let model: DataModel
 
     /// A value as an attribute of a type holds it.
-    func value(_ json: JSONValue, for type: AttributeType) throws -> Value {
+    func value(_ json: JSONValue, for type: AttributeType) throws -> AttributeValue {
         if case .object(let object) = json, object.count == 1, let (kind, content) = object.entries.first {
             switch (kind, content) {
             case ("date", .string(let text)):
@@ -46,7 +46,7 @@ struct ScenarioValues {
         let layout = try model.layout(of: entity)
         return .and(
             try filter.entries.flatMap { path, condition in
-                let key = Key(path)
+                let key = PropertyPath(path)
                 let bound = try key.bound(to: layout, in: model)
                 guard case .object(let comparisons) = condition, let first = comparisons.entries.first?.key,
                     first == "in" || Self.comparisons[first] != nil
@@ -70,7 +70,7 @@ struct ScenarioValues {
         ">": .greater, ">=": .greaterOrEqual, "<": .less, "<=": .lessOrEqual, "!=": .notEqual,
     ]
 
-    private func value(_ json: JSONValue, at key: BoundKey, orAny: Bool = false) throws -> Value {
+    private func value(_ json: JSONValue, at key: BoundKey, orAny: Bool = false) throws -> AttributeValue {
         if orAny, case .double(let number) = json { return .double(number) }
         switch key.leaf {
         case .attribute(_, let type): return try value(json, for: type)
@@ -79,8 +79,8 @@ struct ScenarioValues {
     }
 
     /// Whether a key's value is the expected one; binary values are compared as the JSON that they hold.
-    func isEqual(_ value: Value, to expected: JSONValue, at key: String, of entity: String) throws -> Bool {
-        let bound = try Key(key).bound(to: try model.layout(of: entity), in: model)
+    func isEqual(_ value: AttributeValue, to expected: JSONValue, at key: String, of entity: String) throws -> Bool {
+        let bound = try PropertyPath(key).bound(to: try model.layout(of: entity), in: model)
         let other = try self.value(expected, at: bound)
         // A transformable attribute keeps what its transformer gave as JSON text.
         if case .attribute(_, .transformable) = bound.leaf,

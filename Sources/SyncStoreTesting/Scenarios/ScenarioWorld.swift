@@ -4,7 +4,7 @@ import SyncModel
 /// What a subject is told before the first step.
 struct ScenarioWorld {
     /// The model, with the identities that its dialect finds.
-    let model: Model
+    let model: DataModel
     let dialect: JSONDialect
     let transformers: [TransformerTable]
 }

@@ -78,11 +78,11 @@ struct StoreSubject {
         _ = try await json.insertOrUpdate(.bytes(bytes), in: entity)
     }
 
-    func update(_ entity: String, id: Value, json bytes: [UInt8]) async throws -> Bool {
+    func update(_ entity: String, id: AttributeValue, json bytes: [UInt8]) async throws -> Bool {
         try await json.update(.identity(id), in: entity, with: try JSONValue(parsing: bytes)) != nil
     }
 
-    func delete(_ entity: String, id: Value) async throws {
+    func delete(_ entity: String, id: AttributeValue) async throws {
         _ = try await json.delete(.identity(id), in: entity)
     }
 
@@ -94,7 +94,7 @@ struct StoreSubject {
     // MARK: Objects
 
     func insert(
-        _ entity: String, values: [String: Value], relationships: [String: [RecordPredicate]]
+        _ entity: String, values: [String: AttributeValue], relationships: [String: [RecordPredicate]]
     ) async throws {
         let layout = try world.model.layout(of: entity)
         let record = try Self.filled(Record(of: layout), with: values)
@@ -114,7 +114,7 @@ struct StoreSubject {
         }
     }
 
-    func update(_ entity: String, where predicate: RecordPredicate, values: [String: Value]) async throws {
+    func update(_ entity: String, where predicate: RecordPredicate, values: [String: AttributeValue]) async throws {
         let found = try await one(entity, where: predicate)
         let record = try Self.filled(found.record, with: values)
         try await json.store.transaction { _ = try await $0.update(found.row, to: record) }
@@ -143,13 +143,15 @@ struct StoreSubject {
         try await json.store.count(StoreQuery(entity, where: predicate))
     }
 
-    func values(_ entity: String, where predicate: RecordPredicate, at keys: [String]) async throws -> [[Value]] {
+    func values(_ entity: String, where predicate: RecordPredicate, at keys: [String]) async throws
+        -> [[AttributeValue]]
+    {
         let layout = try world.model.layout(of: entity)
-        let bound = try keys.map { try Key($0).bound(to: layout, in: world.model) }
+        let bound = try keys.map { try PropertyPath($0).bound(to: layout, in: world.model) }
         return try await json.store.read { reader in
-            var rows: [[Value]] = []
+            var rows: [[AttributeValue]] = []
             for stored in try await reader.records(StoreQuery(entity, where: predicate)) {
-                var values: [Value] = []
+                var values: [AttributeValue] = []
                 for key in bound { values.append(try await reader.value(of: stored, at: key)) }
                 rows.append(values)
             }
@@ -170,7 +172,7 @@ struct StoreSubject {
 
     func members(
         _ entity: String, where predicate: RecordPredicate, relationship name: String, attribute: String
-    ) async throws -> [Value] {
+    ) async throws -> [AttributeValue] {
         let found = try await one(entity, where: predicate)
         guard let relationship = found.record.layout.relationship(name) else { throw NoSuchProperty(name: name) }
         return try await json.store.read { reader in
@@ -191,7 +193,7 @@ struct StoreSubject {
         return found[0]
     }
 
-    private static func filled(_ record: Record, with values: [String: Value]) throws -> Record {
+    private static func filled(_ record: Record, with values: [String: AttributeValue]) throws -> Record {
         var record = record
         for (name, value) in values {
             guard let slot = record.layout.slot(of: name) else { throw NoSuchProperty(name: name) }
@@ -203,7 +205,7 @@ struct StoreSubject {
 
 extension StoreReader {
     /// The value that a key leads to from an object.
-    fileprivate func value(of stored: StoredRecord, at key: BoundKey) async throws -> Value {
+    fileprivate func value(of stored: StoredRecord, at key: BoundKey) async throws -> AttributeValue {
         var stored = stored
         for step in key.steps {
             guard let target = try await links(step, of: [stored.row]).first?.target,

@@ -1,4 +1,4 @@
-import Synchronization
+import SyncBase
 
 /// The least that a pass has to do, by hand: the key sets compared with `Set` operations, and the processor's calls made
 /// by a bare pool of workers. Nothing is ordered, counted, reported, retried or cancelled.
@@ -47,7 +47,7 @@ enum Floor {
     }
 
     private final class Position: Sendable {
-        private let next = Mutex(0)
+        private let next = Locked(0)
 
         func take(below count: Int) -> Int? {
             next.withLock { next in

@@ -1,4 +1,4 @@
-import BenchmarkSupport
+import OneWayBenchmarkSupport
 import Foundation
 import OneWaySynchronizer
 

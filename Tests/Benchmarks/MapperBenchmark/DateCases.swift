@@ -1,5 +1,5 @@
-import TestSupport
-import BenchmarkSupport
+import OneWayTestSupport
+import OneWayBenchmarkSupport
 import Foundation
 import JSONMapper
 

@@ -1,4 +1,4 @@
-import BenchmarkSupport
+import OneWayBenchmarkSupport
 
 /// Reading, dates, mapping, export and writing of JSON against Foundation's.
 @main

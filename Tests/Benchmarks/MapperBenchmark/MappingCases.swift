@@ -1,4 +1,4 @@
-import BenchmarkSupport
+import OneWayBenchmarkSupport
 import Foundation
 import JSONMapper
 import SyncModel
@@ -7,7 +7,7 @@ import SyncModel
 enum MappingCases {
     /// The fields of ``User``.
     static func mapper() throws -> RecordMapper {
-        try RecordMapper(try Model { UserGenerator.entity })
+        try RecordMapper(try DataModel { UserGenerator.entity })
     }
 
     static func run(options: BenchmarkOptions, memory: MemoryProbe, report: inout BenchmarkReport) async throws {

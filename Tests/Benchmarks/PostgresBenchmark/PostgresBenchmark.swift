@@ -1,6 +1,6 @@
-import BenchmarkSupport
+import OneWayBenchmarkSupport
 #if Postgres
-import PostgresTestSupport
+import OneWayPostgresTestSupport
 #endif
 
 /// Syncing JSON into PostgreSQL, against the same rows by `COPY` and a handful of statements.

@@ -1,12 +1,12 @@
 #if Postgres
-import BenchmarkSupport
+import OneWayBenchmarkSupport
 import Foundation
 import JSONMapper
-import PostgresTestSupport
-import StoreBenchmarkSupport
+import OneWayPostgresTestSupport
+import OneWayStoreBenchmarkSupport
 import StoreSync
 import SyncStorePostgres
-import TestSupport
+import OneWayTestSupport
 
 /// Syncs of users into a server, each beside its floor: the same rows, already in memory.
 struct PostgresCases {
@@ -178,7 +178,7 @@ struct PostgresCases {
     }
 
     private func add(
-        _ measured: [BenchmarkSupport.Measurement], to report: inout BenchmarkReport,
+        _ measured: [OneWayBenchmarkSupport.Measurement], to report: inout BenchmarkReport,
         extra: (String) -> [(name: String, value: BenchmarkReport.Field)] = { _ in [] }
     ) {
         report.add(measured, against: measured.first?.name) { item in

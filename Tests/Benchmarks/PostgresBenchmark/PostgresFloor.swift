@@ -1,5 +1,5 @@
 #if Postgres
-import PostgresTestSupport
+import OneWayPostgresTestSupport
 import SyncStorePostgres
 
 /// Rows in memory, as the lines that `COPY` reads.

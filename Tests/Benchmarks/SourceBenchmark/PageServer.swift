@@ -1,6 +1,6 @@
-import BenchmarkSupport
+import OneWayBenchmarkSupport
 import Foundation
-import LoopbackServer
+import OneWayLoopbackServer
 
 /// A server of users in pages, in a process of its own, whose memory and work are not those of whoever asks it.
 final class PageServer {

@@ -1,12 +1,12 @@
-import BenchmarkSupport
+import OneWayBenchmarkSupport
 import Foundation
 import HTTPSource
 import JSONMapper
-import StoreBenchmarkSupport
+import OneWayStoreBenchmarkSupport
 import StoreSync
 import SyncModel
 import SyncStoreSQLite
-import TestSupport
+import OneWayTestSupport
 
 /// A list in pages from a server into SQLite, beside the same JSON from a file, and beside `curl` of the same pages into nothing.
 @main

@@ -1,4 +1,4 @@
-import CSQLite
+import COneWaySQLite
 
 /// SQLite as bare as it can be used: what a store is measured against.
 final class FloorDatabase {

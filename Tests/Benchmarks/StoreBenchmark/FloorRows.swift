@@ -1,4 +1,4 @@
-import CSQLite
+import COneWaySQLite
 
 /// Rows in memory, ready to be bound: cells in one array, their texts and blobs in another.
 struct FloorRows {

@@ -1,5 +1,5 @@
-import BenchmarkSupport
-import StoreBenchmarkSupport
+import OneWayBenchmarkSupport
+import OneWayStoreBenchmarkSupport
 
 /// Syncing JSON into stores, against SQLite as bare as it can be used.
 @main

@@ -1,8 +1,8 @@
-import BenchmarkSupport
+import OneWayBenchmarkSupport
 import Foundation
-import StoreBenchmarkSupport
+import OneWayStoreBenchmarkSupport
 import StoreSync
-import TestSupport
+import OneWayTestSupport
 
 /// Syncs of users into stores, each beside its floor: the same rows, already in memory, through one prepared statement.
 struct StoreCases {
@@ -237,7 +237,7 @@ struct StoreCases {
     }
 
     private func add(
-        _ measured: [BenchmarkSupport.Measurement], to report: inout BenchmarkReport,
+        _ measured: [OneWayBenchmarkSupport.Measurement], to report: inout BenchmarkReport,
         extra: (String) -> [(name: String, value: BenchmarkReport.Field)] = { _ in [] }
     ) {
         report.add(measured, against: measured.first?.name) { item in

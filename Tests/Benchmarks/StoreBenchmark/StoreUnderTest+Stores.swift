@@ -1,5 +1,5 @@
 import JSONMapper
-import StoreBenchmarkSupport
+import OneWayStoreBenchmarkSupport
 import StoreSync
 import SyncStore
 import SyncStoreSQLite

@@ -1,6 +1,6 @@
-import BenchmarkSupport
+import OneWayBenchmarkSupport
 public import Foundation
-import TestSupport
+import OneWayTestSupport
 
 /// A file of users to sync.
 public struct Payload: Sendable {

@@ -1,4 +1,4 @@
-import BenchmarkSupport
+import OneWayBenchmarkSupport
 public import JSONMapper
 public import StoreSync
 import SyncModel
@@ -14,16 +14,16 @@ public enum StoreUnderTest {
     /// The mapper of flat users, or of users with notes.
     public static func mapper(nested: Bool = false) throws -> RecordMapper {
         var user = UserGenerator.entity
-        guard nested else { return try RecordMapper(try Model { user }) }
-        user.relationships.append(Relationship("notes", toMany: "Note", inverse: "user", deleteRule: .cascade))
-        let note = Entity("Note", identity: "remoteID") {
-            Attribute("remoteID", .int64, optional: false)
-            Attribute("text", .string)
-            Attribute("createdAt", .date)
-            Relationship("user", toOne: "User", inverse: "notes")
+        guard nested else { return try RecordMapper(try DataModel { user }) }
+        user.relationships.append(SyncRelationship("notes", toMany: "Note", inverse: "user", deleteRule: .cascade))
+        let note = SyncEntity("Note", identity: "remoteID") {
+            SyncAttribute("remoteID", .int64, optional: false)
+            SyncAttribute("text", .string)
+            SyncAttribute("createdAt", .date)
+            SyncRelationship("user", toOne: "User", inverse: "notes")
         }
         return try RecordMapper(
-            try Model {
+            try DataModel {
                 user
                 note
             })

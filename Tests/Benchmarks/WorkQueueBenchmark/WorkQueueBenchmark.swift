@@ -1,10 +1,10 @@
-import BenchmarkSupport
+import OneWayBenchmarkSupport
 #if Postgres
 import Foundation
 import OneWaySynchronizer
-import PostgresTestSupport
+import OneWayPostgresTestSupport
 import SyncStorePostgres
-import TestSupport
+import OneWayTestSupport
 #endif
 
 /// A pass whose items are downloaded by 1, 2 and 4 processes, each of them 4 at a time.

@@ -1,6 +1,6 @@
 import Foundation
 import JSONMapper
-import TestSupport
+import OneWayTestSupport
 import Testing
 
 @Suite struct DateParserTests {

@@ -4,14 +4,14 @@ import SyncModel
 import Testing
 
 @Suite struct ExportCycleTests {
-    private static func entity(_ name: String, _ relationships: Relationship...) -> Entity {
-        Entity(name, attributes: [Attribute("id", .int64)], relationships: relationships)
+    private static func entity(_ name: String, _ relationships: SyncRelationship...) -> SyncEntity {
+        SyncEntity(name, attributes: [SyncAttribute("id", .int64)], relationships: relationships)
     }
 
     @Test func theWayStraightBackIsLeftOut() throws {
-        let model = try Model([
-            Self.entity("User", Relationship("notes", toMany: "Note", inverse: "user")),
-            Self.entity("Note", Relationship("user", toOne: "User", inverse: "notes")),
+        let model = try DataModel([
+            Self.entity("User", SyncRelationship("notes", toMany: "Note", inverse: "user")),
+            Self.entity("Note", SyncRelationship("user", toOne: "User", inverse: "notes")),
         ])
         let user = GraphNode(model.layouts[0], ["id": 1])
         let notes = [2, 3].map { GraphNode(model.layouts[1], ["id": .int($0)]) }
@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test func aRingEndsWithTheAttributesOfItsStart() throws {
-        let model = try Model([Self.entity("Node", Relationship("next", toOne: "Node"))])
+        let model = try DataModel([Self.entity("Node", SyncRelationship("next", toOne: "Node"))])
         let nodes = (1...3).map { GraphNode(model.layouts[0], ["id": .int($0)]) }
         for index in nodes.indices { nodes[index]["next"] = [nodes[(index + 1) % 3]] }
         #expect(
@@ -35,11 +35,11 @@ import Testing
     }
 
     @Test func whatIsOnNoCycleIsWrittenInFullEachTime() throws {
-        let model = try Model([
-            Self.entity("Order", Relationship("products", toMany: "Product", inverse: "orders")),
+        let model = try DataModel([
+            Self.entity("Order", SyncRelationship("products", toMany: "Product", inverse: "orders")),
             Self.entity(
-                "Product", Relationship("orders", toMany: "Order", inverse: "products"),
-                Relationship("maker", toOne: "Maker")),
+                "Product", SyncRelationship("orders", toMany: "Order", inverse: "products"),
+                SyncRelationship("maker", toOne: "Maker")),
             Self.entity("Maker"),
         ])
         let order = GraphNode(model.layouts[0], ["id": 1])
@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test func everyObjectKnowsEveryOtherAndYetItEnds() throws {
-        let model = try Model([Self.entity("Person", Relationship("friends", toMany: "Person"))])
+        let model = try DataModel([Self.entity("Person", SyncRelationship("friends", toMany: "Person"))])
         let people = (0..<60).map { GraphNode(model.layouts[0], ["id": .int($0)]) }
         for person in people { person["friends"] = people }
         let text = try RecordExporter(model).text(of: people[0])
@@ -63,16 +63,16 @@ import Testing
     }
 
     @Test func aWebOfManyToManyRelationshipsEnds() throws {
-        let model = try Model([
+        let model = try DataModel([
             Self.entity(
-                "User", Relationship("notes", toMany: "Note", inverse: "users"),
-                Relationship("tags", toMany: "Tag", inverse: "users")),
+                "User", SyncRelationship("notes", toMany: "Note", inverse: "users"),
+                SyncRelationship("tags", toMany: "Tag", inverse: "users")),
             Self.entity(
-                "Note", Relationship("users", toMany: "User", inverse: "notes"),
-                Relationship("tags", toMany: "Tag", inverse: "notes")),
+                "Note", SyncRelationship("users", toMany: "User", inverse: "notes"),
+                SyncRelationship("tags", toMany: "Tag", inverse: "notes")),
             Self.entity(
-                "Tag", Relationship("users", toMany: "User", inverse: "tags"),
-                Relationship("notes", toMany: "Note", inverse: "tags")),
+                "Tag", SyncRelationship("users", toMany: "User", inverse: "tags"),
+                SyncRelationship("notes", toMany: "Note", inverse: "tags")),
         ])
         let all = model.layouts.map { layout in (0..<12).map { GraphNode(layout, ["id": .int($0)]) } }
         for user in all[0] { (user["notes"], user["tags"]) = (all[1], all[2]) }
@@ -88,9 +88,10 @@ import Testing
     }
 
     @Test func aSubEntityCanCloseACycle() throws {
-        let model = try Model([
-            Self.entity("Base"), Self.entity("Holder", Relationship("bases", toMany: "Base")),
-            Entity("Sub", parent: "Base", attributes: [], relationships: [Relationship("holder", toOne: "Holder")]),
+        let model = try DataModel([
+            Self.entity("Base"), Self.entity("Holder", SyncRelationship("bases", toMany: "Base")),
+            SyncEntity(
+                "Sub", parent: "Base", attributes: [], relationships: [SyncRelationship("holder", toOne: "Holder")]),
         ])
         let holder = GraphNode(model.layouts[1], ["id": 1])
         let sub = GraphNode(model.layouts[2], ["id": 2])
@@ -102,7 +103,7 @@ import Testing
     }
 
     @Test func aChainThatIsTooLongIsAnError() throws {
-        let model = try Model([Self.entity("Node", Relationship("next", toOne: "Node"))])
+        let model = try DataModel([Self.entity("Node", SyncRelationship("next", toOne: "Node"))])
         let nodes = (0..<5000).map { GraphNode(model.layouts[0], ["id": .int($0)]) }
         for (node, next) in zip(nodes, nodes.dropFirst()) { node["next"] = [next] }
         var options = ExportOptions()

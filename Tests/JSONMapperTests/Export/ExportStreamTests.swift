@@ -7,8 +7,10 @@ import Testing
     private let layout: EntityLayout
 
     init() throws {
-        let model = try Model([
-            Entity("Thing", attributes: [Attribute("number", .int64), Attribute("text", .string)], relationships: [])
+        let model = try DataModel([
+            SyncEntity(
+                "Thing", attributes: [SyncAttribute("number", .int64), SyncAttribute("text", .string)],
+                relationships: [])
         ])
         exporter = try RecordExporter(model)
         layout = model.layouts[0]
@@ -63,7 +65,9 @@ import Testing
     }
 
     @Test func prettyIsForPeople() throws {
-        let model = try Model([Entity("Thing", attributes: [Attribute("number", .int64)], relationships: [])])
+        let model = try DataModel([
+            SyncEntity("Thing", attributes: [SyncAttribute("number", .int64)], relationships: [])
+        ])
         var options = ExportOptions()
         options.style = .pretty
         let text = String(

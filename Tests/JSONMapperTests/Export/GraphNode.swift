@@ -6,20 +6,20 @@ final class GraphNode: ExportableObject {
     struct Unreachable: Error {}
 
     let layout: EntityLayout
-    private var values: [Value]
+    private var values: [AttributeValue]
     private var targets: [String: [GraphNode]] = [:]
     /// The relationships that nobody knows.
     var unknown: Set<String> = []
     var fails = false
 
-    init(_ layout: EntityLayout, _ values: [String: Value] = [:]) {
+    init(_ layout: EntityLayout, _ values: [String: AttributeValue] = [:]) {
         self.layout = layout
         self.values = layout.attributes.map { values[$0.name] ?? .null }
     }
 
     var exportID: ObjectIdentifier { ObjectIdentifier(self) }
 
-    func value(at slot: Int) -> Value { values[slot] }
+    func value(at slot: Int) -> AttributeValue { values[slot] }
 
     func related(by relationship: RelationshipLayout) throws -> [GraphNode]? {
         if fails { throw Unreachable() }

@@ -5,21 +5,21 @@ import Testing
 
 @Suite struct RecordExporterTests {
     private static func layout(
-        _ attributes: [Attribute], relationships: [Relationship] = [], name: String = "Thing"
-    ) throws -> (Model, EntityLayout) {
-        let model = try Model([Entity(name, attributes: attributes, relationships: relationships)])
+        _ attributes: [SyncAttribute], relationships: [SyncRelationship] = [], name: String = "Thing"
+    ) throws -> (DataModel, EntityLayout) {
+        let model = try DataModel([SyncEntity(name, attributes: attributes, relationships: relationships)])
         return (model, model.layouts[0])
     }
 
     private func export(
-        _ type: AttributeType, _ value: Value, options: ExportOptions = ExportOptions()
+        _ type: AttributeType, _ value: AttributeValue, options: ExportOptions = ExportOptions()
     ) throws -> String {
-        let (model, layout) = try Self.layout([Attribute("x", type)])
+        let (model, layout) = try Self.layout([SyncAttribute("x", type)])
         return try RecordExporter(model, options: options).text(of: GraphNode(layout, ["x": value]))
     }
 
     @Test(arguments: [
-        (AttributeType.int64, Value.int(-9_223_372_036_854_775_808), "-9223372036854775808"),
+        (AttributeType.int64, AttributeValue.int(-9_223_372_036_854_775_808), "-9223372036854775808"),
         (.double, .double(12.5), "12.5"), (.double, .double(3), "3.0"), (.float, .double(Double(Float(12.2))), "12.2"),
         (.float, .double(Double(Float(1e-30))), "1e-30"), (.bool, .bool(true), "true"), (.string, .null, "null"),
         (.string, .string("a\"\u{1}ü"), #""a\"\u0001ü""#), (.uri, .uri("https://x.y/?a=1"), #""https://x.y/?a=1""#),
@@ -34,12 +34,12 @@ import Testing
         (.binary, .binary(Data([1, 2, 255])), #""AQL/""#), (.binary, .binary(Data()), #""""#),
         (.binary, .binary(Data("[1] ".utf8)), #""WzFdIA==""#),
     ])
-    func everyTypeIsWritten(type: AttributeType, value: Value, json: String) throws {
+    func everyTypeIsWritten(type: AttributeType, value: AttributeValue, json: String) throws {
         #expect(try export(type, value) == #"{"x":\#(json)}"#)
     }
 
     @Test func datesHaveTheFormatOfTheOptions() throws {
-        let moment = Value.date(Timestamp(microseconds: 1_435_063_208_123_456))
+        let moment = AttributeValue.date(Timestamp(microseconds: 1_435_063_208_123_456))
         var options = ExportOptions()
         options.dateFormat = .iso8601
         #expect(try export(.date, moment, options: options) == #"{"x":"2015-06-23T12:40:08.123Z"}"#)
@@ -48,8 +48,8 @@ import Testing
         #expect(DateFormat.iso8601Seconds.string(milliseconds: -1) == "1969-12-31T23:59:59Z")
     }
 
-    @Test(arguments: [Value.double(.nan), .double(.infinity), .decimal(.nan)])
-    func aNumberThatJSONLacksIsAnError(value: Value) throws {
+    @Test(arguments: [AttributeValue.double(.nan), .double(.infinity), .decimal(.nan)])
+    func aNumberThatJSONLacksIsAnError(value: AttributeValue) throws {
         for type in [AttributeType.double, .float] {
             #expect(throws: JSONError.nonFiniteNumber) { try export(type, value) }
         }
@@ -58,10 +58,11 @@ import Testing
     @Test func keysAreThoseOfConventionAndAnnotation() throws {
         let (model, layout) = try Self.layout(
             [
-                Attribute("remoteID", .int64), Attribute("createdAt", .string), Attribute("userType", .string),
-                Attribute("secret", .string, userInfo: ["sync.nonExportable": ""]),
-                Attribute("other", .string, userInfo: ["sync.remoteKey": "some_Key"]),
-                Attribute("cache", .transformable), Attribute("destroy", .bool),
+                SyncAttribute("remoteID", .int64), SyncAttribute("createdAt", .string),
+                SyncAttribute("userType", .string),
+                SyncAttribute("secret", .string, userInfo: ["sync.nonExportable": ""]),
+                SyncAttribute("other", .string, userInfo: ["sync.remoteKey": "some_Key"]),
+                SyncAttribute("cache", .transformable), SyncAttribute("destroy", .bool),
             ], name: "User")
         var options = ExportOptions()
         options.relationships = .none
@@ -79,9 +80,9 @@ import Testing
     @Test func keyPathsThatBeginAlikeShareObjects() throws {
         let path = { (path: String) in ["sync.remoteKey": path] }
         let (model, layout) = try Self.layout([
-            Attribute("a", .int64, userInfo: path("p.a")), Attribute("b", .int64),
-            Attribute("c", .int64, userInfo: path("p.q.c")), Attribute("d", .int64, userInfo: path("p.d")),
-            Attribute("e", .int64, userInfo: path("p.q.e")),
+            SyncAttribute("a", .int64, userInfo: path("p.a")), SyncAttribute("b", .int64),
+            SyncAttribute("c", .int64, userInfo: path("p.q.c")), SyncAttribute("d", .int64, userInfo: path("p.d")),
+            SyncAttribute("e", .int64, userInfo: path("p.q.e")),
         ])
         let node = GraphNode(layout, ["a": 1, "b": 2, "c": 3, "d": 4, "e": 5])
         #expect(try RecordExporter(model).text(of: node) == #"{"p":{"a":1,"q":{"c":3,"e":5},"d":4},"b":2}"#)
@@ -90,9 +91,9 @@ import Testing
     @Test func ofTwoClaimsToAKeyTheFirstStays() throws {
         let path = { (path: String) in ["sync.remoteKey": path] }
         let (model, layout) = try Self.layout([
-            Attribute("a", .int64), Attribute("b", .int64, userInfo: path("a")),
-            Attribute("c", .int64, userInfo: path("a.c")), Attribute("d", .int64, userInfo: path("e.d")),
-            Attribute("e", .int64),
+            SyncAttribute("a", .int64), SyncAttribute("b", .int64, userInfo: path("a")),
+            SyncAttribute("c", .int64, userInfo: path("a.c")), SyncAttribute("d", .int64, userInfo: path("e.d")),
+            SyncAttribute("e", .int64),
         ])
         let node = GraphNode(layout, ["a": 1, "b": 2, "c": 3, "d": 4, "e": 5])
         #expect(try RecordExporter(model).text(of: node) == #"{"a":1,"e":{"d":4}}"#)
@@ -100,9 +101,9 @@ import Testing
 
     @Test func valuesGoThroughTheReverseOfTheirTransformer() throws {
         let (model, layout) = try Self.layout([
-            Attribute("two", .int64, userInfo: ["sync.valueTransformer": "two"]),
-            Attribute("one", .int64, userInfo: ["sync.valueTransformer": "one"]),
-            Attribute("none", .int64, userInfo: ["sync.valueTransformer": "two"]),
+            SyncAttribute("two", .int64, userInfo: ["sync.valueTransformer": "two"]),
+            SyncAttribute("one", .int64, userInfo: ["sync.valueTransformer": "one"]),
+            SyncAttribute("none", .int64, userInfo: ["sync.valueTransformer": "two"]),
         ])
         var transformers = JSONTransformers()
         transformers.register("two", forward: { _ in nil }, reverse: { .array([.string($0 == .int(2) ? "ii" : "")]) })
@@ -116,7 +117,7 @@ import Testing
     }
 
     @Test func aTransformerThatThrowsIsAnErrorWithItsPlace() throws {
-        let (model, layout) = try Self.layout([Attribute("x", .int64, userInfo: ["sync.valueTransformer": "t"])])
+        let (model, layout) = try Self.layout([SyncAttribute("x", .int64, userInfo: ["sync.valueTransformer": "t"])])
         var transformers = JSONTransformers()
         transformers.register("t", forward: { _ in nil }, reverse: { _ in throw GraphNode.Unreachable() })
         let exporter = try RecordExporter(model, transformers: transformers)
@@ -129,16 +130,17 @@ import Testing
 
     @Test func grootExportsWhatHasAKeyPath() throws {
         let path = { (path: String) in ["JSONKeyPath": path] }
-        let model = try Model([
-            Entity(
+        let model = try DataModel([
+            SyncEntity(
                 "A",
                 attributes: [
-                    Attribute("identifier", .int64, userInfo: path("id")), Attribute("note", .string),
-                    Attribute("deep", .string, userInfo: path("x.y")),
+                    SyncAttribute("identifier", .int64, userInfo: path("id")), SyncAttribute("note", .string),
+                    SyncAttribute("deep", .string, userInfo: path("x.y")),
                 ],
                 relationships: [
-                    Relationship("one", toOne: "A", userInfo: path("one")),
-                    Relationship("many", toMany: "A", userInfo: path("m.any")), Relationship("mute", toOne: "A"),
+                    SyncRelationship("one", toOne: "A", userInfo: path("one")),
+                    SyncRelationship("many", toMany: "A", userInfo: path("m.any")),
+                    SyncRelationship("mute", toOne: "A"),
                 ])
         ])
         let node = GraphNode(model.layouts[0], ["identifier": 1, "note": "n", "deep": "d"])
@@ -148,10 +150,11 @@ import Testing
     }
 
     @Test func aSubEntityHasItsOwnKeys() throws {
-        let model = try Model([
-            Entity(
-                "Root", attributes: [Attribute("a", .int64)], relationships: [Relationship("roots", toMany: "Root")]),
-            Entity("Leaf", parent: "Root", attributes: [Attribute("b", .int64)], relationships: []),
+        let model = try DataModel([
+            SyncEntity(
+                "Root", attributes: [SyncAttribute("a", .int64)],
+                relationships: [SyncRelationship("roots", toMany: "Root")]),
+            SyncEntity("Leaf", parent: "Root", attributes: [SyncAttribute("b", .int64)], relationships: []),
         ])
         let node = GraphNode(model.layouts[0], ["a": 1])
         node["roots"] = [GraphNode(model.layouts[1], ["a": 2, "b": 3])]
@@ -159,23 +162,23 @@ import Testing
     }
 
     @Test func anObjectOfAnotherModelIsAnError() throws {
-        let (model, _) = try Self.layout([Attribute("a", .int64)])
-        let (_, stranger) = try Self.layout([Attribute("a", .int64)], name: "Stranger")
+        let (model, _) = try Self.layout([SyncAttribute("a", .int64)])
+        let (_, stranger) = try Self.layout([SyncAttribute("a", .int64)], name: "Stranger")
         #expect(throws: MappingError.unknownEntity("Stranger")) {
             try RecordExporter(model).bytes(of: GraphNode(stranger))
         }
     }
 
     @Test func anExportServesTheModelWithOtherIdentities() throws {
-        let (model, _) = try Self.layout([Attribute("id", .int64)])
+        let (model, _) = try Self.layout([SyncAttribute("id", .int64)])
         let identified = try JSONDialect.sync.identified(model)
         #expect(try RecordExporter(model).text(of: GraphNode(identified.layouts[0], ["id": 4])) == #"{"id":4}"#)
     }
 
     @Test func relationshipsThatAreNotKnownAreLeftOut() throws {
         let (model, layout) = try Self.layout(
-            [Attribute("a", .int64)],
-            relationships: [Relationship("ones", toMany: "Thing"), Relationship("twos", toMany: "Thing")])
+            [SyncAttribute("a", .int64)],
+            relationships: [SyncRelationship("ones", toMany: "Thing"), SyncRelationship("twos", toMany: "Thing")])
         let node = GraphNode(layout, ["a": 1])
         node.unknown = ["ones"]
         #expect(try RecordExporter(model).text(of: node) == #"{"a":1,"twos":[]}"#)
@@ -185,7 +188,7 @@ import Testing
     }
 
     @Test func aSourceThatFailsEndsTheExport() throws {
-        let (model, layout) = try Self.layout([], relationships: [Relationship("ones", toMany: "Thing")])
+        let (model, layout) = try Self.layout([], relationships: [SyncRelationship("ones", toMany: "Thing")])
         let node = GraphNode(layout)
         node.fails = true
         #expect(throws: GraphNode.Unreachable.self) { try RecordExporter(model).bytes(of: node) }

@@ -1,14 +1,14 @@
 import Foundation
 import JSONMapper
 import SyncModel
-import TestSupport
+import OneWayTestSupport
 import Testing
 
 /// What is exported of an imported object is the same object in canonical form: export(import(x)) = canonical(x).
 @Suite struct RoundTripTests {
     /// A model whose names, types, key paths and annotations a seed decides, and JSON for it.
     struct World {
-        let model: Model
+        let model: DataModel
         var random: SeededRandom
 
         init(seed: UInt64) throws {
@@ -16,7 +16,7 @@ import Testing
             let types = AttributeType.allCases.filter { $0 != .transformable }
             let words = ["first", "name", "url", "created", "at", "user", "json", "zip2"]
             var names: Set<String> = ["id", "kind"]
-            var attributes = [Attribute("id", .int64)]
+            var attributes = [SyncAttribute("id", .int64)]
             for _ in 0..<Int.random(in: 1...12, using: &random) {
                 let parts = (0..<Int.random(in: 1...3, using: &random)).map { _ in
                     words.randomElement(using: &random) ?? ""
@@ -31,9 +31,9 @@ import Testing
                 default: break
                 }
                 let type = types.randomElement(using: &random) ?? .string
-                attributes.append(Attribute(name, type, userInfo: userInfo))
+                attributes.append(SyncAttribute(name, type, userInfo: userInfo))
             }
-            model = try Model([Entity("Thing", identity: ["id"], attributes: attributes, relationships: [])])
+            model = try DataModel([SyncEntity("Thing", identity: ["id"], attributes: attributes, relationships: [])])
             self.random = random
         }
 
@@ -112,15 +112,15 @@ import Testing
     func anExportOfARandomGraphEndsAndNamesNothingThatIsNotThere(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         let names = ["A", "B", "C", "D"]
-        let model = try Model(
+        let model = try DataModel(
             names.map { name in
-                Entity(
-                    name, attributes: [Attribute("id", .int64)],
+                SyncEntity(
+                    name, attributes: [SyncAttribute("id", .int64)],
                     relationships: (0..<3).map { index in
                         let destination = names.randomElement(using: &random) ?? name
                         return Bool.random(using: &random)
-                            ? Relationship("r\(index)", toMany: destination)
-                            : Relationship("r\(index)", toOne: destination)
+                            ? SyncRelationship("r\(index)", toMany: destination)
+                            : SyncRelationship("r\(index)", toOne: destination)
                     })
             })
         let nodes = model.layouts.map { layout in

@@ -1,6 +1,6 @@
 import JSONMapper
 import SyncModel
-import TestSupport
+import OneWayTestSupport
 import Testing
 
 /// A model made of a sample maps that sample: every key is claimed, every value fits.
@@ -25,7 +25,7 @@ import Testing
     }
 
     private func expectFit(_ json: String) throws {
-        let model = try Model.inferred(from: json, entity: "Root")
+        let model = try DataModel.inferred(from: json, entity: "Root")
         try expectFit(Array(json.utf8), of: "Root", RecordMapper(model, contract: Self.strict))
     }
 

@@ -5,7 +5,7 @@ import Testing
 @Suite struct ModelInferenceTests {
     private func type(_ values: String) throws -> AttributeType? {
         let elements = values.split(separator: "|").map { #"{"id": 1, "x": \#($0)}"# }.joined(separator: ",")
-        let layout = try Model.inferred(from: "[\(elements)]", entity: "Thing").layout(of: "Thing")
+        let layout = try DataModel.inferred(from: "[\(elements)]", entity: "Thing").layout(of: "Thing")
         return layout.slot(of: "x").map { layout.attributes[$0].type }
     }
 
@@ -29,12 +29,12 @@ import Testing
     @Test func attributesAreNamedByConvention() throws {
         let json =
             #"{"id": 1, "first_name": "a", "lastName": "b", "type": "c", "ID": 2, "a b": 3, "$ref": 4, "e-mail": 5, "_": 6}"#
-        let layout = try Model.inferred(from: json, entity: "User").layout(of: "User")
+        let layout = try DataModel.inferred(from: json, entity: "User").layout(of: "User")
         #expect(
             layout.attributes.map(\.name) == [
                 "id", "firstName", "lastName", "type", "id2", "aB", "ref", "eMail", "value",
             ])
-        let keys = EntityKeys(layout, in: try Model([layout.entity]))
+        let keys = EntityKeys(layout, in: try DataModel([layout.entity]))
         let written = zip(
             ["id", "first_name", "lastName", "type", "ID", "a b", "$ref", "e-mail", "_"], keys.attributes)
         for (key, attribute) in written {
@@ -45,14 +45,15 @@ import Testing
 
     @Test func twoSpellingsOfAKeyAreOneAttribute() throws {
         let json = #"[{"id": 1, "first_name": "a"}, {"id": 2, "firstName": 5}]"#
-        let layout = try Model.inferred(from: json, entity: "User").layout(of: "User")
+        let layout = try DataModel.inferred(from: json, entity: "User").layout(of: "User")
         #expect(layout.attributes.map(\.name) == ["id", "firstName"])
         #expect(layout.attributes.map(\.type) == [.int64, .string])
     }
 
     @Test func aWordAfterTheEntityKeepsItsKey() throws {
-        let layout = try Model.inferred(from: #"{"type": "a", "user_type": "b"}"#, entity: "User").layout(of: "User")
-        let keys = EntityKeys(layout, in: try Model([layout.entity]))
+        let layout = try DataModel.inferred(from: #"{"type": "a", "user_type": "b"}"#, entity: "User").layout(
+            of: "User")
+        let keys = EntityKeys(layout, in: try DataModel([layout.entity]))
         #expect(keys.attribute("type")?.path() == ["type"])
         #expect(keys.attribute("userType")?.path() == ["user_type"])
     }
@@ -64,7 +65,7 @@ import Testing
         (#"[{"user_id": 1}, {"name": "x"}]"#, nil), (#"[{"uuid": 1.5}]"#, nil), (#"[{"note_id": 1}]"#, nil),
     ])
     func thePrimaryKeyIsFound(json: String, expected: String?) throws {
-        let model = try Model.inferred(from: json, entity: "User")
+        let model = try DataModel.inferred(from: json, entity: "User")
         let layout = try model.layout(of: "User")
         #expect(layout.identitySlots.map { layout.attributes[$0].name } == (expected.map { [$0] } ?? []))
         #expect(EntityKeys(layout, in: model).localPrimaryKey == expected)
@@ -72,9 +73,9 @@ import Testing
     }
 
     @Test func onlyAPrimaryKeyThatIsAlwaysThereIsMandatory() throws {
-        let always = try Model.inferred(from: #"[{"id": 1, "a": 1}]"#, entity: "User").layout(of: "User")
+        let always = try DataModel.inferred(from: #"[{"id": 1, "a": 1}]"#, entity: "User").layout(of: "User")
         #expect(always.attributes.map(\.isOptional) == [false, true])
-        let sometimes = try Model.inferred(from: #"[{"id": 1}, {"id": null}]"#, entity: "User").layout(of: "User")
+        let sometimes = try DataModel.inferred(from: #"[{"id": 1}, {"id": null}]"#, entity: "User").layout(of: "User")
         #expect(sometimes.attributes.map(\.isOptional) == [true])
     }
 
@@ -83,7 +84,7 @@ import Testing
             [{"id": 1, "company": {"id": 9, "name": "c"}, "address": {"city": "x"}, "order_items": [{"id": 4}], "tags": []},
              {"id": 2, "company": {"id": 9, "size": 5}, "address": null, "order_items": []}]
             """
-        let model = try Model.inferred(from: json, entity: "User")
+        let model = try DataModel.inferred(from: json, entity: "User")
         #expect(model.entities.map(\.name) == ["User", "Company", "Address", "OrderItem"])
         let user = try model.layout(of: "User")
         #expect(user.attributes.map(\.name) == ["id", "tags"])
@@ -101,17 +102,17 @@ import Testing
 
     @Test func aChildOfTwoParentsMakesManyToMany() throws {
         let json = #"[{"id": 1, "tags": [{"id": 7}, {"id": 8}]}, {"id": 2, "tags": [{"id": 7}]}]"#
-        let model = try Model.inferred(from: json, entity: "Company")
+        let model = try DataModel.inferred(from: json, entity: "Company")
         #expect(try model.layout(of: "Tag").relationship("companies")?.isToMany == true)
         let again = #"[{"id": 1, "tags": [{"id": 7}]}, {"id": 1, "tags": [{"id": 7}]}]"#
         #expect(
-            try Model.inferred(from: again, entity: "Company").layout(of: "Tag").relationship("company")?.isToMany
+            try DataModel.inferred(from: again, entity: "Company").layout(of: "Tag").relationship("company")?.isToMany
                 == false)
     }
 
     @Test func anInverseInTheSampleIsPaired() throws {
         let json = #"{"id": 1, "notes": [{"id": 2, "user": {"id": 1, "name": "a"}}]}"#
-        let model = try Model.inferred(from: json, entity: "User")
+        let model = try DataModel.inferred(from: json, entity: "User")
         let note = try model.layout(of: "Note")
         #expect(try model.layout(of: "User").relationships.map(\.declaration.inverse) == ["user"])
         #expect(note.relationships.map(\.name) == ["user"])
@@ -119,13 +120,13 @@ import Testing
     }
 
     @Test func anInverseMakesWayForAnAttribute() throws {
-        let model = try Model.inferred(from: #"{"id": 1, "notes": [{"id": 2, "user": 1}]}"#, entity: "User")
+        let model = try DataModel.inferred(from: #"{"id": 1, "notes": [{"id": 2, "user": 1}]}"#, entity: "User")
         #expect(try model.layout(of: "Note").relationships.map(\.name) == ["userOfNotes"])
     }
 
     @Test func anEntityThatRelatesToItselfIsOne() throws {
         let json = #"{"id": 1, "comments": [{"id": 2, "comments": []}, {"id": 3, "comments": [{"id": 4}]}]}"#
-        let model = try Model.inferred(from: json, entity: "Comment")
+        let model = try DataModel.inferred(from: json, entity: "Comment")
         #expect(model.entities.count == 1)
         #expect(model.layouts[0].relationships.map(\.name) == ["comments", "parent"])
     }
@@ -133,10 +134,10 @@ import Testing
     @Test func twoWaysToAnEntityHaveAnInverseEach() throws {
         let json =
             #"{"id": 1, "home_address": {"id": 2}, "people": [{"id": 3}], "children": [{"id": 4}], "boss": {"id": 5}}"#
-        let model = try Model.inferred(from: json, entity: "Firm")
+        let model = try DataModel.inferred(from: json, entity: "Firm")
         #expect(model.entities.map(\.name) == ["Firm", "HomeAddress", "Person", "Child", "Boss"])
         let sameTwice = #"{"id": 1, "user": {"id": 2}, "users": [{"id": 2}]}"#
-        let layout = try Model.inferred(from: sameTwice, entity: "Team").layout(of: "User")
+        let layout = try DataModel.inferred(from: sameTwice, entity: "Team").layout(of: "User")
         #expect(layout.relationships.map(\.name) == ["teams", "team"])
     }
 
@@ -146,19 +147,19 @@ import Testing
         ("news", "New"), ("order_items", "OrderItem"), ("ties", "Tie"), ("s", "S"),
     ])
     func arraysNameTheirEntityInTheSingular(key: String, entity: String) throws {
-        let model = try Model.inferred(from: #"{"id": 1, "\#(key)": [{"id": 2}]}"#, entity: "Root")
+        let model = try DataModel.inferred(from: #"{"id": 1, "\#(key)": [{"id": 2}]}"#, entity: "Root")
         #expect(model.entities.map(\.name) == ["Root", entity])
     }
 
     @Test func theSameSampleGivesTheSameModel() throws {
         let json = #"[{"b": 1, "a": [{"z": 1, "y": {"q": 1}}]}, {"c": {"id": 1}}]"#
-        let model = try Model.inferred(from: json, entity: "Root")
-        for _ in 0..<5 { #expect(try Model.inferred(from: json, entity: "Root") == model) }
+        let model = try DataModel.inferred(from: json, entity: "Root")
+        for _ in 0..<5 { #expect(try DataModel.inferred(from: json, entity: "Root") == model) }
     }
 
     @Test func theModelCompilesToKeysThatFindWhatWasThere() throws {
         let json = #"{"ID": 1, "sub_Thing": {"Weird Key": 1}, "x.y": 2}"#
-        let model = try Model.inferred(from: json, entity: "Root")
+        let model = try DataModel.inferred(from: json, entity: "Root")
         let keys = EntityKeys(try model.layout(of: "Root"), in: model)
         #expect(keys.relationships.contains { $0.spellings.contains(["sub_Thing"]) })
         #expect(keys.attributes.contains { $0.spellings.contains(["x.y"]) })
@@ -166,11 +167,11 @@ import Testing
 
     @Test func aDictionaryIsKeptWhole() throws {
         let entries = (0..<300).map { #""key\#($0)": {"a": 1}"# }.joined(separator: ",")
-        let model = try Model.inferred(from: #"{"id": 1, "byName": {\#(entries)}}"#, entity: "Root")
+        let model = try DataModel.inferred(from: #"{"id": 1, "byName": {\#(entries)}}"#, entity: "Root")
         #expect(model.entities.map(\.name) == ["Root"])
         #expect(model.layouts[0].attributes.map(\.type) == [.int64, .binary])
         #expect(throws: ModelInferenceError.tooManyKeys(entity: "Root", maximum: 256)) {
-            try Model.inferred(from: "{\(entries)}", entity: "Root")
+            try DataModel.inferred(from: "{\(entries)}", entity: "Root")
         }
     }
 
@@ -180,17 +181,17 @@ import Testing
         (#"[{"": 1}]"#, .noKeys(entity: "Root")),
     ])
     func aSampleThatTellsNothingIsAnError(json: String, error: ModelInferenceError) {
-        #expect(throws: error) { try Model.inferred(from: json, entity: "Root") }
+        #expect(throws: error) { try DataModel.inferred(from: json, entity: "Root") }
     }
 
     @Test func aSampleThatIsNoJSONIsAnError() {
-        #expect(throws: JSONError.self) { try Model.inferred(from: "[{", entity: "Root") }
-        #expect(throws: JSONError.self) { try Model.inferred(from: "5", entity: "Root") }
+        #expect(throws: JSONError.self) { try DataModel.inferred(from: "[{", entity: "Root") }
+        #expect(throws: JSONError.self) { try DataModel.inferred(from: "5", entity: "Root") }
     }
 
     @Test func elementsAreFoundAtAKeyPath() throws {
         let json = #"{"data": {"users": [{"id": 1}]}}"#
-        let model = try Model.inferred(from: json, entity: "User", layout: .array(at: "data.users"))
+        let model = try DataModel.inferred(from: json, entity: "User", layout: .array(at: "data.users"))
         #expect(model.entities.map(\.name) == ["User"])
     }
 }

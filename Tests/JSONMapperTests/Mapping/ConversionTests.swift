@@ -5,15 +5,15 @@ import Testing
 
 @Suite struct ConversionTests {
     private static let model = Result {
-        try Model {
-            Entity("Thing") {
-                for type in AttributeType.allCases { Attribute(type.rawValue, type) }
+        try DataModel {
+            SyncEntity("Thing") {
+                for type in AttributeType.allCases { SyncAttribute(type.rawValue, type) }
             }
         }
     }
 
     /// What an attribute of a type becomes of a JSON value; nil where the contract refuses it.
-    private func converted(_ json: String, _ type: AttributeType) throws -> Value? {
+    private func converted(_ json: String, _ type: AttributeType) throws -> AttributeValue? {
         let mapper = try RecordMapper(
             try Self.model.get(), contract: ValueContract(wrongType: .reject, unreadableDate: .reject))
         var record = Record(of: try mapper.model.layout(of: "Thing"))
@@ -26,7 +26,8 @@ import Testing
     }
 
     @Test(arguments: [
-        (AttributeType.int16, "32767", Value.int(32767)), (.int16, "-32768", .int(-32768)), (.int16, "1.0", .int(1)),
+        (AttributeType.int16, "32767", AttributeValue.int(32767)), (.int16, "-32768", .int(-32768)),
+        (.int16, "1.0", .int(1)),
         (.int16, "1e3", .int(1000)), (.int32, "\"16\"", .int(16)), (.int32, "\" +0016 \"", .int(16)),
         (.int64, "9223372036854775807", .int(.max)), (.int64, "\"-9223372036854775808\"", .int(.min)),
         (.int64, "true", .int(1)), (.int64, "false", .int(0)),
@@ -47,7 +48,7 @@ import Testing
         (.binary, "\"text\"", .binary(Data("\"text\"".utf8))), (.binary, "false", .binary(Data("false".utf8))),
         (.string, "null", .null), (.int16, "null", .null), (.binary, "null", .null), (.date, "null", .null),
     ])
-    func valuesBecomeTheAttributesType(type: AttributeType, json: String, value: Value) throws {
+    func valuesBecomeTheAttributesType(type: AttributeType, json: String, value: AttributeValue) throws {
         #expect(try converted(json, type) == value)
     }
 
@@ -87,10 +88,10 @@ import Testing
 
     @Test func nullClearsAndAnAbsentKeyLeavesTheValue() throws {
         let mapper = try RecordMapper(
-            try Model {
-                Entity("A") {
-                    Attribute("a", .int64, default: 5)
-                    Attribute("b", .string)
+            try DataModel {
+                SyncEntity("A") {
+                    SyncAttribute("a", .int64, default: 5)
+                    SyncAttribute("b", .string)
                 }
             })
         var record = Record(of: try mapper.model.layout(of: "A"))
@@ -103,10 +104,10 @@ import Testing
 
     @Test func aNewRecordHasTheDefaultsOfWhatIsAbsent() throws {
         let mapper = try RecordMapper(
-            try Model {
-                Entity("A") {
-                    Attribute("a", .int64, default: 5)
-                    Attribute("b", .int64, default: 6)
+            try DataModel {
+                SyncEntity("A") {
+                    SyncAttribute("a", .int64, default: 5)
+                    SyncAttribute("b", .int64, default: 6)
                 }
             })
         let records = try mapper.records(of: "A", bytes: Array(#"[{"a":1},{"b":null}]"#.utf8))

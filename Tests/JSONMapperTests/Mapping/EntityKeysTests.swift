@@ -4,14 +4,15 @@ import Testing
 
 @Suite struct EntityKeysTests {
     private func keys(
-        _ dialect: JSONDialect = .sync, of entity: String = "User", @ModelBuilder<Entity> _ entities: () -> [Entity]
+        _ dialect: JSONDialect = .sync, of entity: String = "User",
+        @ModelBuilder<SyncEntity> _ entities: () -> [SyncEntity]
     ) throws -> EntityKeys {
-        let model = try Model(entities())
+        let model = try DataModel(entities())
         return EntityKeys(try model.layout(of: entity), in: model, dialect: dialect)
     }
 
     @Test func namesAreFoundInBothStylesAndWrittenInTheWantedOne() throws {
-        let keys = try keys { Entity("User") { Attribute("firstName", .string) } }
+        let keys = try keys { SyncEntity("User") { SyncAttribute("firstName", .string) } }
         #expect(keys.attribute("firstName")?.spellings == [["firstName"], ["first_name"]])
         #expect(keys.attribute("firstName")?.path() == ["first_name"])
         #expect(keys.attribute("firstName")?.path(.camelCase) == ["firstName"])
@@ -19,16 +20,17 @@ import Testing
     }
 
     @Test func aNameThatIsNotTheCamelCaseOfItsKeyIsFoundByItselfAlone() throws {
-        let keys = try keys { Entity("User") { Attribute("uniqueId", .string) } }
+        let keys = try keys { SyncEntity("User") { SyncAttribute("uniqueId", .string) } }
         #expect(keys.attribute("uniqueId")?.spellings == [["uniqueId"]])
         #expect(keys.attribute("uniqueId")?.path() == ["unique_id"])
     }
 
     @Test func customKeysStandBeforeNamesAndAreWrittenInEveryStyle() throws {
         let keys = try keys {
-            Entity("User") {
-                Attribute("age", .int16, userInfo: ["sync.remoteKey": "age_of_person", "hyper.remoteKey": "old_age"])
-                Attribute("city", .string, userInfo: ["hyper.remoteKey": "address.city_name"])
+            SyncEntity("User") {
+                SyncAttribute(
+                    "age", .int16, userInfo: ["sync.remoteKey": "age_of_person", "hyper.remoteKey": "old_age"])
+                SyncAttribute("city", .string, userInfo: ["hyper.remoteKey": "address.city_name"])
             }
         }
         #expect(keys.attribute("age")?.spellings == [["age_of_person"], ["age"]])
@@ -39,10 +41,10 @@ import Testing
 
     @Test func reservedWordsStandForNamesPrefixedWithTheEntityOrItsParent() throws {
         let keys = try keys(of: "SpecialUser") {
-            Entity("User") { Attribute("userDescription", .string) }
-            Entity("SpecialUser", parent: "User") {
-                Attribute("specialUserType", .string)
-                Attribute("companyType", .string)
+            SyncEntity("User") { SyncAttribute("userDescription", .string) }
+            SyncEntity("SpecialUser", parent: "User") {
+                SyncAttribute("specialUserType", .string)
+                SyncAttribute("companyType", .string)
             }
         }
         #expect(keys.attribute("userDescription")?.spellings.last == ["description"])
@@ -53,10 +55,10 @@ import Testing
 
     @Test func relationshipsAreFoundAsObjectsAndByIdentifiers() throws {
         let keys = try keys {
-            Entity("User") {
-                Relationship("bestFriend", toOne: "User")
-                Relationship("notes", toMany: "User", userInfo: ["sync.remoteKey": "data.annotations"])
-                Relationship("tags", toMany: "User", userInfo: ["sync.nonExportable": "x"])
+            SyncEntity("User") {
+                SyncRelationship("bestFriend", toOne: "User")
+                SyncRelationship("notes", toMany: "User", userInfo: ["sync.remoteKey": "data.annotations"])
+                SyncRelationship("tags", toMany: "User", userInfo: ["sync.nonExportable": "x"])
             }
         }
         #expect(keys.relationship("bestFriend")?.spellings == [["best_friend"], ["bestFriend"]])
@@ -79,9 +81,9 @@ import Testing
         throws
     {
         let keys = try keys {
-            Entity("User") {
-                Attribute("text", .string, userInfo: ["sync.isPrimaryKey": "NO"])
-                Attribute(name, .int64, userInfo: userInfo)
+            SyncEntity("User") {
+                SyncAttribute("text", .string, userInfo: ["sync.isPrimaryKey": "NO"])
+                SyncAttribute(name, .int64, userInfo: userInfo)
             }
         }
         #expect(keys.localPrimaryKey == name)
@@ -89,7 +91,7 @@ import Testing
     }
 
     @Test func anEntityWithoutAKeyHasNone() throws {
-        let keys = try keys { Entity("User") { Attribute("text", .string) } }
+        let keys = try keys { SyncEntity("User") { SyncAttribute("text", .string) } }
         #expect(keys.localPrimaryKey == nil)
         #expect(keys.remotePrimaryKey == nil)
         #expect(keys.identitySlots.isEmpty)
@@ -97,10 +99,10 @@ import Testing
 
     @Test func grootInfersNothing() throws {
         let keys = try keys(.groot) {
-            Entity("User", userInfo: ["identityAttributes": "a , b", "JSONDictionaryTransformerName": "T"]) {
-                Attribute("a", .int64, userInfo: ["JSONKeyPath": "deep.a", "JSONTransformerName": "A"])
-                Attribute("b", .int64)
-                Relationship("friend", toOne: "User")
+            SyncEntity("User", userInfo: ["identityAttributes": "a , b", "JSONDictionaryTransformerName": "T"]) {
+                SyncAttribute("a", .int64, userInfo: ["JSONKeyPath": "deep.a", "JSONTransformerName": "A"])
+                SyncAttribute("b", .int64)
+                SyncRelationship("friend", toOne: "User")
             }
         }
         #expect(keys.attribute("a")?.spellings == [["deep", "a"]])
@@ -114,13 +116,13 @@ import Testing
     }
 
     @Test func wholeNumbersOfAnIdentityHave64BitsInTheSyncDialect() throws {
-        let model = try Model {
-            Entity("Base", abstract: true) {
-                Attribute("id", .int16)
-                Attribute("age", .int16)
+        let model = try DataModel {
+            SyncEntity("Base", abstract: true) {
+                SyncAttribute("id", .int16)
+                SyncAttribute("age", .int16)
             }
-            Entity("User", parent: "Base") {
-                Attribute("name", .string)
+            SyncEntity("User", parent: "Base") {
+                SyncAttribute("name", .string)
             }
         }
         let identified = try JSONDialect.sync.identified(model)
@@ -129,15 +131,15 @@ import Testing
     }
 
     @Test func identitiesOfAModelAreWhatEachEntityAdds() throws {
-        let model = try Model {
-            Entity("Contact", userInfo: ["identityAttribute": "uuid", "entityMapperName": "M"]) {
-                Attribute("uuid", .string)
-                Attribute("id", .int64)
+        let model = try DataModel {
+            SyncEntity("Contact", userInfo: ["identityAttribute": "uuid", "entityMapperName": "M"]) {
+                SyncAttribute("uuid", .string)
+                SyncAttribute("id", .int64)
             }
-            Entity("Person", parent: "Contact", userInfo: ["identityAttributes": "email"]) {
-                Attribute("email", .string)
+            SyncEntity("Person", parent: "Contact", userInfo: ["identityAttributes": "email"]) {
+                SyncAttribute("email", .string)
             }
-            Entity("Other") { Attribute("text", .string, userInfo: ["hyper.isPrimaryKey": "YES"]) }
+            SyncEntity("Other") { SyncAttribute("text", .string, userInfo: ["hyper.isPrimaryKey": "YES"]) }
         }
         #expect(try JSONDialect.groot.identities(in: model) == ["Contact": ["uuid"], "Person": ["email"]])
         #expect(try JSONDialect.sync.identities(in: model) == ["Contact": ["id"], "Other": ["text"]])
@@ -146,16 +148,18 @@ import Testing
     }
 
     @Test func anIdentityAnnotationThatNamesNothingIsAnError() throws {
-        let model = try Model { Entity("A", userInfo: ["identityAttributes": "missing"]) { Attribute("b", .string) } }
+        let model = try DataModel {
+            SyncEntity("A", userInfo: ["identityAttributes": "missing"]) { SyncAttribute("b", .string) }
+        }
         #expect(throws: ModelError.unknownIdentity(entity: "A", attribute: "missing")) {
             try JSONDialect.groot.identities(in: model)
         }
     }
 
     @Test func anInheritedPrimaryKeyStays() throws {
-        let model = try Model {
-            Entity("A") { Attribute("id", .int64) }
-            Entity("B", parent: "A") { Attribute("other", .string, userInfo: ["sync.isPrimaryKey": "YES"]) }
+        let model = try DataModel {
+            SyncEntity("A") { SyncAttribute("id", .int64) }
+            SyncEntity("B", parent: "A") { SyncAttribute("other", .string, userInfo: ["sync.isPrimaryKey": "YES"]) }
         }
         #expect(EntityKeys(try model.layout(of: "B"), in: model).localPrimaryKey == "id")
         #expect(try JSONDialect.sync.identified(model).layout(of: "B").identitySlots == [0])

@@ -6,10 +6,10 @@ import Testing
 @Suite struct IdentityValuesTests {
     private func keys(_ type: AttributeType, _ values: String...) throws -> [RecordKey?] {
         let mapper = try RecordMapper(
-            try Model {
-                Entity("A") {
-                    Attribute("id", type)
-                    Attribute("text", .string)
+            try DataModel {
+                SyncEntity("A") {
+                    SyncAttribute("id", type)
+                    SyncAttribute("text", .string)
                 }
             })
         let json = "[" + values.map { $0.isEmpty ? "{}" : "{\"id\":\($0)}" }.joined(separator: ",") + "]"
@@ -62,14 +62,14 @@ import Testing
     }
 
     @Test func aJSONKeyOfTenThousandBytesIsUnknownLikeAnyOther() throws {
-        let mapper = try RecordMapper(try Model { Entity("A") { Attribute("id", .int64) } })
+        let mapper = try RecordMapper(try DataModel { SyncEntity("A") { SyncAttribute("id", .int64) } })
         let long = String(repeating: "i", count: 10_000)
         #expect(try mapper.records(of: "A", bytes: Array("[{\"\(long)\":1,\"id\":2}]".utf8)).map { $0["id"] } == [2])
     }
 
     @Test func unicodeKeysAreComparedByTheirBytes() throws {
         let mapper = try RecordMapper(
-            try Model { Entity("A") { Attribute("a", .int64, userInfo: ["sync.remoteKey": "caf\u{E9}"]) } })
+            try DataModel { SyncEntity("A") { SyncAttribute("a", .int64, userInfo: ["sync.remoteKey": "caf\u{E9}"]) } })
         let json = "[{\"caf\u{E9}\":1},{\"cafe\u{301}\":2}]"
         #expect(try mapper.records(of: "A", bytes: Array(json.utf8)).map { $0["a"] } == [1, .null])
     }

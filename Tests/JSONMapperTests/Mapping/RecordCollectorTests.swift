@@ -5,15 +5,15 @@ import Testing
 @Suite struct RecordCollectorTests {
     private func mapper(_ contract: ValueContract? = nil) throws -> RecordMapper {
         try RecordMapper(
-            try Model {
-                Entity("User") {
-                    Attribute("id", .int64)
-                    Relationship("notes", toMany: "Note", inverse: "user")
+            try DataModel {
+                SyncEntity("User") {
+                    SyncAttribute("id", .int64)
+                    SyncRelationship("notes", toMany: "Note", inverse: "user")
                 }
-                Entity("Note") {
-                    Attribute("id", .int64, optional: false)
-                    Attribute("text", .string)
-                    Relationship("user", toOne: "User", inverse: "notes")
+                SyncEntity("Note") {
+                    SyncAttribute("id", .int64, optional: false)
+                    SyncAttribute("text", .string)
+                    SyncRelationship("user", toOne: "User", inverse: "notes")
                 }
             }, contract: contract)
     }

@@ -3,25 +3,25 @@ import SyncModel
 import Testing
 
 @Suite struct RecordReaderTests {
-    private let model: Model
+    private let model: DataModel
     private let mapper: RecordMapper
 
     init() throws {
-        model = try Model {
-            Entity("User") {
-                Attribute("remoteID", .int64, optional: false)
-                Attribute("firstName", .string)
-                Attribute("city", .string, userInfo: ["sync.remoteKey": "address.city"])
-                Attribute("zip", .string, userInfo: ["sync.remoteKey": "address.code.zip"])
-                Attribute("bornOn", .date)
-                Relationship("bestFriend", toOne: "User")
-                Relationship("notes", toMany: "User")
+        model = try DataModel {
+            SyncEntity("User") {
+                SyncAttribute("remoteID", .int64, optional: false)
+                SyncAttribute("firstName", .string)
+                SyncAttribute("city", .string, userInfo: ["sync.remoteKey": "address.city"])
+                SyncAttribute("zip", .string, userInfo: ["sync.remoteKey": "address.code.zip"])
+                SyncAttribute("bornOn", .date)
+                SyncRelationship("bestFriend", toOne: "User")
+                SyncRelationship("notes", toMany: "User")
             }
         }
         mapper = try RecordMapper(model)
     }
 
-    private func records(_ json: String) throws -> [[Value]] {
+    private func records(_ json: String) throws -> [[AttributeValue]] {
         try mapper.records(of: "User", bytes: Array(json.utf8)).map(\.values)
     }
 
@@ -71,12 +71,12 @@ import Testing
     }
 
     @Test func oneKeyServesAnAttributeAPathAndARelationship() throws {
-        let model = try Model {
-            Entity("A") {
-                Attribute("whole", .binary, userInfo: ["sync.remoteKey": "b"])
-                Attribute("name", .string, userInfo: ["sync.remoteKey": "b.name"])
-                Attribute("again", .string, userInfo: ["sync.remoteKey": "b.name"])
-                Relationship("b", toOne: "A")
+        let model = try DataModel {
+            SyncEntity("A") {
+                SyncAttribute("whole", .binary, userInfo: ["sync.remoteKey": "b"])
+                SyncAttribute("name", .string, userInfo: ["sync.remoteKey": "b.name"])
+                SyncAttribute("again", .string, userInfo: ["sync.remoteKey": "b.name"])
+                SyncRelationship("b", toOne: "A")
             }
         }
         let reader = try RecordMapper(model).reader(
@@ -89,10 +89,10 @@ import Testing
     }
 
     @Test func anAttributeAndAnIdentifierOfARelationshipMayShareAKey() throws {
-        let model = try Model {
-            Entity("A") {
-                Attribute("ownerID", .int64)
-                Relationship("owner", toOne: "A")
+        let model = try DataModel {
+            SyncEntity("A") {
+                SyncAttribute("ownerID", .int64)
+                SyncRelationship("owner", toOne: "A")
             }
         }
         let reader = try RecordMapper(model).reader(
@@ -104,7 +104,7 @@ import Testing
 
     @Test func aKeyThatNeedsEscapesIsFoundHoweverItIsEscaped() throws {
         let mapper = try RecordMapper(
-            try Model { Entity("A") { Attribute("a", .int64, userInfo: ["sync.remoteKey": "q\"\\/k"]) } })
+            try DataModel { SyncEntity("A") { SyncAttribute("a", .int64, userInfo: ["sync.remoteKey": "q\"\\/k"]) } })
         let json = #"[{"q\"\\/k":1},{"q\"\\\/k":2},{"\u0071\u0022\\/k":3}]"#
         #expect(try mapper.records(of: "A", bytes: Array(json.utf8)).map { $0["a"] } == [1, 2, 3])
         #expect(throws: JSONError.self) { try mapper.records(of: "A", bytes: Array(#"[{"q"\/k":1}]"#.utf8)) }
@@ -112,10 +112,10 @@ import Testing
 
     @Test func namesThatDifferInCaseAloneAreToldApart() throws {
         let mapper = try RecordMapper(
-            try Model {
-                Entity("A") {
-                    Attribute("userId", .int64)
-                    Attribute("userID", .int64)
+            try DataModel {
+                SyncEntity("A") {
+                    SyncAttribute("userId", .int64)
+                    SyncAttribute("userID", .int64)
                 }
             })
         let records = try mapper.records(of: "A", bytes: Array(#"[{"User_Id":1,"userId":2}]"#.utf8))
@@ -124,12 +124,12 @@ import Testing
 
     @Test func theStrongestClaimOnAKeyHolds() throws {
         let mapper = try RecordMapper(
-            try Model {
-                Entity("A") {
-                    Attribute("id", .int64)
-                    Attribute("remoteID", .int64)
-                    Attribute("aType", .string)
-                    Attribute("kind", .string, userInfo: ["sync.remoteKey": "type"])
+            try DataModel {
+                SyncEntity("A") {
+                    SyncAttribute("id", .int64)
+                    SyncAttribute("remoteID", .int64)
+                    SyncAttribute("aType", .string)
+                    SyncAttribute("kind", .string, userInfo: ["sync.remoteKey": "type"])
                 }
             })
         let records = try mapper.records(of: "A", bytes: Array(#"[{"id":1,"type":"t"}]"#.utf8))
@@ -273,7 +273,7 @@ import Testing
             for part in ["{\"data\":[{\"id\"", ":1},{\"id\":2}", "]}"] { continuation.yield(Array(part.utf8)) }
             continuation.finish()
         }
-        var ids: [Value] = []
+        var ids: [AttributeValue] = []
         try await mapper.read(chunks, of: "User", layout: .array(at: "data")) { batch in
             ids += batch.groups.flatMap { $0.makeRecords() }.map { $0["remoteID"] }
         }

@@ -4,13 +4,13 @@ import SyncModel
 import Testing
 
 @Suite struct TransformerTests {
-    private func model() throws -> Model {
-        try Model {
-            Entity("A") {
-                Attribute("id", .int64)
-                Attribute("name", .string, userInfo: ["hyper.valueTransformer": "First"])
-                Attribute("blob", .transformable, transformer: "Stamp")
-                Attribute("amount", .decimal, userInfo: ["sync.valueTransformer": "Text"])
+    private func model() throws -> DataModel {
+        try DataModel {
+            SyncEntity("A") {
+                SyncAttribute("id", .int64)
+                SyncAttribute("name", .string, userInfo: ["hyper.valueTransformer": "First"])
+                SyncAttribute("blob", .transformable, transformer: "Stamp")
+                SyncAttribute("amount", .decimal, userInfo: ["sync.valueTransformer": "Text"])
             }
         }
     }
@@ -25,7 +25,7 @@ import Testing
         transformers.register("Stamp") { (text: String) in
             Int64(text.dropFirst(6).dropLast(2)).map { Timestamp(microseconds: $0 * 1000) }
         }
-        transformers.register("Text") { (json: JSONValue) -> Value? in .string("12.50") }
+        transformers.register("Text") { (json: JSONValue) -> AttributeValue? in .string("12.50") }
         return transformers
     }
 
@@ -73,20 +73,22 @@ import Testing
     private struct Refusal: Error {}
 
     private func mapper(contract: ValueContract? = nil) throws -> RecordMapper {
-        let model = try Model {
-            Entity(
+        let model = try DataModel {
+            SyncEntity(
                 "Message", abstract: true,
                 userInfo: [
                     "identityAttributes": "identifier", "entityMapperName": "Kind",
                     "JSONDictionaryTransformerName": "Legacy",
                 ]
             ) {
-                Attribute("identifier", .int64, optional: false, userInfo: ["JSONKeyPath": "id"])
-                Attribute("note", .string)
+                SyncAttribute("identifier", .int64, optional: false, userInfo: ["JSONKeyPath": "id"])
+                SyncAttribute("note", .string)
             }
-            Entity("Text", parent: "Message") { Attribute("text", .string, userInfo: ["JSONKeyPath": "content.text"]) }
-            Entity("Picture", parent: "Message") { Attribute("url", .string, userInfo: ["JSONKeyPath": "url"]) }
-            Entity("Other") { Attribute("a", .string, userInfo: ["JSONKeyPath": "a"]) }
+            SyncEntity("Text", parent: "Message") {
+                SyncAttribute("text", .string, userInfo: ["JSONKeyPath": "content.text"])
+            }
+            SyncEntity("Picture", parent: "Message") { SyncAttribute("url", .string, userInfo: ["JSONKeyPath": "url"]) }
+            SyncEntity("Other") { SyncAttribute("a", .string, userInfo: ["JSONKeyPath": "a"]) }
         }
         var transformers = JSONTransformers()
         transformers.registerEntityMapper("Kind") { object in
@@ -151,7 +153,7 @@ import Testing
 
     @Test(arguments: ["entityMapperName", "JSONDictionaryTransformerName"])
     func anUnregisteredNameOfAnEntityIsAnError(annotation: String) throws {
-        let model = try Model { Entity("A", userInfo: [annotation: "Missing"]) { Attribute("a", .string) } }
+        let model = try DataModel { SyncEntity("A", userInfo: [annotation: "Missing"]) { SyncAttribute("a", .string) } }
         #expect(throws: MappingError.unknownTransformer(entity: "A", attribute: nil, name: "Missing")) {
             try RecordMapper(model, dialect: .groot)
         }

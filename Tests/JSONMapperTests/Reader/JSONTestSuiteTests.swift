@@ -1,6 +1,6 @@
 import Foundation
 import JSONMapper
-import TestSupport
+import OneWayTestSupport
 import Testing
 
 /// The files of nst/JSONTestSuite, which lie outside this package.

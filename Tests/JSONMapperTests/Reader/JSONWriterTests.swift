@@ -1,5 +1,5 @@
 import JSONMapper
-import TestSupport
+import OneWayTestSupport
 import Testing
 
 @Suite struct JSONWriterTests {

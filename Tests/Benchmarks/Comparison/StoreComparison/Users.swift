@@ -1,4 +1,4 @@
-import BenchmarkSupport
+import OneWayBenchmarkSupport
 import Foundation
 import GRDB
 import JSONMapper
@@ -49,7 +49,7 @@ final class Users: Sendable {
 
     /// Syncs the file into an empty store.
     func sync() async throws -> Int {
-        let mapper = try RecordMapper(try Model { UserGenerator.entity })
+        let mapper = try RecordMapper(try DataModel { UserGenerator.entity })
         let store = try JSONStore(
             try await SQLiteStore(mapper.model, at: .file(emptyFile("store.sqlite"))), mapper: mapper)
         let result = try await store.sync(.file(json.path), into: "User")

@@ -42,18 +42,18 @@ import Testing
 
     @Test func aStoresFileIsReadByGRDB() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
-        let model = try Model {
-            Entity("User") {
-                Attribute("id", .int64)
-                Attribute("name", .string)
-                Attribute("birthday", .date)
-                Attribute("isActive", .bool)
-                Relationship("notes", toMany: "Note", inverse: "user")
+        let model = try DataModel {
+            SyncEntity("User") {
+                SyncAttribute("id", .int64)
+                SyncAttribute("name", .string)
+                SyncAttribute("birthday", .date)
+                SyncAttribute("isActive", .bool)
+                SyncRelationship("notes", toMany: "Note", inverse: "user")
             }
-            Entity("Note") {
-                Attribute("id", .int64)
-                Attribute("text", .string)
-                Relationship("user", toOne: "User", inverse: "notes")
+            SyncEntity("Note") {
+                SyncAttribute("id", .int64)
+                SyncAttribute("text", .string)
+                SyncRelationship("user", toOne: "User", inverse: "notes")
             }
         }
         let mapper = try RecordMapper(model)

@@ -1,7 +1,7 @@
 public import SyncModel
 
 /// What every store checks before it does what a caller asks for.
-extension Model {
+extension DataModel {
     /// The entity of a batch that is to be merged.
     ///
     /// - Parameter handles: What the merge was given.

@@ -1,4 +1,4 @@
-internal import Synchronization
+import SyncBase
 
 #if canImport(Darwin)
 internal import Darwin
@@ -15,7 +15,7 @@ internal import Glibc
 package final class LoopbackGate: Sendable {
     private let exit: Descriptor
     /// nil once the gate is open for good. The lock keeps a write from meeting a close.
-    private let entrance: Mutex<Descriptor?>
+    private let entrance: Locked<Descriptor?>
 
     /// Makes a closed gate.
     ///
@@ -23,7 +23,7 @@ package final class LoopbackGate: Sendable {
     package init() throws(LoopbackError) {
         let (reading, writing) = try Descriptor.pipe()
         self.exit = reading
-        self.entrance = Mutex(writing)
+        self.entrance = Locked(writing)
     }
 
     /// Lets as many waits through as `count` says, now or when they come. Nothing happens at a gate that is open.

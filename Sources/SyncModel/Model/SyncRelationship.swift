@@ -11,7 +11,7 @@ public enum DeleteRule: String, Hashable, Sendable, CaseIterable {
 }
 
 /// A property of an entity that relates its objects to those of an entity.
-public struct Relationship: Hashable, Sendable {
+public struct SyncRelationship: Hashable, Sendable {
     /// The name, unique among the attributes and relationships of the entity, inherited ones included.
     public var name: String
     /// The name of the entity whose objects (or those of its sub-entities) are related.

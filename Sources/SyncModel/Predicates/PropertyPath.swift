@@ -1,9 +1,9 @@
 /// A path to a value, as it is written in a predicate or an ordering.
 ///
-///     Key("age")                 // an attribute
-///     Key("company.remoteID")    // one of an object that a to-one relationship leads to
-///     Key("notes.@count")        // how many objects a to-many relationship leads to
-public struct Key: Hashable, Sendable {
+///     PropertyPath("age")                 // an attribute
+///     PropertyPath("company.remoteID")    // one of an object that a to-one relationship leads to
+///     PropertyPath("notes.@count")        // how many objects a to-many relationship leads to
+public struct PropertyPath: Hashable, Sendable {
     /// The names along the path, relationships first.
     public var components: [String]
 
@@ -48,42 +48,42 @@ public struct Key: Hashable, Sendable {
     }
 
     /// Holds where the value is the same; for null: where there is none.
-    public static func == (key: Key, value: some ValueConvertible) -> RecordPredicate {
+    public static func == (key: PropertyPath, value: some ValueConvertible) -> RecordPredicate {
         value.value.isNull ? .isNull(key) : .comparison(key, .equal, value.value)
     }
 
     /// Holds where there is no value.
-    public static func == (key: Key, nothing: _OptionalNilComparisonType) -> RecordPredicate {
+    public static func == (key: PropertyPath, nothing: _OptionalNilComparisonType) -> RecordPredicate {
         .isNull(key)
     }
 
     /// Holds where there is a value and it is another; for null: where there is one.
-    public static func != (key: Key, value: some ValueConvertible) -> RecordPredicate {
+    public static func != (key: PropertyPath, value: some ValueConvertible) -> RecordPredicate {
         value.value.isNull ? .not(.isNull(key)) : .comparison(key, .notEqual, value.value)
     }
 
     /// Holds where there is a value.
-    public static func != (key: Key, nothing: _OptionalNilComparisonType) -> RecordPredicate {
+    public static func != (key: PropertyPath, nothing: _OptionalNilComparisonType) -> RecordPredicate {
         .not(.isNull(key))
     }
 
     /// Holds where the value is less.
-    public static func < (key: Key, value: some ValueConvertible) -> RecordPredicate {
+    public static func < (key: PropertyPath, value: some ValueConvertible) -> RecordPredicate {
         .comparison(key, .less, value.value)
     }
 
     /// Holds where the value is less or the same.
-    public static func <= (key: Key, value: some ValueConvertible) -> RecordPredicate {
+    public static func <= (key: PropertyPath, value: some ValueConvertible) -> RecordPredicate {
         .comparison(key, .lessOrEqual, value.value)
     }
 
     /// Holds where the value is greater.
-    public static func > (key: Key, value: some ValueConvertible) -> RecordPredicate {
+    public static func > (key: PropertyPath, value: some ValueConvertible) -> RecordPredicate {
         .comparison(key, .greater, value.value)
     }
 
     /// Holds where the value is greater or the same.
-    public static func >= (key: Key, value: some ValueConvertible) -> RecordPredicate {
+    public static func >= (key: PropertyPath, value: some ValueConvertible) -> RecordPredicate {
         .comparison(key, .greaterOrEqual, value.value)
     }
 }

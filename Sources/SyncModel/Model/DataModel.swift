@@ -1,19 +1,19 @@
 /// The entities that data consists of, checked against each other.
 ///
-///     let model = try Model {
-///         Entity("User", identity: "id") {
-///             Attribute("id", .int64, optional: false)
-///             Attribute("email", .string)
-///             Relationship("notes", toMany: "Note", inverse: "user", deleteRule: .cascade)
+///     let model = try DataModel {
+///         SyncEntity("User", identity: "id") {
+///             SyncAttribute("id", .int64, optional: false)
+///             SyncAttribute("email", .string)
+///             SyncRelationship("notes", toMany: "Note", inverse: "user", deleteRule: .cascade)
 ///         }
-///         Entity("Note", identity: "id") {
-///             Attribute("id", .int64, optional: false)
-///             Relationship("user", toOne: "User", inverse: "notes")
+///         SyncEntity("Note", identity: "id") {
+///             SyncAttribute("id", .int64, optional: false)
+///             SyncRelationship("user", toOne: "User", inverse: "notes")
 ///         }
 ///     }
 ///
 /// Two models are equal when they declare the same entities in the same order.
-public struct Model: Sendable {
+public struct DataModel: Sendable {
     /// The entities with all they have, in the order of their declaration.
     public let layouts: [EntityLayout]
 
@@ -22,7 +22,7 @@ public struct Model: Sendable {
     /// Makes a model of entities.
     ///
     /// - Throws: `ModelError`, naming the entity and property, for the first thing that contradicts another.
-    public init(_ entities: [Entity]) throws(ModelError) {
+    public init(_ entities: [SyncEntity]) throws(ModelError) {
         layouts = try ModelResolver(entities).layouts()
         indices = Dictionary(uniqueKeysWithValues: entities.enumerated().map { ($1.name, $0) })
     }
@@ -30,12 +30,12 @@ public struct Model: Sendable {
     /// Makes a model of the entities written out below it.
     ///
     /// - Throws: `ModelError`, naming the entity and property, for the first thing that contradicts another.
-    public init(@ModelBuilder<Entity> entities: () -> [Entity]) throws(ModelError) {
+    public init(@ModelBuilder<SyncEntity> entities: () -> [SyncEntity]) throws(ModelError) {
         try self.init(entities())
     }
 
     /// The entities as they were declared, in order.
-    public var entities: [Entity] {
+    public var entities: [SyncEntity] {
         layouts.map(\.entity)
     }
 
@@ -58,8 +58,8 @@ public struct Model: Sendable {
     ///
     /// - Throws: `ModelError.duplicateEntity` for an entity of which the model has another of the same name; `ModelError` where an entity
     ///   contradicts the others.
-    public func adding(_ entities: [Entity]) throws(ModelError) -> Model {
-        try Model(self.entities + entities.filter { self[$0.name]?.entity != $0 })
+    public func adding(_ entities: [SyncEntity]) throws(ModelError) -> DataModel {
+        try DataModel(self.entities + entities.filter { self[$0.name]?.entity != $0 })
     }
 
     /// The same model with the identities of some entities replaced.
@@ -69,11 +69,11 @@ public struct Model: Sendable {
     /// - Parameter identities: What each named entity adds to its parent's identity; entities that are not named keep
     ///   what they declare.
     /// - Throws: `ModelError` where an entity or an attribute does not exist.
-    public func replacingIdentities(_ identities: [String: [String]]) throws(ModelError) -> Model {
+    public func replacingIdentities(_ identities: [String: [String]]) throws(ModelError) -> DataModel {
         for name in identities.keys.sorted() where self[name] == nil {
             throw .unknownEntity(entity: name)
         }
-        return try Model(
+        return try DataModel(
             entities.map { entity in
                 var entity = entity
                 entity.identity = identities[entity.name] ?? entity.identity
@@ -82,9 +82,9 @@ public struct Model: Sendable {
     }
 }
 
-extension Model: Hashable {
+extension DataModel: Hashable {
     /// Whether both declare the same entities in the same order.
-    public static func == (one: Model, other: Model) -> Bool {
+    public static func == (one: DataModel, other: DataModel) -> Bool {
         one.entities == other.entities
     }
 

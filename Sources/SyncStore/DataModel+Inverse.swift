@@ -1,6 +1,6 @@
 package import SyncModel
 
-extension Model {
+extension DataModel {
     /// The relationship that leads back; nil where there is none.
     package func inverse(of relationship: RelationshipLayout) -> RelationshipLayout? {
         relationship.inverse.map { layouts[relationship.destination].relationships[$0] }

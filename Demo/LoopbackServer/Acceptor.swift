@@ -1,4 +1,4 @@
-internal import Synchronization
+import SyncBase
 
 /// The accepting thread's work: takes connections, gives each a thread, and joins those that have ended.
 final class Acceptor: Sendable {
@@ -8,7 +8,7 @@ final class Acceptor: Sendable {
     private let handler: LoopbackHTTPServer.Handler
 
     /// Connections whose threads have ended and wait to be joined, by number.
-    private let ended = Mutex<[Int]>([])
+    private let ended = Locked<[Int]>([])
 
     init(
         listener: Descriptor,

@@ -1,5 +1,5 @@
 import Foundation
-import LoopbackServer
+import OneWayLoopbackServer
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct LoopbackHTTPServerTests {

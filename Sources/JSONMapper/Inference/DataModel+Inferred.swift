@@ -1,9 +1,9 @@
 public import SyncModel
 
-extension Model {
+extension DataModel {
     /// Makes a model of a sample of JSON, for a start without a model file.
     ///
-    ///     let model = try Model.inferred(from: #"[{"id": 1, "first_name": "Ada", "notes": [{"id": 7}]}]"#, entity: "User")
+    ///     let model = try DataModel.inferred(from: #"[{"id": 1, "first_name": "Ada", "notes": [{"id": 7}]}]"#, entity: "User")
     ///     // User: id int64, firstName string, notes to many Note; Note: id int64, user to one User
     ///
     /// The same sample gives the same model, whatever the machine. What it is made of:
@@ -32,7 +32,7 @@ extension Model {
     public static func inferred(
         from json: [UInt8], entity: String, layout: JSONLayout = .array(acceptsSingleObject: true),
         options: JSONOptions = JSONOptions()
-    ) throws -> Model {
+    ) throws -> DataModel {
         try inferred(from: JSONReader(bytes: json, layout: layout, options: options), entity: entity)
     }
 
@@ -41,7 +41,7 @@ extension Model {
     /// - Throws: As ``inferred(from:entity:layout:options:)``.
     public static func inferred(
         from json: String, entity: String, layout: JSONLayout = .array(acceptsSingleObject: true)
-    ) throws -> Model {
+    ) throws -> DataModel {
         try inferred(from: Array(json.utf8), entity: entity, layout: layout)
     }
 
@@ -53,7 +53,7 @@ extension Model {
     ///   - reader: A reader with a source.
     ///   - entity: The name of the elements' entity.
     /// - Throws: As ``inferred(from:entity:layout:options:)``, and what the reader's source throws.
-    public static func inferred(from reader: JSONReader, entity: String) throws -> Model {
+    public static func inferred(from reader: JSONReader, entity: String) throws -> DataModel {
         var sample = ModelSample(root: entity)
         while let element = try reader.next({ cursor in try JSONValue(&cursor) }) {
             guard case .object(let object) = element else {

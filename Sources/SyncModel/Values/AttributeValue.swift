@@ -7,7 +7,7 @@ public import Foundation
 /// that two normalisation forms of one letter differ, as they do in SQL; `1.50` and `1.5` are the same decimal; zero
 /// and minus zero are the same double, and a double that is no number equals itself. What a *comparison in a
 /// predicate* says is another matter: there `1` and `1.0` are the same; see `compare(_:)`.
-public enum Value: Sendable {
+public enum AttributeValue: Sendable {
     /// No value.
     case null
     /// True or false.
@@ -35,9 +35,9 @@ public enum Value: Sendable {
     }
 }
 
-extension Value: Hashable {
+extension AttributeValue: Hashable {
     /// Whether both are of one kind and have the same content.
-    public static func == (one: Value, other: Value) -> Bool {
+    public static func == (one: AttributeValue, other: AttributeValue) -> Bool {
         switch (one, other) {
         case (.null, .null): true
         case (.bool(let one), .bool(let other)): one == other

@@ -1,7 +1,5 @@
-import OneWaySynchronizer
-
 /// A value that comes later, and whoever waits for it.
-final class Promise<Value: Sendable>: Sendable {
+package final class Promise<Value: Sendable>: Sendable {
     private struct State {
         var outcome: Result<Value, any Error>?
         var waiters: [Int: CheckedContinuation<Value, any Error>] = [:]
@@ -10,11 +8,14 @@ final class Promise<Value: Sendable>: Sendable {
 
     private let state = Locked(State())
 
+    /// Creates a promise without an outcome.
+    package init() {}
+
     /// The outcome; nil before it is known.
-    var outcome: Result<Value, any Error>? { state.withLock(\.outcome) }
+    package var outcome: Result<Value, any Error>? { state.withLock(\.outcome) }
 
     /// Sets the outcome; the first one counts.
-    func settle(_ outcome: Result<Value, any Error>) {
+    package func settle(_ outcome: Result<Value, any Error>) {
         let waiters = state.withLock { state in
             guard state.outcome == nil else { return [CheckedContinuation<Value, any Error>]() }
             state.outcome = outcome
@@ -27,7 +28,7 @@ final class Promise<Value: Sendable>: Sendable {
     /// Waits for the outcome.
     ///
     /// - Throws: The failure; `CancellationError` when the task is cancelled before.
-    func value() async throws -> Value {
+    package func value() async throws -> Value {
         let id = state.withLock { state in
             state.lastWaiter += 1
             return state.lastWaiter

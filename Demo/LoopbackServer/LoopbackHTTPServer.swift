@@ -1,4 +1,4 @@
-internal import Synchronization
+import SyncBase
 
 /// A small HTTP/1.1 server on 127.0.0.1, for demonstrations, tests and benchmarks.
 ///
@@ -113,7 +113,7 @@ private final class Shutdown: Sendable {
         var waiters: [CheckedContinuation<Void, Never>] = []
     }
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     /// Keeps the accepting thread, to be joined at the end.
     func adopt(_ thread: ServerThread) {

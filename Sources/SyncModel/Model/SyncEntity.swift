@@ -1,7 +1,7 @@
 /// A kind of object, as it is declared: what it adds to its parent.
 ///
-/// What it has in all, inherited properties included, is its `EntityLayout`, which a `Model` works out.
-public struct Entity: Hashable, Sendable {
+/// What it has in all, inherited properties included, is its `EntityLayout`, which a `DataModel` works out.
+public struct SyncEntity: Hashable, Sendable {
     /// The name, unique in the model.
     public var name: String
     /// The name of the entity it inherits from; nil for a root.
@@ -12,9 +12,9 @@ public struct Entity: Hashable, Sendable {
     /// it adds none; an entity with none in all has no identity.
     public var identity: [String]
     /// The attributes it declares itself, in order.
-    public var attributes: [Attribute]
+    public var attributes: [SyncAttribute]
     /// The relationships it declares itself, in order.
-    public var relationships: [Relationship]
+    public var relationships: [SyncRelationship]
     /// The name that the entity had in an earlier version of the model, by which a store that holds that version finds
     /// its data; nil where it was not renamed.
     public var formerName: String?
@@ -34,7 +34,7 @@ public struct Entity: Hashable, Sendable {
     ///   - userInfo: Annotations.
     public init(
         _ name: String, parent: String? = nil, abstract: Bool = false, identity: [String] = [],
-        attributes: [Attribute], relationships: [Relationship], formerName: String? = nil,
+        attributes: [SyncAttribute], relationships: [SyncRelationship], formerName: String? = nil,
         userInfo: [String: String] = [:]
     ) {
         self.name = name
@@ -62,8 +62,8 @@ public struct Entity: Hashable, Sendable {
         formerName: String? = nil, userInfo: [String: String] = [:],
         @ModelBuilder<EntityProperty> properties: () -> [EntityProperty]
     ) {
-        var attributes: [Attribute] = []
-        var relationships: [Relationship] = []
+        var attributes: [SyncAttribute] = []
+        var relationships: [SyncRelationship] = []
         for property in properties() {
             switch property {
             case .attribute(let attribute): attributes.append(attribute)

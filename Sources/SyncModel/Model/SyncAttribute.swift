@@ -1,5 +1,5 @@
 /// A property of an entity that holds a value of its own.
-public struct Attribute: Hashable, Sendable {
+public struct SyncAttribute: Hashable, Sendable {
     /// The name, unique among the attributes and relationships of the entity, inherited ones included.
     public var name: String
     /// What it holds.
@@ -7,7 +7,7 @@ public struct Attribute: Hashable, Sendable {
     /// Whether it may be without a value. Checked where objects are mapped, not by a store.
     public var isOptional: Bool
     /// The value of a new object that was given none; null means that there is no default.
-    public var defaultValue: Value
+    public var defaultValue: AttributeValue
     /// The name of the transformer between JSON and the value, as a model file states it outside the user info;
     /// nil where there is none.
     public var transformerName: String?
@@ -28,7 +28,7 @@ public struct Attribute: Hashable, Sendable {
     ///   - formerName: The name it had in an earlier version of the model.
     ///   - userInfo: Annotations.
     public init(
-        _ name: String, _ type: AttributeType, optional: Bool = true, default defaultValue: Value = .null,
+        _ name: String, _ type: AttributeType, optional: Bool = true, default defaultValue: AttributeValue = .null,
         transformer: String? = nil, formerName: String? = nil, userInfo: [String: String] = [:]
     ) {
         self.name = name

@@ -7,7 +7,7 @@ extension JSONWriter {
     ///
     /// - Throws: ``JSONError/nonFiniteNumber``.
     @inline(__always)
-    mutating func value(_ value: Value) throws(JSONError) {
+    mutating func value(_ value: AttributeValue) throws(JSONError) {
         switch value {
         case .null: null()
         case .bool(let flag): bool(flag)
