@@ -19,6 +19,7 @@ let package = Package(
         .library(name: "SyncModel", targets: ["SyncModel"]),
         .library(name: "CoreDataModel", targets: ["CoreDataModel"]),
         .library(name: "JSONMapper", targets: ["JSONMapper"]),
+        .library(name: "ModelInference", targets: ["ModelInference"]),
         .library(name: "SyncStore", targets: ["SyncStore"]),
         .library(name: "SyncStoreTesting", targets: ["SyncStoreTesting"]),
         .library(name: "StoreSync", targets: ["StoreSync"]),
@@ -41,12 +42,14 @@ let package = Package(
             name: "Demo",
             dependencies: [
                 "SyncBase", "OneWaySynchronizer", "OneWayLoopbackServer", "SyncModel", "CoreDataModel", "JSONMapper",
-                "SyncStore",
+                "ModelInference", "SyncStore",
                 "StoreSync", "HTTPSource", "SyncStoreSQLite", "SyncStorePostgres",
             ], path: "Demo", exclude: ["LoopbackServer"], swiftSettings: settings),
-        .target(name: "SyncModel", swiftSettings: settings),
+        .target(name: "SyncModel", dependencies: ["SyncBase"], swiftSettings: settings),
         .target(name: "CoreDataModel", dependencies: ["SyncBase", "SyncModel"], swiftSettings: settings),
         .target(name: "JSONMapper", dependencies: ["SyncBase", "SyncModel"], swiftSettings: settings),
+        .target(
+            name: "ModelInference", dependencies: ["SyncBase", "JSONMapper", "SyncModel"], swiftSettings: settings),
         .target(name: "SyncStore", dependencies: ["SyncBase", "SyncModel"], swiftSettings: settings),
         .target(
             name: "SyncStoreTesting",
@@ -57,7 +60,8 @@ let package = Package(
             dependencies: ["SyncBase", "OneWaySynchronizer", "SyncModel", "JSONMapper", "SyncStore"],
             swiftSettings: settings),
         .target(
-            name: "HTTPSource", dependencies: ["SyncBase", "OneWaySynchronizer", "JSONMapper", "StoreSync"],
+            name: "HTTPSource",
+            dependencies: ["SyncBase", "OneWaySynchronizer", "SyncModel", "JSONMapper", "StoreSync"],
             swiftSettings: settings),
         .systemLibrary(
             name: "COneWaySQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite3"])]),
@@ -102,6 +106,10 @@ let package = Package(
             name: "JSONMapperTests", dependencies: ["SyncBase", "JSONMapper", "SyncModel", "OneWayTestSupport"],
             resources: [.copy("Fixtures")], swiftSettings: settings),
         .testTarget(
+            name: "ModelInferenceTests",
+            dependencies: ["SyncBase", "ModelInference", "JSONMapper", "SyncModel", "OneWayTestSupport"],
+            swiftSettings: settings),
+        .testTarget(
             name: "SyncStoreTests",
             dependencies: ["SyncBase", "SyncModel", "SyncStore", "SyncStoreTesting", "OneWayTestSupport"],
             swiftSettings: settings),
@@ -124,7 +132,8 @@ let package = Package(
         .testTarget(
             name: "ScenarioTests",
             dependencies: [
-                "SyncBase", "OneWaySynchronizer", "SyncModel", "CoreDataModel", "JSONMapper", "SyncStore",
+                "SyncBase", "OneWaySynchronizer", "SyncModel", "CoreDataModel", "JSONMapper", "ModelInference",
+                "SyncStore",
                 "SyncStoreTesting",
                 "StoreSync", "SyncStoreSQLite", "SyncStorePostgres", "OneWayPostgresTestSupport", "OneWayTestSupport",
             ], swiftSettings: settings),
@@ -174,7 +183,7 @@ let package = Package(
             name: "FuzzJSONReader", dependencies: ["SyncBase", "JSONMapper"], path: "Tests/Fuzz/FuzzJSONReader",
             swiftSettings: settings),
         .executableTarget(
-            name: "FuzzDateParser", dependencies: ["SyncBase", "JSONMapper"], path: "Tests/Fuzz/FuzzDateParser",
+            name: "FuzzDateParser", dependencies: ["SyncBase", "SyncModel"], path: "Tests/Fuzz/FuzzDateParser",
             swiftSettings: settings),
 
         // Benchmarks

@@ -10,7 +10,7 @@ struct ExportArguments: Equatable {
     var model: URL?
     var dialect = JSONDialect.sync
     var relationships = ExportOptions.Relationships.array
-    var keyStyle = JSONKeyStyle.snakeCase
+    var keyStyle = ExportOptions.KeyStyle.snakeCase
     /// Which objects are printed.
     var predicate = RecordPredicate.constant(true)
 

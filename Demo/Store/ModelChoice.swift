@@ -1,6 +1,7 @@
 import CoreDataModel
 import Foundation
 import JSONMapper
+import ModelInference
 import SyncModel
 
 /// The model that JSON is mapped by, and where it is from.

@@ -1,3 +1,4 @@
+import ModelInference
 import Foundation
 import HTTPSource
 import JSONMapper

@@ -3,6 +3,7 @@ import HTTPSource
 import JSONMapper
 import OneWaySynchronizer
 import StoreSync
+import ModelInference
 import SyncModel
 
 /// `Demo sync`: JSON into a store, from a file or a server.

@@ -1,5 +1,6 @@
 import JSONMapper
 import StoreSync
+import ModelInference
 import SyncModel
 import SyncStore
 import SyncStoreSQLite

@@ -77,8 +77,8 @@ enum CoreDataDate {
     }
 }
 
-extension DeleteRule {
-    private static let coreDataNames: [(rule: DeleteRule, name: String)] = [
+extension SyncRelationship.DeleteRule {
+    private static let coreDataNames: [(rule: SyncRelationship.DeleteRule, name: String)] = [
         (.nullify, "Nullify"), (.cascade, "Cascade"), (.deny, "Deny"), (.noAction, "No Action"),
     ]
 

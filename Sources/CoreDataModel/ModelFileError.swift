@@ -1,3 +1,4 @@
+public import Foundation
 public import SyncModel
 
 /// Why a model file cannot be read, or a model not be written as one.
@@ -55,5 +56,12 @@ extension ModelFileError: CustomStringConvertible {
         case .unwritable(let entity, let property, let reason):
             "\(entity)\(property.map { ".\($0)" } ?? "") cannot be written: \(reason)"
         }
+    }
+}
+
+extension ModelFileError: LocalizedError {
+    /// The error as a sentence for people, the same as `description`.
+    public var errorDescription: String? {
+        description
     }
 }

@@ -269,9 +269,9 @@ final class ModelXMLReader: NSObject, XMLParserDelegate {
         }
     }
 
-    private func rule(_ element: ModelElement) -> DeleteRule {
+    private func rule(_ element: ModelElement) -> SyncRelationship.DeleteRule {
         guard let text = element.attributes["deletionRule"] else { return .nullify }
-        if let rule = DeleteRule(coreDataName: text) { return rule }
+        if let rule = SyncRelationship.DeleteRule(coreDataName: text) { return rule }
         warn(element.line, .unknownValue(element: element.name, attribute: "deletionRule", value: text))
         return .nullify
     }

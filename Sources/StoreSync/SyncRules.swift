@@ -51,7 +51,7 @@ struct SyncRules {
     /// The rules of an import.
     init(importing dialect: JSONDialect) {
         isImport = true
-        demandsMandatory = dialect == .groot
+        demandsMandatory = dialect.demandsMandatory
     }
 
     /// What becomes of the links of a relationship.

@@ -188,7 +188,7 @@ final class SyncRun {
     }
 }
 
-extension BatchReader {
+extension RecordBatch.Reader {
     /// Whether a row has a value in each of some slots, and there is one.
     func isIdentified(_ row: Int, by slots: [Int]) -> Bool {
         for slot in slots {

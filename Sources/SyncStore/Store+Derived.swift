@@ -64,7 +64,7 @@ extension StoreReader {
     ///   - type: What each object becomes.
     ///   - query: Which objects.
     ///   - relationships: The names of the relationships that the type reads.
-    /// - Throws: `RecordCodingError` where a record does not fit the type, and as `records(_:with:)`.
+    /// - Throws: `Record.CodingError` where a record does not fit the type, and as `records(_:with:)`.
     public func values<T: Decodable>(
         _ type: T.Type, _ query: StoreQuery, with relationships: [String] = []
     ) async throws -> [T] {

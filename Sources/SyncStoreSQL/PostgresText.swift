@@ -71,7 +71,7 @@ package enum PostgresText {
         let shifted = Timestamp(microseconds: (rest < 0 ? rest + cycle : rest) + epoch)
         let text = String(unsafeUninitializedCapacity: DateText.byteCount) { buffer in
             guard let start = buffer.baseAddress else { return 0 }
-            return DateText.write(shifted, to: start) ? DateText.byteCount : 0
+            return DateText.write(sortable: shifted, to: start) ? DateText.byteCount : 0
         }
         let year = Int64(text.prefix(4)).map { $0 + cycles * 400 } ?? 0
         let number = String(year > 0 ? year : 1 - year)

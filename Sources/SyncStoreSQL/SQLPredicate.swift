@@ -79,7 +79,7 @@ package struct SQLPredicate {
     }
 
     private mutating func comparison(
-        _ key: BoundKey, _ comparison: Comparison, _ value: AttributeValue, entity: Int, alias: String
+        _ key: BoundKey, _ comparison: PropertyPath.Comparison, _ value: AttributeValue, entity: Int, alias: String
     ) -> String {
         let expression = expression(key, entity: entity, alias: alias)
         switch value {
@@ -103,7 +103,9 @@ package struct SQLPredicate {
     }
 
     /// Compares a whole number with one that may lie between two, exactly: with that itself if it is whole, else with the next lower one.
-    private mutating func compareWhole(_ expression: String, _ comparison: Comparison, with number: AttributeValue)
+    private mutating func compareWhole(
+        _ expression: String, _ comparison: PropertyPath.Comparison, with number: AttributeValue
+    )
         -> String
     {
         guard let (whole, isExact) = number.wholeNumber else {
@@ -120,7 +122,7 @@ package struct SQLPredicate {
 
     /// Compares with a number that the expression never equals: it lies between another and the next one.
     private mutating func compare(
-        _ expression: String, _ comparison: Comparison, withNextAfter lower: SQLBinding
+        _ expression: String, _ comparison: PropertyPath.Comparison, withNextAfter lower: SQLBinding
     ) -> String {
         switch comparison {
         case .equal, .notEqual: constant(comparison == .notEqual, for: expression)
@@ -162,7 +164,7 @@ package struct SQLPredicate {
 
     /// Compares bytes. SQLite's functions for text would compare letters and stop at a zero byte; PostgreSQL's go by bytes.
     private mutating func text(
-        _ key: BoundKey, _ match: TextMatch, _ text: String, entity: Int, alias: String
+        _ key: BoundKey, _ match: PropertyPath.TextMatch, _ text: String, entity: Int, alias: String
     ) -> String {
         let expression = expression(key, entity: entity, alias: alias)
         let length = text.utf8.count
@@ -324,7 +326,7 @@ extension SQLSchema {
             var isWritten = false
             let text = String(unsafeUninitializedCapacity: DateText.byteCount) { buffer in
                 guard let start = buffer.baseAddress else { return 0 }
-                isWritten = DateText.write(moment, to: start)
+                isWritten = DateText.write(sortable: moment, to: start)
                 return isWritten ? DateText.byteCount : 0
             }
             if isWritten { return .text(text) }

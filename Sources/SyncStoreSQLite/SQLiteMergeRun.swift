@@ -5,8 +5,8 @@ import SyncStoreSQL
 /// The merge of one batch.
 struct SQLiteMergeRun {
     private let merge: SQLiteMerge
-    private let reader: BatchReader
-    private let defaults: BatchReader
+    private let reader: RecordBatch.Reader
+    private let defaults: RecordBatch.Reader
     private let handles: [Int64]?
     private let links: InitialLinks?
     private let policy: MergePolicy
@@ -41,7 +41,8 @@ struct SQLiteMergeRun {
     }
 
     init(
-        _ merge: SQLiteMerge, _ reader: BatchReader, defaults: BatchReader, handles: [Int64]?, links: InitialLinks?,
+        _ merge: SQLiteMerge, _ reader: RecordBatch.Reader, defaults: RecordBatch.Reader, handles: [Int64]?,
+        links: InitialLinks?,
         policy: MergePolicy, connection: SQLiteConnection, table: SQLiteBatchTable
     ) {
         self.merge = merge

@@ -28,7 +28,7 @@ import Testing
         problem(error) { if case .cutShort = $0 { true } else { false } }
     }
 
-    private static func isJSON(_ error: any Error, _ reason: JSONFault.Reason) -> Bool {
+    private static func isJSON(_ error: any Error, _ reason: JSONError.Reason) -> Bool {
         (error as? JSONError)?.reason == reason
     }
 

@@ -66,13 +66,13 @@ import Testing
         case 1: return .isIn(key, (0..<3).map { _ in operand(slot, &random) }.filter { !$0.isNull })
         case 2:
             let texts = ["a", "é", "", "b%", "\u{0}", "\u{1}", "\u{2}", "\u{1}\u{2}", "\\", "U"]
-            let matches = TextMatch.allCases
+            let matches = PropertyPath.TextMatch.allCases
             return .text(
                 PropertyPath(Bool.random(using: &random) ? "text" : "link"),
                 matches[Int.random(in: matches.indices, using: &random)],
                 texts[Int.random(in: texts.indices, using: &random)])
         case 3:
-            let comparisons = Comparison.allCases
+            let comparisons = PropertyPath.Comparison.allCases
             return .comparison(
                 key, comparisons[Int.random(in: 0..<comparisons.count, using: &random)], operand(slot, &random))
         case 4: return .not(predicate(depth - 1, &random))

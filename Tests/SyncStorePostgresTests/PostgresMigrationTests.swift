@@ -134,7 +134,7 @@ struct PostgresMigrationTests {
 
     @Test func anotherDeleteRuleIsAnotherForeignKey() async throws {
         try await SharedPostgres.withDatabase { database in
-            func model(_ rule: DeleteRule) throws -> DataModel {
+            func model(_ rule: SyncRelationship.DeleteRule) throws -> DataModel {
                 try DataModel {
                     SyncEntity("User", identity: "id") {
                         SyncAttribute("id", .int64)

@@ -250,7 +250,7 @@ import Testing
     /// People, and what is added to them.
     private static func people(
         with others: [SyncEntity] = [], attributes: [SyncAttribute] = [],
-        @ModelBuilder<EntityProperty> _ properties: () -> [EntityProperty] = { [] }
+        @ModelBuilder<SyncEntity.Property> _ properties: () -> [SyncEntity.Property] = { [] }
     ) throws -> DataModel {
         var person = SyncEntity("Person", identity: "id") {
             SyncAttribute("id", .int64)

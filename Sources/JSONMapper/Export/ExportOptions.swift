@@ -11,9 +11,18 @@ public struct ExportOptions: Sendable {
         case none
     }
 
-    /// The style of keys that come from names; custom keys and those of the Groot dialect are as they are annotated. snake_case by
-    /// default.
-    public var keyStyle: JSONKeyStyle = .snakeCase
+    /// A convention for keys of more than one word.
+    public enum KeyStyle: Hashable, Sendable, CaseIterable {
+        /// `created_at`
+        case snakeCase
+        /// `createdAt`
+        case camelCase
+    }
+
+    /// The style of keys that names give; ``KeyStyle/snakeCase`` by default.
+    ///
+    /// Annotated keys are written as they are annotated.
+    public var keyStyle: KeyStyle = .snakeCase
     /// What becomes of related objects; ``Relationships/array`` by default.
     public var relationships: Relationships = .array
     /// How dates are written; ``DateFormat/iso8601Seconds`` by default, which drops fractions. ``DateFormat/iso8601`` keeps milliseconds.

@@ -84,7 +84,7 @@ final class ExportPlan: Sendable {
                 ExportKeyTree.Leaf(kind: .relationship, index: relationships.count), at: path + [last + suffix])
             relationships.append(
                 Related(
-                    relationship: relationship.relationship, writesNull: keys.dialect == .groot,
+                    relationship: relationship.relationship, writesNull: keys.dialect.writesNullRelationships,
                     isOnCycle: cycles.contain(relationship.relationship)))
         }
         steps = tree.steps

@@ -187,12 +187,12 @@ extension JSONWriter {
         raw(Float(number).description.utf8)
     }
 
-    fileprivate mutating func value(_ value: AttributeValue, dates format: DateFormat) throws {
+    fileprivate mutating func value(_ value: AttributeValue, dates format: ExportOptions.DateFormat) throws {
         guard case .date(let moment) = value else { return try self.value(value) }
-        switch format.kind {
-        case .iso8601: date(milliseconds: moment.milliseconds)
-        case .iso8601Seconds: date(milliseconds: DateFormat.wholeSeconds(moment.milliseconds))
-        case .pattern: string(format.string(milliseconds: moment.milliseconds))
+        if let fraction = format.fraction {
+            date(moment, fraction: fraction)
+        } else {
+            string(format.string(from: moment))
         }
     }
 }

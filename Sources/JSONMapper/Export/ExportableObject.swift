@@ -1,9 +1,9 @@
-public import SyncModel
+package import SyncModel
 
 /// An object that a `RecordExporter` can write: its values, and the objects it is related to.
 ///
 /// Stores implement it over what they have fetched; a `Record` is one that knows its values alone.
-public protocol ExportableObject {
+package protocol ExportableObject {
     /// What tells an object apart from every other one of its source.
     associatedtype ExportID: Hashable
 
@@ -24,11 +24,11 @@ public protocol ExportableObject {
 
 extension Record: ExportableObject {
     /// The record's key.
-    public var exportID: RecordKey? { key }
+    package var exportID: RecordKey? { key }
 
     /// The value at a slot. The slot must exist.
-    public func value(at slot: Int) -> AttributeValue { values[slot] }
+    package func value(at slot: Int) -> AttributeValue { values[slot] }
 
     /// Nil: a record knows the keys of related objects, but not the objects.
-    public func related(by relationship: RelationshipLayout) -> [Record]? { nil }
+    package func related(by relationship: RelationshipLayout) -> [Record]? { nil }
 }

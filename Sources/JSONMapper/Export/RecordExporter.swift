@@ -51,7 +51,7 @@ public struct RecordExporter: Sendable {
     /// - Throws: `MappingError` where the object, or one that it is related to, is of no entity of the model, where objects are nested
     ///   deeper than the options allow, or where a transformer fails; `JSONError.nonFiniteNumber`; and what the source of the
     ///   objects throws.
-    public func bytes(of object: some ExportableObject) throws -> [UInt8] {
+    package func bytes(of object: some ExportableObject) throws -> [UInt8] {
         var writer = JSONWriter(style: options.style)
         try write(object, to: &writer)
         return writer.bytes
@@ -60,7 +60,7 @@ public struct RecordExporter: Sendable {
     /// Writes one object as the next value of a document that the caller writes.
     ///
     /// - Throws: What `bytes(of:)` throws; the document is of no use then.
-    public func write(_ object: some ExportableObject, to writer: inout JSONWriter) throws {
+    package func write(_ object: some ExportableObject, to writer: inout JSONWriter) throws {
         var walk = self.walk
         try walk.write(object, to: &writer)
     }
@@ -68,7 +68,7 @@ public struct RecordExporter: Sendable {
     /// Objects as an array of JSON; all of it is in memory at once.
     ///
     /// - Throws: What `bytes(of:)` throws.
-    public func bytes<Objects: Sequence>(ofAll objects: Objects) throws -> [UInt8]
+    package func bytes<Objects: Sequence>(ofAll objects: Objects) throws -> [UInt8]
     where Objects.Element: ExportableObject {
         var bytes: [UInt8] = []
         try write(objects) { bytes.append(contentsOf: $0) }
@@ -81,7 +81,7 @@ public struct RecordExporter: Sendable {
     ///   - objects: The objects, of any entities of the model; taken one after the other.
     ///   - sink: Takes the next piece, which is valid only during the call. After an error the pieces so far are no whole JSON.
     /// - Throws: What `bytes(of:)` throws, and what the sink throws.
-    public func write<Objects: Sequence>(
+    package func write<Objects: Sequence>(
         _ objects: Objects, to sink: (UnsafeRawBufferPointer) throws -> Void
     ) throws where Objects.Element: ExportableObject {
         var writer = JSONWriter(style: options.style)
@@ -103,7 +103,7 @@ public struct RecordExporter: Sendable {
     ///     is theirs to say.
     ///   - sink: Takes the next piece. After an error the pieces so far are no whole JSON.
     /// - Throws: What `bytes(of:)` throws, and what the sequence and the sink throw.
-    public func write<Objects: AsyncSequence>(
+    package func write<Objects: AsyncSequence>(
         _ objects: Objects, isolation: isolated (any Actor)? = #isolation, to sink: ([UInt8]) async throws -> Void
     ) async throws where Objects.Element: ExportableObject {
         var writer = JSONWriter(style: options.style)
@@ -131,5 +131,35 @@ extension JSONWriter {
         let taken = bytes
         flush { _ in }
         return taken
+    }
+}
+
+extension RecordExporter {
+    /// Returns one record as JSON, without related objects, which a record does not hold.
+    ///
+    /// - Throws: `MappingError` if the record is of no entity of the model or a transformer fails;
+    ///   `JSONError.nonFiniteNumber`.
+    public func bytes(ofRecord record: Record) throws -> [UInt8] {
+        try bytes(of: record)
+    }
+
+    /// Returns records as a JSON array, all of it in memory at once.
+    ///
+    /// - Throws: What ``bytes(ofRecord:)`` throws.
+    public func bytes(ofRecords records: some Sequence<Record>) throws -> [UInt8] {
+        try bytes(ofAll: records)
+    }
+
+    /// Writes records as a JSON array in pieces of about 64 KiB.
+    ///
+    /// - Parameters:
+    ///   - records: The records, of any entities of the model.
+    ///   - sink: Receives the next piece, which is valid only during the call. After an error the
+    ///     pieces so far are incomplete JSON.
+    /// - Throws: What ``bytes(ofRecord:)`` throws, and what the sink throws.
+    public func write(
+        records: some Sequence<Record>, to sink: (UnsafeRawBufferPointer) throws -> Void
+    ) throws {
+        try write(records, to: sink)
     }
 }

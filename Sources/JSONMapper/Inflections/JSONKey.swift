@@ -2,7 +2,7 @@
 ///
 /// Words that are acronyms (`uuid`, `id`, `pdf`, `url`, `png`, `jpg`, `uri`, `json`, `xml`) are written in capitals inside a camelCase
 /// name and in small letters in snake_case: `userID` and `user_id`.
-public enum JSONKey {
+package enum JSONKey {
     private static let acronyms = ["uuid", "id", "pdf", "url", "png", "jpg", "uri", "json", "xml"]
 
     /// The camelCase name of a key: `user_id` gives `userID`, `FirstName` gives `firstName`.
@@ -12,7 +12,7 @@ public enum JSONKey {
     ///
     /// - Returns: nil for an empty key, for one of separators alone, and for one with separators whose words hold anything
     ///   but letters and digits.
-    public static func camelCase(_ key: String) -> String? {
+    package static func camelCase(_ key: String) -> String? {
         guard key.contains(where: isSeparator) else { return key.isEmpty ? nil : lowercasingFirst(key) }
         var name = ""
         for word in key.split(whereSeparator: isSeparator) {
@@ -36,7 +36,7 @@ public enum JSONKey {
     ///
     /// - Returns: nil for an empty name, for one of separators alone, and for one that holds anything but letters, digits, underscores, hyphens
     ///   and spaces.
-    public static func snakeCase(_ name: String) -> String? {
+    package static func snakeCase(_ name: String) -> String? {
         var words: [String] = []
         for part in name.split(whereSeparator: isSeparator) {
             guard part.allSatisfy({ $0.isLetter || $0.isNumber }) else { return nil }

@@ -52,8 +52,8 @@ extension ElementMapper {
         case .date:
             if byte == ASCII.quote {
                 let text = try cursor.readString()
-                if let milliseconds = DateParser.milliseconds(text) {
-                    group.records.setDate(Timestamp(microseconds: milliseconds * 1000), at: field.slot)
+                if let microseconds = DateText.microseconds(text) {
+                    group.records.setDate(Timestamp(microseconds: microseconds), at: field.slot)
                     return true
                 }
                 return tolerate(.unreadableDate, contract.unreadableDate, field, entry: entry)
@@ -121,8 +121,8 @@ extension ElementMapper {
             guard let uuid = UUID(utf8: text) else { return .wrongType(field.type) }
             group.records.setUUID(uuid, at: field.slot)
         case .date:
-            guard let milliseconds = DateParser.milliseconds(text) else { return .unreadableDate }
-            group.records.setDate(Timestamp(microseconds: milliseconds * 1000), at: field.slot)
+            guard let microseconds = DateText.microseconds(text) else { return .unreadableDate }
+            group.records.setDate(Timestamp(microseconds: microseconds), at: field.slot)
         case .bool:
             if let flag = Self.flag(text) {
                 group.records.setBool(flag, at: field.slot)
@@ -152,8 +152,8 @@ extension ElementMapper {
             guard group.records.setDecimal(number.text.bytes, at: field.slot) else { return .outOfRange(field.type) }
         case .bool: group.records.setBool(number.mantissa != 0 || number.isTruncated, at: field.slot)
         case .date:
-            guard let milliseconds = DateParser.milliseconds(number) else { return .unreadableDate }
-            group.records.setDate(Timestamp(microseconds: milliseconds * 1000), at: field.slot)
+            guard let microseconds = DateText.microseconds(number) else { return .unreadableDate }
+            group.records.setDate(Timestamp(microseconds: microseconds), at: field.slot)
         case .string:
             // One number, one text: a key that comes as 1, as 1.0 and as "1" is the same key.
             if let value = number.int64 {

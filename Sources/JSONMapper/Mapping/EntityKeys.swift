@@ -1,4 +1,4 @@
-public import SyncModel
+package import SyncModel
 
 /// The keys of JSON for all properties of an entity: which are read, which are written, and which is the primary key.
 ///
@@ -21,21 +21,21 @@ public import SyncModel
 ///
 /// **In the Groot dialect** a property has the key path of its annotation or none, and the identity is what the entity and those
 /// it inherits from are annotated with, else what the model declares.
-public struct EntityKeys: Sendable {
+package struct EntityKeys: Sendable {
     /// The entity.
-    public let layout: EntityLayout
+    package let layout: EntityLayout
     /// The dialect that the rules are taken from.
-    public let dialect: JSONDialect
+    package let dialect: JSONDialect
     /// The keys of each attribute, in slot order.
-    public let attributes: [AttributeKeys]
+    package let attributes: [AttributeKeys]
     /// The keys of each relationship, by its index.
-    public let relationships: [RelationshipKeys]
+    package let relationships: [RelationshipKeys]
     /// The slots of the attributes that tell objects apart, as the dialect finds them; empty for an entity without identity.
-    public let identitySlots: [Int]
+    package let identitySlots: [Int]
     /// The name of the entity mapper that picks a sub-entity for each object; nil where there is none.
-    public let entityMapperName: String?
+    package let entityMapperName: String?
     /// The name of the transformer that each object goes through before it is mapped; nil where there is none.
-    public let objectTransformerName: String?
+    package let objectTransformerName: String?
 
     /// Works out the keys of an entity.
     ///
@@ -43,53 +43,53 @@ public struct EntityKeys: Sendable {
     ///   - layout: The entity, one of the model's.
     ///   - model: The model.
     ///   - dialect: Where the rules are taken from; Sync's by default.
-    public init(_ layout: EntityLayout, in model: DataModel, dialect: JSONDialect = .sync) {
+    package init(_ layout: EntityLayout, in model: DataModel, dialect: JSONDialect = .sync) {
         self.layout = layout
         self.dialect = dialect
         let lineage = Self.lineage(of: layout, in: model)
-        switch dialect {
-        case .sync:
+        if dialect.infersFromNames {
             let prefixes = lineage.map(\.name)
             attributes = layout.attributes.enumerated().map { slot, attribute in
-                Self.syncKeys(attribute, slot: slot, prefixes: prefixes)
+                Self.inferredKeys(attribute, slot: slot, prefixes: prefixes, dialect.annotations)
             }
-            relationships = layout.relationships.map(Self.syncKeys)
-            entityMapperName = nil
-            objectTransformerName = nil
-        case .groot:
-            attributes = layout.attributes.enumerated().map(Self.grootKeys)
-            relationships = layout.relationships.map(Self.grootKeys)
-            entityMapperName = lineage.lazy.compactMap { Annotation.entityMapper($0.entity.userInfo) }.first
-            objectTransformerName = lineage.lazy.compactMap { Annotation.objectTransformer($0.entity.userInfo) }.first
+            relationships = layout.relationships.map { Self.inferredKeys($0, dialect.annotations) }
+        } else {
+            attributes = layout.attributes.enumerated().map { slot, attribute in
+                Self.annotatedKeys(attribute, slot: slot, dialect.annotations)
+            }
+            relationships = layout.relationships.map { Self.annotatedKeys($0, dialect.annotations) }
         }
+        let annotations = dialect.annotations
+        entityMapperName = lineage.lazy.compactMap { annotations.entityMapper($0.entity.userInfo) }.first
+        objectTransformerName = lineage.lazy.compactMap { annotations.objectTransformer($0.entity.userInfo) }.first
         identitySlots = Self.identitySlots(lineage, dialect: dialect)
     }
 
     /// The name of the one attribute that is the primary key; nil where there is none, or several make up the identity.
-    public var localPrimaryKey: String? {
+    package var localPrimaryKey: String? {
         identitySlots.count == 1 ? layout.attributes[identitySlots[0]].name : nil
     }
 
     /// The key of JSON, dots between the levels, of the one attribute that is the primary key; nil where there is none, or
     /// several make up the identity.
-    public var remotePrimaryKey: String? {
+    package var remotePrimaryKey: String? {
         identitySlots.count == 1 ? attributes[identitySlots[0]].path()?.joined(separator: ".") : nil
     }
 
     /// The keys of an attribute; nil where there is none of that name.
-    public func attribute(_ name: String) -> AttributeKeys? {
+    package func attribute(_ name: String) -> AttributeKeys? {
         layout.slot(of: name).map { attributes[$0] }
     }
 
     /// The keys of a relationship; nil where there is none of that name.
-    public func relationship(_ name: String) -> RelationshipKeys? {
+    package func relationship(_ name: String) -> RelationshipKeys? {
         layout.relationship(name).map { relationships[$0.index] }
     }
 
     // MARK: Identity
 
     /// The names that make an attribute the primary key by convention, the preferred one first.
-    static let primaryKeyNames = ["id", "remoteID"]
+    package static let primaryKeyNames = ["id", "remoteID"]
     static let remotePrimaryKey = "id"
 
     /// The entity and those it inherits from, the nearest first.
@@ -99,9 +99,9 @@ public struct EntityKeys: Sendable {
 
     /// In the Sync dialect, the names that the entity itself makes its identity: its marked attribute, what it declares,
     /// or an attribute named so; nil where it has none of these.
-    static func ownIdentity(_ layout: EntityLayout) -> [String]? {
+    static func ownIdentity(_ layout: EntityLayout, _ dialect: JSONDialect) -> [String]? {
         let own = layout.entity.attributes
-        if let marked = own.first(where: { Annotation.isPrimaryKey($0.userInfo) }) { return [marked.name] }
+        if let marked = own.first(where: { dialect.annotations.isPrimaryKey($0.userInfo) }) { return [marked.name] }
         guard layout.entity.identity.isEmpty else { return layout.entity.identity }
         return primaryKeyNames.first { name in own.contains { $0.name == name } }.map { [$0] }
     }
@@ -109,24 +109,28 @@ public struct EntityKeys: Sendable {
     private static func identitySlots(_ lineage: [EntityLayout], dialect: JSONDialect) -> [Int] {
         let layout = lineage[0]
         let names: [String]
-        switch dialect {
-        case .groot:
-            let annotated = lineage.reversed().flatMap { Annotation.identityAttributes($0.entity.userInfo) ?? [] }
+        if dialect.infersFromNames {
+            names = lineage.reversed().lazy.compactMap { ownIdentity($0, dialect) }.first ?? []
+        } else {
+            let annotated = lineage.reversed().flatMap {
+                dialect.annotations.identityAttributes($0.entity.userInfo) ?? []
+            }
             guard !annotated.isEmpty else { return layout.identitySlots }
             names = annotated
-        case .sync: names = lineage.reversed().lazy.compactMap { ownIdentity($0) }.first ?? []
         }
         return names.compactMap { layout.slot(of: $0) }
     }
 
-    // MARK: Sync
+    // MARK: Keys by name
 
     /// Words that an attribute of Core Data cannot be named, so that its name has the entity's before it.
     private static let reservedWords = ["type", "description", "signed"]
 
-    private static func syncKeys(_ attribute: SyncAttribute, slot: Int, prefixes: [String]) -> AttributeKeys {
+    private static func inferredKeys(
+        _ attribute: SyncAttribute, slot: Int, prefixes: [String], _ annotations: JSONDialect.Annotations
+    ) -> AttributeKeys {
         let name = attribute.name
-        let custom = Annotation.remoteKey(attribute.userInfo)
+        let custom = annotations.key(attribute.userInfo)
         let reserved = reservedWords.first { word in
             prefixes.contains { JSONKey.camelCase("\(JSONKey.snakeCase($0) ?? $0)_\(word)") == name }
         }
@@ -150,43 +154,51 @@ public struct EntityKeys: Sendable {
         let conventional = primaryKeyNames.contains(name) ? remotePrimaryKey : reserved
         return AttributeKeys(
             attribute: attribute, slot: slot, customPath: custom.map(components), spellings: unique(spellings),
-            transformerName: Annotation.valueTransformer(attribute.userInfo)
+            transformerName: annotations.transformer(attribute.userInfo)
                 ?? (attribute.type == .transformable ? attribute.transformerName : nil),
-            isExportable: attribute.type != .transformable && !Annotation.isNonExportable(attribute.userInfo),
+            isExportable: attribute.type != .transformable && !annotations.isNonExportable(attribute.userInfo),
             snakeCasePath: custom.map(components) ?? [conventional ?? snake],
             camelCasePath: custom.map(components) ?? [conventional ?? name])
     }
 
-    private static func syncKeys(_ relationship: RelationshipLayout) -> RelationshipKeys {
+    private static func inferredKeys(
+        _ relationship: RelationshipLayout, _ annotations: JSONDialect.Annotations
+    ) -> RelationshipKeys {
         let name = relationship.name
         let userInfo = relationship.declaration.userInfo
         let snake = JSONKey.snakeCase(name) ?? name
-        let custom = Annotation.remoteKey(userInfo).map(components)
+        let custom = annotations.key(userInfo).map(components)
         let suffixes = relationship.isToMany ? ["IDs", "Ids"] : ["ID", "Id"]
         let identifiers = [snake + (relationship.isToMany ? "_ids" : "_id")] + suffixes.map { name + $0 }
         return RelationshipKeys(
             relationship: relationship, customPath: custom,
             spellings: custom.map { [$0] } ?? unique([[snake], [name]]),
             identifierSpellings: custom == nil ? identifiers.map { [$0] } : [],
-            isExportable: !Annotation.isNonExportable(userInfo), snakeCasePath: custom ?? [snake],
+            isExportable: !annotations.isNonExportable(userInfo), snakeCasePath: custom ?? [snake],
             camelCasePath: custom ?? [name])
     }
 
-    // MARK: Groot
+    // MARK: Keys by annotation
 
-    private static func grootKeys(slot: Int, attribute: SyncAttribute) -> AttributeKeys {
-        let path = Annotation.keyPath(attribute.userInfo).map(components)
+    private static func annotatedKeys(
+        _ attribute: SyncAttribute, slot: Int, _ annotations: JSONDialect.Annotations
+    ) -> AttributeKeys {
+        let path = annotations.key(attribute.userInfo).map(components)
         return AttributeKeys(
             attribute: attribute, slot: slot, customPath: path, spellings: path.map { [$0] } ?? [],
-            transformerName: Annotation.transformer(attribute.userInfo), isExportable: path != nil,
+            transformerName: annotations.transformer(attribute.userInfo),
+            isExportable: path != nil && !annotations.isNonExportable(attribute.userInfo),
             snakeCasePath: path ?? [], camelCasePath: path ?? [])
     }
 
-    private static func grootKeys(_ relationship: RelationshipLayout) -> RelationshipKeys {
-        let path = Annotation.keyPath(relationship.declaration.userInfo).map(components)
+    private static func annotatedKeys(
+        _ relationship: RelationshipLayout, _ annotations: JSONDialect.Annotations
+    ) -> RelationshipKeys {
+        let path = annotations.key(relationship.declaration.userInfo).map(components)
         return RelationshipKeys(
             relationship: relationship, customPath: path, spellings: path.map { [$0] } ?? [], identifierSpellings: [],
-            isExportable: path != nil, snakeCasePath: path ?? [], camelCasePath: path ?? [])
+            isExportable: path != nil && !annotations.isNonExportable(relationship.declaration.userInfo),
+            snakeCasePath: path ?? [], camelCasePath: path ?? [])
     }
 
     /// The keys between the dots; a key of nothing but dots is one key.

@@ -1,12 +1,12 @@
-public import SyncModel
+package import SyncModel
 
 /// How JSON objects become records of one entity, compiled from its keys: which bytes of a key lead to which slot, and what
 /// converts the value there. Made by a `RecordMapper`, and the same for every object.
-public final class EntityMapping: Sendable {
+package final class EntityMapping: Sendable {
     /// The keys it was compiled from.
-    public let keys: EntityKeys
+    package let keys: EntityKeys
     /// What is done about what does not fit.
-    public let contract: ValueContract
+    package let contract: ValueContract
 
     /// What makes an attribute's value, by its type.
     enum Converter: UInt8 {
@@ -43,7 +43,7 @@ public final class EntityMapping: Sendable {
     private let looseNames: [UInt64: [Int]]
 
     /// The entity.
-    public var layout: EntityLayout { keys.layout }
+    package var layout: EntityLayout { keys.layout }
 
     init(_ keys: EntityKeys, transformers all: JSONTransformers, contract: ValueContract) throws(MappingError) {
         self.keys = keys
@@ -76,7 +76,7 @@ public final class EntityMapping: Sendable {
         let fields = trie.fieldOrder.map { bySlot[$0] }
         self.fields = fields
         looseNames =
-            keys.dialect == .groot
+            !keys.dialect.infersFromNames
             ? [:]
             : Dictionary(grouping: fields.indices) { Self.looseHash(layout.attributes[fields[$0].slot].name.utf8) }
     }
@@ -122,7 +122,7 @@ public final class EntityMapping: Sendable {
             case .uri: .uri
             case .binary: .binary
             // By convention, what no transformer reads is not for reading; by annotation, it was asked for and is kept whole.
-            case .transformable: dialect == .sync ? .none : .binary
+            case .transformable: dialect.infersFromNames ? .none : .binary
             }
         return Field(
             slot: keys.slot, type: type, converter: keys.transformerName == nil ? plain : .transformed, plain: plain,

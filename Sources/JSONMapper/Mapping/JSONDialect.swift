@@ -1,31 +1,126 @@
 public import SyncModel
 
-/// The vocabulary in which a model says how JSON maps onto it.
-public enum JSONDialect: Hashable, Sendable, CaseIterable {
-    /// By convention, with annotations for what differs: `sync.remoteKey`, `sync.isPrimaryKey` (`YES` or `true`),
-    /// `sync.valueTransformer`, `sync.nonExportable` (any value), each also in the older spelling `hyper.…`, which counts where the newer
-    /// one is absent. A key of JSON reaches an attribute by its name in snake_case or camelCase; `EntityKeys` has the rules.
-    case sync
-    /// By annotation alone: `JSONKeyPath` and `JSONTransformerName` of properties, `identityAttributes` (or the older
-    /// `identityAttribute`), `entityMapperName` and `JSONDictionaryTransformerName` of entities. Nothing is inferred from
-    /// names: a property without a key path is neither read nor written.
-    case groot
-
-    /// The identities that the annotations and conventions of this dialect give the entities of a model, or that the model
-    /// declares where these say nothing, as what each adds to its parent's. In the Sync dialect an entity that inherits an
-    /// identity adds nothing.
+/// The rules by which a model's annotations and names describe its JSON.
+///
+/// ``sync`` and ``groot`` are the vocabularies of the two frameworks whose models this package
+/// reads. Change a copy of one of them to define a dialect of your own:
+///
+///     var dialect = JSONDialect.sync
+///     dialect.name = "mine"
+///     dialect.annotations.key.insert("api.key", at: 0)
+public struct JSONDialect: Hashable, Sendable {
+    /// The user-info keys that hold annotations.
     ///
-    /// - Throws: `ModelError` where an annotation names an attribute that does not exist.
+    /// Each list names alternatives for one annotation; the first that is present counts. An empty
+    /// list means that the dialect does not have the annotation.
+    public struct Annotations: Hashable, Sendable {
+        /// A property's key or key path in JSON.
+        public var key: [String]
+        /// The name of an attribute's transformer.
+        public var transformer: [String]
+        /// Marks the attribute that is the primary key: `YES` or `true`.
+        public var primaryKey: [String]
+        /// Marks a property that is not exported; any value.
+        public var nonExportable: [String]
+        /// The names of an entity's identity attributes, separated by commas.
+        public var identity: [String]
+        /// The name of the entity mapper that picks the sub-entity of each object.
+        public var entityMapper: [String]
+        /// The name of the transformer that each object passes through before it is mapped.
+        public var objectTransformer: [String]
+
+        /// Creates a list of annotations; the default for each is none.
+        public init(
+            key: [String] = [], transformer: [String] = [], primaryKey: [String] = [], nonExportable: [String] = [],
+            identity: [String] = [], entityMapper: [String] = [], objectTransformer: [String] = []
+        ) {
+            self.key = key
+            self.transformer = transformer
+            self.primaryKey = primaryKey
+            self.nonExportable = nonExportable
+            self.identity = identity
+            self.entityMapper = entityMapper
+            self.objectTransformer = objectTransformer
+        }
+    }
+
+    /// A name that identifies the dialect to people and in bookmarks.
+    public var name: String
+    /// The user-info keys that hold annotations.
+    public var annotations: Annotations
+    /// Whether names give the keys of properties without an annotation, and `id` an identity.
+    ///
+    /// If false, a property without a key annotation is neither read nor written.
+    public var infersFromNames: Bool
+    /// What a mapper does by default about values that do not fit the model.
+    public var contract: ValueContract
+    /// Whether an identifier may stand for an object in a payload's list.
+    public var acceptsIdentifiers: Bool
+    /// Whether an import fails for a new object without a value for a mandatory attribute.
+    public var demandsMandatory: Bool
+    /// Whether an export writes null for a to-one relationship without an object.
+    public var writesNullRelationships: Bool
+
+    /// Creates a dialect without annotations and with the most lenient rules.
+    public init(name: String) {
+        self.name = name
+        annotations = Annotations()
+        infersFromNames = true
+        contract = ValueContract()
+        acceptsIdentifiers = false
+        demandsMandatory = false
+        writesNullRelationships = false
+    }
+
+    /// The dialect that follows conventions, with annotations for exceptions.
+    ///
+    /// The annotations are `sync.remoteKey`, `sync.isPrimaryKey`, `sync.valueTransformer` and
+    /// `sync.nonExportable`, each also with the older prefix `hyper.`. A key reaches an attribute
+    /// through its name in snake_case or camelCase.
+    public static let sync: JSONDialect = {
+        var dialect = JSONDialect(name: "sync")
+        func names(_ name: String) -> [String] { ["sync.\(name)", "hyper.\(name)"] }
+        dialect.annotations = Annotations(
+            key: names("remoteKey"), transformer: names("valueTransformer"), primaryKey: names("isPrimaryKey"),
+            nonExportable: names("nonExportable"))
+        return dialect
+    }()
+
+    /// The dialect in which only annotated properties are read and written.
+    ///
+    /// The annotations are `JSONKeyPath` and `JSONTransformerName` of properties,
+    /// `identityAttributes` (or the older `identityAttribute`), `entityMapperName` and
+    /// `JSONDictionaryTransformerName` of entities.
+    public static let groot: JSONDialect = {
+        var dialect = JSONDialect(name: "groot")
+        dialect.annotations = Annotations(
+            key: ["JSONKeyPath"], transformer: ["JSONTransformerName"],
+            identity: ["identityAttributes", "identityAttribute"], entityMapper: ["entityMapperName"],
+            objectTransformer: ["JSONDictionaryTransformerName"])
+        dialect.infersFromNames = false
+        dialect.contract = ValueContract(wrongType: .fail, unreadableDate: .fail)
+        dialect.acceptsIdentifiers = true
+        dialect.demandsMandatory = true
+        dialect.writesNullRelationships = true
+        return dialect
+    }()
+
+    /// Returns the identities that this dialect finds in a model.
+    ///
+    /// The result has what each entity adds to its parent's identity. Where names give identities,
+    /// an entity that inherits one adds nothing.
+    ///
+    /// - Throws: `ModelError` if an annotation names an attribute that does not exist.
     public func identities(in model: DataModel) throws(ModelError) -> [String: [String]] {
         var result: [String: [String]] = [:]
         for layout in model.layouts {
             let lineage = EntityKeys.lineage(of: layout, in: model)
             let found: [String]
-            switch self {
-            case .groot: found = Annotation.identityAttributes(layout.entity.userInfo) ?? []
-            case .sync:
-                let isInherited = lineage.dropFirst().contains { EntityKeys.ownIdentity($0) != nil }
-                found = isInherited ? [] : EntityKeys.ownIdentity(layout) ?? []
+            if infersFromNames {
+                let isInherited = lineage.dropFirst().contains { EntityKeys.ownIdentity($0, self) != nil }
+                found = isInherited ? [] : EntityKeys.ownIdentity(layout, self) ?? []
+            } else {
+                found = annotations.identityAttributes(layout.entity.userInfo) ?? []
             }
             for attribute in found where layout.slot(of: attribute) == nil {
                 throw .unknownIdentity(entity: layout.name, attribute: attribute)
@@ -37,20 +132,21 @@ public enum JSONDialect: Hashable, Sendable, CaseIterable {
         return result
     }
 
-    /// The model with the identities that ``identities(in:)`` finds, which is what stores need to tell objects apart.
+    /// Returns the model with the identities that ``identities(in:)`` finds, which stores need.
     ///
-    /// In the Sync dialect whole numbers of an identity get 64 bits, however many the model gives them: keys are the server's, and one that
-    /// outgrows its type would be lost, and its object with it.
+    /// Where names give identities, whole numbers of an identity get 64 bits, because keys are the
+    /// server's: an object whose key outgrows its type would be lost.
     ///
-    /// - Throws: `ModelError` where an annotation names an attribute that does not exist, or is transformable.
+    /// - Throws: `ModelError` if an annotation names an attribute that does not exist, or one that
+    ///   cannot identify objects.
     public func identified(_ model: DataModel) throws(ModelError) -> DataModel {
         let identified = try model.replacingIdentities(try identities(in: model))
-        return self == .sync ? try identified.wideningIdentities() : identified
+        return infersFromNames ? try identified.wideningIdentities() : identified
     }
 }
 
 extension DataModel {
-    /// The same model with 64 bits for whole numbers that are part of an identity.
+    /// Returns the model with 64 bits for whole numbers that are part of an identity.
     fileprivate func wideningIdentities() throws(ModelError) -> DataModel {
         var wide: [String: Set<String>] = [:]
         for layout in layouts {
@@ -71,52 +167,41 @@ extension DataModel {
     }
 }
 
-/// A convention for keys of more than one word.
-public enum JSONKeyStyle: Hashable, Sendable, CaseIterable {
-    /// `created_at`
-    case snakeCase
-    /// `createdAt`
-    case camelCase
-}
-
-/// What annotations say, read from a user info.
-enum Annotation {
-    static func remoteKey(_ userInfo: [String: String]) -> String? {
-        (userInfo["sync.remoteKey"] ?? userInfo["hyper.remoteKey"]).flatMap { $0.isEmpty ? nil : $0 }
+extension JSONDialect.Annotations {
+    /// The value of the first alternative that is present.
+    private func value(_ names: [String], _ userInfo: [String: String]) -> String? {
+        names.lazy.compactMap { userInfo[$0] }.first
     }
 
-    static func isPrimaryKey(_ userInfo: [String: String]) -> Bool {
-        let value = userInfo["sync.isPrimaryKey"] ?? userInfo["hyper.isPrimaryKey"]
+    /// Returns a property's key, or nil if it has none or an empty one.
+    func key(_ userInfo: [String: String]) -> String? {
+        value(key, userInfo).flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    func transformer(_ userInfo: [String: String]) -> String? {
+        value(transformer, userInfo)
+    }
+
+    func isPrimaryKey(_ userInfo: [String: String]) -> Bool {
+        let value = value(primaryKey, userInfo)
         return value == "YES" || value == "true"
     }
 
-    static func valueTransformer(_ userInfo: [String: String]) -> String? {
-        userInfo["sync.valueTransformer"] ?? userInfo["hyper.valueTransformer"]
+    func isNonExportable(_ userInfo: [String: String]) -> Bool {
+        value(nonExportable, userInfo) != nil
     }
 
-    static func isNonExportable(_ userInfo: [String: String]) -> Bool {
-        userInfo["sync.nonExportable"] != nil || userInfo["hyper.nonExportable"] != nil
+    func entityMapper(_ userInfo: [String: String]) -> String? {
+        value(entityMapper, userInfo)
     }
 
-    static func keyPath(_ userInfo: [String: String]) -> String? {
-        userInfo["JSONKeyPath"].flatMap { $0.isEmpty ? nil : $0 }
+    func objectTransformer(_ userInfo: [String: String]) -> String? {
+        value(objectTransformer, userInfo)
     }
 
-    static func transformer(_ userInfo: [String: String]) -> String? {
-        userInfo["JSONTransformerName"]
-    }
-
-    static func entityMapper(_ userInfo: [String: String]) -> String? {
-        userInfo["entityMapperName"]
-    }
-
-    static func objectTransformer(_ userInfo: [String: String]) -> String? {
-        userInfo["JSONDictionaryTransformerName"]
-    }
-
-    /// Names between commas, white space around them left out.
-    static func identityAttributes(_ userInfo: [String: String]) -> [String]? {
-        (userInfo["identityAttributes"] ?? userInfo["identityAttribute"]).map { list in
+    /// Returns the names between commas, without white space around them.
+    func identityAttributes(_ userInfo: [String: String]) -> [String]? {
+        value(identity, userInfo).map { list in
             list.split(separator: ",").map { name in
                 String(name.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
             }

@@ -17,7 +17,7 @@ extension JSONWriter {
             guard number.isFinite else { throw .nonFiniteNumber }
             raw(number.description.utf8)
         case .string(let text), .uri(let text): string(text)
-        case .date(let moment): date(milliseconds: moment.milliseconds)
+        case .date(let moment): date(moment)
         case .binary(let data): binary(data)
         case .uuid(let uuid): string(uuid.uuidString)
         }
@@ -47,13 +47,5 @@ extension JSONWriter {
         } catch {
             return false
         }
-    }
-}
-
-extension Timestamp {
-    /// Milliseconds since 1970, rounded down, also before it.
-    var milliseconds: Int64 {
-        let fraction = microseconds % 1000
-        return (microseconds - fraction) / 1000 - (fraction < 0 ? 1 : 0)
     }
 }

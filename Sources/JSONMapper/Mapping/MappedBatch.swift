@@ -1,25 +1,25 @@
-public import SyncModel
+package import SyncModel
 
 /// Some objects of a stream as records, and what became of the others.
-public struct MappedBatch: Sendable {
+package struct MappedBatch: Sendable {
     /// The records of one entity.
-    public struct Group: Sendable {
+    package struct Group: Sendable {
         /// How they were mapped; its layout is their entity.
-        public let mapping: EntityMapping
+        package let mapping: EntityMapping
         /// The records, a row each.
-        public internal(set) var records: RecordBatch
+        package internal(set) var records: RecordBatch
         /// The place of each row's object among all elements of the stream, from 0.
-        public internal(set) var elementIndices: [Int] = []
+        package internal(set) var elementIndices: [Int] = []
         /// The rows that came as an identifier alone: stubs, from which no mandatory attribute is demanded.
-        public internal(set) var stubRows: [Int] = []
+        package internal(set) var stubRows: [Int] = []
         /// The JSON of those objects, by row, for which the entity mapper named no entity: a store may know them as objects of a
         /// sub-entity, whose mapping then reads more of them.
-        public internal(set) var undetermined: [Int: [UInt8]] = [:]
+        package internal(set) var undetermined: [Int: [UInt8]] = [:]
         /// The JSON of their relationships; empty where it was not asked for.
-        public internal(set) var relationships = RelationshipSlices()
+        package internal(set) var relationships = RelationshipSlices()
 
         /// The records one by one, defaults in place of what is absent.
-        public func makeRecords() -> [Record] {
+        package func makeRecords() -> [Record] {
             records.withReader { reader in
                 (0..<records.count).map { row in
                     var record = Record(of: mapping.layout)
@@ -33,14 +33,14 @@ public struct MappedBatch: Sendable {
     }
 
     /// The records by entity: one group, unless an entity mapper told sub-entities apart. Never one without records.
-    public internal(set) var groups: [Group]
+    package internal(set) var groups: [Group]
     /// The objects that were left out, in order.
-    public internal(set) var rejected: [MappingProblem]
+    package internal(set) var rejected: [MappingProblem]
     /// How many values were cleared or ignored because they did not fit.
-    public internal(set) var toleratedCount: Int
+    package internal(set) var toleratedCount: Int
 
     /// How many records there are in all groups.
-    public var recordCount: Int {
+    package var recordCount: Int {
         groups.reduce(0) { $0 + $1.records.count }
     }
 }

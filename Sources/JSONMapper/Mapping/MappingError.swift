@@ -1,3 +1,4 @@
+public import Foundation
 public import SyncModel
 
 /// What is wrong with one object, and where. The value itself is left out: it may be personal data.
@@ -95,5 +96,12 @@ extension MappingError: CustomStringConvertible {
         case .nestedTooDeep(let entity, let maximumDepth):
             "\(entity) cannot be exported: it is nested deeper than \(maximumDepth) objects"
         }
+    }
+}
+
+extension MappingError: LocalizedError {
+    /// The error as a sentence for people, the same as `description`.
+    public var errorDescription: String? {
+        description
     }
 }

@@ -10,9 +10,9 @@ import SyncModel
 ///     let batch = notes.takeBatch()       // elementIndices are the rows of the users
 ///
 /// Null in place of an object counts for nothing.
-public struct RecordCollector {
+package struct RecordCollector {
     /// What became of an element.
-    public enum Added: Hashable, Sendable {
+    package enum Added: Hashable, Sendable {
         /// It is the last row of the group of its entity.
         case record
         /// It was null.
@@ -24,7 +24,7 @@ public struct RecordCollector {
     enum Outcome { case mapped(Int), skipped, stopped(ElementMapper.Stop) }
 
     /// How elements are mapped, unless an entity mapper says otherwise.
-    public let mapping: EntityMapping
+    package let mapping: EntityMapping
 
     private let mapper: RecordMapper
     private let options: RecordReader.Options
@@ -44,7 +44,7 @@ public struct RecordCollector {
     ///   - entity: The entity of the objects.
     ///   - options: How batches are cut, and what else they hold.
     /// - Throws: `MappingError.unknownEntity`.
-    public init(_ mapper: RecordMapper, entity: String, options: RecordReader.Options = RecordReader.Options())
+    package init(_ mapper: RecordMapper, entity: String, options: RecordReader.Options = RecordReader.Options())
         throws(MappingError)
     {
         try self.init(mapper, entity: entity, options: options, jsonOptions: JSONOptions(), usesEntityMapper: true)
@@ -58,14 +58,14 @@ public struct RecordCollector {
         self.options = options
         self.jsonOptions = jsonOptions
         self.usesEntityMapper = usesEntityMapper
-        acceptsIdentifiers = options.acceptsIdentifiers ?? (mapper.dialect == .groot)
+        acceptsIdentifiers = options.acceptsIdentifiers ?? mapper.dialect.acceptsIdentifiers
         mapping = try mapper.mapping(of: entity)
         isPlain = mapping.objectTransformer == nil && (mapping.entityMapper == nil || !usesEntityMapper)
         elements = [ElementMapper(mapping, keepsRelationships: options.keepsRelationships)]
     }
 
     /// Whether a batch should be taken before more is added.
-    public var isFull: Bool {
+    package var isFull: Bool {
         var rowCount = rejected.count
         var byteCount = 0
         for index in elements.indices {
@@ -81,7 +81,7 @@ public struct RecordCollector {
     ///   - cursor: Stands before an object (or an identifier, if those are accepted) whose bytes are all there.
     ///   - index: What the row is told apart by in `elementIndices` and in problems.
     /// - Throws: `JSONFault` for malformed input, `MappingError.unfit` where the contract fails.
-    public mutating func add(_ cursor: inout JSONCursor, index: Int) throws -> Added {
+    package mutating func add(_ cursor: inout JSONCursor, index: Int) throws -> Added {
         let start = cursor
         let outcome = try read(&cursor, index: index)
         if case .stopped = outcome {
@@ -95,7 +95,7 @@ public struct RecordCollector {
     /// Maps the value that comes next, and if it is an array, each of its elements, all with the same index.
     ///
     /// - Throws: `JSONFault` for malformed input, `MappingError.unfit` where the contract fails.
-    public mutating func addAll(_ cursor: inout JSONCursor, index: Int) throws {
+    package mutating func addAll(_ cursor: inout JSONCursor, index: Int) throws {
         guard try cursor.kind() == .array else {
             _ = try add(&cursor, index: index)
             return
@@ -107,7 +107,7 @@ public struct RecordCollector {
     /// Hands out what has been gathered, and starts anew.
     ///
     /// - Returns: Nil if that is nothing.
-    public mutating func takeBatch() -> MappedBatch? {
+    package mutating func takeBatch() -> MappedBatch? {
         var groups: [MappedBatch.Group] = []
         var toleratedCount = 0
         for index in elements.indices {

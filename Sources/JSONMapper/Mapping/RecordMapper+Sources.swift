@@ -56,21 +56,21 @@ extension RecordMapper {
     ///   - entity: The entity of the objects.
     ///   - layout: Where the objects are in it; the array that is the document by default.
     ///   - options: How batches are cut, and what else they hold; a batch is also cut where a chunk ends.
-    ///   - body: Gets the batches in order.
+    ///   - body: Receives the records in order, and the objects that were left out.
     /// - Throws: `MappingError`, `JSONError`, and what the sequence or the function throws.
     public func read<Chunks: AsyncSequence>(
         _ chunks: Chunks, of entity: String, layout: JSONLayout = .array(acceptsSingleObject: true),
         options: RecordReader.Options = RecordReader.Options(), isolation: isolated (any Actor)? = #isolation,
-        _ body: (MappedBatch) async throws -> Void
+        _ body: (_ records: [Record], _ rejected: [MappingProblem]) async throws -> Void
     ) async throws where Chunks.Element: Collection<UInt8> {
         let json = JSONReader(layout: layout)
         let reader = try RecordReader(self, entity: entity, reader: json, options: options)
         for try await chunk in chunks {
             try json.append(chunk)
-            while let batch = try reader.next() { try await body(batch) }
+            while let batch = try reader.nextRecords() { try await body(batch.records, batch.rejected) }
         }
         json.finish()
-        while let batch = try reader.next() { try await body(batch) }
+        while let batch = try reader.nextRecords() { try await body(batch.records, batch.rejected) }
     }
 
     /// All objects of a document as records, defaults in place of what is absent.

@@ -42,14 +42,14 @@ public struct RecordMapper: Sendable {
         mappings = try identified.layouts.map { layout in
             try EntityMapping(
                 EntityKeys(layout, in: identified, dialect: dialect), transformers: transformers,
-                contract: contracts[layout.name] ?? contract ?? .standard(dialect))
+                contract: contracts[layout.name] ?? contract ?? dialect.contract)
         }
     }
 
     /// How objects of an entity are mapped.
     ///
     /// - Throws: `MappingError.unknownEntity`.
-    public func mapping(of entity: String) throws(MappingError) -> EntityMapping {
+    package func mapping(of entity: String) throws(MappingError) -> EntityMapping {
         guard let layout = model[entity] else { throw .unknownEntity(entity) }
         return mappings[layout.index]
     }

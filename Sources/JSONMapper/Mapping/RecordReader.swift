@@ -11,20 +11,28 @@ public final class RecordReader {
         /// How many bytes of values and relationships a batch may hold before it is handed out; 1 MiB by default.
         public var batchByteCount: Int
         /// Whether the JSON of relationships is kept with each batch; false by default.
-        public var keepsRelationships: Bool
+        package var keepsRelationships = false
         /// Whether an element may be the identifier of its object alone, as a string or number; nil, the default, leaves it to the
         /// dialect: Groot's does, Sync's does not.
         public var acceptsIdentifiers: Bool?
 
         /// Makes options; what is left out keeps its default.
         public init(
-            batchRowCount: Int = 1000, batchByteCount: Int = 1 << 20, keepsRelationships: Bool = false,
-            acceptsIdentifiers: Bool? = nil
+            batchRowCount: Int = 1000, batchByteCount: Int = 1 << 20, acceptsIdentifiers: Bool? = nil
         ) {
             self.batchRowCount = max(batchRowCount, 1)
             self.batchByteCount = batchByteCount
-            self.keepsRelationships = keepsRelationships
             self.acceptsIdentifiers = acceptsIdentifiers
+        }
+
+        /// Creates options that may keep the JSON of relationships.
+        package init(
+            batchRowCount: Int = 1000, batchByteCount: Int = 1 << 20, keepsRelationships: Bool,
+            acceptsIdentifiers: Bool? = nil
+        ) {
+            self.init(
+                batchRowCount: batchRowCount, batchByteCount: batchByteCount, acceptsIdentifiers: acceptsIdentifiers)
+            self.keepsRelationships = keepsRelationships
         }
     }
 
@@ -56,7 +64,7 @@ public final class RecordReader {
     ///   unfinished batch is then handed out first.
     /// - Throws: `JSONError` for malformed input, `MappingError.unfit` where the contract fails, and what the source throws. After
     ///   `MappingError.unfit` reading can go on behind the element; what was mapped before it comes with the next batch.
-    public func next() throws -> MappedBatch? {
+    package func next() throws -> MappedBatch? {
         while !collector.isFull {
             let index = reader.elementCount
             guard let outcome = try reader.next({ cursor in try collector.read(&cursor, index: index) }) else { break }
@@ -65,9 +73,20 @@ public final class RecordReader {
         return collector.takeBatch()
     }
 
+    /// Reads the next batch of records, with defaults for absent values, and what was left out.
+    ///
+    /// - Returns: At least one record or problem, or nil at the end. A reader whose input is
+    ///   appended piece by piece also returns nil until there is more.
+    /// - Throws: `JSONError` for malformed input, `MappingError.unfit` where the contract fails, and
+    ///   what the source throws.
+    public func nextRecords() throws -> (records: [Record], rejected: [MappingProblem])? {
+        guard let batch = try next() else { return nil }
+        return (batch.groups.flatMap { $0.makeRecords() }, batch.rejected)
+    }
+
     /// All that is left, as records with defaults in place of what is absent, and what was left out.
     ///
-    /// - Throws: As ``next()``.
+    /// - Throws: As ``nextRecords()``.
     public func readAll() throws -> (records: [Record], rejected: [MappingProblem]) {
         var records: [Record] = []
         var rejected: [MappingProblem] = []

@@ -3,25 +3,25 @@
 /// Each entry holds the whole value as it is written: an object, an array of objects or identifiers, an identifier, null. A key
 /// that is absent has no entry; of a key that occurs twice both are here, and the later one counts. The bytes have been checked, so a
 /// cursor over them fails only where it is asked for a value of another kind.
-public struct RelationshipSlices: Sendable {
+package struct RelationshipSlices: Sendable {
     /// One relationship of one record.
-    public struct Entry: Hashable, Sendable {
+    package struct Entry: Hashable, Sendable {
         /// The record's row in its batch.
-        public let row: Int
+        package let row: Int
         /// The relationship's index in the entity's layout.
-        public let relationship: Int
+        package let relationship: Int
         /// Whether it was found under a key for identifiers, such as `company_id`, rather than under the relationship's own.
-        public let holdsIdentifiers: Bool
+        package let holdsIdentifiers: Bool
         /// What kind of value it is.
-        public let kind: JSONKind
+        package let kind: JSONKind
         /// Its place in `bytes`.
-        public let range: Range<Int>
+        package let range: Range<Int>
     }
 
     /// The entries in the order of their rows, and within a row as they were written.
-    public private(set) var entries: [Entry] = []
+    package private(set) var entries: [Entry] = []
     /// The values, one after the other.
-    public private(set) var bytes: [UInt8] = []
+    package private(set) var bytes: [UInt8] = []
 
     mutating func append(_ value: JSONSlice, row: Int, relationship: Int, holdsIdentifiers: Bool) {
         let start = bytes.count
@@ -46,7 +46,7 @@ public struct RelationshipSlices: Sendable {
     ///   - options: What was accepted when the batch was read.
     ///   - body: Gets a cursor before the value, valid until it returns.
     /// - Throws: What the function throws.
-    public func read<Result, Failure: Error>(
+    package func read<Result, Failure: Error>(
         _ entry: Entry, options: JSONOptions = JSONOptions(), _ body: (inout JSONCursor) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         let result: Swift.Result<Result, Failure> = bytes.withUnsafeBufferPointer { all in

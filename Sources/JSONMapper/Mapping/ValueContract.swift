@@ -34,12 +34,4 @@ public struct ValueContract: Hashable, Sendable {
         self.missingMandatory = missingMandatory
         self.unreadableDate = unreadableDate
     }
-
-    /// What a dialect's ancestors did: Sync clears what it cannot read, Groot ends with an error.
-    public static func standard(_ dialect: JSONDialect) -> ValueContract {
-        switch dialect {
-        case .sync: ValueContract()
-        case .groot: ValueContract(wrongType: .fail, unreadableDate: .fail)
-        }
-    }
 }

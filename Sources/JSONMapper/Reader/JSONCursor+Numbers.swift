@@ -3,7 +3,7 @@ extension JSONCursor {
     ///
     /// - Throws: ``JSONFault`` if another value is here, or the number is not a legal one (RFC 8259, section 6).
     @inline(__always)
-    public mutating func readNumber() throws(JSONFault) -> JSONNumber {
+    package mutating func readNumber() throws(JSONFault) -> JSONNumber {
         let first = try significant()
         guard first == ASCII.minus || ASCII.isDigit(first) else { throw mismatch(.notANumber) }
         return try scanNumber()

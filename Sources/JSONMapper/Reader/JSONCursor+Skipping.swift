@@ -3,7 +3,7 @@ extension JSONCursor {
     ///
     /// - Throws: ``JSONFault`` if the value is not a legal one.
     @inline(__always)
-    public mutating func skipValue() throws(JSONFault) {
+    package mutating func skipValue() throws(JSONFault) {
         let byte = try significant()
         if byte == ASCII.openBrace || byte == ASCII.openBracket {
             try skipContainer()

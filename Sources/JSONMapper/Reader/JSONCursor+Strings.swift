@@ -135,7 +135,7 @@ extension JSONCursor {
     }
 
     @inline(never)
-    private func fault(_ reason: JSONFault.Reason, at place: UnsafePointer<UInt8>) -> JSONFault {
+    private func fault(_ reason: JSONError.Reason, at place: UnsafePointer<UInt8>) -> JSONFault {
         JSONFault(reason, byteOffset: place - base)
     }
 }

@@ -10,7 +10,7 @@
 ///     }
 ///
 /// A cursor is handed to a closure by ``JSONReader/next(_:)`` and must not leave it: its memory is the reader's.
-public struct JSONCursor {
+package struct JSONCursor {
     /// First byte of the value's input; offsets in faults count from here. The memory belongs to whoever made the cursor, who
     /// keeps it unchanged for as long as the cursor lives.
     let base: UnsafePointer<UInt8>
@@ -45,14 +45,14 @@ public struct JSONCursor {
 
     /// Bytes read so far.
     @inline(__always)
-    public var byteOffset: Int { position - base }
+    package var byteOffset: Int { position - base }
 
     // MARK: Structure
 
     /// The kind of the value that comes next, by its first byte.
     ///
     /// - Throws: ``JSONFault`` if no value starts here.
-    public mutating func kind() throws(JSONFault) -> JSONKind {
+    package mutating func kind() throws(JSONFault) -> JSONKind {
         let byte = try significant()
         guard let kind = Self.kind(startingWith: byte) else { throw fault(.unexpectedByte) }
         return kind
@@ -62,7 +62,7 @@ public struct JSONCursor {
     ///
     /// - Throws: ``JSONFault`` if another value is here, or the depth limit is reached.
     @inline(__always)
-    public mutating func beginObject() throws(JSONFault) {
+    package mutating func beginObject() throws(JSONFault) {
         guard try significant() == ASCII.openBrace else { throw mismatch(.notAnObject) }
         try enter()
     }
@@ -71,7 +71,7 @@ public struct JSONCursor {
     ///
     /// - Throws: ``JSONFault`` if something else is here.
     @inline(__always)
-    public mutating func nextKey() throws(JSONFault) -> JSONSlice? {
+    package mutating func nextKey() throws(JSONFault) -> JSONSlice? {
         var byte = try significant()
         if byte == ASCII.closeBrace {
             leave()
@@ -96,7 +96,7 @@ public struct JSONCursor {
     /// - Parameter quotedKey: the key as it is written, with its quotes and the colon: `"name":`.
     /// - Returns: whether it was there; if not, nothing has been read and ``nextKey()`` tells what is.
     @inline(__always)
-    public mutating func takeKey(_ quotedKey: UnsafeBufferPointer<UInt8>) -> Bool {
+    package mutating func takeKey(_ quotedKey: UnsafeBufferPointer<UInt8>) -> Bool {
         guard let expected = quotedKey.baseAddress else { return false }
         let skipped = needsComma ? 1 : 0
         guard end - position >= quotedKey.count + skipped else {
@@ -115,7 +115,7 @@ public struct JSONCursor {
     ///
     /// - Throws: ``JSONFault`` if another value is here, or the depth limit is reached.
     @inline(__always)
-    public mutating func beginArray() throws(JSONFault) {
+    package mutating func beginArray() throws(JSONFault) {
         guard try significant() == ASCII.openBracket else { throw mismatch(.notAnArray) }
         try enter()
     }
@@ -124,7 +124,7 @@ public struct JSONCursor {
     ///
     /// - Throws: ``JSONFault`` if something else is here.
     @inline(__always)
-    public mutating func nextElement() throws(JSONFault) -> Bool {
+    package mutating func nextElement() throws(JSONFault) -> Bool {
         let byte = try significant()
         if byte == ASCII.closeBracket {
             leave()
@@ -145,7 +145,7 @@ public struct JSONCursor {
     ///
     /// - Throws: ``JSONFault`` if another value is here, or the string is not a legal one.
     @inline(__always)
-    public mutating func readString() throws(JSONFault) -> JSONSlice {
+    package mutating func readString() throws(JSONFault) -> JSONSlice {
         guard try significant() == ASCII.quote else { throw mismatch(.notAString) }
         let slice = try scanString()
         needsComma = true
@@ -155,7 +155,7 @@ public struct JSONCursor {
     /// True or false.
     ///
     /// - Throws: ``JSONFault`` if another value is here.
-    public mutating func readBool() throws(JSONFault) -> Bool {
+    package mutating func readBool() throws(JSONFault) -> Bool {
         switch try significant() {
         case ASCII.t:
             try takeLiteral(0x6575_7274, count: 4)
@@ -176,7 +176,7 @@ public struct JSONCursor {
     /// Null, or an error.
     ///
     /// - Throws: ``JSONFault`` if another value is here.
-    public mutating func readNull() throws(JSONFault) {
+    package mutating func readNull() throws(JSONFault) {
         guard try takeNull() else { throw mismatch(.notNull) }
     }
 
@@ -185,7 +185,7 @@ public struct JSONCursor {
     /// - Returns: whether it was there; if not, nothing has been read.
     /// - Throws: ``JSONFault`` if no value starts here.
     @inline(__always)
-    public mutating func takeNull() throws(JSONFault) -> Bool {
+    package mutating func takeNull() throws(JSONFault) -> Bool {
         guard try significant() == ASCII.n else { return false }
         try takeLiteral(0x6C6C_756E, count: 4)
         return true
@@ -194,7 +194,7 @@ public struct JSONCursor {
     /// The bytes of a whole value of any kind, checked, as they are written.
     ///
     /// - Throws: ``JSONFault`` if the value is not a legal one.
-    public mutating func rawValue() throws(JSONFault) -> JSONSlice {
+    package mutating func rawValue() throws(JSONFault) -> JSONSlice {
         _ = try significant()
         let start = position
         try skipValue()
@@ -277,13 +277,13 @@ public struct JSONCursor {
     }
 
     @inline(never)
-    func fault(_ reason: JSONFault.Reason) -> JSONFault {
+    func fault(_ reason: JSONError.Reason) -> JSONFault {
         JSONFault(reason, byteOffset: position - base)
     }
 
     /// A legal value of another kind is a mismatch; anything else is malformed.
     @inline(never)
-    func mismatch(_ reason: JSONFault.Reason) -> JSONFault {
+    func mismatch(_ reason: JSONError.Reason) -> JSONFault {
         fault(position < end && Self.kind(startingWith: position.pointee) != nil ? reason : .unexpectedByte)
     }
 

@@ -1,5 +1,5 @@
 /// The six kinds of JSON value.
-public enum JSONKind: UInt8, Sendable, CaseIterable {
+package enum JSONKind: UInt8, Sendable, CaseIterable {
     /// `{…}`
     case object
     /// `[…]`

@@ -1,13 +1,13 @@
 /// A number as it is written, read exactly or not at all.
 ///
 /// `text` is valid only inside the closure that got the ``JSONCursor`` it came from; the computed values can be kept.
-public struct JSONNumber {
+package struct JSONNumber {
     /// The number's characters, for whoever wants every digit.
-    public let text: JSONSlice
+    package let text: JSONSlice
     /// Whether it is written without a fraction and without an exponent.
-    public let isInteger: Bool
+    package let isInteger: Bool
     /// Whether it starts with a minus; also true for `-0`.
-    public let isNegative: Bool
+    package let isNegative: Bool
     /// The significant digits as one whole number; meaningless when `isTruncated`.
     let mantissa: UInt64
     /// The power of ten that the mantissa is to be multiplied with.
@@ -16,14 +16,14 @@ public struct JSONNumber {
     let isTruncated: Bool
 
     /// The number as an `Int64`, also when it is written as `1.0` or `1e3`; nil if it has a fraction or does not fit.
-    public var int64: Int64? {
+    package var int64: Int64? {
         guard let magnitude else { return nil }
         if isNegative { return magnitude <= 1 << 63 ? Int64(truncatingIfNeeded: 0 &- magnitude) : nil }
         return Int64(exactly: magnitude)
     }
 
     /// The number as a `UInt64`, also when it is written as `1.0` or `1e3`; nil if it is negative, has a fraction or does not fit.
-    public var uint64: UInt64? {
+    package var uint64: UInt64? {
         guard let magnitude else { return nil }
         return isNegative && magnitude != 0 ? nil : magnitude
     }
@@ -33,7 +33,7 @@ public struct JSONNumber {
     /// Up to 2⁵³ times or divided by a power of ten up to 22, both sides are exact, so one operation rounds correctly (Clinger,
     /// "How to Read Floating Point Numbers Accurately"); anything else takes the slow way.
     @inline(__always)
-    public var double: Double? {
+    package var double: Double? {
         if !isTruncated {
             if exponent == 0 {
                 let value = Double(mantissa)

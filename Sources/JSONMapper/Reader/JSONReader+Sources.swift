@@ -49,7 +49,7 @@ extension JSONReader {
     ///   - chunks: the input in pieces of any size, cut anywhere.
     ///   - body: reads one element, as in ``next(_:)``; called for each in order.
     /// - Throws: what ``next(_:)`` and the sequence throw; a cancelled sequence's error is its own.
-    public func read<Chunks: AsyncSequence>(
+    package func read<Chunks: AsyncSequence>(
         _ chunks: Chunks, isolation: isolated (any Actor)? = #isolation, _ body: (inout JSONCursor) throws -> Void
     ) async throws where Chunks.Element: Collection<UInt8> {
         for try await chunk in chunks {

@@ -3,7 +3,7 @@
 /// Give it an array of bytes, a file or a function that fills a buffer, and pull:
 ///
 ///     let reader = try JSONReader(file: "users.json", layout: .array(at: "data.users"))
-///     while let user = try reader.next({ cursor in try JSONValue(&cursor) }) {
+///     while let user = try reader.nextValue() {
 ///         print(user["name"] ?? .null)
 ///     }
 ///
@@ -90,6 +90,17 @@ public final class JSONReader {
 
     // MARK: Pulling
 
+    /// Reads the next element as a tree.
+    ///
+    /// - Parameter exactDecimals: Whether a number with a fraction or an exponent is kept as text;
+    ///   false by default.
+    /// - Returns: The element, or nil at the end. A reader without a source also returns nil until
+    ///   more is appended.
+    /// - Throws: ``JSONError`` with the location in the whole input, and what the source throws.
+    public func nextValue(exactDecimals: Bool = false) throws -> JSONValue? {
+        try next { cursor in try JSONValue(&cursor, exactDecimals: exactDecimals) }
+    }
+
     /// Reads the next element.
     ///
     /// The function may be called more than once for one element, when its last bytes had not come: it should build its result and
@@ -99,7 +110,7 @@ public final class JSONReader {
     /// - Returns: what the function returned; nil at the end, or, for a reader without a source, until more is appended.
     /// - Throws: ``JSONError`` with the place in the whole input, what the source throws, and what the function throws. After malformed input
     ///   every further call throws the same; after any other error of the function the reader stands before the element again.
-    public func next<Result>(_ body: (inout JSONCursor) throws -> Result) throws -> Result? {
+    package func next<Result>(_ body: (inout JSONCursor) throws -> Result) throws -> Result? {
         precondition(!isReading, "a reader is not to be used from inside its own element")
         while true {
             switch phase {
@@ -386,13 +397,13 @@ public final class JSONReader {
     // MARK: Errors
 
     /// The error for a byte that starts a value of another kind, or none.
-    private func failUnexpected(_ byte: UInt8, _ reason: JSONFault.Reason) -> JSONError {
+    private func failUnexpected(_ byte: UInt8, _ reason: JSONError.Reason) -> JSONError {
         fail(JSONCursor.kind(startingWith: byte) == nil ? .unexpectedByte : reason)
     }
 
     /// Makes an error with its place in the whole input and, unless the value alone is at fault, ends reading.
     @inline(never)
-    private func fail(_ reason: JSONFault.Reason, byteOffset: Int = 0) -> JSONError {
+    private func fail(_ reason: JSONError.Reason, byteOffset: Int = 0) -> JSONError {
         var location = window.location(of: byteOffset)
         location.keyPath = keyPath(to: byteOffset)
         let error = JSONError(reason, location)

@@ -2,13 +2,13 @@
 ///
 /// Valid only inside the closure that got the ``JSONCursor`` it came from; what is to be kept must be copied. The bytes have been
 /// checked: they are UTF-8, and every escape is a legal one.
-public struct JSONSlice {
+package struct JSONSlice {
     /// The first byte. Points into memory that the reader owns and does not change while the closure runs.
     let start: UnsafePointer<UInt8>
     /// How many bytes there are, escapes as they are written.
-    public let count: Int
+    package let count: Int
     /// Whether there is a backslash among them; without one, the bytes are the string.
-    public let isEscaped: Bool
+    package let isEscaped: Bool
 
     @inline(__always)
     init(start: UnsafePointer<UInt8>, count: Int, isEscaped: Bool) {
@@ -19,12 +19,12 @@ public struct JSONSlice {
 
     /// The bytes as they are written, without the quotes of a string; escapes are still in them.
     @inline(__always)
-    public var bytes: UnsafeBufferPointer<UInt8> {
+    package var bytes: UnsafeBufferPointer<UInt8> {
         UnsafeBufferPointer(start: start, count: count)
     }
 
     /// The string these bytes stand for, its escapes resolved.
-    public var string: String {
+    package var string: String {
         guard isEscaped else { return String(decoding: bytes, as: UTF8.self) }
         return String(unsafeUninitializedCapacity: count) { unescape(into: $0) }
     }
@@ -32,7 +32,7 @@ public struct JSONSlice {
     /// Calls a function with the string's UTF-8 bytes, escapes resolved; they are valid only during the call.
     ///
     /// - Throws: what the function throws.
-    public func withUTF8<Result, Failure: Error>(
+    package func withUTF8<Result, Failure: Error>(
         _ body: (UnsafeBufferPointer<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         guard isEscaped else { return try body(bytes) }
@@ -44,13 +44,13 @@ public struct JSONSlice {
 
     /// Whether the string, its escapes resolved, consists of exactly these UTF-8 bytes.
     @inline(__always)
-    public func equals(_ other: UnsafeBufferPointer<UInt8>) -> Bool {
+    package func equals(_ other: UnsafeBufferPointer<UInt8>) -> Bool {
         guard isEscaped else { return bytesEqual(other) }
         return withUTF8 { unescaped in unescaped.elementsEqual(other) }
     }
 
     /// Whether the string, its escapes resolved, consists of exactly these UTF-8 bytes.
-    public func equals(_ other: [UInt8]) -> Bool {
+    package func equals(_ other: [UInt8]) -> Bool {
         other.withUnsafeBufferPointer { equals($0) }
     }
 

@@ -36,7 +36,8 @@ public enum JSONValue: Sendable, Equatable {
             value = next
         }
         guard let value else {
-            throw JSONError(.unexpectedEnd, JSONLocation(byteOffset: bytes.count, line: 1, column: bytes.count + 1))
+            throw JSONError(
+                .unexpectedEnd, JSONError.Location(byteOffset: bytes.count, line: 1, column: bytes.count + 1))
         }
         self = value
     }
@@ -54,7 +55,7 @@ public enum JSONValue: Sendable, Equatable {
     ///   - cursor: stands before the value, and after it when this returns.
     ///   - exactDecimals: as in ``init(parsing:options:exactDecimals:)``.
     /// - Throws: ``JSONFault`` if the value is not a legal one.
-    public init(_ cursor: inout JSONCursor, exactDecimals: Bool = false) throws(JSONFault) {
+    package init(_ cursor: inout JSONCursor, exactDecimals: Bool = false) throws(JSONFault) {
         switch try cursor.kind() {
         case .null:
             try cursor.readNull()
@@ -81,7 +82,7 @@ public enum JSONValue: Sendable, Equatable {
     }
 
     /// The number as the most exact of the cases that hold it.
-    public init(_ number: JSONNumber, exactDecimals: Bool = false) {
+    package init(_ number: JSONNumber, exactDecimals: Bool = false) {
         if number.isInteger, !(number.isNegative && number.mantissa == 0) {
             if let value = number.int64 {
                 self = .integer(value)

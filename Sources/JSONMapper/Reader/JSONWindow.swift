@@ -89,12 +89,13 @@ struct JSONWindow: ~Copyable {
     /// The place of an unread byte, or of the end, in the whole input, without a key path.
     ///
     /// - Parameter index: counted from the first unread byte.
-    func location(of index: Int) -> JSONLocation {
+    func location(of index: Int) -> JSONError.Location {
         let place = start + index
         let lines = Self.countLines(memory, place)
         let lineStart = lines == 0 ? lineStartOffset : discardedByteCount + Self.lineStart(memory, place)
         let offset = discardedByteCount + place
-        return JSONLocation(byteOffset: offset, line: discardedLineCount + lines + 1, column: offset - lineStart + 1)
+        return JSONError.Location(
+            byteOffset: offset, line: discardedLineCount + lines + 1, column: offset - lineStart + 1)
     }
 
     /// Counts line feeds, sixteen bytes at a time: each lane counts its own, and is emptied before it can overflow.

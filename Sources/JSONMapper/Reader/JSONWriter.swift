@@ -1,3 +1,5 @@
+public import SyncModel
+
 /// Writes JSON into a growing buffer of bytes, which can be emptied into a sink between two values.
 ///
 /// Keys come out in the order they are written, commas and colons by themselves. The caller sees to it that every
@@ -145,15 +147,19 @@ public struct JSONWriter: ~Copyable {
     /// Writes null.
     public mutating func null() { literal("null") }
 
-    /// Writes a date as a string, as ``DateFormat/iso8601`` has it.
-    ///
-    /// - Parameter milliseconds: since 1970-01-01T00:00:00Z.
+    /// Writes a date as a string, as ``ExportOptions/DateFormat/iso8601`` does.
     @inline(__always)
-    public mutating func date(milliseconds: Int64) {
+    public mutating func date(_ moment: Timestamp) {
+        date(moment, fraction: .shortest)
+    }
+
+    /// Writes a date as a string.
+    @inline(__always)
+    mutating func date(_ moment: Timestamp, fraction: DateText.Fraction) {
         separate()
-        reserve(DateFormat.iso8601ByteCount + 2)
+        reserve(DateText.byteCount + 2)
         put(ASCII.quote)
-        byteCount += DateFormat.writeISO8601(milliseconds, to: buffer + byteCount)
+        byteCount += DateText.write(moment.microseconds, to: buffer + byteCount, fraction: fraction)
         put(ASCII.quote)
     }
 

@@ -84,6 +84,24 @@ public struct RelationshipLayout: Hashable, Sendable {
     /// The place of the inverse in the destination's `relationships`; nil where there is none.
     public let inverse: Int?
 
+    /// What identifies the relationship in its model, inherited or not.
+    package struct ID: Hashable, Comparable, Sendable {
+        /// The index in the model of the entity that declares it.
+        package let source: Int
+        /// Its index in that entity's relationships.
+        package let index: Int
+
+        /// Whether one relationship is declared before the other.
+        package static func < (one: ID, other: ID) -> Bool {
+            (one.source, one.index) < (other.source, other.index)
+        }
+    }
+
+    /// What identifies the relationship in its model, the same in every entity that inherits it.
+    package var id: ID {
+        ID(source: source, index: index)
+    }
+
     /// The relationship's name.
     public var name: String {
         declaration.name

@@ -1,9 +1,11 @@
-/// An attribute or a relationship, as it is written in the declaration of an entity.
-public enum EntityProperty: Hashable, Sendable {
-    /// An attribute.
-    case attribute(SyncAttribute)
-    /// A relationship.
-    case relationship(SyncRelationship)
+extension SyncEntity {
+    /// An attribute or a relationship, as it is written in the declaration of an entity.
+    public enum Property: Hashable, Sendable {
+        /// An attribute.
+        case attribute(SyncAttribute)
+        /// A relationship.
+        case relationship(SyncRelationship)
+    }
 }
 
 /// Gathers what is written one below the other in a declaration: entities of a model, properties of an entity.
@@ -45,14 +47,14 @@ public enum ModelBuilder<Element> {
     }
 }
 
-extension ModelBuilder where Element == EntityProperty {
+extension ModelBuilder where Element == SyncEntity.Property {
     /// Takes an attribute.
-    public static func buildExpression(_ attribute: SyncAttribute) -> [EntityProperty] {
+    public static func buildExpression(_ attribute: SyncAttribute) -> [SyncEntity.Property] {
         [.attribute(attribute)]
     }
 
     /// Takes a relationship.
-    public static func buildExpression(_ relationship: SyncRelationship) -> [EntityProperty] {
+    public static func buildExpression(_ relationship: SyncRelationship) -> [SyncEntity.Property] {
         [.relationship(relationship)]
     }
 }

@@ -1,3 +1,5 @@
+public import Foundation
+
 /// What makes a model's declarations contradict each other.
 public enum ModelError: Error, Hashable, Sendable {
     /// An entity, attribute or relationship has no name. `property` is nil where it is the entity.
@@ -65,5 +67,12 @@ extension ModelError: CustomStringConvertible {
         case .unknownEntity(let entity):
             "there is no entity \(entity)"
         }
+    }
+}
+
+extension ModelError: LocalizedError {
+    /// The error as a sentence for people, the same as `description`.
+    public var errorDescription: String? {
+        description
     }
 }

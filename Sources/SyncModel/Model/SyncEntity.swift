@@ -60,7 +60,7 @@ public struct SyncEntity: Hashable, Sendable {
     public init(
         _ name: String, parent: String? = nil, abstract: Bool = false, identity: String...,
         formerName: String? = nil, userInfo: [String: String] = [:],
-        @ModelBuilder<EntityProperty> properties: () -> [EntityProperty]
+        @ModelBuilder<SyncEntity.Property> properties: () -> [SyncEntity.Property]
     ) {
         var attributes: [SyncAttribute] = []
         var relationships: [SyncRelationship] = []

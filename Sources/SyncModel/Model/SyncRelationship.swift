@@ -1,13 +1,15 @@
-/// What happens to the related objects when an object is deleted.
-public enum DeleteRule: String, Hashable, Sendable, CaseIterable {
-    /// They are related to nothing from then on.
-    case nullify
-    /// They are deleted as well, their own delete rules applied.
-    case cascade
-    /// The deletion is refused as long as there are any.
-    case deny
-    /// They are left as they are; the relationship is taken off all the same, since a store keeps no dangling reference.
-    case noAction
+extension SyncRelationship {
+    /// What happens to the related objects when an object is deleted.
+    public enum DeleteRule: String, Hashable, Sendable, CaseIterable {
+        /// They are related to nothing from then on.
+        case nullify
+        /// They are deleted as well, their own delete rules applied.
+        case cascade
+        /// The deletion is refused as long as there are any.
+        case deny
+        /// They are left as they are; the relationship is taken off all the same, since a store keeps no dangling reference.
+        case noAction
+    }
 }
 
 /// A property of an entity that relates its objects to those of an entity.
@@ -23,7 +25,7 @@ public struct SyncRelationship: Hashable, Sendable {
     /// The name of the relationship of `destination` that leads back; nil where there is none.
     public var inverse: String?
     /// What happens to the related objects when an object is deleted.
-    public var deleteRule: DeleteRule
+    public var deleteRule: SyncRelationship.DeleteRule
     /// Whether it may relate to nothing. Checked where objects are mapped, not by a store.
     public var isOptional: Bool
     /// The name that the relationship had in an earlier version of the model, by which a store that holds that version finds
@@ -43,7 +45,8 @@ public struct SyncRelationship: Hashable, Sendable {
     ///   - formerName: The name it had in an earlier version of the model.
     ///   - userInfo: Annotations.
     public init(
-        _ name: String, toOne destination: String, inverse: String? = nil, deleteRule: DeleteRule = .nullify,
+        _ name: String, toOne destination: String, inverse: String? = nil,
+        deleteRule: SyncRelationship.DeleteRule = .nullify,
         optional: Bool = true, formerName: String? = nil, userInfo: [String: String] = [:]
     ) {
         self.name = name
@@ -70,7 +73,7 @@ public struct SyncRelationship: Hashable, Sendable {
     ///   - userInfo: Annotations.
     public init(
         _ name: String, toMany destination: String, ordered: Bool = false, inverse: String? = nil,
-        deleteRule: DeleteRule = .nullify, optional: Bool = true, formerName: String? = nil,
+        deleteRule: SyncRelationship.DeleteRule = .nullify, optional: Bool = true, formerName: String? = nil,
         userInfo: [String: String] = [:]
     ) {
         self.name = name

@@ -60,7 +60,7 @@ extension PredicateTree where Path == BoundKey {
     }
 }
 
-extension Comparison {
+extension PropertyPath.Comparison {
     fileprivate func holds(_ result: ComparisonResult) -> Bool {
         switch self {
         case .equal: result == .orderedSame
@@ -73,7 +73,7 @@ extension Comparison {
     }
 }
 
-extension TextMatch {
+extension PropertyPath.TextMatch {
     fileprivate func holds(_ text: String.UTF8View, _ part: String.UTF8View) -> Bool {
         switch self {
         case .contains: text.contains(part)

@@ -75,7 +75,7 @@ private struct PredicateParser {
         index += path.count
         let key = PropertyPath(String(decoding: path, as: UTF8.self))
         // Longer signs come before those they begin with.
-        let signs: [(String, Comparison)] = [
+        let signs: [(String, PropertyPath.Comparison)] = [
             ("==", .equal), ("=", .equal), ("!=", .notEqual), ("<>", .notEqual), ("<=", .lessOrEqual),
             (">=", .greaterOrEqual), ("<", .less), (">", .greater),
         ]
@@ -91,7 +91,7 @@ private struct PredicateParser {
                 throw expected("a value that is not null")
             }
         }
-        let matches: [(String, TextMatch)] = [
+        let matches: [(String, PropertyPath.TextMatch)] = [
             ("contains", .contains), ("beginswith", .beginsWith), ("endswith", .endsWith),
         ]
         for (word, match) in matches where takeWord(word) {

@@ -84,21 +84,10 @@ extension PropertyPath {
         case (.uri, .string(let text)):
             return .uri(text)
         case (.date, .string(let text)):
-            if let moment = Timestamp(iso8601: text) { return .date(moment) }
+            if let microseconds = DateText.microseconds(text) { return .date(Timestamp(microseconds: microseconds)) }
         default:
             break
         }
         throw .wrongType(entity: layout.name, key: path, type: type)
-    }
-}
-
-extension Timestamp {
-    /// The moment that an ISO 8601 text with a time zone means, or the start of a day in UTC.
-    fileprivate init?(iso8601 text: String) {
-        let styles: [Date.ISO8601FormatStyle] = [
-            .iso8601, .init(includingFractionalSeconds: true), .iso8601.year().month().day(),
-        ]
-        guard let date = styles.lazy.compactMap({ try? $0.parse(text) }).first else { return nil }
-        self.init(date)
     }
 }

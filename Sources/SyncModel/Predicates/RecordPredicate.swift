@@ -1,27 +1,31 @@
-/// How two values are compared.
-public enum Comparison: String, Hashable, Sendable, CaseIterable {
-    /// The same.
-    case equal = "="
-    /// Not the same.
-    case notEqual = "<>"
-    /// Less.
-    case less = "<"
-    /// Less or the same.
-    case lessOrEqual = "<="
-    /// Greater.
-    case greater = ">"
-    /// Greater or the same.
-    case greaterOrEqual = ">="
+extension PropertyPath {
+    /// How two values are compared.
+    public enum Comparison: String, Hashable, Sendable, CaseIterable {
+        /// The same.
+        case equal = "="
+        /// Not the same.
+        case notEqual = "<>"
+        /// Less.
+        case less = "<"
+        /// Less or the same.
+        case lessOrEqual = "<="
+        /// Greater.
+        case greater = ">"
+        /// Greater or the same.
+        case greaterOrEqual = ">="
+    }
 }
 
-/// How a text is looked for in another, byte for byte.
-public enum TextMatch: String, Hashable, Sendable, CaseIterable {
-    /// Anywhere.
-    case contains
-    /// At its start.
-    case beginsWith
-    /// At its end.
-    case endsWith
+extension PropertyPath {
+    /// How a text is looked for in another, byte for byte.
+    public enum TextMatch: String, Hashable, Sendable, CaseIterable {
+        /// Anywhere.
+        case contains
+        /// At its start.
+        case beginsWith
+        /// At its end.
+        case endsWith
+    }
 }
 
 /// A condition on records.
@@ -45,13 +49,13 @@ public indirect enum PredicateTree<Path: Hashable & Sendable>: Hashable, Sendabl
     /// True, or false, for every record.
     case constant(Bool)
     /// The value compares so with a value that is not null; unknown where it is null.
-    case comparison(Path, Comparison, AttributeValue)
+    case comparison(Path, PropertyPath.Comparison, AttributeValue)
     /// The value equals one of some; false where these are none, else unknown where the value is null.
     case isIn(Path, [AttributeValue])
     /// There is no value.
     case isNull(Path)
     /// The text matches; unknown where it is null.
-    case text(Path, TextMatch, String)
+    case text(Path, PropertyPath.TextMatch, String)
     /// All hold; true where they are none.
     case and([PredicateTree])
     /// One holds; false where they are none.

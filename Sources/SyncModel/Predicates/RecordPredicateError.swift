@@ -1,3 +1,5 @@
+public import Foundation
+
 /// Why a text is no predicate, or a predicate or an ordering does not fit an entity.
 public enum RecordPredicateError: Error, Hashable, Sendable {
     /// A name on the path is no property of the entity it is looked up in.
@@ -23,5 +25,12 @@ extension RecordPredicateError: CustomStringConvertible {
         case .syntax(let byteOffset, let expected):
             "not a predicate: expected \(expected) at byte \(byteOffset)"
         }
+    }
+}
+
+extension RecordPredicateError: LocalizedError {
+    /// The error as a sentence for people, the same as `description`.
+    public var errorDescription: String? {
+        description
     }
 }

@@ -12,7 +12,7 @@ public struct Record: Sendable {
     /// The value of each attribute, in slot order; as many as there are attributes.
     public private(set) var values: [AttributeValue]
     /// What each relationship leads to, by its index; nil where it is not known, because nobody asked the store for it.
-    public private(set) var targets: [RecordTargets?]
+    public private(set) var targets: [Record.Targets?]
 
     /// Makes a record that holds the attributes' defaults and knows no relationships.
     public init(of layout: EntityLayout) {
@@ -66,7 +66,7 @@ public struct Record: Sendable {
     }
 
     /// What a relationship leads to; nil where it is not known. The index must exist.
-    public subscript(relationship index: Int) -> RecordTargets? {
+    public subscript(relationship index: Int) -> Record.Targets? {
         get { targets[index] }
         set { targets[index] = newValue }
     }
@@ -74,7 +74,7 @@ public struct Record: Sendable {
     /// What a relationship leads to.
     ///
     /// Reading gives nil where it is not known, or the entity has none of that name; then writing changes nothing.
-    public subscript(related relationship: String) -> RecordTargets? {
+    public subscript(related relationship: String) -> Record.Targets? {
         get { layout.relationship(relationship).flatMap { targets[$0.index] } }
         set {
             if let found = layout.relationship(relationship) {

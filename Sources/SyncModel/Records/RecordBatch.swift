@@ -216,7 +216,7 @@ public struct RecordBatch: Sendable {
 
     /// What a cell of the open row holds so far; for whoever fills it to see what is still absent.
     @inlinable
-    public func openKind(at slot: Int) -> CellKind {
+    public func openKind(at slot: Int) -> RecordBatch.CellKind {
         precondition(slot >= 0 && slot < columnCount, "there is no such slot")
         return cells[openCell + slot].kind
     }
@@ -243,7 +243,7 @@ public struct RecordBatch: Sendable {
         cells[openCell + slot] = cell
     }
 
-    private mutating func setBytes(_ bytes: UnsafeBufferPointer<UInt8>, _ kind: CellKind, at slot: Int) {
+    private mutating func setBytes(_ bytes: UnsafeBufferPointer<UInt8>, _ kind: RecordBatch.CellKind, at slot: Int) {
         let start = arena.count
         arena.append(contentsOf: bytes)
         set(Cell(kind, offset: start, length: bytes.count), at: slot)

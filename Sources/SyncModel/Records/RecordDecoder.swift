@@ -11,7 +11,7 @@ extension Record {
     /// read as the identity of what it leads to, where that is a single value: one for a to-one relationship, an array for
     /// a to-many one. A property that the type has as optional may be missing from the entity.
     ///
-    /// - Throws: `RecordCodingError`, naming the attribute, or what the type itself throws.
+    /// - Throws: `Record.CodingError`, naming the attribute, or what the type itself throws.
     public func decode<T: Decodable>(_ type: T.Type) throws -> T {
         try T(from: RecordDecoder(record: self))
     }
@@ -28,11 +28,11 @@ private struct RecordDecoder: Decoder {
     }
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
-        throw RecordCodingError.unsupportedShape(entity: record.entityName, property: nil)
+        throw Record.CodingError.unsupportedShape(entity: record.entityName, property: nil)
     }
 
     func singleValueContainer() throws -> any SingleValueDecodingContainer {
-        throw RecordCodingError.unsupportedShape(entity: record.entityName, property: nil)
+        throw Record.CodingError.unsupportedShape(entity: record.entityName, property: nil)
     }
 
     /// The properties by their names.
@@ -58,7 +58,7 @@ private struct RecordDecoder: Decoder {
 
         func decode<T: Decodable>(_ type: T.Type, forKey key: K) throws -> T {
             guard let found = find(key) else {
-                throw RecordCodingError.unknownProperty(entity: record.entityName, property: key.stringValue)
+                throw Record.CodingError.unknownProperty(entity: record.entityName, property: key.stringValue)
             }
             return try PropertyDecoder(content: found, entity: record.entityName, key: key).decode(type)
         }
@@ -74,11 +74,11 @@ private struct RecordDecoder: Decoder {
         }
 
         func nestedContainer<N: CodingKey>(keyedBy: N.Type, forKey key: K) throws -> KeyedDecodingContainer<N> {
-            throw RecordCodingError.unsupportedShape(entity: record.entityName, property: key.stringValue)
+            throw Record.CodingError.unsupportedShape(entity: record.entityName, property: key.stringValue)
         }
 
         func nestedUnkeyedContainer(forKey key: K) throws -> any UnkeyedDecodingContainer {
-            throw RecordCodingError.unsupportedShape(entity: record.entityName, property: key.stringValue)
+            throw Record.CodingError.unsupportedShape(entity: record.entityName, property: key.stringValue)
         }
 
         func superDecoder() throws -> any Decoder {
@@ -86,7 +86,7 @@ private struct RecordDecoder: Decoder {
         }
 
         func superDecoder(forKey key: K) throws -> any Decoder {
-            throw RecordCodingError.unsupportedShape(entity: record.entityName, property: key.stringValue)
+            throw Record.CodingError.unsupportedShape(entity: record.entityName, property: key.stringValue)
         }
     }
 }
@@ -108,12 +108,12 @@ private struct PropertyDecoder: Decoder, SingleValueDecodingContainer {
     }
 
     func container<K: CodingKey>(keyedBy type: K.Type) throws -> KeyedDecodingContainer<K> {
-        throw RecordCodingError.unsupportedShape(entity: entity, property: key.stringValue)
+        throw Record.CodingError.unsupportedShape(entity: entity, property: key.stringValue)
     }
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
         guard case .values(let values) = content else {
-            throw RecordCodingError.unsupportedShape(entity: entity, property: key.stringValue)
+            throw Record.CodingError.unsupportedShape(entity: entity, property: key.stringValue)
         }
         return ValuesDecoder(values: values, entity: entity, key: key)
     }
@@ -130,9 +130,9 @@ private struct PropertyDecoder: Decoder, SingleValueDecodingContainer {
         guard case .value(let value) = content, let convertible = type as? any ValueInitializable.Type else {
             return try T(from: self)
         }
-        guard !value.isNull else { throw RecordCodingError.missingValue(entity: entity, property: key.stringValue) }
+        guard !value.isNull else { throw Record.CodingError.missingValue(entity: entity, property: key.stringValue) }
         guard let decoded = convertible.init(value) as? T else {
-            throw RecordCodingError.wrongType(entity: entity, property: key.stringValue, type: "\(type)")
+            throw Record.CodingError.wrongType(entity: entity, property: key.stringValue, type: "\(type)")
         }
         return decoded
     }
@@ -170,7 +170,7 @@ private struct ValuesDecoder: UnkeyedDecodingContainer {
     }
 
     mutating func decode<T: Decodable>(_ type: T.Type) throws -> T {
-        guard !isAtEnd else { throw RecordCodingError.missingValue(entity: entity, property: key.stringValue) }
+        guard !isAtEnd else { throw Record.CodingError.missingValue(entity: entity, property: key.stringValue) }
         let element = PropertyDecoder(content: .value(values[currentIndex]), entity: entity, key: key)
         let decoded = try element.decode(type)
         currentIndex += 1
@@ -178,15 +178,15 @@ private struct ValuesDecoder: UnkeyedDecodingContainer {
     }
 
     mutating func nestedContainer<K: CodingKey>(keyedBy type: K.Type) throws -> KeyedDecodingContainer<K> {
-        throw RecordCodingError.unsupportedShape(entity: entity, property: key.stringValue)
+        throw Record.CodingError.unsupportedShape(entity: entity, property: key.stringValue)
     }
 
     mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer {
-        throw RecordCodingError.unsupportedShape(entity: entity, property: key.stringValue)
+        throw Record.CodingError.unsupportedShape(entity: entity, property: key.stringValue)
     }
 
     mutating func superDecoder() throws -> any Decoder {
-        throw RecordCodingError.unsupportedShape(entity: entity, property: key.stringValue)
+        throw Record.CodingError.unsupportedShape(entity: entity, property: key.stringValue)
     }
 }
 

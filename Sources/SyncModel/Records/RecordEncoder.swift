@@ -7,7 +7,7 @@ extension Record {
     /// attribute rounds what it is given. What the value does not encode, as a nil of a synthesized conformance, stays as
     /// it was.
     ///
-    /// - Throws: `RecordCodingError`, naming the attribute, or what the value itself throws; the record is then as it was.
+    /// - Throws: `Record.CodingError`, naming the attribute, or what the value itself throws; the record is then as it was.
     public mutating func encode(_ value: some Encodable) throws {
         let encoder = RecordEncoder(record: self)
         try value.encode(to: encoder)
@@ -41,7 +41,7 @@ private final class RecordEncoder: Encoder {
         if let slot = record.layout.slot(of: name) {
             let type = record.layout.attributes[slot].type
             guard case .value(let value) = content, let fitted = type.fitted(value) else {
-                throw RecordCodingError.wrongType(entity: record.entityName, property: name, type: type.rawValue)
+                throw Record.CodingError.wrongType(entity: record.entityName, property: name, type: type.rawValue)
             }
             record[slot: slot] = fitted
         } else if let relationship = record.layout.relationship(name) {
@@ -51,11 +51,11 @@ private final class RecordEncoder: Encoder {
             case (.values(let values), true):
                 record[relationship: relationship.index] = .many(values.map { .identity([$0]) })
             case (.value, true), (.values, false):
-                throw RecordCodingError.wrongType(
+                throw Record.CodingError.wrongType(
                     entity: record.entityName, property: name, type: relationship.declaration.destination)
             }
         } else {
-            throw RecordCodingError.unknownProperty(entity: record.entityName, property: name)
+            throw Record.CodingError.unknownProperty(entity: record.entityName, property: name)
         }
     }
 
@@ -120,12 +120,12 @@ private final class PropertyEncoder: Encoder, SingleValueEncodingContainer, Unke
         if let convertible = value as? any ValueConvertible { return .value(convertible.value) }
         if let number = value as? any FixedWidthInteger {
             guard let fitting = Int64(exactly: number) else {
-                throw RecordCodingError.wrongType(entity: entity, property: key.stringValue, type: "int64")
+                throw Record.CodingError.wrongType(entity: entity, property: key.stringValue, type: "int64")
             }
             return .value(.int(fitting))
         }
         try value.encode(to: self)
-        guard let taken else { throw RecordCodingError.unsupportedShape(entity: entity, property: key.stringValue) }
+        guard let taken else { throw Record.CodingError.unsupportedShape(entity: entity, property: key.stringValue) }
         return taken
     }
 
@@ -153,7 +153,7 @@ private final class PropertyEncoder: Encoder, SingleValueEncodingContainer, Unke
 
     func encode(_ value: some Encodable) throws {
         guard case .value(let single) = try PropertyEncoder(entity: entity, key: key).content(of: value) else {
-            throw RecordCodingError.unsupportedShape(entity: entity, property: key.stringValue)
+            throw Record.CodingError.unsupportedShape(entity: entity, property: key.stringValue)
         }
         add(single)
     }
@@ -185,7 +185,7 @@ private final class PropertyEncoder: Encoder, SingleValueEncodingContainer, Unke
 
 /// Throws whatever is encoded into it: containers cannot be refused when they are asked for.
 private struct Refusal: Encoder, SingleValueEncodingContainer, UnkeyedEncodingContainer {
-    let error: RecordCodingError
+    let error: Record.CodingError
     let codingPath: [any CodingKey] = []
     let userInfo: [CodingUserInfoKey: Any] = [:]
     let count = 0

@@ -17,18 +17,20 @@ public enum RecordKey: Hashable, Sendable {
     }
 }
 
-/// The objects that a relationship of a record leads to.
-public enum RecordTargets: Hashable, Sendable {
-    /// Those of a to-one relationship: one or nothing.
-    case one(RecordKey?)
-    /// Those of a to-many relationship; in their order where it is ordered, else in an order without meaning.
-    case many([RecordKey])
+extension Record {
+    /// The objects that a relationship of a record leads to.
+    public enum Targets: Hashable, Sendable {
+        /// Those of a to-one relationship: one or nothing.
+        case one(RecordKey?)
+        /// Those of a to-many relationship; in their order where it is ordered, else in an order without meaning.
+        case many([RecordKey])
 
-    /// All of them, however many.
-    public var keys: [RecordKey] {
-        switch self {
-        case .one(let key): key.map { [$0] } ?? []
-        case .many(let keys): keys
+        /// All of them, however many.
+        public var keys: [RecordKey] {
+            switch self {
+            case .one(let key): key.map { [$0] } ?? []
+            case .many(let keys): keys
+            }
         }
     }
 }

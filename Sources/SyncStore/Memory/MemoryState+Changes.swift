@@ -29,7 +29,7 @@ extension MemoryState {
     }
 
     private mutating func insert(
-        _ reader: BatchReader, at row: Int, _ identity: MemoryIdentity?, _ layout: EntityLayout
+        _ reader: RecordBatch.Reader, at row: Int, _ identity: MemoryIdentity?, _ layout: EntityLayout
     ) throws -> Int64 {
         guard !layout.isAbstract else { throw StoreError.abstractEntity(entity: layout.name) }
         let values = layout.attributes.indices.map { slot in
@@ -47,7 +47,7 @@ extension MemoryState {
     }
 
     private mutating func update(
-        _ row: Int64, _ object: MemoryObject, from reader: BatchReader, at batchRow: Int
+        _ row: Int64, _ object: MemoryObject, from reader: RecordBatch.Reader, at batchRow: Int
     ) throws -> Bool {
         let layout = model.layouts[object.entity]
         var values: [(slot: Int, value: AttributeValue)] = []

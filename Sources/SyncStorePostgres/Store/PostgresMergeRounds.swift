@@ -34,7 +34,7 @@ struct PostgresMergeRounds {
     /// - Parameters:
     ///   - handles: The objects of the rows, 0 for one that is to be found; nil where all are.
     ///   - writes: Whether anything may be written; if not, all rows can be looked for together.
-    init(_ reader: BatchReader, _ layout: EntityLayout, handles: [Int64]?, writes: Bool) {
+    init(_ reader: RecordBatch.Reader, _ layout: EntityLayout, handles: [Int64]?, writes: Bool) {
         guard let handles else {
             addByIdentity(reader, layout, 0..<reader.count, writes: writes)
             return
@@ -80,7 +80,7 @@ struct PostgresMergeRounds {
     }
 
     private mutating func addByIdentity(
-        _ reader: BatchReader, _ layout: EntityLayout, _ rows: some Collection<Int>, writes: Bool
+        _ reader: RecordBatch.Reader, _ layout: EntityLayout, _ rows: some Collection<Int>, writes: Bool
     ) {
         guard writes else {
             rounds.append(Round(rows: Array(rows)))
@@ -111,7 +111,7 @@ struct PostgresMergeRounds {
     }
 }
 
-extension BatchReader {
+extension RecordBatch.Reader {
     /// Whether the same cells of two rows are absent.
     fileprivate func hasSameCells(_ one: Int, _ other: Int) -> Bool {
         (0..<columnCount).allSatisfy { slot in

@@ -41,10 +41,11 @@ extension AttributeValue {
         case .double(let number): self = .double(number)
         case .string(let text): self = .string(text)
         case .object(let object):
-            guard object.count == 1, case .string(let text) = object["date"], let date = DateParser.date(text) else {
+            guard object.count == 1, case .string(let text) = object["date"], let date = DateText.microseconds(text)
+            else {
                 throw NotTabulated(kind: "object")
             }
-            self = .date(Timestamp(date))
+            self = .date(Timestamp(microseconds: date))
         case .array, .unsigned, .decimal: throw NotTabulated(kind: "other")
         }
     }

@@ -35,7 +35,7 @@ struct ScenarioRunner {
         case .expectInflection(let function, let input, let equals):
             try expect(try Self.inflect(input, function), equals, "\(function) of \(input)")
         case .expectDate(let input, let equals):
-            try expect(Self.milliseconds(input), equals.flatMap { DateParser.milliseconds($0) }, "\(input)")
+            try expect(Self.milliseconds(input), equals.flatMap { Self.milliseconds(.string($0)) }, "\(input)")
         default:
             let subject = try found(subject, "a model, which the scenario must name")
             try await run(step, on: subject, ScenarioValues(model: subject.world.model))
@@ -228,12 +228,14 @@ struct ScenarioRunner {
     }
 
     private static func milliseconds(_ input: JSONValue) -> Int64? {
-        switch input {
-        case .string(let text): DateParser.milliseconds(text)
-        case .integer(let number): DateParser.milliseconds(number)
-        case .double(let number): DateParser.milliseconds(number)
-        default: nil
-        }
+        let microseconds: Int64? =
+            switch input {
+            case .string(let text): DateText.microseconds(text)
+            case .integer(let number): DateText.microseconds(timestamp: number)
+            case .double(let number): DateText.microseconds(timestamp: number)
+            default: nil
+            }
+        return microseconds.map { ($0 - ($0 % 1000 + 1000) % 1000) / 1000 }
     }
 }
 

@@ -16,8 +16,8 @@ struct ScenarioValues {
         if case .object(let object) = json, object.count == 1, let (kind, content) = object.entries.first {
             switch (kind, content) {
             case ("date", .string(let text)):
-                if let milliseconds = DateParser.milliseconds(text) {
-                    return .date(Timestamp(microseconds: milliseconds * 1000))
+                if let microseconds = DateText.microseconds(text) {
+                    return .date(Timestamp(microseconds: microseconds))
                 }
             case ("decimal", .string(let text)):
                 if let number = Decimal(string: text) { return .decimal(number) }
@@ -66,7 +66,7 @@ struct ScenarioValues {
             })
     }
 
-    private static let comparisons: [String: Comparison] = [
+    private static let comparisons: [String: PropertyPath.Comparison] = [
         ">": .greater, ">=": .greaterOrEqual, "<": .less, "<=": .lessOrEqual, "!=": .notEqual,
     ]
 
@@ -87,7 +87,7 @@ struct ScenarioValues {
             case (.binary(let data), .date(let moment)) = (value, other),
             case .string(let text) = try JSONValue(parsing: Array(data))
         {
-            return DateParser.milliseconds(text).map { $0 * 1000 } == moment.microseconds
+            return DateText.microseconds(text) == moment.microseconds
         }
         if case (.binary(let data), .binary(let other)) = (value, other) {
             return try JSONValue(parsing: Array(data)) == JSONValue(parsing: Array(other))

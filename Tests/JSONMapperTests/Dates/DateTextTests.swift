@@ -1,22 +1,23 @@
 import Foundation
 import JSONMapper
 import OneWayTestSupport
+import SyncModel
 import Testing
 
-@Suite struct DateParserTests {
-    /// Text, and what it is in UTC with milliseconds; nil is no date.
+@Suite struct DateTextTests {
+    /// Text, and what it is in UTC; nil is no date.
     static let texts: [(String, String?)] = [
         ("2015-06-23T14:40:08.123+02:00", "2015-06-23T12:40:08.123Z"),
         ("2014-01-01T12:40:08+00:00", "2014-01-01T12:40:08.000Z"),
         ("2014-01-02", "2014-01-02T00:00:00.000Z"), ("2014-01-02T12:40:08.123000+00:00", "2014-01-02T12:40:08.123Z"),
         ("2015-09-10T12:40:08.123+0000", "2015-09-10T12:40:08.123Z"),
-        ("2015-09-10T12:40:08.123999Z", "2015-09-10T12:40:08.123Z"),
+        ("2015-09-10T12:40:08.123999Z", "2015-09-10T12:40:08.123999Z"),
         ("2016-01-09T12:40:08.12", "2016-01-09T12:40:08.120Z"), ("2016-01-09T12:40:08,1z", "2016-01-09T12:40:08.100Z"),
         ("2009-10-09 12:40:08", "2009-10-09T12:40:08.000Z"), ("2009-10-09t12:40", "2009-10-09T12:40:00.000Z"),
         ("2009-10-09 12:40:08 +0530", "2009-10-09T07:10:08.000Z"),
         ("2009-10-09T12:40:08-08", "2009-10-09T20:40:08.000Z"),
         ("2009-10-09T12:40:08-00:00", "2009-10-09T12:40:08.000Z"), (" 2014-01-02\n", "2014-01-02T00:00:00.000Z"),
-        ("2015-09-10T12:40:08." + String(repeating: "9", count: 100), "2015-09-10T12:40:08.999Z"),
+        ("2015-09-10T12:40:08." + String(repeating: "9", count: 100), "2015-09-10T12:40:08.999999Z"),
         ("1969-12-31T23:59:59.999Z", "1969-12-31T23:59:59.999Z"), ("0000-01-01", "0000-01-01T00:00:00.000Z"),
         ("9999-12-31T23:59:59.999Z", "9999-12-31T23:59:59.999Z"),
         // Leap years.
@@ -47,92 +48,95 @@ import Testing
         ("2014-01-02X12:40:08", nil), ("2014/01/02", nil), ("２０１４-01-02", nil), ("2014-01-02-12:40:08", nil),
         // Timestamps as text.
         ("1441888808", "2015-09-10T12:40:08.000Z"), ("1441888808000000", "2015-09-10T12:40:08.000Z"),
-        ("1441888808123", "2015-09-10T12:40:08.123Z"), ("1441888808123456", "2015-09-10T12:40:08.123Z"),
-        ("1441888808123456789", "2015-09-10T12:40:08.123Z"), ("1441888808.5", "2015-09-10T12:40:08.500Z"),
-        ("1441888808.12345678901234567890", "2015-09-10T12:40:08.123Z"), ("0", "1970-01-01T00:00:00.000Z"),
+        ("1441888808123", "2015-09-10T12:40:08.123Z"), ("1441888808123456", "2015-09-10T12:40:08.123456Z"),
+        ("1441888808123456789", "2015-09-10T12:40:08.123456Z"), ("1441888808.5", "2015-09-10T12:40:08.500Z"),
+        ("1441888808.12345678901234567890", "2015-09-10T12:40:08.123456Z"), ("0", "1970-01-01T00:00:00.000Z"),
         ("99999999999", "5138-11-16T09:46:39.000Z"), ("100000000000", "1973-03-03T09:46:40.000Z"), ("-1441888808", nil),
         ("+1", nil), ("1.", nil),
         (".5", nil), ("1.2.3", nil), ("1e9", nil), ("99999999999999999999", nil), ("999999999999999999999999", nil),
     ]
 
-    private func text(_ milliseconds: Int64?) -> String? {
-        milliseconds.map {
-            let text = DateFormat.iso8601.string(milliseconds: $0)
+    private func text(_ microseconds: Int64?) -> String? {
+        microseconds.map {
+            let text = DateText.text($0, fraction: .shortest)
             return text.contains(".") ? text : text.dropLast() + ".000Z"
         }
     }
 
     @Test(arguments: texts)
     func aTextIsReadAsDecided(input: String, expected: String?) throws {
-        #expect(text(DateParser.milliseconds(input)) == expected)
+        #expect(text(DateText.microseconds(input)) == expected)
         let escaped = input.map { $0 == "0" ? "\\u0030" : $0 == "\n" ? "\\n" : String($0) }.joined()
         let reader = JSONReader(bytes: Array("[\"\(escaped)\"]".utf8))
-        #expect(try reader.next { text(DateParser.milliseconds(try $0.readString())) } == .some(expected))
+        #expect(try reader.next { text(DateText.microseconds(try $0.readString())) } == .some(expected))
     }
 
     @Test(arguments: [
         ("1441888808", "2015-09-10T12:40:08.000Z"), ("1441888808123", "2015-09-10T12:40:08.123Z"),
         ("1441888808000000.0", "2015-09-10T12:40:08.000Z"), ("1441888808.123", "2015-09-10T12:40:08.123Z"),
         ("1.441888808123e9", "2015-09-10T12:40:08.123Z"), ("-1", "1969-12-31T23:59:59.000Z"),
-        ("-0.0001", "1969-12-31T23:59:59.999Z"),
+        ("-0.0001", "1969-12-31T23:59:59.999900Z"), ("-0.0000001", "1969-12-31T23:59:59.999999Z"),
         ("-1.5", "1969-12-31T23:59:58.500Z"), ("0", "1970-01-01T00:00:00.000Z"), ("1e-30", "1970-01-01T00:00:00.000Z"),
         ("1441888808.12300000000000000001", "2015-09-10T12:40:08.123Z"), ("1e25", nil), ("-1e99", nil), ("1e400", nil),
-        ("18446744073709551615", "2554-07-21T23:34:33.709Z"), ("-62167219200", "0000-01-01T00:00:00.000Z"),
+        ("18446744073709551615", "2554-07-21T23:34:33.709551Z"), ("-62167219200", "0000-01-01T00:00:00.000Z"),
         ("-62167219201", nil),
     ])
     func aNumberIsATimestamp(input: String, expected: String?) throws {
         let reader = JSONReader(bytes: Array("[\(input)]".utf8))
-        #expect(try reader.next { text(DateParser.milliseconds(try $0.readNumber())) } == .some(expected))
+        #expect(try reader.next { text(DateText.microseconds(try $0.readNumber())) } == .some(expected))
     }
 
     @Test func doublesAndIntegersAreTimestampsToo() {
-        #expect(DateParser.milliseconds(1_441_888_808.123) == 1_441_888_808_123)
-        #expect(DateParser.milliseconds(-1.5) == -1500)
-        #expect(DateParser.milliseconds(Double.nan) == nil)
-        #expect(DateParser.milliseconds(Double.infinity) == nil)
-        #expect(DateParser.milliseconds(1e300) == nil)
-        #expect(DateParser.milliseconds(1.441888808e15) == 1_441_888_808_000)
-        #expect(DateParser.milliseconds(Int64.min) == -9_223_372_036_855)
-        #expect(DateParser.milliseconds(Int64.max) == 9_223_372_036_854)
-        #expect(DateParser.date("2014-01-02") == Date(timeIntervalSince1970: 1_388_620_800))
-        #expect(DateParser.date("never") == nil)
+        #expect(DateText.microseconds(timestamp: 1_441_888_808.123456) == 1_441_888_808_123_456)
+        #expect(DateText.microseconds(timestamp: 1_441_888_808_123.5) == 1_441_888_808_123_500)
+        #expect(DateText.microseconds(timestamp: -1.5) == -1_500_000)
+        #expect(DateText.microseconds(timestamp: Double.nan) == nil)
+        #expect(DateText.microseconds(timestamp: Double.infinity) == nil)
+        #expect(DateText.microseconds(timestamp: 1e300) == nil)
+        #expect(DateText.microseconds(timestamp: 1.441888808e15) == 1_441_888_808_000_000)
+        #expect(DateText.microseconds(timestamp: Int64.min) == -9_223_372_036_854_776)
+        #expect(DateText.microseconds(timestamp: Int64.max) == 9_223_372_036_854_775)
+        #expect(DateText.microseconds("2014-01-02") == 1_388_620_800_000_000)
+        #expect(DateText.microseconds("never") == nil)
     }
 
     @Test func whatIsWrittenReadsBackAsFoundationReadsIt() throws {
         var random = SeededRandom(seed: 5)
         let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
-        for _ in 0..<5000 {
-            let milliseconds = Int64.random(in: DateParser.range, using: &random)
-            let text = DateFormat.iso8601.string(milliseconds: milliseconds)
-            #expect(DateParser.milliseconds(text) == milliseconds)
-            // Foundation's calendar turns Julian before 1582.
-            guard milliseconds > -12_219_292_800_000, text.contains(".") else { continue }
+        for index in 0..<5000 {
+            var microseconds = Int64.random(in: DateText.range, using: &random)
+            if index % 2 == 0 { microseconds -= microseconds % 1000 }
+            let text = DateText.text(microseconds, fraction: .shortest)
+            #expect(DateText.microseconds(text) == microseconds)
+            #expect(DateText.microseconds(DateText.text(microseconds, fraction: .microseconds)) == microseconds)
+            // Foundation's calendar turns Julian before 1582, and reads milliseconds.
+            guard microseconds > -12_219_292_800_000_000, text.utf8.count == 24 else { continue }
             let date = try style.parse(text)
-            #expect(Int64((date.timeIntervalSince1970 * 1000).rounded()) == milliseconds)
+            #expect(Int64((date.timeIntervalSince1970 * 1000).rounded()) * 1000 == microseconds)
         }
-        for end in [DateParser.range.lowerBound, DateParser.range.upperBound] {
-            #expect(DateParser.milliseconds(DateFormat.iso8601.string(milliseconds: end)) == end)
+        for end in [DateText.range.lowerBound, DateText.range.upperBound] {
+            #expect(DateText.microseconds(DateText.text(end, fraction: .shortest)) == end)
         }
-        #expect(DateFormat.iso8601.string(milliseconds: .max) == "9999-12-31T23:59:59.999Z")
-        #expect(DateFormat.iso8601.string(milliseconds: .min) == "0000-01-01T00:00:00Z")
+        #expect(DateText.text(.max, fraction: .shortest) == "9999-12-31T23:59:59.999999Z")
+        #expect(DateText.text(.min, fraction: .shortest) == "0000-01-01T00:00:00Z")
     }
 
     @Test func everyDayOfFourCenturiesIsTheOneAfterTheLast() {
-        var expected: Int64 = -62_167_219_200_000
+        var expected: Int64 = -62_167_219_200_000_000
         for year in 0..<2100 {
             let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
             for (month, length) in [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31].enumerated() {
                 guard year < 4 || year > 1500 else {
-                    expected += Int64(length) * 86_400_000
+                    expected += Int64(length) * 86_400_000_000
                     continue
                 }
                 for day in 1...length {
                     let text = "\(padded(year, 4))-\(padded(month + 1, 2))-\(padded(day, 2))"
-                    #expect(DateParser.milliseconds(text) == expected)
-                    #expect(DateFormat.iso8601.string(milliseconds: expected) == text + "T00:00:00Z")
-                    expected += 86_400_000
+                    #expect(DateText.microseconds(text) == expected)
+                    #expect(DateText.text(expected, fraction: .none) == text + "T00:00:00Z")
+                    expected += 86_400_000_000
                 }
-                #expect(DateParser.milliseconds("\(padded(year, 4))-\(padded(month + 1, 2))-\(length + 1)") == nil)
+                #expect(DateText.microseconds("\(padded(year, 4))-\(padded(month + 1, 2))-\(length + 1)") == nil)
             }
         }
     }
@@ -142,21 +146,23 @@ import Testing
     }
 
     @Test func aPatternIsWrittenInUTC() {
-        let format = DateFormat.pattern("yyyy-MM-dd'T'HH:mm")
-        #expect(format.string(milliseconds: 0) == "1970-01-01T00:00")
-        #expect(DateFormat.pattern("d MMM yyyy").string(milliseconds: 1_441_888_808_123) == "10 Sep 2015")
+        let format = ExportOptions.DateFormat.pattern("yyyy-MM-dd'T'HH:mm")
+        #expect(format.string(from: Timestamp(microseconds: 0)) == "1970-01-01T00:00")
+        #expect(
+            ExportOptions.DateFormat.pattern("d MMM yyyy").string(from: Timestamp(microseconds: 1_441_888_808_123_000))
+                == "10 Sep 2015")
     }
 
     @Test(arguments: texts)
     func everyPrefixAndFlippedBitIsADateOrNone(input: String, expected: String?) {
         let bytes = Array(input.utf8)
-        for count in 0..<bytes.count { bytes.prefix(count).withUnsafeBufferPointer { _ = DateParser.milliseconds($0) } }
+        for count in 0..<bytes.count { bytes.prefix(count).withUnsafeBufferPointer { _ = DateText.microseconds($0) } }
         for index in bytes.indices {
             for bit in 0..<8 {
                 var damaged = bytes
                 damaged[index] ^= 1 << bit
-                let value = damaged.withUnsafeBufferPointer { DateParser.milliseconds($0) }
-                #expect(value.map(DateParser.range.contains) ?? true)
+                let value = damaged.withUnsafeBufferPointer { DateText.microseconds($0) }
+                #expect(value.map(DateText.range.contains) ?? true)
             }
         }
     }

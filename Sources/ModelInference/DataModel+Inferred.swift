@@ -1,3 +1,5 @@
+public import Foundation
+public import JSONMapper
 public import SyncModel
 
 extension DataModel {
@@ -87,5 +89,12 @@ extension ModelInferenceError: CustomStringConvertible {
         case .tooManyKeys(let entity, let maximum):
             "the sample's \(entity) has more than \(maximum) different keys, as dictionaries have, not objects of one kind"
         }
+    }
+}
+
+extension ModelInferenceError: LocalizedError {
+    /// The error as a sentence for people, the same as `description`.
+    public var errorDescription: String? {
+        description
     }
 }

@@ -1,4 +1,5 @@
 import JSONMapper
+import ModelInference
 import SyncModel
 import Testing
 

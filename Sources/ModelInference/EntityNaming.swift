@@ -1,3 +1,5 @@
+import JSONMapper
+
 /// How an inferred model's entities and properties are named after keys.
 enum EntityNaming {
     /// The entity of the objects under a key: `billing_address` gives `BillingAddress`.

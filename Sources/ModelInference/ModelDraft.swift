@@ -1,3 +1,4 @@
+import JSONMapper
 import SyncModel
 
 /// A model on its way from a sample: entities and properties decided, names made unique, inverses paired.
@@ -8,7 +9,7 @@ struct ModelDraft {
         var isToMany: Bool
         let isShared: Bool
         var inverse: String?
-        var deleteRule = DeleteRule.nullify
+        var deleteRule = SyncRelationship.DeleteRule.nullify
         var userInfo: [String: String] = [:]
     }
 
@@ -137,7 +138,9 @@ struct ModelDraft {
         }
         let keys = EntityKeys(model.layouts[0], in: model)
         for (slot, property) in attributes.enumerated() {
-            let isWritten = JSONKeyStyle.allCases.contains { keys.attributes[slot].path($0) == [property.key] }
+            let isWritten = ExportOptions.KeyStyle.allCases.contains {
+                keys.attributes[slot].path($0) == [property.key]
+            }
             if !property.isConventional || !isWritten {
                 draft.attributes[slot].userInfo[Annotation.remoteKeyName] = property.key
             }
@@ -221,7 +224,8 @@ struct ModelDraft {
     }
 }
 
-extension Annotation {
-    fileprivate static let remoteKeyName = "sync.remoteKey"
-    fileprivate static let isPrimaryKeyName = "sync.isPrimaryKey"
+/// The annotations that an inferred model uses, of the dialect `JSONDialect.sync`.
+private enum Annotation {
+    static let remoteKeyName = "sync.remoteKey"
+    static let isPrimaryKeyName = "sync.isPrimaryKey"
 }

@@ -1,4 +1,5 @@
 import Foundation
+import JSONMapper
 import SyncModel
 
 /// What has been seen in a sample: entities, their keys, and what stood under them.
@@ -191,7 +192,7 @@ struct PropertySketch {
         let bytes = Array(text.utf8.prefix(37))
         if bytes.count == 36, UUID(uuidString: text) != nil { return .uuid }
         // A timestamp as text is a number to the eye, and no date without a word from the user.
-        if bytes.count >= 10, bytes[4] == ASCII.minus, DateParser.milliseconds(text) != nil { return .date }
+        if bytes.count >= 10, bytes[4] == UInt8(ascii: "-"), DateText.microseconds(text) != nil { return .date }
         return .text
     }
 }

@@ -1,0 +1,18 @@
+package import SyncModel
+
+extension DateText {
+    /// Reads the date that a JSON string stands for.
+    @inline(__always)
+    package static func microseconds(_ slice: JSONSlice) -> Int64? {
+        slice.isEscaped ? slice.withUTF8 { microseconds($0) } : microseconds(slice.bytes)
+    }
+
+    /// Reads a number as a Unix timestamp.
+    package static func microseconds(_ number: JSONNumber) -> Int64? {
+        if !number.isTruncated {
+            return microseconds(
+                mantissa: number.mantissa, exponent: number.exponent, isNegative: number.isNegative)
+        }
+        return number.double.flatMap { microseconds(timestamp: $0) }
+    }
+}
