@@ -2,6 +2,7 @@ import CoreDataModel
 import Foundation
 import HTTPSource
 import JSONMapper
+import ModelInference
 import SyncModel
 
 /// `Demo model`: prints a model.

@@ -91,8 +91,9 @@ struct SyncCursor: Sendable, Hashable {
     /// The cursor of another time, written in the same way.
     private func at(_ time: Int64) -> SyncCursor {
         if let unit {
-            let number = Double(time) / 1_000_000 * unit
-            return SyncCursor(text: text.contains(".") ? "\(number)" : String(Int64(number.rounded(.down))))
+            if text.contains(".") { return SyncCursor(text: "\(Double(time) / 1_000_000 * unit)") }
+            // The time is after 1970, so that a division rounds down.
+            return SyncCursor(text: String(unit > 1e6 ? time * Int64(unit / 1e6) : time / Int64(1e6 / unit)))
         }
         var written = DateText.text(time, fraction: .shortest)
         if text.count <= 10 { return SyncCursor(text: String(written.prefix(10))) }
