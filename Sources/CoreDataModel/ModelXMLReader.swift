@@ -24,7 +24,7 @@ struct ModelDocument {
             case .duplicateProperty(let entity, let property), .inheritedProperty(let entity, let property, _),
                 .unknownDestination(let entity, let property, _), .unknownInverse(let entity, let property, _, _),
                 .inverseDoesNotPointBack(let entity, let property, _, _), .orderedToOne(let entity, let property),
-                .defaultOfWrongType(let entity, let property, _):
+                .defaultOfWrongType(let entity, let property, _), .unsuitableScope(let entity, let property):
                 (entity, property)
             }
         return property.flatMap { propertyLines[entity]?[$0] } ?? entityLines[entity] ?? 1

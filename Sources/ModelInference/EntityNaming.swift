@@ -9,19 +9,7 @@ enum EntityNaming {
 
     /// The entity of the objects in an array under a key: `order_items` gives `OrderItem`.
     static func entity(ofArrayKey key: String) -> String {
-        let name = entity(ofKey: key)
-        let words = ["People": "Person", "Children": "Child"]
-        for (plural, singular) in words where name.hasSuffix(plural) {
-            return name.dropLast(plural.count) + singular
-        }
-        let small = name.lowercased()
-        if small.hasSuffix("series") || small.hasSuffix("species") { return name }
-        if small.hasSuffix("ies"), small.count > 4 { return name.dropLast(3) + "y" }
-        if ["xes", "ches", "shes", "sses"].contains(where: small.hasSuffix) { return String(name.dropLast(2)) }
-        if small.hasSuffix("s"), small.count > 1, !["ss", "us", "is"].contains(where: small.hasSuffix) {
-            return String(name.dropLast())
-        }
-        return name
+        Plural.singular(entity(ofKey: key))
     }
 
     /// The property of a key, by convention where that gives a name, else of the letters and digits in it; `value` where there are

@@ -52,7 +52,8 @@ struct ModelDraft {
             entities.map { entity in
                 SyncEntity(
                     entity.name, identity: entity.identity, attributes: entity.attributes,
-                    relationships: entity.relationships.map(Self.relationship))
+                    relationships: entity.relationships.map(Self.relationship),
+                    userInfo: [SyncEntity.inferredAnnotation: "true"])
             })
     }
 

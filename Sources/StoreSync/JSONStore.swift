@@ -31,7 +31,7 @@ public struct JSONStore: Sendable {
     /// - Throws: `StoreSyncError.differentModels` unless the store's model equals `mapper.model`;
     ///   `ModelError.unknownEntity` if there is a history and the model lacks `SyncHistory.entity`.
     public init(_ store: any Store, mapper: RecordMapper, history: SyncHistory? = nil) throws {
-        guard store.model == mapper.model else { throw StoreSyncError.differentModels }
+        guard store.model.isData(of: mapper.model) else { throw StoreSyncError.differentModels }
         if history != nil { _ = try mapper.model.layout(of: SyncHistory.entity.name) }
         self.store = store
         self.mapper = mapper

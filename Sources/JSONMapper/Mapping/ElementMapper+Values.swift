@@ -38,7 +38,7 @@ extension ElementMapper {
                     group.records.setInt(value, at: field.slot)
                     return true
                 }
-                return tolerate(.outOfRange(field.type), contract.wrongType, field, entry: entry)
+                return tolerate(.outOfRange(field.type), contract.outOfRange, field, entry: entry, found: .number)
             }
         case .double:
             if ASCII.isDigit(byte) || byte == ASCII.minus {
@@ -47,7 +47,7 @@ extension ElementMapper {
                     group.records.setDouble(value, at: field.slot)
                     return true
                 }
-                return tolerate(.outOfRange(field.type), contract.wrongType, field, entry: entry)
+                return tolerate(.outOfRange(field.type), contract.outOfRange, field, entry: entry, found: .number)
             }
         case .date:
             if byte == ASCII.quote {
@@ -56,7 +56,7 @@ extension ElementMapper {
                     group.records.setDate(Timestamp(microseconds: microseconds), at: field.slot)
                     return true
                 }
-                return tolerate(.unreadableDate, contract.unreadableDate, field, entry: entry)
+                return tolerate(.unreadableDate, contract.unreadableDate, field, entry: entry, found: .string)
             }
         case .bool:
             if byte == ASCII.t || byte == ASCII.f {
@@ -107,8 +107,13 @@ extension ElementMapper {
             problem = .wrongType(field.type)
         }
         guard let problem else { return true }
-        let action = problem == .unreadableDate ? contract.unreadableDate : contract.wrongType
-        return tolerate(problem, action, field, entry: entry)
+        let action =
+            switch problem {
+            case .unreadableDate: contract.unreadableDate
+            case .outOfRange: contract.outOfRange
+            default: contract.wrongType
+            }
+        return tolerate(problem, action, field, entry: entry, found: kind)
     }
 
     private mutating func convertText(

@@ -23,9 +23,10 @@ struct ElementMapper {
 
     /// The entry that followed each entry the last time, and after those, the first one of each level; -1 where it is not known.
     private var successors: [Int32]
-    /// The hashes of keys that are known to be no spelling of any name, each at the place that its lowest six bits give; 0 for none. 64
-    /// bits are taken for the key: two keys of one hash would have to be made on purpose, and all that it brings is one more ignored.
-    private var unclaimed = [UInt64](repeating: 0, count: 64)
+    private var unknownKeys = UnknownKeys()
+    /// What was found of committed elements, and of the open one.
+    private var drift = DriftReport()
+    private var openDrift: [(kind: DriftReport.Kind, keyPath: String, found: JSONKind?)] = []
     private var elementIndex = 0
     private var openEntryCount = 0
     private var openByteCount = 0
@@ -57,6 +58,14 @@ struct ElementMapper {
         openByteCount = group.relationships.bytes.count
         openToleratedCount = toleratedCount
         isStub = false
+        unknownKeys.commit()
+        guard !openDrift.isEmpty else { return }
+        for found in openDrift {
+            drift.add(
+                found.kind, entity: mapping.layout.name, keyPath: found.keyPath, index: elementIndex,
+                found: found.found.map { "\($0)" })
+        }
+        openDrift.removeAll(keepingCapacity: true)
     }
 
     mutating func discard() {
@@ -65,6 +74,15 @@ struct ElementMapper {
         toleratedCount = openToleratedCount
         isStub = false
         stop = nil
+        unknownKeys.discard()
+        if !openDrift.isEmpty { openDrift.removeAll(keepingCapacity: true) }
+    }
+
+    /// Hands out what was found of committed elements, and starts anew.
+    mutating func takeDrift() -> DriftReport {
+        unknownKeys.flush(entity: mapping.layout.name, into: &drift)
+        defer { drift = DriftReport() }
+        return drift
     }
 
     /// Hands out what has been committed, and starts anew; no row may be open.
@@ -168,10 +186,14 @@ struct ElementMapper {
     private mutating func takeUnknown(
         _ key: JSONSlice, hash: UInt64, _ cursor: inout JSONCursor, level: Int
     ) throws(JSONFault) -> Bool {
-        let place = Int(truncatingIfNeeded: hash & 63)
-        if level == 0, unclaimed[place] != hash {
-            if let field = mapping.looseField(key) { return try take(&cursor, mapping.fields[field], entry: -1) }
-            unclaimed[place] = hash
+        let levelHash = hash ^ (UInt64(truncatingIfNeeded: level) &* 0x9E37_79B9_7F4A_7C15)
+        if !unknownKeys.count(levelHash) {
+            if level == 0, let field = mapping.looseField(key) {
+                return try take(&cursor, mapping.fields[field], entry: -1)
+            }
+            unknownKeys.add(
+                levelHash, path: mapping.trie.levels[level].path + [key.string], found: try cursor.kind(),
+                index: elementIndex, entity: mapping.layout.name, evictingInto: &drift)
         }
         switch contract.unknownKey {
         case .ignore, .null:
@@ -232,15 +254,17 @@ struct ElementMapper {
     /// - Returns: Whether the element can go on.
     @inline(never)
     mutating func tolerate(
-        _ reason: MappingProblem.Reason, _ action: ValueContract.Action, _ field: EntityMapping.Field, entry: Int
+        _ reason: MappingProblem.Reason, _ action: ValueContract.Action, _ field: EntityMapping.Field, entry: Int,
+        found: JSONKind? = nil
     ) -> Bool {
+        let path = entry < 0 ? mapping.keys.attributes[field.slot].path() : mapping.trie.paths[entry]
         switch action {
         case .ignore: break
         case .null: group.records.setNull(at: field.slot)
         case .reject, .fail:
-            let path = entry < 0 ? mapping.keys.attributes[field.slot].path() : mapping.trie.paths[entry]
             return give(up: reason, action: action, slot: field.slot, path: path)
         }
+        openDrift.append((.unfitValue, path?.joined(separator: ".") ?? "", found))
         toleratedCount += 1
         return true
     }

@@ -169,11 +169,14 @@ package struct EntityKeys: Sendable {
         let snake = JSONKey.snakeCase(name) ?? name
         let custom = annotations.key(userInfo).map(components)
         let suffixes = relationship.isToMany ? ["IDs", "Ids"] : ["ID", "Id"]
-        let identifiers = [snake + (relationship.isToMany ? "_ids" : "_id")] + suffixes.map { name + $0 }
+        var identifiers = [snake + (relationship.isToMany ? "_ids" : "_id")] + suffixes.map { name + $0 }
+        if relationship.isToMany {
+            identifiers += [Plural.singular(snake) + "_ids"] + suffixes.map { Plural.singular(name) + $0 }
+        }
         return RelationshipKeys(
             relationship: relationship, customPath: custom,
             spellings: custom.map { [$0] } ?? unique([[snake], [name]]),
-            identifierSpellings: custom == nil ? identifiers.map { [$0] } : [],
+            identifierSpellings: custom == nil ? unique(identifiers.map { [$0] }) : [],
             isExportable: !annotations.isNonExportable(userInfo), snakeCasePath: custom ?? [snake],
             camelCasePath: custom ?? [name])
     }

@@ -85,8 +85,12 @@ package final class EntityMapping: Sendable {
     func looseField(_ key: JSONSlice) -> Int? {
         guard !looseNames.isEmpty else { return nil }
         guard let candidates = looseNames[key.withUTF8 { Self.looseHash($0) }] else { return nil }
-        let name = JSONKey.camelCase(key.string)
-        return candidates.first { layout.attributes[fields[$0].slot].name == name }
+        let text = key.string
+        let name = JSONKey.camelCase(text)
+        if let found = candidates.first(where: { layout.attributes[fields[$0].slot].name == name }) { return found }
+        // `projectId` for `projectID`: acronyms in either case.
+        guard let snake = JSONKey.snakeCase(text) else { return nil }
+        return candidates.first { JSONKey.snakeCase(layout.attributes[fields[$0].slot].name) == snake }
     }
 
     /// The same for two spellings of a name that differ in separators and in the case of ASCII letters.

@@ -61,6 +61,10 @@ public struct JSONDialect: Hashable, Sendable {
     /// Whether an export writes null for a to-one relationship without an object.
     public var writesNullRelationships: Bool
 
+    /// Whether a to-many relationship must be an array in JSON; if not, an object stands for an array
+    /// of it.
+    public var demandsArrays: Bool
+
     /// Creates a dialect without annotations and with the most lenient rules.
     public init(name: String) {
         self.name = name
@@ -70,6 +74,7 @@ public struct JSONDialect: Hashable, Sendable {
         acceptsIdentifiers = false
         demandsMandatory = false
         writesNullRelationships = false
+        demandsArrays = false
     }
 
     /// The dialect that follows conventions, with annotations for exceptions.
@@ -98,10 +103,11 @@ public struct JSONDialect: Hashable, Sendable {
             identity: ["identityAttributes", "identityAttribute"], entityMapper: ["entityMapperName"],
             objectTransformer: ["JSONDictionaryTransformerName"])
         dialect.infersFromNames = false
-        dialect.contract = ValueContract(wrongType: .fail, unreadableDate: .fail)
+        dialect.contract = ValueContract(wrongType: .fail, outOfRange: .fail, unreadableDate: .fail)
         dialect.acceptsIdentifiers = true
         dialect.demandsMandatory = true
         dialect.writesNullRelationships = true
+        dialect.demandsArrays = true
         return dialect
     }()
 

@@ -1,5 +1,5 @@
 import Foundation
-import SyncModel
+package import SyncModel
 
 extension JSONWriter {
     /// Writes what an attribute holds: dates as ISO 8601, UUIDs and URIs as strings, decimals exactly, bytes as they are where they are JSON
@@ -7,7 +7,7 @@ extension JSONWriter {
     ///
     /// - Throws: ``JSONError/nonFiniteNumber``.
     @inline(__always)
-    mutating func value(_ value: AttributeValue) throws(JSONError) {
+    package mutating func value(_ value: AttributeValue) throws(JSONError) {
         switch value {
         case .null: null()
         case .bool(let flag): bool(flag)

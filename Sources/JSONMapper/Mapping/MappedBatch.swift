@@ -7,16 +7,16 @@ package struct MappedBatch: Sendable {
         /// How they were mapped; its layout is their entity.
         package let mapping: EntityMapping
         /// The records, a row each.
-        package internal(set) var records: RecordBatch
+        package var records: RecordBatch
         /// The place of each row's object among all elements of the stream, from 0.
-        package internal(set) var elementIndices: [Int] = []
+        package var elementIndices: [Int] = []
         /// The rows that came as an identifier alone: stubs, from which no mandatory attribute is demanded.
-        package internal(set) var stubRows: [Int] = []
+        package var stubRows: [Int] = []
         /// The JSON of those objects, by row, for which the entity mapper named no entity: a store may know them as objects of a
         /// sub-entity, whose mapping then reads more of them.
-        package internal(set) var undetermined: [Int: [UInt8]] = [:]
+        package var undetermined: [Int: [UInt8]] = [:]
         /// The JSON of their relationships; empty where it was not asked for.
-        package internal(set) var relationships = RelationshipSlices()
+        package var relationships = RelationshipSlices()
 
         /// The records one by one, defaults in place of what is absent.
         package func makeRecords() -> [Record] {
@@ -33,11 +33,13 @@ package struct MappedBatch: Sendable {
     }
 
     /// The records by entity: one group, unless an entity mapper told sub-entities apart. Never one without records.
-    package internal(set) var groups: [Group]
+    package var groups: [Group]
     /// The objects that were left out, in order.
-    package internal(set) var rejected: [MappingProblem]
+    package var rejected: [MappingProblem]
     /// How many values were cleared or ignored because they did not fit.
-    package internal(set) var toleratedCount: Int
+    package var toleratedCount: Int
+    /// Where the objects differ from the model.
+    package var drift = DriftReport()
 
     /// How many records there are in all groups.
     package var recordCount: Int {

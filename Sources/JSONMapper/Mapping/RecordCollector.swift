@@ -110,14 +110,16 @@ package struct RecordCollector {
     package mutating func takeBatch() -> MappedBatch? {
         var groups: [MappedBatch.Group] = []
         var toleratedCount = 0
+        var drift = DriftReport()
         for index in elements.indices {
             elements[index].discard()
             toleratedCount += elements[index].toleratedCount
+            drift.add(elements[index].takeDrift())
             if !elements[index].group.records.isEmpty { groups.append(elements[index].takeGroup()) }
         }
         guard !groups.isEmpty || !rejected.isEmpty else { return nil }
         defer { rejected = [] }
-        return MappedBatch(groups: groups, rejected: rejected, toleratedCount: toleratedCount)
+        return MappedBatch(groups: groups, rejected: rejected, toleratedCount: toleratedCount, drift: drift)
     }
 
     // MARK: Elements

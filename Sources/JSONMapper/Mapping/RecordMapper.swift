@@ -32,7 +32,7 @@ public struct RecordMapper: Sendable {
         _ model: DataModel, dialect: JSONDialect = .sync, transformers: JSONTransformers = JSONTransformers(),
         contract: ValueContract? = nil, contracts: [String: ValueContract] = [:]
     ) throws {
-        let identified = try dialect.identified(model)
+        let identified = try dialect.identified(model).adding([.pendingLink])
         self.model = identified
         self.dialect = dialect
         self.transformers = transformers
@@ -42,7 +42,7 @@ public struct RecordMapper: Sendable {
         mappings = try identified.layouts.map { layout in
             try EntityMapping(
                 EntityKeys(layout, in: identified, dialect: dialect), transformers: transformers,
-                contract: contracts[layout.name] ?? contract ?? dialect.contract)
+                contract: contracts[layout.name] ?? contract ?? layout.entity.inferredContract ?? dialect.contract)
         }
     }
 
@@ -98,5 +98,13 @@ public struct RecordMapper: Sendable {
             }
             return hasChanged
         }
+    }
+}
+
+extension SyncEntity {
+    /// The contract of an entity that was inferred from a sample: no rule says that a value which
+    /// the sample did not foresee clears what is stored.
+    fileprivate var inferredContract: ValueContract? {
+        isInferred ? .keeping : nil
     }
 }

@@ -14,8 +14,12 @@ package struct RelationshipSlices: Sendable {
         package let holdsIdentifiers: Bool
         /// What kind of value it is.
         package let kind: JSONKind
+        /// Whether it is an object, or an array that begins with one.
+        package let holdsObjects: Bool
         /// Its place in `bytes`.
         package let range: Range<Int>
+        /// Whether it is null or an array without elements.
+        let isEmpty: Bool
     }
 
     /// The entries in the order of their rows, and within a row as they were written.
@@ -30,7 +34,24 @@ package struct RelationshipSlices: Sendable {
         entries.append(
             Entry(
                 row: row, relationship: relationship, holdsIdentifiers: holdsIdentifiers, kind: kind,
-                range: start..<bytes.count))
+                holdsObjects: kind == .object || (kind == .array && Self.firstElement(value.bytes) == ASCII.openBrace),
+                range: start..<bytes.count,
+                isEmpty: kind == .null || (kind == .array && Self.firstElement(value.bytes) == ASCII.closeBracket)))
+    }
+
+    /// Returns the first byte of an array's first element, or the closing bracket.
+    private static func firstElement(_ array: UnsafeBufferPointer<UInt8>) -> UInt8? {
+        array.dropFirst().first { !ASCII.isWhitespace($0) }
+    }
+
+    /// Whether one value of a relationship counts rather than another of the same record.
+    ///
+    /// An object counts rather than an identifier under another key, and an identifier rather than
+    /// null or an empty array. Otherwise the later value counts.
+    package static func counts(_ earlier: Entry, ratherThan later: Entry) -> Bool {
+        guard earlier.holdsIdentifiers != later.holdsIdentifiers else { return false }
+        if earlier.holdsObjects != later.holdsObjects { return earlier.holdsObjects }
+        return !earlier.isEmpty && later.isEmpty
     }
 
     /// Takes back what was appended after a state.

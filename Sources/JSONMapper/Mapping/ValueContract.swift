@@ -1,37 +1,55 @@
-/// What a mapping does about what does not fit the model.
+/// What a mapping does about values that do not fit the model.
+///
+/// Whatever is done, the drift report of a sync counts it.
 public struct ValueContract: Hashable, Sendable {
-    /// What is done.
+    /// What is done about one kind of misfit.
     public enum Action: Hashable, Sendable, CaseIterable {
-        /// As if the key were not there: the attribute stays as it is.
+        /// The attribute stays as it is, as if the key were absent.
         case ignore
-        /// As if the value were null: the attribute is cleared.
+        /// The attribute is cleared, as if the value were null.
         case null
-        /// The object is left out and reported with its index and path; the others go on.
+        /// The object is left out and reported with its index and path; the others are mapped.
         case reject
         /// Mapping ends with an error.
         case fail
     }
 
-    /// What is done about a key that no attribute or relationship claims; `.ignore` by default, which is also what `.null` means here.
+    /// The action for a key that no attribute or relationship claims; `.ignore` by default.
+    ///
+    /// `.null` means the same as `.ignore`.
     public var unknownKey: Action
-    /// What is done about a value that cannot become one of the attribute's type: of another kind, out of its range, a whole number
-    /// with a fraction, refused by the transformer; `.null` by default. An element that is no object has nothing to clear: under
-    /// `.ignore` and `.null` it is rejected too.
+    /// The action for a value of a kind that the attribute's type cannot hold, and for a value that
+    /// a transformer refuses; `.null` by default.
+    ///
+    /// An element that is not an object has nothing to clear: `.ignore` and `.null` reject it.
     public var wrongType: Action
-    /// What is done about an attribute that must have a value, has no default, and is absent or null in the object; `.ignore` by
-    /// default, so that an update can leave it out. `.null` says so of an absent one.
+    /// The action for a number that is too large for the attribute's type, or that has a fraction
+    /// where the type has none; `.ignore` by default.
+    public var outOfRange: Action
+    /// The action for a mandatory attribute without a default that is absent or null in the object;
+    /// `.ignore` by default, so that an update can leave it out.
+    ///
+    /// `.null` clears an attribute that is absent.
     public var missingMandatory: Action
-    /// What is done about a text or number that is no date; `.null` by default.
+    /// The action for a text or number that is not a date; `.null` by default.
     public var unreadableDate: Action
 
-    /// A contract; what is left out is as forgiving as the conventions it comes from.
+    /// Creates a contract; each action has the default that its property names.
     public init(
-        unknownKey: Action = .ignore, wrongType: Action = .null, missingMandatory: Action = .ignore,
-        unreadableDate: Action = .null
+        unknownKey: Action = .ignore, wrongType: Action = .null, outOfRange: Action = .ignore,
+        missingMandatory: Action = .ignore, unreadableDate: Action = .null
     ) {
         self.unknownKey = unknownKey
         self.wrongType = wrongType
+        self.outOfRange = outOfRange
         self.missingMandatory = missingMandatory
         self.unreadableDate = unreadableDate
     }
+
+    /// A contract that keeps stored values: what does not fit changes nothing.
+    public static let keeping = ValueContract(wrongType: .ignore, unreadableDate: .ignore)
+
+    /// A contract that makes every misfit an error.
+    public static let strict = ValueContract(
+        unknownKey: .fail, wrongType: .fail, outOfRange: .fail, missingMandatory: .fail, unreadableDate: .fail)
 }

@@ -35,6 +35,7 @@ final class PassPages {
         self.pass = pass
         self.report = report
         isRemote = !(source is PayloadList)
+        pass.reportsDuplicates = !isRemote
     }
 
     /// Reads all pages from the first one on.

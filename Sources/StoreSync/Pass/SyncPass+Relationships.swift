@@ -29,6 +29,7 @@ extension SyncPass {
                     entity: layout.name, relationship: relationship.name,
                     index: origin.elementIndex(group.elementIndices[row]))
             }
+            tally.drift.add(elements.drift) { origin.elementIndex($0) }
             try await relate(
                 result, to: &elements, by: relationship, of: layout, origin,
                 before: relatingsBefore[relationship, default: 0])
@@ -40,15 +41,16 @@ extension SyncPass {
     private func entries(
         of group: MappedBatch.Group, _ result: MergeResult, _ origin: Origin
     ) -> [[RelationshipSlices.Entry]] {
-        let count = group.mapping.layout.relationships.count
-        var known = Array(repeating: RowSet(), count: count)
-        var entries: [[RelationshipSlices.Entry]] = Array(repeating: [], count: count)
-        for entry in group.relationships.entries.reversed() {
-            let row = result.rows[entry.row]
-            guard row != 0, origin.policy.updates || result.changes[entry.row] == .inserted else { continue }
-            if known[entry.relationship].insert(row) { entries[entry.relationship].append(entry) }
+        MappedObjects.entries(of: group).entries.map { entries in
+            var known = RowSet()
+            var counting: [RelationshipSlices.Entry] = []
+            for entry in entries.reversed() {
+                let object = result.rows[entry.row]
+                guard object != 0, origin.policy.updates || result.changes[entry.row] == .inserted else { continue }
+                if known.insert(object) { counting.append(entry) }
+            }
+            return counting.reversed()
         }
-        return entries.map { $0.reversed() }
     }
 
     private func relate(
@@ -56,13 +58,13 @@ extension SyncPass {
         of layout: EntityLayout, _ outer: Origin, before relatingsBefore: Int
     ) async throws {
         let count = elements.elementIndices.count
-        let owners = elements.owners.map { result.rows[$0] }
+        let owners = elements.owners.map { $0 < 0 ? 0 : result.rows[$0] }
         var targets = Array(repeating: Int64(0), count: count)
         var isNew = Array(repeating: false, count: count)
         var newTargets = RowSet()
         var mergeCount = 0
         var origin = Origin(
-            policy: rules.nestedPolicy, isNested: true,
+            policy: rules.nestedPolicy, isNested: true, isToMany: relationship.isToMany,
             elementIndices: elements.elementIndices.map { outer.elementIndex($0) })
         if let inverse = model.inverse(of: relationship), rules.mode(of: relationship) != .retain,
             InitialLinks.isPossible(inverse, in: model)
@@ -73,6 +75,7 @@ extension SyncPass {
             let hooked = try await hook(batch, elements.json)
             if !hooked.isEmpty { try elements.replace(hooked, mapper: mapper) }
         }
+        if model.isScope(of: relationship) { origin.parents = owners }
         if let objects = elements.objects {
             origin.reused = try await reused(objects.batch, owners, by: relationship)
             mergeCount += objects.batch.groups.count
@@ -91,7 +94,12 @@ extension SyncPass {
                     isNew[ordinal] = change == .inserted
                     if change == .inserted { newTargets.insert(row) }
                 }
-            } else if let group = identifiers.batch.groups.first {
+            } else {
+                for problem in identifiers.batch.rejected {
+                    tally.reject(problem.moved(to: origin.elementIndex(problem.index)), hasKey: false)
+                }
+            }
+            if !rules.isImport, let group = identifiers.batch.groups.first {
                 let found = try await transaction.merge(group.records, handles: nil, policy: .find)
                 unknown = (group.records, [:])
                 for (row, ordinal) in group.elementIndices.enumerated() {
@@ -107,6 +115,7 @@ extension SyncPass {
                 result.changes[source.row] == .inserted && source.ordinals.allSatisfy { isNew[$0] }
             }
         }
+        noteStated(elements.sources.map { result.rows[$0.row] }, relationship)
         try await link(sources, of: result, to: targets, newTargets, by: relationship, of: layout)
         noteRelating(relationship)
         guard let unknown, !unknown.rows.isEmpty else { return }
@@ -115,7 +124,10 @@ extension SyncPass {
                 if targets[ordinal] != 0 { return .object(targets[ordinal]) }
                 return unknown.rows[ordinal].map { .unknown($0) }
             }
-            deferred.add(result.rows[source.row], relationship, to: wanted, of: unknown.batch)
+            let index = source.ordinals.first.map { origin.elementIndex($0) } ?? 0
+            deferred.add(
+                result.rows[source.row], relationship, to: wanted, of: unknown.batch, entity: layout.name,
+                elementIndex: index)
         }
     }
 
@@ -128,18 +140,23 @@ extension SyncPass {
         var owning = LinkBatch(relationship, mode: mode)
         owning.newTargets = newTargets
         var naming = owning
+        // Of a list that could not be read in whole, nothing is known to be missing.
+        var adding = LinkBatch(relationship, mode: .add)
+        adding.newTargets = newTargets
         for source in sources {
             let row = result.rows[source.row]
             deferred.forget(row, relationship)
             var rows: [Int64] = []
             for ordinal in source.ordinals where targets[ordinal] != 0 { rows.append(targets[ordinal]) }
-            if deletes, source.holdsObjects {
+            if source.isIncomplete {
+                if mode != .retain, !rows.isEmpty { adding.append(row, to: rows) }
+            } else if deletes, source.holdsObjects || relationship.isOwning {
                 owning.append(row, to: rows)
             } else {
                 naming.append(row, to: rows)
             }
         }
-        for (batch, isOwning) in [(naming, false), (owning, true)] where !batch.isEmpty {
+        for (batch, isOwning) in [(naming, false), (adding, false), (owning, true)] where !batch.isEmpty {
             let result = try await transaction.link(batch)
             tally.countChanged(result.changed, of: layout)
             if isOwning, !result.detached.isEmpty {
@@ -165,30 +182,62 @@ extension SyncPass {
         _ batch: MappedBatch, _ owners: [Int64], by relationship: RelationshipLayout
     ) async throws -> [Int: Int64] {
         guard !rules.isImport else { return [:] }
+        let isScope = model.isScope(of: relationship)
         var ordinals: [Int] = []
+        var scoped: [(ordinal: Int, identity: [AttributeValue])] = []
         for group in batch.groups {
-            let slots = group.mapping.layout.identitySlots
+            let layout = group.mapping.layout
             group.records.withReader { reader in
-                for row in 0..<reader.count where !reader.isIdentified(row, by: slots) {
-                    ordinals.append(group.elementIndices[row])
+                for row in 0..<reader.count where !reader.isIdentified(row, by: layout.identitySlots) {
+                    if isScope, reader.isIdentified(row, by: layout.scopedIdentitySlots) {
+                        let identity = layout.scopedIdentitySlots.compactMap { reader.value(row: row, slot: $0) }
+                        scoped.append((group.elementIndices[row], identity))
+                    } else {
+                        ordinals.append(group.elementIndices[row])
+                    }
                 }
             }
         }
-        guard !ordinals.isEmpty else { return [:] }
-        let parents = Array(Set(ordinals.map { owners[$0] })).sorted()
+        guard !ordinals.isEmpty || !scoped.isEmpty else { return [:] }
+        let parents = Set((ordinals + scoped.map(\.ordinal)).map { owners[$0] }.filter { $0 != 0 }).sorted()
         let links = try await transaction.links(relationship, of: parents)
         var nameless = RowSet()
+        var identities: [Int64: [AttributeValue]] = [:]
         let query = StoreQuery(model.layouts[relationship.destination].name, rows: .only(links.map(\.target)))
         try await transaction.fetch(query, batchRowCount: 1000) { records in
-            for stored in records where stored.record.key == nil { nameless.insert(stored.row) }
+            for stored in records where stored.record.key == nil {
+                let slots = isScope ? stored.record.layout.scopedIdentitySlots : []
+                let identity = slots.map { stored.record[slot: $0] }
+                if identity.isEmpty || identity.contains(where: \.isNull) {
+                    nameless.insert(stored.row)
+                } else {
+                    identities[stored.row] = identity
+                }
+            }
         }
         var left: [Int64: ArraySlice<Int64>] = [:]
-        for link in links where nameless.contains(link.target) { left[link.source, default: []].append(link.target) }
+        var known: [ScopedIdentity: Int64] = [:]
+        for link in links {
+            if nameless.contains(link.target) {
+                left[link.source, default: []].append(link.target)
+            } else if let identity = identities[link.target] {
+                known[ScopedIdentity(parent: link.source, values: identity)] = link.target
+            }
+        }
         var reused: [Int: Int64] = [:]
+        for (ordinal, identity) in scoped {
+            reused[ordinal] = known[ScopedIdentity(parent: owners[ordinal], values: identity)]
+        }
         for ordinal in ordinals.sorted() {
             reused[ordinal] = left[owners[ordinal]]?.popFirst()
         }
         return reused
+    }
+
+    /// An identity within a parent.
+    private struct ScopedIdentity: Hashable {
+        let parent: Int64
+        let values: [AttributeValue]
     }
 
     /// Shows the hook the objects that match none in the store.
@@ -210,5 +259,14 @@ extension SyncPass {
             }
         }
         return hooked
+    }
+}
+
+extension DataModel {
+    /// Whether a relationship leads from parents to objects whose identity is scoped by it.
+    func isScope(of relationship: RelationshipLayout) -> Bool {
+        let destination = layouts[relationship.destination]
+        guard let scope = destination.identityScope else { return false }
+        return inverse(of: destination.relationships[scope])?.id == relationship.id
     }
 }

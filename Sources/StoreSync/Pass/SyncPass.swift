@@ -20,11 +20,27 @@ final class SyncPass {
     /// How often each relationship was spoken of, from either end: what was inserted since its last
     /// time is related to nothing by it.
     var relatings: [RelationshipLayout: Int] = [:]
+    /// The objects whose relationships the payload states, by relationship.
+    var stated: [RelationshipLayout.ID: RowSet] = [:]
+    /// What nested objects say of objects that the payload's list may have as well.
+    var held = HeldUpdates()
+    /// The index of the root entity of the payload's list; nil if there is no list.
+    let listRoot: Int?
+    /// The objects of the payload's list.
+    var listed = RowSet()
+    /// Whether an object that the list has twice is reported; false if pages may be read again.
+    var reportsDuplicates = true
 
-    init(_ transaction: any StoreTransaction, mapper: RecordMapper, rules: SyncRules) {
+    /// Creates a pass.
+    ///
+    /// - Parameter list: The entity of the payload's list; nil if there is no list.
+    init(
+        _ transaction: any StoreTransaction, mapper: RecordMapper, rules: SyncRules, list: EntityLayout? = nil
+    ) {
         self.transaction = transaction
         self.mapper = mapper
         self.rules = rules
+        listRoot = rules.isImport ? nil : list?.root
         tally = SyncTally(mapper.model)
     }
 
@@ -37,6 +53,11 @@ final class SyncPass {
         var policy: MergePolicy
         /// Whether they are nested in others.
         var isNested = false
+        /// Whether they are nested in an array.
+        var isToMany = false
+        /// The objects within which they are identified, by ordinal; nil if their identity is not
+        /// scoped by the relationship that they are nested in.
+        var parents: [Int64]?
         /// The places of the payload's elements, by ordinal; nil where the ordinals are those.
         var elementIndices: [Int]?
         /// The objects that those without an identity are, by ordinal.
@@ -63,6 +84,7 @@ final class SyncPass {
     func merge(_ objects: MappedObjects, _ origin: Origin, _ collect: Collector? = nil) async throws {
         let batch = objects.batch
         tally.toleratedCount += batch.toleratedCount
+        if !batch.drift.isEmpty { tally.drift.add(batch.drift) { origin.elementIndex($0) } }
         for problem in batch.rejected {
             if rules.isImport { throw MappingError.unfit(problem) }
             tally.reject(problem.moved(to: origin.elementIndex(problem.index)), hasKey: true)
@@ -116,13 +138,27 @@ final class SyncPass {
         _ collect: Collector?
     ) async throws {
         let layout = group.mapping.layout
-        let handles = self.handles(of: group, origin, skipping: skipped)
+        let combined = skipped.isEmpty && !rules.isImport ? combine(group, origin) : nil
+        let records = combined?.records ?? group.records
+        let ordinals = combined?.ordinals ?? group.elementIndices
+        let handles = self.handles(of: records, ordinals, group.mapping, origin, skipping: skipped)
         let links = origin.owners.map { owners in
-            InitialLinks(owners.relationship, targets: group.elementIndices.map { owners.rows[$0] })
+            InitialLinks(owners.relationship, targets: ordinals.map { owners.rows[$0] })
         }
         let relatingsBefore = relatings
-        let result = try await transaction.merge(group.records, handles: handles, links: links, policy: origin.policy)
-        tally.count(result, of: layout)
+        var policy = origin.policy
+        let isHeld = origin.isNested && policy.updates && layout.root == listRoot
+        if isHeld { policy.updates = false }
+        var result = try await transaction.merge(records, handles: handles, links: links, policy: policy)
+        for index in tally.count(result, of: layout) {
+            tally.drift.add(.conflict, entity: layout.name, keyPath: "", index: origin.elementIndex(ordinals[index]))
+        }
+        if isHeld {
+            held.add(records, result, layout) { origin.elementIndex(ordinals[$0]) }
+        } else if !origin.isNested, layout.root == listRoot {
+            noteListed(result, layout) { origin.elementIndex(ordinals[$0]) }
+        }
+        if let combined { result = combined.expanded(result) }
         if rules.demandsMandatory { try demandMandatory(group, result, origin) }
         if let collect {
             for (index, ordinal) in group.elementIndices.enumerated() where result.rows[index] != 0 {
@@ -134,26 +170,53 @@ final class SyncPass {
         }
     }
 
+    private func noteListed(_ result: MergeResult, _ layout: EntityLayout, _ elementIndex: (Int) -> Int) {
+        for (index, object) in result.rows.enumerated() where object != 0 {
+            guard !listed.insert(object), reportsDuplicates else { continue }
+            tally.drift.add(.duplicate, entity: layout.name, keyPath: "", index: elementIndex(index))
+        }
+    }
+
+    /// Combines the rows of a group that are one object; nil if there are none such.
+    private func combine(_ group: MappedBatch.Group, _ origin: Origin) -> CombinedRows? {
+        let combined = CombinedRows(group, parents: origin.parents) { [self] keyPath, row in
+            tally.drift.add(
+                .conflict, entity: group.mapping.layout.name, keyPath: keyPath,
+                index: origin.elementIndex(group.elementIndices[row]))
+        }
+        guard let combined, !origin.isNested, reportsDuplicates else { return combined }
+        for row in combined.repeatedRows {
+            tally.drift.add(
+                .duplicate, entity: group.mapping.layout.name, keyPath: "",
+                index: origin.elementIndex(group.elementIndices[row]))
+        }
+        return combined
+    }
+
     /// The objects of rows that are not to be found by identity; nil where there are none such.
-    private func handles(of group: MappedBatch.Group, _ origin: Origin, skipping skipped: Set<Int>) -> [Int64]? {
-        let identitySlots = group.mapping.layout.identitySlots
+    private func handles(
+        of records: RecordBatch, _ ordinals: [Int], _ mapping: EntityMapping, _ origin: Origin,
+        skipping skipped: Set<Int>
+    ) -> [Int64]? {
+        let layout = mapping.layout
+        let keySlots = layout.identitySlots + layout.scopedIdentitySlots
+        // A child in an array that lacks the key of its entity cannot be told from its siblings.
+        let demandsKey = !rules.isImport && (!origin.isNested || origin.isToMany)
         var handles: [Int64]?
-        group.records.withReader { reader in
+        records.withReader { reader in
             for row in 0..<reader.count {
                 var handle: Int64 = 0
                 if skipped.contains(row) {
                     handle = -1
                 } else if let known = origin.known {
                     handle = known
-                } else if !rules.isImport, !reader.isIdentified(row, by: identitySlots) {
-                    let ordinal = group.elementIndices[row]
-                    if let reused = origin.reused[ordinal] {
-                        handle = reused
-                    } else if !origin.isNested,
-                        let slot = identitySlots.first(where: { !reader.isIdentified(row, by: [$0]) })
-                    {
+                } else if !rules.isImport, !reader.isIdentified(row, by: layout.identitySlots) {
+                    let ordinal = ordinals[row]
+                    if demandsKey, let slot = keySlots.first(where: { !reader.isIdentified(row, by: [$0]) }) {
                         handle = -1
-                        tally.reject(missing(slot, row, of: group, origin), hasKey: false)
+                        tally.reject(missing(slot, mapping, origin.elementIndex(ordinal)), hasKey: false)
+                    } else if let reused = origin.reused[ordinal] {
+                        handle = reused
                     }
                 }
                 guard handle != 0 else { continue }
@@ -164,12 +227,11 @@ final class SyncPass {
         return handles
     }
 
-    private func missing(_ slot: Int, _ row: Int, of group: MappedBatch.Group, _ origin: Origin) -> MappingProblem {
-        let layout = group.mapping.layout
-        return MappingProblem(
-            entity: layout.name, attribute: layout.attributes[slot].name,
-            keyPath: group.mapping.keys.attributes[slot].path()?.joined(separator: ".") ?? "",
-            index: origin.elementIndex(group.elementIndices[row]), reason: .missingMandatory)
+    private func missing(_ slot: Int, _ mapping: EntityMapping, _ index: Int) -> MappingProblem {
+        MappingProblem(
+            entity: mapping.layout.name, attribute: mapping.layout.attributes[slot].name,
+            keyPath: mapping.keys.attributes[slot].path()?.joined(separator: ".") ?? "", index: index,
+            reason: .missingMandatory)
     }
 
     /// Fails where a new object lacks what it must have, or an object is robbed of it.
@@ -185,7 +247,8 @@ final class SyncPass {
                 for slot in slots {
                     let kind = reader.kind(row: row, slot: slot)
                     guard kind == .null || (kind == .absent && result.changes[row] == .inserted) else { continue }
-                    throw .unfit(missing(slot, row, of: group, origin))
+                    throw .unfit(
+                        missing(slot, group.mapping, origin.elementIndex(group.elementIndices[row])))
                 }
             }
         }

@@ -47,7 +47,7 @@ struct SyncRequest: Sendable {
         progress: @escaping @Sendable (RemoteSyncProgress) -> Void = { _ in }
     ) async throws -> (summary: RemoteSyncResult, bookmark: SyncBookmark) {
         let layout = try mapper.mapping(of: entity).layout
-        let pass = SyncPass(transaction, mapper: mapper, rules: rules)
+        let pass = SyncPass(transaction, mapper: mapper, rules: rules, list: layout)
         let children = try await SyncChildren(parent, of: layout, in: pass)
         let scope = StoreQuery(entity, where: options.scope, rows: children?.linkedRows ?? .all)
         let limit = try await limit(in: scope, transaction)
@@ -63,6 +63,7 @@ struct SyncRequest: Sendable {
             }
             let before = pages.digests
             pass.tally.beginAnew()
+            pass.listed = RowSet()
             try await source.rewind()
             try await pages.readAll()
             end = try await source.end()

@@ -63,7 +63,9 @@ struct SyncRules {
     /// Whether objects that lose their place in a relationship are deleted: those that belong to
     /// one object at most.
     func deletesDetached(of relationship: RelationshipLayout, in model: DataModel) -> Bool {
-        guard unlinks, !isImport, relationship.isToMany, let inverse = relationship.inverse else { return false }
+        guard unlinks, !isImport else { return false }
+        if relationship.isOwning { return true }
+        guard relationship.isToMany, let inverse = relationship.inverse else { return false }
         return !model.layouts[relationship.destination].relationships[inverse].isToMany
     }
 }

@@ -32,6 +32,7 @@ struct SyncTally {
     /// Whether an object was left out that may be one of the store's.
     private(set) var mayLackObjects = false
     var toleratedCount = 0
+    var drift = DriftReport()
     /// Whether the payload comes in pages that may break off and be read again.
     private var hasPages = false
 
@@ -65,6 +66,16 @@ struct SyncTally {
         for (root, seen) in rows { rows[root]?.abandoned.formUnion(seen.fresh) }
     }
 
+    /// Whether an object of any entity was inserted.
+    var hasInserted: Bool {
+        rows.values.contains { !$0.inserted.isEmpty }
+    }
+
+    /// Whether an object that shares a root with an entity was inserted.
+    func hasInserted(_ layout: EntityLayout) -> Bool {
+        rows[layout.root]?.inserted.isEmpty == false
+    }
+
     func inserted(_ layout: EntityLayout) -> RowSet {
         rows[layout.root]?.inserted ?? RowSet()
     }
@@ -73,10 +84,15 @@ struct SyncTally {
         rows[layout.root]?.updated ?? RowSet()
     }
 
-    mutating func count(_ result: MergeResult, of layout: EntityLayout) {
+    /// Counts what became of the objects of a merge.
+    ///
+    /// - Returns: The indices of the rows that changed an object which the payload had before.
+    mutating func count(_ result: MergeResult, of layout: EntityLayout) -> [Int] {
+        var changedAgain: [Int] = []
         var rows = self.rows.removeValue(forKey: layout.root) ?? Rows()
         var counts = self.counts[layout.index] ?? StoreSyncResult.Counts()
-        for (row, change) in zip(result.rows, result.changes) where change != .none {
+        for index in result.rows.indices where result.changes[index] != .none {
+            let (row, change) = (result.rows[index], result.changes[index])
             let isNew = rows.seen.insert(row)
             let isFirst = rows.seenAgain?.insert(row) ?? isNew
             if hasPages, isFirst || rows.abandoned.remove(row) != nil { rows.fresh.append(row) }
@@ -85,6 +101,7 @@ struct SyncTally {
                 rows.inserted.insert(row)
                 counts.inserted += 1
             case .updated:
+                if !isFirst { changedAgain.append(index) }
                 if !rows.inserted.contains(row), rows.updated.insert(row) {
                     counts.updated += 1
                     if !isNew { counts.unchanged -= 1 }
@@ -96,6 +113,7 @@ struct SyncTally {
         }
         self.rows[layout.root] = rows
         self.counts[layout.index] = counts
+        return changedAgain
     }
 
     /// Counts objects whose relationships are others now.
@@ -103,7 +121,7 @@ struct SyncTally {
         guard !changed.isEmpty else { return }
         var result = MergeResult(capacity: changed.count)
         for row in changed { result.append(row, .updated) }
-        count(result, of: layout)
+        _ = count(result, of: layout)
     }
 
     mutating func countDeleted(_ result: RemovalResult) {
@@ -137,11 +155,14 @@ struct SyncTally {
     struct Problems {
         fileprivate let rejectedCount: Int
         fileprivate let toleratedCount: Int
+        fileprivate let drift: DriftReport
         fileprivate let mayLackObjects: Bool
     }
 
     var problems: Problems {
-        Problems(rejectedCount: rejectedCount, toleratedCount: toleratedCount, mayLackObjects: mayLackObjects)
+        Problems(
+            rejectedCount: rejectedCount, toleratedCount: toleratedCount, drift: drift,
+            mayLackObjects: mayLackObjects)
     }
 
     /// Forgets the problems of objects that are read, or were read, another time.
@@ -152,6 +173,7 @@ struct SyncTally {
         rejected.removeLast(max(0, rejected.count - problems.rejectedCount))
         rejectedCount = problems.rejectedCount
         toleratedCount = problems.toleratedCount
+        drift = problems.drift
         mayLackObjects = problems.mayLackObjects || areDoubtful && mayLackObjects
     }
 
@@ -165,6 +187,7 @@ struct SyncTally {
         result.rejected = rejected
         result.rejectedCount = rejectedCount
         result.toleratedCount = toleratedCount
+        result.drift = drift
         return result
     }
 }

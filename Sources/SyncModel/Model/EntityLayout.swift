@@ -18,15 +18,24 @@ public final class EntityLayout: Sendable {
     public let attributes: [SyncAttribute]
     /// All relationships: the parent's, then its own.
     public let relationships: [RelationshipLayout]
-    /// The slots of the attributes that tell its objects apart, the parent's first; empty for an entity without identity.
+    /// The slots of the attributes that identify an object in the whole store, the parent entity's first.
+    ///
+    /// Empty for an entity without an identity, and for one whose identity is scoped.
     public let identitySlots: [Int]
+    /// The slots of the attributes that identify an object among those of one parent object.
+    ///
+    /// Empty unless the entity has an ``identityScope``.
+    public let scopedIdentitySlots: [Int]
+    /// The index of the to-one relationship that leads to the parent object within which identities
+    /// are unique; nil for an identity of the whole store.
+    public let identityScope: Int?
 
     private let slots: [String: Int]
     private let relationshipIndices: [String: Int]
 
     init(
         entity: SyncEntity, index: Int, parent: Int?, root: Int, family: [Int], attributes: [SyncAttribute],
-        relationships: [RelationshipLayout], identitySlots: [Int]
+        relationships: [RelationshipLayout], identitySlots: [Int], identityScope: Int?
     ) {
         self.entity = entity
         self.index = index
@@ -35,7 +44,9 @@ public final class EntityLayout: Sendable {
         self.family = family
         self.attributes = attributes
         self.relationships = relationships
-        self.identitySlots = identitySlots
+        self.identitySlots = identityScope == nil ? identitySlots : []
+        scopedIdentitySlots = identityScope == nil ? [] : identitySlots
+        self.identityScope = identityScope
         slots = Dictionary(uniqueKeysWithValues: attributes.enumerated().map { ($1.name, $0) })
         relationshipIndices = Dictionary(uniqueKeysWithValues: relationships.enumerated().map { ($1.name, $0) })
     }
@@ -83,6 +94,12 @@ public struct RelationshipLayout: Hashable, Sendable {
     public let destination: Int
     /// The place of the inverse in the destination's `relationships`; nil where there is none.
     public let inverse: Int?
+    /// Whether the related objects belong to the object that is related to them.
+    ///
+    /// An owned object is deleted when it loses its place in the relationship, and when its owner
+    /// is deleted. A relationship owns its targets if its declaration says so. Without a word from
+    /// the declaration it does if the targets have no identity, unless it leads back to the owner.
+    public let isOwning: Bool
 
     /// What identifies the relationship in its model, inherited or not.
     package struct ID: Hashable, Comparable, Sendable {

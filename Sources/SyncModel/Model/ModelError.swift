@@ -26,6 +26,8 @@ public enum ModelError: Error, Hashable, Sendable {
     case unknownIdentity(entity: String, attribute: String)
     /// An identity names an attribute whose values cannot tell objects apart: it is transformable.
     case unsuitableIdentity(entity: String, attribute: String, type: AttributeType)
+    /// An identity is scoped by something that is not a to-one relationship of the entity.
+    case unsuitableScope(entity: String, relationship: String)
     /// An attribute's default is not a value that the attribute could hold.
     case defaultOfWrongType(entity: String, attribute: String, type: AttributeType)
     /// A model was asked for an entity that it lacks.
@@ -62,6 +64,8 @@ extension ModelError: CustomStringConvertible {
             "the identity of \(entity) names \(attribute), which is no attribute of it"
         case .unsuitableIdentity(let entity, let attribute, let type):
             "the identity of \(entity) names \(attribute), which is \(type.rawValue)"
+        case .unsuitableScope(let entity, let relationship):
+            "the identity of \(entity) is scoped by \(relationship), which is not a to-one relationship of it"
         case .defaultOfWrongType(let entity, let attribute, let type):
             "the default of \(entity).\(attribute) is no value of type \(type.rawValue)"
         case .unknownEntity(let entity):

@@ -11,6 +11,15 @@ public struct SyncEntity: Hashable, Sendable {
     /// The names of the attributes whose values tell its objects apart, added to those of its parent. Empty means that
     /// it adds none; an entity with none in all has no identity.
     public var identity: [String]
+    /// The name of the to-one relationship that leads to the parent object within which the identity
+    /// is unique, such as the order of an order line; nil for an identity of the whole store.
+    ///
+    /// Sub-entities inherit it. Kept as the annotation `sync.identityScope`, so that model files have
+    /// it.
+    public var identityScope: String? {
+        get { userInfo["sync.identityScope"] }
+        set { userInfo["sync.identityScope"] = newValue }
+    }
     /// The attributes it declares itself, in order.
     public var attributes: [SyncAttribute]
     /// The relationships it declares itself, in order.
@@ -28,13 +37,16 @@ public struct SyncEntity: Hashable, Sendable {
     ///   - parent: The name of the entity it inherits from.
     ///   - abstract: Whether only objects of its sub-entities exist; false where it is not said.
     ///   - identity: The names of the attributes, own or inherited, that it adds to the identity.
+    ///   - identityScope: The to-one relationship to the object within which the identity is unique;
+    ///     nil, the default, for an identity of the whole store.
     ///   - attributes: The attributes it declares itself.
     ///   - relationships: The relationships it declares itself.
     ///   - formerName: The name it had in an earlier version of the model.
     ///   - userInfo: Annotations.
     public init(
         _ name: String, parent: String? = nil, abstract: Bool = false, identity: [String] = [],
-        attributes: [SyncAttribute], relationships: [SyncRelationship], formerName: String? = nil,
+        within identityScope: String? = nil, attributes: [SyncAttribute], relationships: [SyncRelationship],
+        formerName: String? = nil,
         userInfo: [String: String] = [:]
     ) {
         self.name = name
@@ -45,6 +57,7 @@ public struct SyncEntity: Hashable, Sendable {
         self.relationships = relationships
         self.formerName = formerName
         self.userInfo = userInfo
+        if identityScope != nil { self.identityScope = identityScope }
     }
 
     /// Declares an entity with its attributes and relationships written out below it.
@@ -54,12 +67,14 @@ public struct SyncEntity: Hashable, Sendable {
     ///   - parent: The name of the entity it inherits from.
     ///   - abstract: Whether only objects of its sub-entities exist; false where it is not said.
     ///   - identity: The names of the attributes, own or inherited, that it adds to the identity.
+    ///   - identityScope: The to-one relationship to the object within which the identity is unique;
+    ///     nil, the default, for an identity of the whole store.
     ///   - formerName: The name it had in an earlier version of the model.
     ///   - userInfo: Annotations.
     ///   - properties: The attributes and relationships it declares itself.
     public init(
         _ name: String, parent: String? = nil, abstract: Bool = false, identity: String...,
-        formerName: String? = nil, userInfo: [String: String] = [:],
+        within identityScope: String? = nil, formerName: String? = nil, userInfo: [String: String] = [:],
         @ModelBuilder<SyncEntity.Property> properties: () -> [SyncEntity.Property]
     ) {
         var attributes: [SyncAttribute] = []
@@ -71,7 +86,7 @@ public struct SyncEntity: Hashable, Sendable {
             }
         }
         self.init(
-            name, parent: parent, abstract: abstract, identity: identity, attributes: attributes,
-            relationships: relationships, formerName: formerName, userInfo: userInfo)
+            name, parent: parent, abstract: abstract, identity: identity, within: identityScope,
+            attributes: attributes, relationships: relationships, formerName: formerName, userInfo: userInfo)
     }
 }

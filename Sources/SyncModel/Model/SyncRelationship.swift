@@ -26,6 +26,16 @@ public struct SyncRelationship: Hashable, Sendable {
     public var inverse: String?
     /// What happens to the related objects when an object is deleted.
     public var deleteRule: SyncRelationship.DeleteRule
+    /// Whether the related objects belong to this object and are deleted with the relationship to it.
+    ///
+    /// Nil, the default, lets the model decide: objects of an entity without an identity belong to
+    /// the object that they are nested in. See ``RelationshipLayout/isOwning``.
+    ///
+    /// Kept as the annotation `sync.owned`, `YES` or `NO`, so that model files have it.
+    public var ownsTargets: Bool? {
+        get { userInfo["sync.owned"].map { $0 == "YES" || $0 == "true" } }
+        set { userInfo["sync.owned"] = newValue.map { $0 ? "YES" : "NO" } }
+    }
     /// Whether it may relate to nothing. Checked where objects are mapped, not by a store.
     public var isOptional: Bool
     /// The name that the relationship had in an earlier version of the model, by which a store that holds that version finds
@@ -41,12 +51,14 @@ public struct SyncRelationship: Hashable, Sendable {
     ///   - destination: The name of the related entity.
     ///   - inverse: The relationship of `destination` that leads back, which must name this one as its inverse.
     ///   - deleteRule: What happens to the related object on deletion; nullify where it is not said.
+    ///   - ownsTargets: Whether the related objects belong to this one; nil, the default, lets the
+    ///     model decide.
     ///   - optional: Whether it may relate to nothing; true where it is not said.
     ///   - formerName: The name it had in an earlier version of the model.
     ///   - userInfo: Annotations.
     public init(
         _ name: String, toOne destination: String, inverse: String? = nil,
-        deleteRule: SyncRelationship.DeleteRule = .nullify,
+        deleteRule: DeleteRule = .nullify, owns ownsTargets: Bool? = nil,
         optional: Bool = true, formerName: String? = nil, userInfo: [String: String] = [:]
     ) {
         self.name = name
@@ -58,6 +70,7 @@ public struct SyncRelationship: Hashable, Sendable {
         self.isOptional = optional
         self.formerName = formerName
         self.userInfo = userInfo
+        if ownsTargets != nil { self.ownsTargets = ownsTargets }
     }
 
     /// Declares a relationship to any number of objects.
@@ -68,12 +81,15 @@ public struct SyncRelationship: Hashable, Sendable {
     ///   - ordered: Whether the order of the related objects is kept; false where it is not said.
     ///   - inverse: The relationship of `destination` that leads back, which must name this one as its inverse.
     ///   - deleteRule: What happens to the related objects on deletion; nullify where it is not said.
+    ///   - ownsTargets: Whether the related objects belong to this one; nil, the default, lets the
+    ///     model decide.
     ///   - optional: Whether it may relate to nothing; true where it is not said.
     ///   - formerName: The name it had in an earlier version of the model.
     ///   - userInfo: Annotations.
     public init(
         _ name: String, toMany destination: String, ordered: Bool = false, inverse: String? = nil,
-        deleteRule: SyncRelationship.DeleteRule = .nullify, optional: Bool = true, formerName: String? = nil,
+        deleteRule: DeleteRule = .nullify, owns ownsTargets: Bool? = nil, optional: Bool = true,
+        formerName: String? = nil,
         userInfo: [String: String] = [:]
     ) {
         self.name = name
@@ -85,5 +101,6 @@ public struct SyncRelationship: Hashable, Sendable {
         self.isOptional = optional
         self.formerName = formerName
         self.userInfo = userInfo
+        if ownsTargets != nil { self.ownsTargets = ownsTargets }
     }
 }

@@ -237,6 +237,27 @@ public struct RecordBatch: Sendable {
         endRecord()
     }
 
+    /// Appends a closed row with the cells of several rows of another batch, of which the later ones
+    /// count where they are present.
+    package mutating func append(combining rows: [Int], of other: RecordBatch) {
+        precondition(other.columnCount == columnCount, "the other batch has other columns")
+        beginRecord()
+        for slot in 0..<columnCount {
+            for row in rows.reversed() {
+                var cell = other.cell(row, slot)
+                guard cell.kind != .absent else { continue }
+                if cell.isInArena {
+                    let start = arena.count
+                    arena.append(contentsOf: other.arena[cell.offset..<(cell.offset + cell.length)])
+                    cell = Cell(cell.kind, offset: start, length: cell.length)
+                }
+                set(cell, at: slot)
+                break
+            }
+        }
+        endRecord()
+    }
+
     @usableFromInline
     mutating func set(_ cell: Cell, at slot: Int) {
         precondition(slot >= 0 && slot < columnCount, "there is no such slot")

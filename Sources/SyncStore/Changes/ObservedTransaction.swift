@@ -121,8 +121,10 @@ final class ObservedTransaction: StoreTransaction {
     /// What the transaction has changed so far.
     func changes() async throws -> ChangeSet {
         let state = self.state.withLock { $0 }
-        var entities = state.deleted.mapValues { ChangeSet.Keys(deleted: $0) }
-        for (root, changed) in state.changed {
+        // What syncs keep for themselves is no change of the data.
+        var entities = state.deleted.filter { model[$0.key]?.entity.isBookkeeping != true }
+            .mapValues { ChangeSet.Keys(deleted: $0) }
+        for (root, changed) in state.changed where !model.layouts[root].entity.isBookkeeping {
             let rows = changed.inserted.rows + changed.updated.rows
             for start in stride(from: 0, to: rows.count, by: Self.batchRowCount) {
                 let part = Array(rows[start..<min(start + Self.batchRowCount, rows.count)])
