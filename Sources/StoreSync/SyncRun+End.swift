@@ -7,7 +7,7 @@ extension SyncRun {
     /// Does what had to wait for the last object: relates what was named before it came, and deletes what lost its place.
     func settle() async throws {
         for (relationship, links) in deferred.links {
-            let found = try await transaction.merge(links.unknown, handles: nil, policy: .find).rows
+            let found = try await transaction.find(links.unknown)
             var batch = LinkBatch(relationship, mode: rules.mode(of: relationship))
             for (source, targets) in links.targets.sorted(by: { $0.key < $1.key }) {
                 var isNew = false
@@ -15,8 +15,8 @@ extension SyncRun {
                     switch target {
                     case .object(let row): return row
                     case .unknown(let index):
-                        isNew = isNew || found[index] != 0
-                        return found[index] == 0 ? nil : found[index]
+                        isNew = isNew || found[index] != nil
+                        return found[index]
                     }
                 }
                 if isNew { batch.append(source, to: rows) }
@@ -37,7 +37,7 @@ extension SyncRun {
             let held = Set(try await transaction.links(inverse, of: absent).map(\.source))
             let lost = absent.filter { !held.contains($0) }
             guard !lost.isEmpty else { continue }
-            try await remove(StoreQuery(destination.name, rows: .only(lost)))
+            try await remove(StoreQuery(destination.name, objects: .only(lost)))
         }
     }
 
@@ -71,9 +71,9 @@ extension SyncRun {
     }
 
     /// The keys of some objects.
-    func keys(of rows: RowSet, _ layout: EntityLayout) async throws -> [RecordKey] {
+    func keys(of rows: ObjectSet, _ layout: EntityLayout) async throws -> [RecordKey] {
         var keys: [RecordKey] = []
-        let query = StoreQuery(layout.name, rows: .only(rows.rows))
+        let query = StoreQuery(layout.name, objects: .only(rows.objects))
         try await transaction.fetch(query, batchRowCount: 1000) { keys += $0.map(\.key) }
         return keys
     }

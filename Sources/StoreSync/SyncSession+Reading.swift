@@ -100,8 +100,9 @@ extension SyncRun {
         for problem in batch.rejected { tally.reject(problem, hasKey: false) }
         var found: [(ordinal: Int, row: Int64)] = []
         for group in batch.groups {
-            let rows = try await transaction.merge(group.records, handles: nil, policy: .find).rows
-            found += zip(group.elementIndices, rows).filter { $1 != 0 }.map { ($0, $1) }
+            for (ordinal, object) in zip(group.elementIndices, try await transaction.find(group.records)) {
+                if let object { found.append((ordinal, object)) }
+            }
         }
         return found
     }

@@ -44,7 +44,7 @@ struct SyncSession: Sendable {
         let layout = try mapper.mapping(of: entity).layout
         let run = SyncRun(transaction, mapper: mapper, rules: rules)
         let family = try await SyncFamily(parent, of: layout, in: run)
-        let scope = StoreQuery(entity, where: options.scope, rows: family?.linkedRows ?? .all)
+        let scope = StoreQuery(entity, where: options.scope, objects: family?.linkedRows ?? .all)
         let limit = try await limit(in: scope, transaction)
         var children: [Int64] = []
         try await pages { page in
@@ -55,7 +55,7 @@ struct SyncSession: Sendable {
             try await family.relate(children, sweeping: sweeps ? scope : nil, limit: limit, in: run)
         } else if sweeps {
             var absent = scope
-            absent.rows = .except(run.tally.seen(layout))
+            absent.objects = .except(run.tally.seen(layout))
             try await run.sweep(absent, limit: limit)
         }
         return try await result(of: run)
@@ -94,7 +94,8 @@ struct SyncSession: Sendable {
         try collector.add(writer.bytes, index: 0)
         let run = SyncRun(transaction, mapper: mapper, rules: rules)
         if let batch = collector.takeBatch() {
-            try await run.merge(run.mappedObjects(of: batch), SyncRun.Origin(policy: rules.policy, known: stored.row))
+            try await run.merge(
+                run.mappedObjects(of: batch), SyncRun.Origin(policy: rules.policy, known: stored.object))
         }
         try await run.settle()
         return run.tally.result(for: layout)

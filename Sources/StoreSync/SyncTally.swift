@@ -6,15 +6,15 @@ import SyncStore
 struct SyncTally {
     /// The objects of the entities that share a root.
     private struct Rows {
-        var seen = RowSet()
+        var seen = ObjectSet()
         /// Those since the payload began anew; nil where it has not.
-        var seenAgain: RowSet?
+        var seenAgain: ObjectSet?
         /// Those that were seen for the first time in the page that is being read.
         var fresh: [Int64] = []
         /// Those that were seen in pages alone that broke off, and were other when they were read again.
         var abandoned: Set<Int64> = []
-        var inserted = RowSet()
-        var updated = RowSet()
+        var inserted = ObjectSet()
+        var updated = ObjectSet()
     }
 
     private static let reportedProblemCount = 1000
@@ -39,16 +39,16 @@ struct SyncTally {
     }
 
     /// The objects of the payload among those that share a root with an entity.
-    func seen(_ layout: EntityLayout) -> RowSet {
-        guard let rows = rows[layout.root] else { return RowSet() }
+    func seen(_ layout: EntityLayout) -> ObjectSet {
+        guard let rows = rows[layout.root] else { return ObjectSet() }
         let seen = rows.seenAgain ?? rows.seen
-        return rows.abandoned.isEmpty ? seen : RowSet(seen.rows.filter { !rows.abandoned.contains($0) })
+        return rows.abandoned.isEmpty ? seen : ObjectSet(seen.objects.filter { !rows.abandoned.contains($0) })
     }
 
     /// Says that the whole payload is read once more: what is not seen again is absent.
     mutating func beginAnew() {
         for root in rows.keys {
-            rows[root]?.seenAgain = RowSet()
+            rows[root]?.seenAgain = ObjectSet()
             rows[root]?.abandoned = []
         }
     }
@@ -64,18 +64,20 @@ struct SyncTally {
         for (root, seen) in rows { rows[root]?.abandoned.formUnion(seen.fresh) }
     }
 
-    func inserted(_ layout: EntityLayout) -> RowSet {
-        rows[layout.root]?.inserted ?? RowSet()
+    func inserted(_ layout: EntityLayout) -> ObjectSet {
+        rows[layout.root]?.inserted ?? ObjectSet()
     }
 
-    func updated(_ layout: EntityLayout) -> RowSet {
-        rows[layout.root]?.updated ?? RowSet()
+    func updated(_ layout: EntityLayout) -> ObjectSet {
+        rows[layout.root]?.updated ?? ObjectSet()
     }
 
     mutating func count(_ result: MergeResult, of layout: EntityLayout) {
         var rows = self.rows.removeValue(forKey: layout.root) ?? Rows()
         var counts = self.counts[layout.index] ?? StoreSyncResult.Counts()
-        for (row, change) in zip(result.rows, result.changes) where change != .none {
+        for merged in result.rows {
+            guard let merged else { continue }
+            let (row, change) = (merged.object, merged.change)
             let isNew = rows.seen.insert(row)
             let isFirst = rows.seenAgain?.insert(row) ?? isNew
             if hasPages, isFirst || rows.abandoned.remove(row) != nil { rows.fresh.append(row) }
@@ -90,7 +92,6 @@ struct SyncTally {
                 }
             case .unchanged:
                 if isNew { counts.unchanged += 1 }
-            case .none: break
             }
         }
         self.rows[layout.root] = rows
@@ -100,9 +101,7 @@ struct SyncTally {
     /// Counts objects whose relationships are others now.
     mutating func countChanged(_ changed: [Int64], of layout: EntityLayout) {
         guard !changed.isEmpty else { return }
-        var result = MergeResult(capacity: changed.count)
-        for row in changed { result.append(row, .updated) }
-        count(result, of: layout)
+        count(MergeResult(changed.map { MergeResult.Row($0, .updated) }), of: layout)
     }
 
     mutating func countDeleted(_ result: RemovalResult) {

@@ -21,7 +21,7 @@ extension SyncSession {
         let pages = RemotePages(session: self, remote: remote, run: run, report: progress)
         try await pages.readAll()
         var end = try await remote.end()
-        absent.rows = rows(absentFrom: pages, run, layout, end)
+        absent.objects = rows(absentFrom: pages, run, layout, end)
         var isSure = end.isSnapshot || pages.count < 2
         for _ in 1..<Self.passLimit where !isSure {
             if end.coverage == .everything {
@@ -34,7 +34,7 @@ extension SyncSession {
             try await pages.readAll()
             end = try await remote.end()
             isSure = pages.digests == before
-            absent.rows = rows(absentFrom: pages, run, layout, end)
+            absent.objects = rows(absentFrom: pages, run, layout, end)
         }
         try await run.settle()
         if sweeps, isSure || end.coverage == .changes || run.tally.mayLackObjects {
@@ -52,10 +52,10 @@ extension SyncSession {
     /// The objects that are to be deleted: what was not there, or of changes alone what was named as gone.
     private func rows(
         absentFrom pages: RemotePages, _ run: SyncRun, _ layout: EntityLayout, _ end: RemoteEnd
-    ) -> StoreQuery.Rows {
+    ) -> StoreQuery.Objects {
         guard end.coverage == .everything else { return .only(pages.gone.sorted()) }
         let seen = run.tally.seen(layout)
-        return .except(pages.gone.isEmpty ? seen : RowSet(seen.rows.filter { !pages.gone.contains($0) }))
+        return .except(pages.gone.isEmpty ? seen : ObjectSet(seen.objects.filter { !pages.gone.contains($0) }))
     }
 }
 
@@ -71,7 +71,7 @@ private final class RemotePages {
     /// What tells apart which objects each page had when it was read last.
     private(set) var digests: [UInt64] = []
     /// The objects of the page at hand, and what tells apart which they are.
-    private var there = RowSet()
+    private var there = ObjectSet()
     private var digest: UInt64 = 0
     private var passCount = 0
 
@@ -134,7 +134,7 @@ private final class RemotePages {
 
     private func beginPage() -> Beginning {
         run.tally.beginPage()
-        there = RowSet()
+        there = ObjectSet()
         digest = 0
         return Beginning(progress: progress, problems: run.tally.problems)
     }
@@ -164,7 +164,7 @@ private final class RemotePages {
     /// Ends a page that has been merged.
     private func finish(_ page: RemotePage, _ read: PayloadReader.Progress) async throws {
         if let list = Self.tombstones(of: page, in: session).list, let tombstones = read.captured[list] {
-            gone.formUnion(try await find(tombstones, at: list).subtracting(there.rows))
+            gone.formUnion(try await find(tombstones, at: list).subtracting(there.objects))
         }
         digests.append(digest)
         progress.pageCount += 1
