@@ -34,7 +34,7 @@ extension Chapter {
             }
             stage.console.clear()
             let (requests, failures) = server.takeCounts()
-            stage.say("\(requests) requests, of which \(failures) failed: \(SyncOutcome.text(result.result.counts))")
+            stage.say("\(requests) requests, of which \(failures) failed: \(SyncSummary.text(result.result.counts))")
             return (result, requests)
         }
 

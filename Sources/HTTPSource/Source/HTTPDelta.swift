@@ -24,14 +24,14 @@ public struct HTTPDelta: Sendable {
     /// How objects that are gone are named; nil, the default, where only a run over everything finds them.
     public var tombstones: RemoteTombstones?
     /// How long after the begin of a run over everything the next one is due; a day by default, nil for never.
-    public var fullRunInterval: Duration?
+    public var fullPassInterval: Duration?
     /// Whether an error says that the cursor is too old, and everything must be read; by default status 410.
     public var isTooOld: @Sendable (HTTPError) -> Bool
 
     /// Makes a way to ask; what is left out keeps its default.
     public init(
         cursor: Cursor, parameter: String, overlap: Duration = .seconds(60), tombstones: RemoteTombstones? = nil,
-        fullRunInterval: Duration? = .seconds(86_400),
+        fullPassInterval: Duration? = .seconds(86_400),
         isTooOld: @escaping @Sendable (HTTPError) -> Bool = { error in
             if case .status(410, _, _) = error.problem { true } else { false }
         }
@@ -40,7 +40,7 @@ public struct HTTPDelta: Sendable {
         self.parameter = parameter
         self.overlap = overlap
         self.tombstones = tombstones
-        self.fullRunInterval = fullRunInterval
+        self.fullPassInterval = fullPassInterval
         self.isTooOld = isTooOld
     }
 

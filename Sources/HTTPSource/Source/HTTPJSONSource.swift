@@ -75,7 +75,7 @@ public struct HTTPJSONSource: RemoteSource {
 
     /// Asks for the first page, or for all pages there were if they can be told unchanged.
     public func begin(after bookmark: SyncBookmark?, keyPath: String) async throws -> RemoteAnswer {
-        let run = HTTPRun(self, after: bookmark, keyPath: keyPath)
+        let run = HTTPPass(self, after: bookmark, keyPath: keyPath)
         return try await run.begin() ? .changed(run) : .unchanged(try await run.end().bookmark)
     }
 }

@@ -75,7 +75,7 @@ struct StoreSubject {
     }
 
     func insertOrUpdate(_ entity: String, json bytes: [UInt8]) async throws {
-        _ = try await json.insertOrUpdate(.bytes(bytes), in: entity)
+        _ = try await json.insertOrUpdate(.bytes(bytes), into: entity)
     }
 
     func update(_ entity: String, id: AttributeValue, json bytes: [UInt8]) async throws -> Bool {

@@ -3,7 +3,7 @@ import JSONMapper
 import StoreSync
 
 /// What a sync did, in lines and as JSON.
-struct SyncOutcome {
+struct SyncSummary {
     let entity: String
     let origin: ModelChoice.Origin
     /// Whether nothing was written, and `result` is what would be done.

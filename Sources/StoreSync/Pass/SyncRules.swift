@@ -2,7 +2,7 @@ import JSONMapper
 import SyncModel
 import SyncStore
 
-/// What a run does about objects and relationships, whichever call it serves.
+/// What a pass may do to objects and relationships.
 struct SyncRules {
     /// What may be done to the objects of the payload.
     var policy = MergePolicy()
@@ -10,8 +10,8 @@ struct SyncRules {
     var nestedPolicy = MergePolicy()
     /// Whether links that the payload does not name are taken off.
     var unlinks = true
-    /// Whether an import is meant: identifiers alone make objects, objects without an identity are new ones, nothing is deleted, and a
-    /// relationship's value that makes no sense is an error.
+    /// Whether an import is meant: identifiers alone make objects, objects without an identity are
+    /// new ones, nothing is deleted, and a relationship's value that makes no sense is an error.
     var isImport = false
     /// Whether a new object must have all its mandatory attributes.
     var demandsMandatory = false
@@ -60,7 +60,8 @@ struct SyncRules {
         return links ? (unlinks ? .replace : .add) : .retain
     }
 
-    /// Whether objects that lose their place in a relationship are deleted: those that belong to one object at most.
+    /// Whether objects that lose their place in a relationship are deleted: those that belong to
+    /// one object at most.
     func deletesDetached(of relationship: RelationshipLayout, in model: DataModel) -> Bool {
         guard unlinks, !isImport, relationship.isToMany, let inverse = relationship.inverse else { return false }
         return !model.layouts[relationship.destination].relationships[inverse].isToMany

@@ -1,6 +1,7 @@
 import JSONMapper
 
-/// Reads a payload for a sync: an actor, so that what comes next is mapped while what came before is merged.
+/// Reads a payload for a sync: an actor, so that what comes next is mapped while what came before
+/// is merged.
 actor PayloadReader {
     /// How far a payload has been read.
     struct Progress {
@@ -8,7 +9,8 @@ actor PayloadReader {
         let elementCount: Int
         /// How many bytes of it have been read.
         let byteCount: Int
-        /// What was found so far of the values that are wanted beside the elements, by their key paths.
+        /// What was found so far of the values that are wanted beside the elements, by their key
+        /// paths.
         let captured: [String: JSONValue]
     }
 
@@ -50,9 +52,12 @@ actor PayloadReader {
     ///   - entity: The entity of its objects.
     ///   - captures: Key paths beside the objects, of which the values are wanted.
     ///   - acceptsSingleObject: Whether an object in the array's place counts as an array of it.
-    ///   - flag: The field of an element that says that the object is gone; nil where there is none.
-    ///   - keepsNestedJSON: Whether the JSON of nested objects is kept beside what was made of it; false by default.
-    /// - Throws: `MappingError.unknownEntity`; `JSONError` for a file that cannot be opened, or a number that JSON has not.
+    ///   - flag: The field of an element that says that the object is gone; nil where there is
+    ///     none.
+    ///   - keepsNestedJSON: Whether the JSON of nested objects is kept beside what was made of it;
+    ///     false by default.
+    /// - Throws: `MappingError.unknownEntity`; `JSONError` for a file that cannot be opened, or a
+    ///   number that JSON has not.
     init(
         _ source: JSONSource, at keyPath: String, mapper: RecordMapper, entity: String, options: RecordReader.Options,
         capturing captures: [String] = [], acceptsSingleObject: Bool = true, flag: JSONProbe? = nil,
@@ -82,7 +87,8 @@ actor PayloadReader {
         Progress(elementCount: json.elementCount, byteCount: json.byteCount, captured: json.captured)
     }
 
-    /// The next objects, mapped with what is nested in them, and how far it has been read then; nil after the last.
+    /// The next objects, mapped with what is nested in them, and how far it has been read then; nil
+    /// after the last.
     ///
     /// - Throws: What is wrong with the payload, and what its source throws.
     func nextBatch() async throws -> (objects: MappedObjects, progress: Progress)? {
@@ -94,7 +100,8 @@ actor PayloadReader {
         }
     }
 
-    /// The next objects as they are written, and the place of the first one among all; nil after the last.
+    /// The next objects as they are written, and the place of the first one among all; nil after
+    /// the last.
     ///
     /// - Throws: What is wrong with the payload, and what its source throws.
     func nextElements() async throws -> (first: Int, elements: [Element])? {
@@ -117,7 +124,8 @@ actor PayloadReader {
     private func readOn() async throws -> Bool {
         guard var rest = chunks else { return false }
         chunks = nil
-        // A batch is cut where the bytes end: small pieces would make small batches, which cost more.
+        // A batch is cut where the bytes end: small pieces would make small batches, which cost
+        // more.
         var byteCount = 0
         while byteCount < Self.pieceByteCount {
             guard let chunk = try await rest.next(isolation: self) else {

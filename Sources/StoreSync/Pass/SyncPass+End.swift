@@ -3,9 +3,10 @@ import OneWaySynchronizer
 import SyncModel
 import SyncStore
 
-extension SyncRun {
-    /// Does what had to wait for the last object: relates what was named before it came, and deletes what lost its place.
-    func settle() async throws {
+extension SyncPass {
+    /// Ends the pass after the last object: relates what was named before it came, and deletes what
+    /// lost its place.
+    func finish() async throws {
         for (relationship, links) in deferred.links {
             let found = try await transaction.find(links.unknown)
             var batch = LinkBatch(relationship, mode: rules.mode(of: relationship))
@@ -41,7 +42,8 @@ extension SyncRun {
         }
     }
 
-    /// Deletes objects that are absent from the payload; withholds that where an object was left out that may be one of them.
+    /// Deletes objects that are absent from the payload; withholds that where an object was left
+    /// out that may be one of them.
     ///
     /// - Parameters:
     ///   - absent: The objects.

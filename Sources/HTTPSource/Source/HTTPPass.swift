@@ -5,7 +5,7 @@ import OneWaySynchronizer
 import StoreSync
 
 /// A run through the pages of an HTTP source: hands out one page, while it asks for the next.
-actor HTTPRun: RemoteRun {
+actor HTTPPass: RemotePass {
     private let source: HTTPJSONSource
     private let bookmark: SyncBookmark?
     private let beginDate: Date
@@ -39,7 +39,7 @@ actor HTTPRun: RemoteRun {
         beginDate = client.date()
         var since: String?
         if let delta = source.delta, let cursor = bookmark?.cursor,
-            Self.isFresh(bookmark?.lastFullRun, beginDate, delta)
+            Self.isFresh(bookmark?.lastFullPass, beginDate, delta)
         {
             switch delta.cursor {
             case .element: since = SyncCursor(text: cursor).earlier(by: delta.overlap).text
@@ -59,11 +59,11 @@ actor HTTPRun: RemoteRun {
     }
 
     /// Whether changes since the last run over everything will do.
-    private static func isFresh(_ lastFullRun: Date?, _ now: Date, _ delta: HTTPDelta) -> Bool {
-        guard let lastFullRun else { return false }
-        guard let interval = delta.fullRunInterval else { return true }
+    private static func isFresh(_ lastFullPass: Date?, _ now: Date, _ delta: HTTPDelta) -> Bool {
+        guard let lastFullPass else { return false }
+        guard let interval = delta.fullPassInterval else { return true }
         // A date in the future, by more than a store may have rounded it, says that a clock was set: nobody knows how long ago that was.
-        let age = now.timeIntervalSince(lastFullRun)
+        let age = now.timeIntervalSince(lastFullPass)
         return age > -1 && age < interval / .seconds(1)
     }
 
@@ -221,7 +221,7 @@ actor HTTPRun: RemoteRun {
             return RemoteEnd(.everything, isSnapshot: source.isSnapshot, bookmark: end)
         }
         let kept = bookmark?.cursor.map { SyncCursor(text: $0) }
-        end.lastFullRun = isDelta ? bookmark?.lastFullRun : beginDate
+        end.lastFullPass = isDelta ? bookmark?.lastFullPass : beginDate
         var cursor = reach.latest
         if case .element = delta.cursor { cursor = certainReach }
         // Nothing new, or nothing but what the overlap brought again.

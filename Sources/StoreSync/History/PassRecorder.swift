@@ -3,9 +3,9 @@ import OneWaySynchronizer
 import SyncModel
 import SyncStore
 
-/// Records a run that has begun.
-struct RunRecorder: Sendable {
-    /// What was read, where that is counted.
+/// Records a pass that has begun.
+struct PassRecorder: Sendable {
+    /// The amount that was read, for sources that count it.
     struct Transfer: Sendable {
         var pageCount: Int
         var byteCount: Int
@@ -25,38 +25,38 @@ struct RunRecorder: Sendable {
         self.entity = entity
     }
 
-    /// Whether a run is recorded that had nothing to write.
+    /// Whether passes without changes are recorded.
     var recordsUnchanged: Bool { history.recordsUnchanged }
 
-    /// Records that the run succeeded, in the transaction of what it did.
+    /// Records a success, in the transaction of the pass.
     func succeed(
         _ result: StoreSyncResult, transfer: Transfer? = nil, in transaction: any StoreTransaction
     ) async throws {
         guard !result.isUnchanged || recordsUnchanged else { return }
-        var run = run(result.isUnchanged ? .unchanged : .succeeded)
-        run.counts = result.counts
-        run.rejectedCount = result.rejectedCount
-        run.pageCount = transfer?.pageCount
-        run.byteCount = transfer?.byteCount
-        try await record(run, in: transaction)
+        var pass = pass(result.isUnchanged ? .unchanged : .succeeded)
+        pass.counts = result.counts
+        pass.rejectedCount = result.rejectedCount
+        pass.pageCount = transfer?.pageCount
+        pass.byteCount = transfer?.byteCount
+        try await record(pass, in: transaction)
     }
 
-    /// Records that the run came to nothing, in a transaction of its own.
+    /// Records a failure, in a transaction of its own.
     func fail(_ error: any Error, in store: any Store) async throws {
-        var run = run(error is CancellationError ? .cancelled : .failed)
-        if run.outcome == .failed { run.error = String(String(describing: error).prefix(Self.errorLength)) }
-        try await store.transaction { [run] in try await record(run, in: $0) }
+        var pass = pass(error is CancellationError ? .cancelled : .failed)
+        if pass.status == .failed { pass.error = String(String(describing: error).prefix(Self.errorLength)) }
+        try await store.transaction { [pass] in try await record(pass, in: $0) }
     }
 
-    private func run(_ outcome: SyncHistory.Outcome) -> SyncHistory.Run {
+    private func pass(_ status: SyncHistory.Status) -> SyncHistory.Pass {
         let duration = ContinuousClock.now - start
-        return SyncHistory.Run(
+        return SyncHistory.Pass(
             name: name, number: 0, entity: entity, started: started,
-            finished: started.addingTimeInterval(duration / .seconds(1)), duration: duration, outcome: outcome)
+            finished: started.addingTimeInterval(duration / .seconds(1)), duration: duration, status: status)
     }
 
-    /// Adds the run to those of its name, and removes those that are too many.
-    private func record(_ run: SyncHistory.Run, in transaction: any StoreTransaction) async throws {
+    /// Adds a pass to those of its name, and removes the oldest ones beyond the limit.
+    private func record(_ pass: SyncHistory.Pass, in transaction: any StoreTransaction) async throws {
         let layout = try transaction.model.layout(of: SyncHistory.entity.name)
         let same = PropertyPath("name") == name
         let latest = try await transaction.records(
@@ -64,7 +64,7 @@ struct RunRecorder: Sendable {
         var number: Int64 = 1
         if case .int(let last)? = latest.first?.record["number"] { number += last }
         var record = Record(of: layout)
-        run.write(to: &record)
+        pass.write(to: &record)
         record["number"] = .int(number)
         try await transaction.insert(record)
         _ = try await transaction.remove(
@@ -73,7 +73,7 @@ struct RunRecorder: Sendable {
 }
 
 extension JSONStore {
-    /// Changes the store, all or nothing, unless a lease is lost by the end of it.
+    /// Runs a body in a transaction, which is rolled back if a lease is lost by its end.
     func change<Result: Sendable>(
         _ body: @Sendable (any StoreTransaction) async throws -> Result
     ) async throws -> Result {
@@ -84,20 +84,21 @@ extension JSONStore {
         }
     }
 
-    /// Does a sync, and records that it came to nothing where it fails.
+    /// Runs a sync, and records its failure.
     ///
     /// - Parameters:
-    ///   - entity: What is synced.
-    ///   - source: The name of where it comes from; nil if it has none.
-    ///   - body: The sync, which records its own success. Gets nil where there is no history.
+    ///   - entity: The entity that is synced.
+    ///   - source: The name of the source; nil if it has none.
+    ///   - body: The sync, which records its own success. It receives nil without a history.
     func recorded<Result: Sendable>(
-        into entity: String, from source: String? = nil, _ body: (RunRecorder?) async throws -> Result
+        into entity: String, from source: String? = nil, _ body: (PassRecorder?) async throws -> Result
     ) async throws -> Result {
         guard let history else { return try await body(nil) }
         let name = source.map { "\(entity) from \($0)" } ?? entity
-        let recorder = RunRecorder(history, name: name, entity: entity)
+        let recorder = PassRecorder(history, name: name, entity: entity)
         do { return try await body(recorder) } catch {
-            // In a task of its own, because this one may be cancelled. What cannot be recorded is no reason to hide why.
+            // A task of its own, because this one may be cancelled. The sync's own error matters
+            // more than a failure to record it.
             await Task { try? await recorder.fail(error, in: store) }.value
             throw error
         }

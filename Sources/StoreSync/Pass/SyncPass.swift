@@ -2,11 +2,13 @@ import JSONMapper
 import SyncModel
 import SyncStore
 
-/// One run of a sync inside of its transaction: takes mapped batches in, and remembers what is to be done when the last has come.
+/// A pass inside its transaction: merges mapped batches, and remembers the steps that wait for the
+/// last one.
 ///
-/// The objects of a batch are merged first, then those nested in them, relationship by relationship, then they are linked: as many
-/// calls of the store as there are batches, entities and relationships, however many objects and parents there are.
-final class SyncRun {
+/// The objects of a batch are merged first, then those nested in them, relationship by
+/// relationship, then they are linked: as many calls of the store as there are batches, entities
+/// and relationships, however many objects and parents there are.
+final class SyncPass {
     let transaction: any StoreTransaction
     let mapper: RecordMapper
     let rules: SyncRules
@@ -15,7 +17,8 @@ final class SyncRun {
     var deferred = DeferredLinks()
     /// Objects that lost their place in a relationship, by that relationship, which deletes such.
     var detached: [RelationshipLayout: [Int64]] = [:]
-    /// How often each relationship was spoken of, from either end: what was inserted since its last time is related to nothing by it.
+    /// How often each relationship was spoken of, from either end: what was inserted since its last
+    /// time is related to nothing by it.
     var relatings: [RelationshipLayout: Int] = [:]
 
     init(_ transaction: any StoreTransaction, mapper: RecordMapper, rules: SyncRules) {
@@ -40,8 +43,9 @@ final class SyncRun {
         var reused: [Int: Int64] = [:]
         /// The one object that it is all about, whatever its key.
         var known: Int64?
-        /// What leads from new objects to those that they are nested in, which are given by ordinal; nil where that is said later.
-        var owners: (relationship: RelationshipLayout, rows: [ObjectID?])?
+        /// What leads from new objects to those that they are nested in, which are given by
+        /// ordinal; nil where that is said later.
+        var owners: (relationship: RelationshipLayout, objects: [ObjectID?])?
 
         func elementIndex(_ ordinal: Int) -> Int {
             elementIndices?[ordinal] ?? ordinal
@@ -66,7 +70,7 @@ final class SyncRun {
         for (group, nested) in zip(batch.groups, objects.nested) {
             var skipped: Set<Int> = []
             if !group.undetermined.isEmpty {
-                for specific in try await settle(group, &skipped) {
+                for specific in try await remapped(group, &skipped) {
                     try await merge(mappedObjects(of: specific), origin, collect)
                 }
             }
@@ -79,10 +83,10 @@ final class SyncRun {
         try MappedObjects(batch, mapper: mapper, keepsJSON: rules.isHookedWhereNested)
     }
 
-    /// Finds objects of which the payload does not say what sub-entity they are, and maps those anew that the store knows better.
+    /// Maps objects anew whose sub-entity only the store knows.
     ///
     /// - Parameter skipped: Gets their rows in the group.
-    private func settle(_ group: MappedBatch.Group, _ skipped: inout Set<Int>) async throws -> [MappedBatch] {
+    private func remapped(_ group: MappedBatch.Group, _ skipped: inout Set<Int>) async throws -> [MappedBatch] {
         let found = try await transaction.find(group.records)
         let known = group.undetermined.keys.filter { found[$0] != nil }.sorted()
         guard !known.isEmpty else { return [] }
@@ -114,7 +118,7 @@ final class SyncRun {
         let layout = group.mapping.layout
         let matches = self.matches(of: group, origin, skipping: skipped)
         let links = origin.owners.map { owners in
-            InitialLinks(owners.relationship, targets: group.elementIndices.map { owners.rows[$0] })
+            InitialLinks(owners.relationship, targets: group.elementIndices.map { owners.objects[$0] })
         }
         let relatingsBefore = relatings
         let request = MergeRequest(group.records, matches: matches, policy: origin.policy)
@@ -131,7 +135,7 @@ final class SyncRun {
         }
     }
 
-    /// The match of each row; nil if every row matches by identity.
+    /// The objects of rows that are not to be found by identity; nil where there are none such.
     private func matches(
         of group: MappedBatch.Group, _ origin: Origin, skipping skipped: Set<Int>
     ) -> [MergeRequest.Match]? {

@@ -2,10 +2,11 @@ import JSONMapper
 import SyncModel
 import SyncStore
 
-/// Some objects of a store with all that an export of them can meet.
+/// Objects of a store, with everything an export of them can reach.
 ///
-/// It is loaded level by level: for each relationship of an entity one call for the links of all objects of a level, and one for the
-/// objects that they lead to. The way straight back along a relationship is not taken, since an export does not take it either.
+/// The graph is loaded level by level: for each relationship of an entity, one call for the links
+/// of all objects of a level and one for the targets. Like an export, it does not follow the
+/// inverse of the relationship it arrived by.
 final class ExportGraph {
     /// An object, by its root entity and row.
     struct Node: Hashable {
@@ -21,7 +22,7 @@ final class ExportGraph {
     fileprivate var links: [RelationshipLayout: [Int64: [Int64]]] = [:]
     private let exported: [[RelationshipLayout]]
 
-    /// Makes an empty graph.
+    /// Creates an empty graph.
     ///
     /// - Parameter follows: Whether relationships are exported at all.
     init(_ reader: any StoreReader, mapper: RecordMapper, follows: Bool) {
@@ -34,9 +35,9 @@ final class ExportGraph {
         }
     }
 
-    /// Loads what objects lead to.
+    /// Loads everything the objects lead to.
     ///
-    /// - Returns: The objects, ready for an exporter, in their order.
+    /// - Returns: The objects in their order, ready for an exporter.
     func load(_ stored: [StoredRecord]) async throws -> [ExportObject] {
         let roots = stored.map { Node(root: $0.record.layout.root, row: $0.object) }
         for (node, stored) in zip(roots, stored) { records[node] = stored.record }
@@ -55,7 +56,7 @@ final class ExportGraph {
         return roots.map { ExportObject(graph: self, node: $0) }
     }
 
-    /// What is still to be followed from objects that were reached by a relationship.
+    /// The relationships to follow next from objects that were reached by a relationship.
     private func wanted(
         _ nodes: [Node], arrivingBy arrival: RelationshipLayout?
     ) -> [RelationshipLayout: Set<Int64>] {
@@ -87,7 +88,7 @@ final class ExportGraph {
     }
 }
 
-/// An object of a graph, as an exporter takes it.
+/// An object of a graph, as an exporter reads it.
 struct ExportObject: ExportableObject {
     let graph: ExportGraph
     let node: ExportGraph.Node
@@ -108,7 +109,7 @@ struct ExportObject: ExportableObject {
     }
 
     private var record: Record {
-        // An object is made only of what has been loaded.
+        // Export objects are only created for loaded nodes.
         guard let record = graph.records[node] else { preconditionFailure("an object that was not loaded") }
         return record
     }

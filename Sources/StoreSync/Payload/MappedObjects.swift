@@ -1,15 +1,18 @@
 import JSONMapper
 import SyncModel
 
-/// Objects of a payload, mapped with all that is nested in them: nothing is left to be mapped while they are merged.
+/// Objects of a payload, mapped with all that is nested in them: nothing is left to be mapped while
+/// they are merged.
 struct MappedObjects: Sendable {
     let batch: MappedBatch
-    /// What is nested in them, by group of the batch and by relationship of its entity; nil where there is nothing.
+    /// What is nested in them, by group of the batch and by relationship of its entity; nil where
+    /// there is nothing.
     let nested: [[NestedElements?]]
 
     /// Maps what is nested in the objects of a batch.
     ///
-    /// - Parameter keepsJSON: Whether the JSON of nested objects is kept beside what was made of it.
+    /// - Parameter keepsJSON: Whether the JSON of nested objects is kept beside what was made of
+    ///   it.
     init(_ batch: MappedBatch, mapper: RecordMapper, keepsJSON: Bool) throws {
         self.batch = batch
         nested = try batch.groups.map { group in

@@ -11,7 +11,8 @@ struct SyncTally {
         var seenAgain: ObjectSet?
         /// Those that were seen for the first time in the page that is being read.
         var fresh: [Int64] = []
-        /// Those that were seen in pages alone that broke off, and were other when they were read again.
+        /// Those that were seen in pages alone that broke off, and were other when they were read
+        /// again.
         var abandoned: Set<Int64> = []
         var inserted = ObjectSet()
         var updated = ObjectSet()
@@ -112,7 +113,8 @@ struct SyncTally {
         }
     }
 
-    /// The keys of the deleted objects of an entity, sub-entities included; none unless they were asked for.
+    /// The keys of the deleted objects of an entity, sub-entities included; none unless they were
+    /// asked for.
     func deletedKeys(_ layout: EntityLayout) -> [RecordKey] {
         layout.family.flatMap { deletedKeys[$0] ?? [] }
     }
@@ -143,7 +145,8 @@ struct SyncTally {
 
     /// Forgets the problems of objects that are read, or were read, another time.
     ///
-    /// - Parameter areDoubtful: Whether what was left out since may still be an object that the store has.
+    /// - Parameter areDoubtful: Whether what was left out since may still be an object that the
+    ///   store has.
     mutating func restore(_ problems: Problems, areDoubtful: Bool) {
         rejected.removeLast(max(0, rejected.count - problems.rejectedCount))
         rejectedCount = problems.rejectedCount

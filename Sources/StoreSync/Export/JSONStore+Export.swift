@@ -3,16 +3,19 @@ public import SyncModel
 public import SyncStore
 
 extension JSONStore {
-    /// Writes the objects of a query, with what they are related to, as an array of JSON; a piece of some 64 KiB at a time.
+    /// Writes the objects of a query and their related objects as a JSON array, in pieces of about
+    /// 64 KiB.
     ///
-    /// `RecordExporter` says what the JSON looks like. Objects are read from one state of the store, some hundred at a time with all that
-    /// they lead to: memory does not grow with the number of objects, but with what hangs together.
+    /// `RecordExporter` documents the JSON. Objects are read from one state of the store, 200 at a
+    /// time with everything they lead to. Memory grows with the size of connected objects, not with
+    /// their number.
     ///
     /// - Parameters:
-    ///   - query: Which objects, in what order.
+    ///   - query: The objects and their order.
     ///   - options: How they are written.
-    ///   - sink: Takes the next piece. After an error the pieces so far are no whole JSON.
-    /// - Throws: `MappingError`, `JSONError`, `RecordPredicateError`, `CancellationError`, what the sink and the store throw.
+    ///   - sink: Receives the next piece. After an error the pieces so far are not valid JSON.
+    /// - Throws: `MappingError`, `JSONError`, `RecordPredicateError`, `CancellationError`, and
+    ///   errors of the sink and the store.
     public func export(
         _ query: StoreQuery, options: ExportOptions = ExportOptions(), to sink: @Sendable ([UInt8]) async throws -> Void
     ) async throws {
@@ -33,9 +36,9 @@ extension JSONStore {
         }
     }
 
-    /// The objects of a query, with what they are related to, as an array of JSON; all of it in memory at once.
+    /// Returns the objects of a query and their related objects as a JSON array in memory.
     ///
-    /// - Throws: As ``export(_:options:to:)``.
+    /// - Throws: The errors of ``export(_:options:to:)``.
     public func export(_ query: StoreQuery, options: ExportOptions = ExportOptions()) async throws -> [UInt8] {
         let exporter = try RecordExporter(
             mapper.model, dialect: mapper.dialect, transformers: mapper.transformers, options: options)
@@ -45,9 +48,9 @@ extension JSONStore {
         }
     }
 
-    /// One object as JSON; nil if there is none of that key.
+    /// Returns one object as JSON; nil if there is none with that key.
     ///
-    /// - Throws: As ``export(_:options:to:)``.
+    /// - Throws: The errors of ``export(_:options:to:)``.
     public func export(
         _ entity: String, key: RecordKey, options: ExportOptions = ExportOptions()
     ) async throws -> [UInt8]? {
@@ -62,7 +65,7 @@ extension JSONStore {
 }
 
 extension JSONWriter {
-    /// What has been written since the last time, which empties the buffer.
+    /// Returns the bytes written since the last call, and empties the buffer.
     fileprivate mutating func takeBytes() -> [UInt8] {
         let taken = bytes
         flush { _ in }

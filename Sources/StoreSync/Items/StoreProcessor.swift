@@ -1,10 +1,10 @@
-import SyncBase
 import JSONMapper
 public import OneWaySynchronizer
+import SyncBase
 public import SyncModel
 import SyncStore
 
-/// The ready-made processor for objects of a store: a `Synchronizer` with it keeps an entity equal to a list.
+/// A ready-made processor by which a `Synchronizer` keeps an entity of a store equal to a list.
 ///
 ///     let processor = StoreProcessor(store, entity: "User", revision: "updatedAt") {
 ///         .bytes(try await server.get("users?fields=id,updated_at"))
@@ -13,13 +13,14 @@ import SyncStore
 ///     }
 ///     let report = try await Synchronizer(processor: processor).sync()
 ///
-/// The list is mapped as the objects themselves are; of what it says only the key and the revision count, unless there are no details to
-/// fetch. An object that is stored is fetched again where its revision differs, or where there is none to compare. Fetched objects are
-/// written in batches, the last one when the pass ends, also one that was cancelled or has failed.
+/// The list is mapped like the objects themselves. Only its keys and revisions are used, unless
+/// there are no details to fetch. A stored object is fetched again if its revision differs, or if
+/// there is no revision to compare. Fetched objects are written in batches. The last batch is
+/// written when the pass ends, even if the pass was cancelled or failed.
 public final class StoreProcessor: SyncProcessor {
     /// Lists the source.
     public typealias List = @Sendable () async throws -> JSONSource
-    /// Fetches an object, as JSON in memory or as a file.
+    /// Fetches one object.
     public typealias Details = @Sendable (RecordKey) async throws -> JSONSource
 
     private struct Fetched {
@@ -37,17 +38,18 @@ public final class StoreProcessor: SyncProcessor {
     private let details: Details?
     private let fetched = Locked(Fetched())
 
-    /// Makes a processor.
+    /// Creates a processor.
     ///
     /// - Parameters:
-    ///   - store: Where the objects are.
-    ///   - entity: Their entity, which has an identity.
-    ///   - revision: The attribute that tells versions of an object apart, such as a number or a date; nil, the default, to fetch every
-    ///     object in every pass.
-    ///   - scope: The objects that the list speaks of; others are never removed. All of the entity by default.
-    ///   - batchCount: How many fetched objects are written at a time; 100 by default, at least 1.
-    ///   - list: Lists the source, as an array of objects.
-    ///   - details: Fetches the object of a key; nil, the default, where the list has all there is to know.
+    ///   - store: The store that holds the objects.
+    ///   - entity: The entity of the objects. It has an identity.
+    ///   - revision: The attribute that differs between versions of an object, such as a number or
+    ///     a date. Nil, the default, to fetch every object in every pass.
+    ///   - scope: The objects that the list covers; others are never removed. All objects of the
+    ///     entity by default.
+    ///   - batchCount: How many fetched objects are written at a time, at least 1; 100 by default.
+    ///   - list: Lists the source as an array of objects.
+    ///   - details: Fetches the object of a key. Nil, the default, if the list has whole objects.
     public init(
         _ store: JSONStore, entity: String, revision: String? = nil, scope: RecordPredicate = .constant(true),
         batchCount: Int = 100, list: @escaping List, details: Details? = nil
@@ -61,17 +63,18 @@ public final class StoreProcessor: SyncProcessor {
         self.details = details
     }
 
-    /// What the last pass wrote, or has written so far. Removals are in the pass's report.
+    /// Counts of the objects that the current or last pass wrote. Removals are in the pass's
+    /// report.
     public var counts: StoreSyncResult.Counts {
         fetched.withLock { $0.counts }
     }
 
-    /// Forgets what the last pass did.
+    /// Resets the counts.
     public func owsSyncBegin() async throws {
         fetched.withLock { $0 = Fetched() }
     }
 
-    /// Lists the source; a list with an entry that has no key is taken for a part of it.
+    /// Lists the source. A list that has an entry without a key is partial.
     public func owsFetchSourceList() async throws -> SourceList<StoreItem> {
         let source = try await list()
         var result = SourceList<StoreItem>([])
@@ -95,7 +98,7 @@ public final class StoreProcessor: SyncProcessor {
         }
     }
 
-    /// The keys of the objects in the scope; those without an identity are left alone.
+    /// Returns the keys of the objects in the scope. Objects without an identity are left alone.
     public func owsGetLocalKeys() async throws -> Set<RecordKey> {
         let query = StoreQuery(entity, where: scope)
         return try await store.store.read { reader in
@@ -107,15 +110,15 @@ public final class StoreProcessor: SyncProcessor {
         }
     }
 
-    /// Deletes objects, the delete rules applied.
+    /// Deletes objects and applies the delete rules.
     public func owsRemoveLocalItems(for keys: Set<RecordKey>) async throws {
         try await store.change { [entity] transaction in
-            let objects = try await transaction.records(entity, keys: Array(keys)).map(\.object)
-            try await transaction.remove(StoreQuery(entity, objects: .only(objects)))
+            let rows = try await transaction.records(entity, keys: Array(keys)).map(\.object)
+            try await transaction.remove(StoreQuery(entity, objects: .only(rows)))
         }
     }
 
-    /// Those whose revision differs from what is stored, or is not known.
+    /// Returns the objects whose revision is unknown or differs from the stored one.
     public func owsShouldUpdateItems(_ items: [StoreItem]) async throws -> Set<RecordKey>? {
         guard let revision else { return Set(items.map(\.owsPrimaryKey)) }
         return try await store.store.read { [entity] reader in
@@ -130,7 +133,7 @@ public final class StoreProcessor: SyncProcessor {
         }
     }
 
-    /// Fetches an object, and writes it with the others of its batch once that is full.
+    /// Fetches an object, and writes its batch once that is full.
     public func owsDownloadItem(for item: StoreItem) async throws {
         let source = try await details?(item.owsPrimaryKey) ?? .bytes(item.json)
         let batch = fetched.withLock { fetched -> [JSONSource] in
@@ -142,7 +145,7 @@ public final class StoreProcessor: SyncProcessor {
         await write(batch)
     }
 
-    /// Writes what is left.
+    /// Writes the last batch.
     ///
     /// - Throws: The first error of an object that could not be written.
     public func owsSyncEnd(_ result: Result<SyncReport, SyncFailure>) async throws {
@@ -154,13 +157,14 @@ public final class StoreProcessor: SyncProcessor {
         if let error = fetched.withLock({ $0.errors.first }) { throw error }
     }
 
-    /// Writes objects in one transaction; where that fails, each in one of its own, so that one cannot keep others out.
+    /// Writes objects in one transaction. If that fails, writes each in one of its own, so that one
+    /// object cannot keep others out.
     private func write(_ batch: [JSONSource]) async {
         guard !batch.isEmpty else { return }
         let options = StoreSyncOptions(operations: SyncOperations.all.subtracting(.delete))
-        let session = SyncSession(mapper: store.mapper, entity: entity, parent: nil, options: options)
+        let request = SyncRequest(mapper: store.mapper, entity: entity, options: options)
         do {
-            let result = try await store.change { try await session.run(batch, in: $0) }
+            let result = try await store.change { try await request.run(batch, in: $0) }
             fetched.withLock { $0.counts += result.counts }
         } catch {
             guard batch.count > 1 else { return fetched.withLock { $0.errors.append(error) } }
@@ -170,7 +174,7 @@ public final class StoreProcessor: SyncProcessor {
 }
 
 extension StoreReader {
-    /// The objects of some keys, in no particular order; those that do not exist are left out.
+    /// The objects of some keys, in any order. Keys without an object are left out.
     fileprivate func records(_ entity: String, keys: [RecordKey]) async throws -> [StoredRecord] {
         let layout = try model.layout(of: entity)
         let names = layout.identitySlots.map { PropertyPath(layout.attributes[$0].name) }

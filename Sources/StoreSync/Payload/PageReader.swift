@@ -1,6 +1,7 @@
 import JSONMapper
 
-/// Reads the pages of a source step by step: an actor, so that the next page is fetched and mapped while what came before is merged.
+/// Reads the pages of a source step by step: an actor, so that the next page is fetched and mapped
+/// while what came before is merged.
 actor PageReader {
     /// What comes next.
     enum Step {
@@ -14,21 +15,22 @@ actor PageReader {
         case restart
     }
 
-    private let remote: any RemoteRun
+    private let remote: any RemotePass
     /// Opens a page; says whether its elements are to be taken apart.
     private let open: @Sendable (RemotePage) throws -> (payload: PayloadReader, isApart: Bool)
     private var current: (page: RemotePage, payload: PayloadReader, isApart: Bool)?
     private var hasEnded = false
 
     init(
-        _ remote: any RemoteRun,
+        _ remote: any RemotePass,
         open: @escaping @Sendable (RemotePage) throws -> (payload: PayloadReader, isApart: Bool)
     ) {
         self.remote = remote
         self.open = open
     }
 
-    /// The next steps, up to the next objects: an end of a page is not worth a round, in which nothing would be mapped beside it.
+    /// The next steps, up to the next objects: an end of a page is not worth a round, in which
+    /// nothing would be mapped beside it.
     ///
     /// - Returns: Nothing after the last page.
     /// - Throws: What is wrong with a page, and what the source throws.

@@ -1,16 +1,19 @@
 import JSONMapper
 import SyncModel
 
-/// The values of one relationship of the objects of a group, mapped: which object each source is to lead to.
+/// The values of one relationship of the objects of a group, mapped: which object each source is to
+/// lead to.
 ///
-/// Every object or identifier that is met gets an *ordinal*, the number by which the store's answer is found again.
+/// Every object or identifier that is met gets an *ordinal*, the number by which the store's answer
+/// is found again.
 struct NestedElements: Sendable {
     /// What a source is to be related to.
     struct Source: Sendable {
         /// Its row in the group.
         let row: Int
         var ordinals: [Int] = []
-        /// Whether the objects themselves are there, in an array: then what is missing from it is gone.
+        /// Whether the objects themselves are there, in an array: then what is missing from it is
+        /// gone.
         var holdsObjects = false
     }
 

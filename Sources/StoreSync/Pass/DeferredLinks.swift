@@ -2,7 +2,8 @@ import JSONMapper
 import SyncModel
 import SyncStore
 
-/// Links to objects that were not in the store when an identifier named them: they may come later in the payload.
+/// Links to objects that were not in the store when an identifier named them: they may come later
+/// in the payload.
 struct DeferredLinks {
     /// What a source is to be related to: objects, and places in `unknown`.
     enum Target {

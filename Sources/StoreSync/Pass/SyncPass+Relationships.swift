@@ -2,7 +2,7 @@ import JSONMapper
 import SyncModel
 import SyncStore
 
-extension SyncRun {
+extension SyncPass {
     /// Merges what is nested in the objects of a group, and relates them.
     ///
     /// - Parameters:
@@ -19,7 +19,8 @@ extension SyncRun {
             if let mapped = nested[index], mapped.entryCount == entries.count {
                 elements = mapped
             } else {
-                // Not all that was mapped is to be merged: some objects have a later word, or are none.
+                // Not all that was mapped is to be merged: some objects have a later word, or are
+                // none.
                 elements = try NestedElements(
                     relationship, of: group, entries, mapper: mapper, keepsJSON: rules.isHookedWhereNested)
             }
@@ -34,7 +35,8 @@ extension SyncRun {
         }
     }
 
-    /// What objects are to be related to, by relationship; the last word on each object, in the order of their rows.
+    /// What objects are to be related to, by relationship; the last word on each object, in the
+    /// order of their rows.
     private func entries(
         of group: MappedBatch.Group, _ result: MergeResult, _ origin: Origin
     ) -> [[RelationshipSlices.Entry]] {
@@ -155,8 +157,9 @@ extension SyncRun {
         }
     }
 
-    /// Which objects nested ones without an identity are: those without one that the relationship leads to already, one after the other.
-    /// So that the same payload does not make new ones each time.
+    /// Which objects nested ones without an identity are: those without one that the relationship
+    /// leads to already, one after the other. So that the same payload does not make new ones each
+    /// time.
     ///
     /// - Parameter owners: The objects that they are nested in, by ordinal.
     private func reused(
