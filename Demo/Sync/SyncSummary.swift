@@ -1,4 +1,4 @@
-import HTTPSource
+import HTTPTransfer
 import JSONMapper
 import StoreSync
 

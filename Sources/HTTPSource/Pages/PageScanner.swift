@@ -1,33 +1,20 @@
+import HTTPTransfer
 import JSONMapper
 
-/// What was found in a page while it arrived.
-struct PageFacts: Sendable {
-    /// The earliest and the latest of some cursors.
-    struct Cursors: Sendable {
-        var earliest: SyncCursor
-        var latest: SyncCursor
-    }
-
-    /// How many objects it has.
-    var elementCount = 0
-    /// Values beside the objects, by their key paths.
-    var captured: [String: JSONValue] = [:]
-    /// Those of the objects; nil where they have none.
-    var cursors: Cursors?
-}
-
-/// Finds in a page, as it arrives, what has to be known before the page itself is mapped: where the next one is, so that it can be asked for
-/// in the meantime, and how far the objects reach.
+/// Scans a page while it arrives, before it is mapped.
+///
+/// The scanner finds the address of the next page, so that it can be requested early, and the
+/// cursors of the objects.
 struct PageScanner: BodyInspector {
     private let reader: JSONReader
     private let cursor: JSONProbe?
     private var facts = PageFacts()
-    /// Whether the page is no JSON as expected; whoever maps it says so.
+    /// Whether the JSON is damaged, which the mapper reports.
     private var hasFailed = false
 
     /// - Parameters:
-    ///   - keyPath: Where the objects are.
-    ///   - captures: Key paths beside them.
+    ///   - keyPath: The key path of the objects.
+    ///   - captures: Key paths of values beside the objects.
     ///   - cursor: The field of each object that is its cursor.
     init(keyPath: String, captures: [String], cursor: String?) {
         reader = JSONReader(layout: .array(at: keyPath).capturing(captures))

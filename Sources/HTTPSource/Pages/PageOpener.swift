@@ -1,47 +1,8 @@
-import SyncBase
 import Foundation
+import HTTPTransfer
 import OneWaySynchronizer
 import StoreSync
-
-/// A page that answers.
-struct OpenPage: Sendable {
-    /// What it was asked for by; nil for the first.
-    let token: String?
-    /// Its place, from 0.
-    let index: Int
-    let fetch: HTTPFetch
-    let head: HTTPHead
-    /// How often it has been asked for.
-    let attempt: Int
-
-    /// Whether it is as it was.
-    var isUnchanged: Bool { head.status == 304 }
-
-    /// What the next page is asked for by; nil after the last.
-    ///
-    /// - Parameter facts: What was found in this one, where that is needed.
-    func nextToken(_ pages: HTTPPages, facts: PageFacts) throws -> String? {
-        do {
-            return try pages.token(after: head, index: index, token: token, facts: facts)
-        } catch let problem as HTTPError.Problem {
-            throw HTTPError(url: head.url, problem: problem)
-        }
-    }
-
-    /// What is kept of it, to ask for it conditionally.
-    ///
-    /// A date of change is of use only if the server answered a second later or more: until then the page could change again and have the
-    /// same date (RFC 9110, section 8.8.2.2).
-    var bookmark: SyncBookmark.Page {
-        var bookmark = SyncBookmark.Page(token: token, entityTag: head.headers["ETag"])
-        if let text = head.headers["Last-Modified"], let modified = HTTPDate.parse(text),
-            let date = head.headers["Date"].flatMap({ HTTPDate.parse($0) }), date.timeIntervalSince(modified) >= 1
-        {
-            bookmark.lastModified = text
-        }
-        return bookmark
-    }
-}
+import SyncBase
 
 /// Asks for pages, as often as they fail in a way that may pass.
 struct PageOpener: Sendable {
@@ -87,7 +48,7 @@ struct PageOpener: Sendable {
         try await client.clock.sleep(delay)
     }
 
-    private func order(_ token: String?, known: SyncBookmark.Page?) throws -> HTTPFetch.Order {
+    private func order(_ token: String?, known: SyncBookmark.Page?) throws -> HTTPOrder<PageScanner> {
         var base = source.url
         if let since, let delta = source.delta { base = base.setting(delta.parameter, to: since) }
         guard let url = source.pages.url(token, base: base), url.isHTTP else {
@@ -107,9 +68,9 @@ struct PageOpener: Sendable {
         }
         if let total = source.totalKeyPath { captures.append(total) }
         let needsScan = source.pages.needsFacts || source.delta != nil || source.totalKeyPath != nil
-        return HTTPFetch.Order(
-            request: HTTPRequest(url, headers: headers), secrets: source.headers, origin: source.url.origin,
-            expectsJSON: true, deadline: deadline,
+        return HTTPOrder(
+            json: HTTPRequest(url, headers: headers), secrets: source.headers, origin: source.url.origin,
+            deadline: deadline,
             makeInspector: { [keyPath, captures, element] in
                 needsScan ? PageScanner(keyPath: keyPath, captures: captures, cursor: element) : nil
             })

@@ -1,8 +1,9 @@
-import SyncBase
 import Foundation
+import HTTPTransfer
 import JSONMapper
 import OneWaySynchronizer
 import StoreSync
+import SyncBase
 
 /// A run through the pages of an HTTP source: hands out one page, while it asks for the next.
 actor HTTPPass: RemotePass {
@@ -62,7 +63,8 @@ actor HTTPPass: RemotePass {
     private static func isFresh(_ lastFullPass: Date?, _ now: Date, _ delta: HTTPDelta) -> Bool {
         guard let lastFullPass else { return false }
         guard let interval = delta.fullPassInterval else { return true }
-        // A date in the future, by more than a store may have rounded it, says that a clock was set: nobody knows how long ago that was.
+        // A date in the future, by more than a store may have rounded it, says that a clock was
+        // set: nobody knows how long ago that was.
         let age = now.timeIntervalSince(lastFullPass)
         return age > -1 && age < interval / .seconds(1)
     }
@@ -95,7 +97,8 @@ actor HTTPPass: RemotePass {
         return !known.isEmpty
     }
 
-    /// Whether the last of linked pages leads to another one now, which its being unchanged does not tell.
+    /// Whether the last of linked pages leads to another one now, which its being unchanged does
+    /// not tell.
     private func hasGrown(_ answer: OpenPage, _ page: SyncBookmark.Page) async throws -> Bool {
         var answer = answer
         if answer.head.headers["Link"] == nil {
@@ -105,7 +108,8 @@ actor HTTPPass: RemotePass {
         return try answer.nextToken(source.pages, facts: PageFacts()) != nil
     }
 
-    /// Asks for a page; where the server says that the cursor is too old, for the first of all pages instead.
+    /// Asks for a page; where the server says that the cursor is too old, for the first of all
+    /// pages instead.
     private func open(_ token: String?, index: Int, known: SyncBookmark.Page? = nil) async throws -> OpenPage {
         do {
             return try await opener.open(token, index: index, known: known)
@@ -168,7 +172,7 @@ actor HTTPPass: RemotePass {
     private static func page(
         after page: OpenPage, _ source: HTTPJSONSource, _ opener: PageOpener, _ trail: PageTrail
     ) async throws -> OpenPage? {
-        let facts = source.pages.needsFacts ? try await page.fetch.facts() : PageFacts()
+        let facts = source.pages.needsFacts ? try await page.facts() : PageFacts()
         guard let token = try page.nextToken(source.pages, facts: facts) else { return nil }
         try trail.check(token, index: page.index + 1, url: page.head.url)
         return try await opener.open(token, index: page.index + 1)
@@ -180,7 +184,7 @@ actor HTTPPass: RemotePass {
         current = nil
         visited.append(page.bookmark)
         guard source.delta != nil || source.totalKeyPath != nil else { return }
-        let facts = try await page.fetch.facts()
+        let facts = try await page.facts()
         if let keyPath = source.totalKeyPath, case .integer(let count) = facts.captured[keyPath] { total = Int(count) }
         guard let delta = source.delta else { return }
         switch delta.cursor {
@@ -230,7 +234,8 @@ actor HTTPPass: RemotePass {
         guard isDelta, var cautious = bookmark else {
             return RemoteEnd(.everything, isSnapshot: source.isSnapshot, bookmark: end)
         }
-        // Of changes in their order, what the first page had cannot have been passed over, whatever moved between the others.
+        // Of changes in their order, what the first page had cannot have been passed over, whatever
+        // moved between the others.
         if reach.isAscending, let first = reach.latestOfFirstPage?.limited(to: serverDate ?? beginDate),
             kept.map({ $0 < first }) ?? true
         {
@@ -240,48 +245,14 @@ actor HTTPPass: RemotePass {
         return RemoteEnd(.changes, isSnapshot: source.isSnapshot, bookmark: end, cautiousBookmark: cautious)
     }
 
-    /// The latest cursor before which no object can have changed unseen: one that changed after its page was read has a later one.
+    /// The latest cursor before which no object can have changed unseen: one that changed after its
+    /// page was read has a later one.
     private var certainReach: SyncCursor? {
         guard let latest = reach.latest else { return nil }
         if let serverDate { return latest.limited(to: serverDate) }
-        // Nobody knows the server's clock; but what one page has was there when the page was read, and what all pages had the time before was
-        // there before they were read again.
+        // Nobody knows the server's clock; but what one page has was there when the page was read,
+        // and what all pages had the time before was there before they were read again.
         let certain = reachBefore == nil ? reach.latestOfFirstPage : reachBefore?.latest
         return certain.map { .earlier(latest, $0).limited(to: beginDate) }
-    }
-}
-
-/// The pages of a run so far, to notice when they lead in a circle.
-private struct PageTrail: Sendable {
-    private let places = Locked<[String: Int]>([:])
-
-    /// - Throws: ``HTTPError`` if the page was there before, at another place.
-    func check(_ token: String, index: Int, url: URL) throws {
-        let place = places.withLock { $0[token] }
-        if let place, place != index { throw HTTPError(url: url, problem: .pageLoop) }
-    }
-
-    /// - Throws: ``HTTPError`` if there are more pages than there may be.
-    func visit(_ page: OpenPage, limit: Int) throws {
-        if page.index >= limit { throw HTTPError(url: page.head.url, problem: .tooManyPages(limit: limit)) }
-        let token = page.token ?? page.fetch.url.absoluteString
-        places.withLock { $0[token] = page.index }
-    }
-}
-
-/// The body of a page as whoever maps it reads it.
-private struct FetchedBody: AsyncSequence, Sendable {
-    let fetch: HTTPFetch
-
-    func makeAsyncIterator() -> AsyncIterator {
-        AsyncIterator(fetch: fetch)
-    }
-
-    struct AsyncIterator: AsyncIteratorProtocol {
-        let fetch: HTTPFetch
-
-        mutating func next() async throws -> [UInt8]? {
-            try await fetch.nextPiece()
-        }
     }
 }

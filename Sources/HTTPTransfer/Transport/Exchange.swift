@@ -8,7 +8,8 @@ import FoundationNetworking
 
 /// One request of a session on its way: what has arrived, and who waits for it.
 ///
-/// The first end wins, be it the last byte, an error or a cancel; whatever arrives later is ignored.
+/// The first end wins, be it the last byte, an error or a cancel; whatever arrives later is
+/// ignored.
 final class Exchange: Sendable {
     private struct State: Sendable {
         var response: HTTPURLResponse?
@@ -35,7 +36,8 @@ final class Exchange: Sendable {
         self.stopping = stopping
     }
 
-    /// Sends the request, and takes note of who waits for the head, unless the exchange has ended already.
+    /// Sends the request, and takes note of who waits for the head, unless the exchange has ended
+    /// already.
     func begin(_ waiter: CheckedContinuation<HTTPURLResponse, any Error>) {
         let isWanted = state.withLock { state in
             guard state.end == nil else { return false }
@@ -96,9 +98,10 @@ final class Exchange: Sendable {
 
     /// Stops the request, when it may be stopped now.
     ///
-    /// On Linux a task that is cancelled while it waits for its delegate's word on a redirect brings the process down, and
-    /// whether it does is not to be known before its response has come. Until then a request is left alone: it is
-    /// stopped by its response, or ended by its silence.
+    /// On Linux a task that is cancelled while it waits for its delegate's word on a redirect
+    /// brings the process down, and whether it does is not to be known before its response has
+    /// come. Until then a request is left alone: it is stopped by its response, or ended by its
+    /// silence.
     private func stopIfAllowed() {
         let mayStop = state.withLock { state in
             guard case .failure = state.end, !state.isStopped else { return false }
@@ -184,7 +187,8 @@ final class Exchange: Sendable {
 }
 
 extension HTTPURLResponse {
-    /// The length the body was promised to have; nil when there is none, or when it counts compressed bytes.
+    /// The length the body was promised to have; nil when there is none, or when it counts
+    /// compressed bytes.
     fileprivate var promisedByteCount: Int? {
         guard value(forHTTPHeaderField: "Content-Encoding") == nil, statusCode != 204, statusCode != 304,
             let text = value(forHTTPHeaderField: "Content-Length")

@@ -1,8 +1,8 @@
-import SyncBase
 import OneWaySynchronizer
+import SyncBase
 
-/// Holds requests back: so many at once, so many a second.
-final class RequestPacer: Sendable {
+/// Limits the number of requests at once and per second.
+package final class RequestPacer: Sendable {
     private struct State {
         var freeConnectionCount: Int
         var waiters: [(id: Int, continuation: CheckedContinuation<Void, any Error>)] = []
@@ -16,8 +16,9 @@ final class RequestPacer: Sendable {
     private let state: Locked<State>
 
     /// - Parameters:
-    ///   - connectionCount: How many requests may run at once.
-    ///   - requestsPerSecond: How many may begin within a second; nil for any number.
+    ///   - connectionCount: The maximum number of requests at once.
+    ///   - requestsPerSecond: The maximum number of requests that begin per second; nil for any
+    ///     number.
     init(connectionCount: Int, requestsPerSecond: Double?, clock: SyncClock) {
         interval = requestsPerSecond.map { $0 > 0 ? .seconds(1 / $0) : .zero } ?? .zero
         self.clock = clock
@@ -26,7 +27,7 @@ final class RequestPacer: Sendable {
 
     /// Waits for a free connection, then for the next turn.
     ///
-    /// - Throws: `CancellationError`; then there is nothing to be left.
+    /// - Throws: `CancellationError`, after which ``leave()`` must not be called.
     func enter() async throws {
         try await takeConnection()
         do {
@@ -43,7 +44,7 @@ final class RequestPacer: Sendable {
         }
     }
 
-    /// Gives the connection back.
+    /// Returns the connection.
     func leave() {
         let next = state.withLock { state -> CheckedContinuation<Void, any Error>? in
             guard state.waiters.isEmpty else { return state.waiters.removeFirst().continuation }
@@ -53,8 +54,8 @@ final class RequestPacer: Sendable {
         next?.resume()
     }
 
-    /// Lets no request begin for a while, as a server that is asked too much wishes.
-    func pause(_ duration: Duration) {
+    /// Delays all requests that have not begun, as a busy server asks for.
+    package func pause(_ duration: Duration) {
         state.withLock { $0.nextTurn = max($0.nextTurn, clock.now() + duration) }
     }
 

@@ -1,7 +1,7 @@
-import SyncBase
 import OneWaySynchronizer
+import SyncBase
 
-/// Bytes between one task that brings them and one that takes them, a bounded number of them.
+/// A bounded buffer of bytes between one task that brings them and one that takes them.
 final class ByteBuffer: Sendable {
     private struct State {
         var bytes: [UInt8] = []
@@ -13,14 +13,14 @@ final class ByteBuffer: Sendable {
     private let capacity: Int
     private let state = Locked(State())
 
-    /// - Parameter capacity: How many bytes may wait; whoever brings more waits for room.
+    /// - Parameter capacity: The number of bytes after which the bringing task waits for room.
     init(capacity: Int) {
         self.capacity = capacity
     }
 
     /// Adds bytes, and waits until there is room for more.
     ///
-    /// - Throws: `CancellationError` when the task is cancelled.
+    /// - Throws: `CancellationError` if the task is cancelled.
     func bring(_ bytes: [UInt8]) async throws {
         let (taker, isFull) = state.withLock { state in
             if let taker = state.taker {
@@ -51,7 +51,7 @@ final class ByteBuffer: Sendable {
         try Task.checkCancellation()
     }
 
-    /// Says that nothing more comes. What has been brought is still there to be taken.
+    /// Ends the bytes. Bytes that were brought can still be taken.
     func finish(_ end: Result<Void, any Error>) {
         let taker = state.withLock { state in
             guard state.end == nil else { return nil as CheckedContinuation<[UInt8]?, any Error>? }
@@ -62,9 +62,9 @@ final class ByteBuffer: Sendable {
         taker?.resume(with: end.map { nil })
     }
 
-    /// All bytes that wait; nil at the end.
+    /// Waits for bytes and returns all there are; nil at the end.
     ///
-    /// - Throws: The failure it ended with; `CancellationError` when the task is cancelled.
+    /// - Throws: The failure the bytes ended with; `CancellationError` if the task is cancelled.
     func take() async throws -> [UInt8]? {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { waiter in

@@ -8,24 +8,30 @@ public import FoundationNetworking
 public import Foundation
 #endif
 
-/// The transport over a network: `URLSession`, which decompresses bodies and trusts the certificates that the system trusts.
+/// The transport over a network: `URLSession`, which decompresses bodies and trusts the
+/// certificates that the system trusts.
 ///
-/// Cookies and caches are not used; redirects are handed on as they come. On Apple's platforms a body that is not read stops arriving after
-/// some megabytes. On Linux a session reads as fast as the server sends, whatever its delegate does: what has arrived and was not read
-/// yet is in memory, up to the limit of the client. A body without an end that comes faster than it can be read, which takes a server on the same
-/// machine, keeps the session from ever seeing that it was stopped.
+/// Cookies and caches are not used; redirects are handed on as they come. On Apple's platforms a
+/// body that is not read stops arriving after some megabytes. On Linux a session reads as fast as
+/// the server sends, whatever its delegate does: what has arrived and was not read yet is in
+/// memory, up to the limit of the client. A body without an end that comes faster than it can be
+/// read, which takes a server on the same machine, keeps the session from ever seeing that it was
+/// stopped.
 public final class URLSessionTransport: HTTPTransport {
     private let session: URLSession
     private let delegate = ExchangeDelegate()
-    /// Where requests are cancelled. `URLSessionTask.cancel` waits for the session's own queue, which on Linux can wait for the very task that
-    /// is being cancelled: never from a cancellation handler, nor from a delegate.
+    /// Where requests are cancelled. `URLSessionTask.cancel` waits for the session's own queue,
+    /// which on Linux can wait for the very task that is being cancelled: never from a cancellation
+    /// handler, nor from a delegate.
     private let stopping = DispatchQueue(label: "URLSessionTransport.stopping")
 
     /// Makes a transport with a session of its own.
     ///
-    /// - Parameter configuration: What the session is made with; an ephemeral one by default. Caches and cookies are switched off in it.
+    /// - Parameter configuration: What the session is made with; an ephemeral one by default.
+    ///   Caches and cookies are switched off in it.
     public init(configuration: URLSessionConfiguration = .ephemeral) {
-        // How many requests run at a time is the client's business, and one that nobody waits for any more may keep its connection for a while.
+        // How many requests run at a time is the client's business, and one that nobody waits for
+        // any more may keep its connection for a while.
         configuration.httpMaximumConnectionsPerHost = 4_096
         configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
         configuration.urlCache = nil
@@ -61,7 +67,8 @@ public final class URLSessionTransport: HTTPTransport {
     }
 }
 
-/// The pieces of a body as a session hands them over. Ends its exchange when the last reference is gone.
+/// The pieces of a body as a session hands them over. Ends its exchange when the last reference is
+/// gone.
 private final class ExchangeBody: AsyncSequence, Sendable {
     private let exchange: Exchange
 

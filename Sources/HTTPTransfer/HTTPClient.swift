@@ -1,21 +1,28 @@
-import SyncBase
 public import Foundation
 public import OneWaySynchronizer
+package import SyncBase
 
-/// Fetches over HTTP: so many requests at once and a second, each bounded in size, in time and in redirects, and never a body that is not whole.
+/// Sends requests within limits of size, time, redirects and pace, and returns only complete
+/// bodies.
+///
+///     let client = HTTPClient(requestsPerSecond: 10)
+///     let bytes = try await client.data(from: url)
+///
+/// A client needs no store: the processor of a `Synchronizer` can download its items with one.
 public final class HTTPClient: Sendable {
-    /// What the client puts up with.
+    /// Size, time and redirect limits of a request.
     public struct Limits: Sendable, Hashable {
-        /// How long nothing at all may arrive while something is waited for; 30 s by default.
+        /// How long nothing at all may arrive while the server is waited for; 30 s by default.
         public var silence: Duration
-        /// How long a request may take, from its sending to the last byte of its body; 10 min by default.
+        /// How long a request may take, from its sending to the last byte of its body; 10 min by
+        /// default.
         public var requestDuration: Duration
         /// How many redirects are followed; 5 by default.
         public var redirectCount: Int
-        /// The longest body, decompressed, in bytes; 1 GiB by default.
+        /// The maximum size of a body in bytes, decompressed; 1 GiB by default.
         public var bodyByteCount: Int
 
-        /// Makes limits; what is left out keeps its default.
+        /// Creates limits.
         public init(
             silence: Duration = .seconds(30), requestDuration: Duration = .seconds(600), redirectCount: Int = 5,
             bodyByteCount: Int = 1 << 30
@@ -27,28 +34,29 @@ public final class HTTPClient: Sendable {
         }
     }
 
-    /// What the client puts up with.
+    /// The limits of each request.
     public let limits: Limits
-    /// Which failed requests of a source are made again, and when.
+    /// Which failed requests of a source are sent again, and when.
     public let retry: RetryPolicy
     let transport: any HTTPTransport
-    let pacer: RequestPacer
-    let clock: SyncClock
+    package let pacer: RequestPacer
+    package let clock: SyncClock
     /// The time of day.
-    let date: @Sendable () -> Date
+    package let date: @Sendable () -> Date
     /// A number in 0 ..< 1, which chooses waits within their bounds.
-    let random: @Sendable () -> Double
+    package let random: @Sendable () -> Double
 
-    /// Makes a client.
+    /// Creates a client.
     ///
     /// - Parameters:
-    ///   - transport: What carries requests.
-    ///   - limits: What the client puts up with.
-    ///   - retry: Which failed requests of a source are made again, and when; five attempts by default, with full jitter, as long after as the server
-    ///     says.
-    ///   - requestsPerSecond: How many requests may begin within a second; nil, the default, for any number.
-    ///   - connectionCount: How many requests may run at once; 4 by default, at least 1.
-    ///   - clock: What waits and deadlines go by.
+    ///   - transport: The transport that carries requests.
+    ///   - limits: The limits of each request.
+    ///   - retry: Which failed requests of a source are sent again, and when. By default five
+    ///     attempts with full jitter, no earlier than the server's `Retry-After`.
+    ///   - requestsPerSecond: The maximum number of requests that begin per second. Nil, the
+    ///     default, for any number.
+    ///   - connectionCount: The maximum number of requests at once, at least 1; 4 by default.
+    ///   - clock: The clock of waits and deadlines.
     ///   - date: The time of day.
     ///   - random: A number in 0 ..< 1, which chooses waits within their bounds.
     public init(
@@ -70,18 +78,18 @@ public final class HTTPClient: Sendable {
     /// Fetches a body into memory, in one attempt.
     ///
     /// - Parameters:
-    ///   - url: Its address, http or https.
-    ///   - limit: How many bytes it may have, if that is less than the client's limit.
+    ///   - url: The address, http or https.
+    ///   - limit: The maximum size in bytes, if it is less than the client's limit.
     /// - Throws: ``HTTPError``; `CancellationError` as soon as the caller's task is cancelled.
     public func data(from url: URL, limit: Int = .max) async throws -> [UInt8] {
-        let fetch = HTTPFetch(.plain(url, limit: limit), by: self)
+        let fetch = HTTPFetch(HTTPOrder(plain: url, limit: limit), by: self)
         _ = try await fetch.head()
         var bytes: [UInt8] = []
         while let piece = try await fetch.nextPiece() { bytes += piece }
         return bytes
     }
 
-    /// Fetches a body into a file, which must not exist yet, in one attempt; after an error the file may be there, half written.
+    /// Fetches a body into a new file, in one attempt. After an error the file may be incomplete.
     ///
     /// - Returns: The number of bytes.
     /// - Throws: ``HTTPError``; `CancellationError` as soon as the caller's task is cancelled.
@@ -98,7 +106,7 @@ public final class HTTPClient: Sendable {
             return try FileHandle(forWritingTo: file)
         }
         defer { try? handle.close() }
-        let fetch = HTTPFetch(.plain(url, limit: .max), by: self)
+        let fetch = HTTPFetch(HTTPOrder(plain: url, limit: .max), by: self)
         _ = try await fetch.head()
         var byteCount = 0
         while let piece = try await fetch.nextPiece() {

@@ -1,10 +1,11 @@
-/// Texts from outside, made fit for one line of a terminal.
+/// Makes texts from outside fit for one line of a terminal.
 package enum PrintableText {
-    /// Replaces what is not printable, such as line ends and escape sequences, and cuts the text at a length.
+    /// Replaces characters that are not printable, such as line ends and escapes, and cuts the
+    /// text.
     ///
     /// - Parameters:
     ///   - text: Any text, such as a key from a server.
-    ///   - limit: The most characters; a longer text is cut and ends in `…`.
+    ///   - limit: The maximum number of characters. A longer text is cut and ends in `…`.
     package static func line(_ text: String, limit: Int = 60) -> String {
         var line = ""
         for character in text.prefix(limit) {

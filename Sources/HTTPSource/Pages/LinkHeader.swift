@@ -2,7 +2,8 @@
 enum LinkHeader {
     /// The target of the first link of a relation.
     ///
-    /// - Returns: The target as it is written, which may be relative; nil where there is no such link.
+    /// - Returns: The target as it is written, which may be relative; nil where there is no such
+    ///   link.
     static func target(of relation: String, in field: String) -> String? {
         var rest = Substring(field)
         while let open = rest.firstIndex(of: "<"), let close = rest[open...].firstIndex(of: ">") {

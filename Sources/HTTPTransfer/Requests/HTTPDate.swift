@@ -1,8 +1,8 @@
 package import Foundation
 
-/// Dates and delays as header fields have them.
+/// Dates and delays in header fields.
 package enum HTTPDate {
-    /// Reads a date (RFC 9110, section 5.6.7); nil where the text is none.
+    /// Reads a date (RFC 9110, section 5.6.7); nil if the text is not one.
     package static func parse(_ text: String) -> Date? {
         let formatter = DateFormatter()
         formatter.locale = Locale(identifier: "en_US_POSIX")
@@ -18,11 +18,12 @@ package enum HTTPDate {
 
     /// Reads `Retry-After` (RFC 9110, section 10.2.3): a number of seconds, or a date.
     ///
-    /// - Parameter now: What a date is counted from; best the server's own `Date`, since clocks differ.
-    /// - Returns: At least zero, also for a date in the past; nil when the value is neither.
+    /// - Parameter now: The time from which a date is counted. The server's own `Date` is best,
+    ///   because clocks differ.
+    /// - Returns: Zero for a date in the past; nil if the value is neither a number nor a date.
     package static func retryAfter(_ value: String?, now: Date) -> Duration? {
         guard let value = value?.trimmingCharacters(in: .whitespaces), !value.isEmpty else { return nil }
-        // Numbers beyond a year are as long as a year: the caller caps either.
+        // Longer than a year counts as a year. The caller applies a limit.
         let longest = 86_400 * 365
         if value.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) {
             return .seconds(min(Int(value) ?? longest, longest))

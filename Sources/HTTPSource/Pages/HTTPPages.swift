@@ -1,5 +1,6 @@
 public import Foundation
-public import JSONMapper
+import HTTPTransfer
+import JSONMapper
 
 /// How a server hands out a list page by page.
 ///
@@ -9,16 +10,20 @@ public enum HTTPPages: Sendable {
     case single
     /// The `Link` field of each response leads to the next page by `rel="next"` (RFC 8288).
     case link
-    /// A field of each response has the address of the next page; null, empty or absent in the last one.
+    /// A field of each response has the address of the next page; null, empty or absent in the last
+    /// one.
     case linkField(keyPath: String)
-    /// A field of each response has what the next page is asked for by, as a query parameter; null, empty or absent in the last one.
+    /// A field of each response has what the next page is asked for by, as a query parameter; null,
+    /// empty or absent in the last one.
     case cursor(keyPath: String, parameter: String)
-    /// Pages are asked for by their numbers, until one is empty. `size` adds a query parameter that says how many objects a page has.
+    /// Pages are asked for by their numbers, until one is empty. `size` adds a query parameter that
+    /// says how many objects a page has.
     case page(parameter: String, first: Int = 1, size: Size? = nil)
-    /// Pages are asked for by the number of objects before them, until one is empty. Each begins where the one before has ended, however
-    /// many objects the server gave.
+    /// Pages are asked for by the number of objects before them, until one is empty. Each begins
+    /// where the one before has ended, however many objects the server gave.
     case offset(parameter: String, size: Size? = nil)
-    /// A function says where the next page is; nil after the last. It sees the values at some key paths of the page before, beside its objects.
+    /// A function says where the next page is; nil after the last. It sees the values at some key
+    /// paths of the page before, beside its objects.
     case custom(capturing: [String] = [], next: @Sendable (HTTPPageInfo) throws -> URL?)
 
     /// A query parameter that says how many objects a page is to have.
@@ -34,20 +39,6 @@ public enum HTTPPages: Sendable {
             self.count = count
         }
     }
-}
-
-/// What is known of a page once it has been read.
-public struct HTTPPageInfo: Sendable {
-    /// Its address, after redirects.
-    public var url: URL
-    /// Its place, from 0.
-    public var index: Int
-    /// How many objects it has.
-    public var elementCount: Int
-    /// The header fields of the response.
-    public var headers: HTTPHeaders
-    /// The values that were asked for, by their key paths; what was not there is absent.
-    public var captured: [String: JSONValue]
 }
 
 extension HTTPPages {
@@ -135,38 +126,5 @@ extension JSONValue {
         case .decimal(let text): text
         case .null, .bool, .array, .object: nil
         }
-    }
-}
-
-extension URL {
-    fileprivate func setting(_ size: HTTPPages.Size?) -> URL {
-        size.map { setting($0.parameter, to: String($0.count)) } ?? self
-    }
-
-    /// The same address with one parameter of the query set. What is not a letter, a digit or one of `-._~` is escaped: a plus sign means a
-    /// space to most servers.
-    func setting(_ parameter: String, to value: String) -> URL {
-        guard var parts = URLComponents(url: self, resolvingAgainstBaseURL: true) else { return self }
-        let name = Self.escaped(parameter)
-        let others = (parts.percentEncodedQuery ?? "").split(separator: "&").filter { item in
-            item != name && !item.hasPrefix("\(name)=")
-        }
-        parts.percentEncodedQuery = (others + ["\(name)=\(Self.escaped(value))"]).joined(separator: "&")
-        return parts.url ?? self
-    }
-
-    private static func escaped(_ text: String) -> String {
-        var escaped = ""
-        for byte in text.utf8 {
-            let scalar = Unicode.Scalar(byte)
-            if scalar.isASCII,
-                scalar.properties.isAlphabetic || ("0"..."9").contains(scalar) || "-._~".unicodeScalars.contains(scalar)
-            {
-                escaped.unicodeScalars.append(scalar)
-            } else {
-                escaped += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
-            }
-        }
-        return escaped
     }
 }

@@ -1,7 +1,8 @@
 import Foundation
 import JSONMapper
 
-/// A value that tells how far what has changed is known: a time, a number or a text, in the server's own words.
+/// A value that tells how far what has changed is known: a time, a number or a text, in the
+/// server's own words.
 struct SyncCursor: Sendable, Hashable {
     private enum Order: Sendable, Hashable {
         /// A date as text; milliseconds since 1970.
@@ -39,7 +40,8 @@ struct SyncCursor: Sendable, Hashable {
         self.order = order
     }
 
-    /// Whether one is certain to be later than the other; cursors of different kinds are compared as texts.
+    /// Whether one is certain to be later than the other; cursors of different kinds are compared
+    /// as texts.
     static func < (one: SyncCursor, other: SyncCursor) -> Bool {
         switch (one.order, other.order) {
         case (.time(let one), .time(let other)): one < other
@@ -58,14 +60,16 @@ struct SyncCursor: Sendable, Hashable {
         one < other ? other : one
     }
 
-    /// The cursor of an earlier time: of a date, or of seconds, milliseconds or microseconds since 1970. Other cursors stay as they are.
+    /// The cursor of an earlier time: of a date, or of seconds, milliseconds or microseconds since
+    /// 1970. Other cursors stay as they are.
     func earlier(by duration: Duration) -> SyncCursor {
         let milliseconds = Int64(duration / .milliseconds(1))
         guard milliseconds > 0, let time else { return self }
         return at(time - milliseconds)
     }
 
-    /// The cursor, but no later than a date: an object with a date far in the future must not keep others from being seen.
+    /// The cursor, but no later than a date: an object with a date far in the future must not keep
+    /// others from being seen.
     func limited(to date: Date) -> SyncCursor {
         let latest = Int64((date.timeIntervalSince1970 * 1_000).rounded(.down))
         guard let time, time > latest else { return self }
@@ -81,7 +85,8 @@ struct SyncCursor: Sendable, Hashable {
         }
     }
 
-    /// How many of a number's units a second has: numbers that mean a time after 1990 and before 2100 can be told apart.
+    /// How many of a number's units a second has: numbers that mean a time after 1990 and before
+    /// 2100 can be told apart.
     private var unit: Double? {
         guard case .number(let number) = order else { return nil }
         return [1, 1e3, 1e6, 1e9].first { (6.3e8...4.1e9).contains(number / $0) }
@@ -110,7 +115,8 @@ struct CursorReach: Sendable {
     var latest: SyncCursor?
     /// The latest on the first page.
     private(set) var latestOfFirstPage: SyncCursor?
-    /// Whether each page goes on where the one before it ended: no object comes after one with a later cursor, but on the same page.
+    /// Whether each page goes on where the one before it ended: no object comes after one with a
+    /// later cursor, but on the same page.
     private(set) var isAscending = true
 
     /// Takes the objects of the next page in.
