@@ -1,6 +1,7 @@
 import ModelInference
 import Foundation
 import HTTPSource
+import HTTPTransfer
 import JSONMapper
 import StoreSync
 

@@ -1,4 +1,4 @@
-import HTTPSource
+import HTTPTransfer
 import JSONMapper
 import StoreSync
 
@@ -22,6 +22,7 @@ struct SyncSummary {
             let counts = name == entity ? result.counts : result.countsByEntity[name, default: .init()]
             return "\(name): \(Self.text(counts))"
         }
+        lines += driftLines
         if result.toleratedCount > 0 {
             lines.append("\(result.toleratedCount) values did not fit, and were cleared or ignored")
         }
@@ -38,6 +39,19 @@ struct SyncSummary {
             lines.append("\(what), in \(remote.pageCount) pages of \(SyncCommand.megabytes(remote.byteCount)) MB")
         }
         lines.append(isPlan ? "a plan; nothing was changed" : "done, by a model that was \(origin.rawValue)")
+        return lines
+    }
+
+    /// A line for each place where the payload differs from the model or from itself.
+    private var driftLines: [String] {
+        let entries = result.drift.entries
+        guard !entries.isEmpty else { return [] }
+        var lines = ["the payload differs from the model or from itself:"]
+        lines += entries.prefix(Self.shownProblemCount).map { "  \(PrintableText.line("\($0)", limit: 200))" }
+        let surplus = entries.count - min(entries.count, Self.shownProblemCount)
+        if surplus > 0 || result.drift.omittedCount > 0 {
+            lines.append("  and \(surplus) more places, \(result.drift.omittedCount) occurrences elsewhere")
+        }
         return lines
     }
 
@@ -79,6 +93,10 @@ struct SyncSummary {
         writer.endObject()
         writer.key("tolerated")
         writer.integer(Int64(result.toleratedCount))
+        writer.key("drift")
+        writer.beginArray()
+        for entry in result.drift.entries { Self.write(entry, to: &writer) }
+        writer.endArray()
         writer.key("rejected")
         writer.integer(Int64(result.rejectedCount))
         writer.key("problems")
@@ -108,6 +126,25 @@ struct SyncSummary {
             writer.key(name)
             writer.integer(Int64(number))
         }
+    }
+
+    private static func write(_ entry: DriftReport.Entry, to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("kind")
+        writer.string(entry.kind.rawValue)
+        writer.key("entity")
+        writer.string(entry.entity)
+        writer.key("key_path")
+        writer.string(entry.keyPath)
+        writer.key("count")
+        writer.integer(Int64(entry.count))
+        writer.key("first_index")
+        writer.integer(Int64(entry.firstIndex))
+        if let found = entry.found {
+            writer.key("found")
+            writer.string(found)
+        }
+        writer.endObject()
     }
 
     private static func write(_ problem: MappingProblem, to writer: inout JSONWriter) {

@@ -108,10 +108,10 @@ import Testing
             let skills = try await world.store.store.read { reader -> [AttributeValue] in
                 let layout = try reader.model.layout(of: "Employee")
                 let relationship = try #require(layout.relationship("skills"))
-                let rows = try await reader.records(StoreQuery("Employee")).map(\.row)
+                let rows = try await reader.records(StoreQuery("Employee")).map(\.object)
                 let targets = try await reader.links(relationship, of: rows).map(\.target)
-                let records = try await reader.records(StoreQuery("Skill", rows: .only(targets)))
-                let ids = Dictionary(uniqueKeysWithValues: records.map { ($0.row, $0.record["id"]) })
+                let records = try await reader.records(StoreQuery("Skill", objects: .only(targets)))
+                let ids = Dictionary(uniqueKeysWithValues: records.map { ($0.object, $0.record["id"]) })
                 return targets.compactMap { ids[$0] }
             }
             #expect(skills == [1, 2, 3])
@@ -409,6 +409,62 @@ import Testing
             #expect(
                 try await world.values("day", of: "Thing")
                     == [.date(Timestamp(microseconds: 1_441_888_808_123_457))])
+        }
+    }
+
+    @Test(arguments: StoreKind.all)
+    func aWholeNumberThatADoubleRoundsIsReported(kind: StoreKind) async throws {
+        try await RealJSONWorld.with(kind, try Self.things()) { world in
+            let result = try await world.sync(
+                #"[{"id":1,"f":9007199254740993},{"id":2,"f":9007199254740994},{"id":3,"f":1.1}]"#, into: "Thing")
+            #expect(result.drift.entries.map(\.kind) == [.rounded])
+            #expect(result.drift.entries.first?.count == 1)
+        }
+    }
+
+    // MARK: Absent keys
+
+    @Test(arguments: StoreKind.all)
+    func absentKeysClearWhereTheyAreSaidTo(kind: StoreKind) async throws {
+        try await RealJSONWorld.with(kind, try Self.staff()) { world in
+            try await world.sync(
+                #"[{"id":1,"name":"a","company":{"id":5,"n":"x"},"skills":[{"id":1,"title":"t"}]}]"#, into: "Employee")
+            try await world.sync(#"[{"id":1}]"#, into: "Employee")
+            #expect(try await world.values("name", of: "Employee") == ["a"])
+            let clear = StoreSyncOptions(absentKeys: .clear)
+            try await world.sync(#"[{"id":1,"name":"b","company":{"id":5}}]"#, into: "Employee", options: clear)
+            #expect(try await world.values("n", of: "Company") == [.null])
+            #expect(try await world.count("Employee", where: PropertyPath("skills.@count") == 0) == 1)
+            #expect(try await world.count("Employee", where: PropertyPath("company.id") == 5) == 1)
+            try await world.sync(#"[{"id":1}]"#, into: "Employee", options: clear)
+            #expect(try await world.values("name", of: "Employee") == [.null])
+            #expect(try await world.count("Employee", where: PropertyPath("company").isNull) == 1)
+        }
+    }
+
+    // MARK: Keys
+
+    @Test(arguments: ["skill_ids", "skills_ids", "skillIds", "skillsIds", "skillIDs", "skillsIDs"])
+    func identifiersOfAListAreFoundUnderItsSingular(key: String) async throws {
+        try await RealJSONWorld.with(StoreKind.all[0], try Self.staff()) { world in
+            try await world.sync(#"[{"id":1},{"id":2}]"#, into: "Skill")
+            try await world.sync(#"[{"id":1,"\#(key)":[1,2]}]"#, into: "Employee")
+            #expect(try await world.count("Employee", where: PropertyPath("skills.@count") == 2) == 1)
+        }
+    }
+
+    @Test(arguments: ["project_id", "projectID", "projectId"])
+    func anAcronymIsFoundInEitherCase(key: String) async throws {
+        let model = try DataModel {
+            SyncEntity("Task", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncAttribute("projectID", .int64)
+            }
+        }
+        try await RealJSONWorld.with(StoreKind.all[0], model) { world in
+            let result = try await world.sync(#"[{"id":1,"\#(key)":7}]"#, into: "Task")
+            #expect(try await world.values("projectID", of: "Task") == [7])
+            #expect(result.drift.isEmpty)
         }
     }
 

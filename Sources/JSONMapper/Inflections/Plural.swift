@@ -15,11 +15,11 @@ package enum Plural {
             let isWord =
                 start == name.startIndex || name[start].isUppercase || !name[name.index(before: start)].isLetter
             guard isWord else { continue }
-            return name[..<start] + (name[start].isUppercase ? singular.prefix(1).uppercased() : singular.prefix(1))
-                + singular.dropFirst()
+            let first = name[start].isUppercase ? singular.prefix(1).uppercased() : String(singular.prefix(1))
+            return String(name[..<start]) + first + String(singular.dropFirst())
         }
         if small.hasSuffix("series") || small.hasSuffix("species") { return name }
-        if small.hasSuffix("ies"), small.count > 4 { return name.dropLast(3) + "y" }
+        if small.hasSuffix("ies"), small.count > 4 { return String(name.dropLast(3)) + "y" }
         if ["xes", "ches", "shes", "sses"].contains(where: small.hasSuffix) { return String(name.dropLast(2)) }
         if small.hasSuffix("s"), small.count > 1, !["ss", "us", "is"].contains(where: small.hasSuffix) {
             return String(name.dropLast())

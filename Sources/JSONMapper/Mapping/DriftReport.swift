@@ -10,6 +10,8 @@ public struct DriftReport: Hashable, Sendable {
         case unknownKey
         /// A value that the attribute cannot hold.
         case unfitValue
+        /// A whole number that the attribute's floating-point type rounds.
+        case rounded
         /// A relationship's value of another shape than the model's, such as text for an object.
         /// The relationship stays as it is.
         case changedShape
@@ -101,5 +103,26 @@ public struct DriftReport: Hashable, Sendable {
                 index: move(entry.firstIndex), found: entry.found)
         }
         omittedCount += other.omittedCount
+    }
+}
+
+extension DriftReport.Entry: CustomStringConvertible {
+    /// The entry as a line for people, such as `User.address.zip: 12 values did not fit (string)`.
+    public var description: String {
+        let place = keyPath.isEmpty ? entity : "\(entity).\(keyPath)"
+        let what =
+            switch kind {
+            case .unknownKey: "unknown key"
+            case .unfitValue: "value did not fit"
+            case .rounded: "number was rounded"
+            case .changedShape: "relationship has another shape"
+            case .unknownIdentifier: "identifier without an object, remembered"
+            case .unfitIdentifier: "identifier of another type"
+            case .contradiction: "object and identifier differ"
+            case .conflict: "different values for one identity"
+            case .duplicate: "identity repeated in the list"
+            }
+        let kind = found.map { ", \($0)" } ?? ""
+        return "\(place): \(what), \(count) times, first in element \(firstIndex)\(kind)"
     }
 }

@@ -45,6 +45,7 @@ extension ElementMapper {
                 let number = try cursor.scanNumber()
                 if let value = number.double {
                     group.records.setDouble(value, at: field.slot)
+                    if number.mantissa > 1 << 53, number.isInteger { noteRounding(number, value, field, entry: entry) }
                     return true
                 }
                 return tolerate(.outOfRange(field.type), contract.outOfRange, field, entry: entry, found: .number)
@@ -150,6 +151,7 @@ extension ElementMapper {
         case .double:
             guard let value = number.double else { return .outOfRange(field.type) }
             group.records.setDouble(value, at: field.slot)
+            if number.mantissa > 1 << 53, number.isInteger { noteRounding(number, value, field, entry: -1) }
         case .float:
             guard let value = number.double, Float(value).isFinite else { return .outOfRange(field.type) }
             group.records.setDouble(Double(Float(value)), at: field.slot)

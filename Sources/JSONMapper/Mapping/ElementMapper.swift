@@ -16,6 +16,10 @@ struct ElementMapper {
     let entries: UnsafePointer<KeyTrie.Entry>
     let contract: ValueContract
     let keepsRelationships: Bool
+    /// Whether properties that an object does not have are cleared.
+    let clearsAbsent: Bool
+    /// The index of a relationship that is not cleared; nil if there is none.
+    let keptRelationship: Int?
     var group: MappedBatch.Group
     var toleratedCount = 0
     /// Set when `map` returns false.
@@ -33,9 +37,11 @@ struct ElementMapper {
     private var openToleratedCount = 0
     private var isStub = false
 
-    init(_ mapping: EntityMapping, keepsRelationships: Bool) {
+    init(_ mapping: EntityMapping, _ options: RecordReader.Options) {
         self.mapping = mapping
-        self.keepsRelationships = keepsRelationships
+        keepsRelationships = options.keepsRelationships
+        clearsAbsent = options.clearsAbsent
+        keptRelationship = options.keptRelationship
         entries = mapping.trie.entries
         contract = mapping.contract
         successors = Array(repeating: -1, count: mapping.trie.entryCount + mapping.trie.levels.count)
@@ -102,6 +108,7 @@ struct ElementMapper {
     /// - Returns: Whether it fits; otherwise `stop` says why not.
     mutating func map(_ cursor: inout JSONCursor) throws(JSONFault) -> Bool {
         guard try mapObject(&cursor, level: 0) else { return false }
+        if clearsAbsent { clearAbsent() }
         return checkMandatory()
     }
 
@@ -267,6 +274,29 @@ struct ElementMapper {
         openDrift.append((.unfitValue, path?.joined(separator: ".") ?? "", found))
         toleratedCount += 1
         return true
+    }
+
+    /// Reports a whole number that a double does not hold exactly.
+    @inline(never)
+    mutating func noteRounding(_ number: JSONNumber, _ value: Double, _ field: EntityMapping.Field, entry: Int) {
+        let isExact = !number.isTruncated && UInt64(exactly: value.magnitude) == number.mantissa
+        guard !isExact else { return }
+        let path = entry < 0 ? mapping.keys.attributes[field.slot].path() : mapping.trie.paths[entry]
+        openDrift.append((.rounded, path?.joined(separator: ".") ?? "", .number))
+    }
+
+    /// Clears the properties that the object does not have.
+    private mutating func clearAbsent() {
+        for slot in mapping.clearableSlots where group.records.openKind(at: slot) == .absent {
+            group.records.setValue(mapping.layout.attributes[slot].defaultValue, at: slot)
+        }
+        guard keepsRelationships else { return }
+        let stated = Set(group.relationships.entries[openEntryCount...].map(\.relationship))
+        for keys in mapping.keys.relationships where !keys.spellings.isEmpty {
+            let index = keys.relationship.index
+            guard index != keptRelationship, !stated.contains(index) else { continue }
+            group.relationships.appendNull(row: group.records.count, relationship: index)
+        }
     }
 
     private mutating func give(

@@ -37,6 +37,9 @@ package final class EntityMapping: Sendable {
     let objectTransformer: JSONTransformers.ObjectTransformer?
     /// The slots of attributes that must have a value and have no default.
     let mandatorySlots: [Int]
+    /// The slots of attributes that are cleared if an object must have all its keys: those that are
+    /// read and are not part of the identity.
+    let clearableSlots: [Int]
     /// The field of the one attribute that is the primary key.
     let identityField: Field?
     /// Fields by the hash of their names without case and separators, for keys in no usual spelling; empty in the Groot dialect.
@@ -71,6 +74,10 @@ package final class EntityMapping: Sendable {
             !layout.attributes[$0].isOptional && layout.attributes[$0].defaultValue.isNull
         }
         let bySlot = keys.attributes.map { Self.field($0, dialect: keys.dialect) }
+        clearableSlots = keys.attributes.filter { attribute in
+            !attribute.spellings.isEmpty && !keys.identitySlots.contains(attribute.slot)
+                && bySlot[attribute.slot].converter != .none
+        }.map(\.slot)
         identityField = keys.identitySlots.count == 1 ? bySlot[keys.identitySlots[0]] : nil
         trie = KeyTrie(Self.sources(keys))
         let fields = trie.fieldOrder.map { bySlot[$0] }

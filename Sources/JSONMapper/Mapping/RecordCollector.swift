@@ -61,7 +61,7 @@ package struct RecordCollector {
         acceptsIdentifiers = options.acceptsIdentifiers ?? mapper.dialect.acceptsIdentifiers
         mapping = try mapper.mapping(of: entity)
         isPlain = mapping.objectTransformer == nil && (mapping.entityMapper == nil || !usesEntityMapper)
-        elements = [ElementMapper(mapping, keepsRelationships: options.keepsRelationships)]
+        elements = [ElementMapper(mapping, options)]
     }
 
     /// Whether a batch should be taken before more is added.
@@ -213,7 +213,7 @@ package struct RecordCollector {
     private mutating func elementMapper(_ answer: String) throws(MappingError) -> Int {
         if let known = elements.firstIndex(where: { $0.mapping.layout.name == answer }) { return known }
         let found = try mapper.mapping(of: answer, for: mapping)
-        elements.append(ElementMapper(found, keepsRelationships: options.keepsRelationships))
+        elements.append(ElementMapper(found, options))
         return elements.count - 1
     }
 }

@@ -12,6 +12,11 @@ public final class RecordReader {
         public var batchByteCount: Int
         /// Whether the JSON of relationships is kept with each batch; false by default.
         package var keepsRelationships = false
+        /// Whether properties that an object does not have are cleared; false by default.
+        package var clearsAbsent = false
+        /// The index of a relationship that is not cleared for being absent: the one that leads back
+        /// to the object that contains the elements.
+        package var keptRelationship: Int?
         /// Whether an element may be the identifier of its object alone, as a string or number; nil, the default, leaves it to the
         /// dialect: Groot's does, Sync's does not.
         public var acceptsIdentifiers: Bool?

@@ -44,6 +44,16 @@ package struct RelationshipSlices: Sendable {
         array.dropFirst().first { !ASCII.isWhitespace($0) }
     }
 
+    /// Appends null for a relationship that an object does not have.
+    mutating func appendNull(row: Int, relationship: Int) {
+        let start = bytes.count
+        bytes.append(contentsOf: "null".utf8)
+        entries.append(
+            Entry(
+                row: row, relationship: relationship, holdsIdentifiers: false, kind: .null, holdsObjects: false,
+                range: start..<bytes.count, isEmpty: true))
+    }
+
     /// Whether one value of a relationship counts rather than another of the same record.
     ///
     /// An object counts rather than an identifier under another key, and an identifier rather than

@@ -20,7 +20,7 @@ struct CombinedRows {
     ///   - parents: The objects within which scoped identities are unique, by ordinal.
     ///   - report: Receives the key path and the row of each value that differs from that of an
     ///     earlier row of the same identity.
-    init?(_ group: MappedBatch.Group, parents: [Int64]?, _ report: (_ keyPath: String, _ row: Int) -> Void) {
+    init?(_ group: MappedBatch.Group, parents: [ObjectID?]?, _ report: (_ keyPath: String, _ row: Int) -> Void) {
         let layout = group.mapping.layout
         let slots = parents == nil ? layout.identitySlots : layout.scopedIdentitySlots
         guard !slots.isEmpty, group.records.count > 1 else { return nil }
@@ -38,7 +38,7 @@ struct CombinedRows {
                     if known == nil { integers[integer] = rowsOfRecords.count }
                 } else if reader.isIdentified(row, by: slots) {
                     var identity = slots.compactMap { reader.value(row: row, slot: $0) }
-                    if let parents { identity.append(.int(parents[group.elementIndices[row]])) }
+                    if let parents { identity.append(.int(parents[group.elementIndices[row]] ?? 0)) }
                     known = others[identity]
                     if known == nil { others[identity] = rowsOfRecords.count }
                 }
@@ -81,8 +81,6 @@ struct CombinedRows {
 
     /// The result of each row, from that of the combined records.
     func expanded(_ result: MergeResult) -> MergeResult {
-        var expanded = MergeResult(capacity: recordOfRow.count)
-        for record in recordOfRow { expanded.append(result.rows[record], result.changes[record]) }
-        return expanded
+        MergeResult(recordOfRow.map { result.rows[$0] })
     }
 }

@@ -7,14 +7,14 @@ import SyncStore
 struct DeferredLinks {
     /// An object, or an index in the batch of unknown identifiers of the relationship.
     enum Target {
-        case object(Int64)
+        case object(ObjectID)
         case unknown(Int)
     }
 
     /// What a payload says about one relationship of one object.
     struct Statement {
         let relationship: RelationshipLayout
-        let source: Int64
+        let source: ObjectID
         let targets: [Target]
         /// The entity of the object.
         let entity: String
@@ -24,7 +24,7 @@ struct DeferredLinks {
 
     private struct Place: Hashable {
         let relationship: RelationshipLayout.ID
-        let source: Int64
+        let source: ObjectID
     }
 
     /// The latest statement on each relationship of each object, in the order of the payload; nil
@@ -35,7 +35,7 @@ struct DeferredLinks {
     private var indices: [Place: Int] = [:]
 
     /// Forgets what a source was to be related to.
-    mutating func forget(_ source: Int64, _ relationship: RelationshipLayout) {
+    mutating func forget(_ source: ObjectID, _ relationship: RelationshipLayout) {
         guard !indices.isEmpty,
             let index = indices.removeValue(forKey: Place(relationship: relationship.id, source: source))
         else { return }
@@ -50,7 +50,7 @@ struct DeferredLinks {
     ///   - entity: The entity of the source.
     ///   - elementIndex: The index of the payload's element.
     mutating func add(
-        _ source: Int64, _ relationship: RelationshipLayout, to targets: [Target], of batch: RecordBatch,
+        _ source: ObjectID, _ relationship: RelationshipLayout, to targets: [Target], of batch: RecordBatch,
         entity: String, elementIndex: Int
     ) {
         forget(source, relationship)

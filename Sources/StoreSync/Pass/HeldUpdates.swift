@@ -12,7 +12,7 @@ struct HeldUpdates {
         let layout: EntityLayout
         var records: RecordBatch
         /// The object of each record.
-        var objects: [Int64] = []
+        var objects: [ObjectID] = []
         /// The index in the payload's list of the element that each record is in.
         var elementIndices: [Int] = []
     }
@@ -30,9 +30,10 @@ struct HeldUpdates {
                 updates.append(Updates(layout: layout, records: RecordBatch(of: layout)))
                 return updates.count - 1
             }()
-        for (row, object) in result.rows.enumerated() where object != 0 && result.changes[row] == .unchanged {
+        for (row, merged) in result.rows.enumerated() {
+            guard let merged, merged.change == .unchanged else { continue }
             updates[index].records.append(row: row, of: records)
-            updates[index].objects.append(object)
+            updates[index].objects.append(merged.object)
             updates[index].elementIndices.append(elementIndex(row))
         }
     }
@@ -43,8 +44,8 @@ extension SyncPass {
     /// where they differ from objects that it has.
     func applyHeldUpdates() async throws {
         for updates in held.updates {
-            var rowsOfObjects: [Int64: [Int]] = [:]
-            var order: [Int64] = []
+            var rowsOfObjects: [ObjectID: [Int]] = [:]
+            var order: [ObjectID] = []
             for (row, object) in updates.objects.enumerated() {
                 if rowsOfObjects[object] == nil { order.append(object) }
                 rowsOfObjects[object, default: []].append(row)
@@ -54,7 +55,9 @@ extension SyncPass {
             for object in applied { records.append(combining: rowsOfObjects[object] ?? [], of: updates.records) }
             if !applied.isEmpty {
                 let result = try await transaction.merge(
-                    records, handles: applied, links: nil, policy: MergePolicy(inserts: false, updates: true))
+                    MergeRequest(
+                        records, matches: applied.map { .object($0) },
+                        policy: MergePolicy(inserts: false, updates: true)))
                 _ = tally.count(result, of: updates.layout)
             }
             try await compare(updates, order.filter { listed.contains($0) }, rowsOfObjects)
@@ -64,15 +67,15 @@ extension SyncPass {
 
     /// Reports nested objects that differ from objects of the list.
     private func compare(
-        _ updates: HeldUpdates.Updates, _ objects: [Int64], _ rowsOfObjects: [Int64: [Int]]
+        _ updates: HeldUpdates.Updates, _ objects: [ObjectID], _ rowsOfObjects: [ObjectID: [Int]]
     ) async throws {
         guard !objects.isEmpty else { return }
         let keys = try mapper.mapping(of: updates.layout.name).keys
-        let query = StoreQuery(updates.layout.name, rows: .only(objects))
+        let query = StoreQuery(updates.layout.name, objects: .only(objects))
         try await transaction.fetch(query, batchRowCount: 1000) { stored in
             updates.records.withReader { reader in
                 for object in stored {
-                    for row in rowsOfObjects[object.row] ?? [] {
+                    for row in rowsOfObjects[object.object] ?? [] {
                         for slot in 0..<reader.columnCount {
                             guard let value = reader.value(row: row, slot: slot), value != object.record[slot: slot]
                             else { continue }

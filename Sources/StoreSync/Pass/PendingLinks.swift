@@ -5,11 +5,11 @@ import SyncStore
 /// Identifiers that the payload named for a relationship of an object, and that no object has.
 struct PendingLink {
     let relationship: RelationshipLayout
-    let object: Int64
+    let object: ObjectID
     /// The identifiers as JSON, each with its position among all targets.
     var targets: [(position: Int, json: [UInt8])]
 
-    init(relationship: RelationshipLayout, object: Int64, targets: [(position: Int, json: [UInt8])]) {
+    init(relationship: RelationshipLayout, object: ObjectID, targets: [(position: Int, json: [UInt8])]) {
         self.relationship = relationship
         self.object = object
         self.targets = targets
@@ -72,8 +72,8 @@ struct PendingLink {
 
 extension SyncPass {
     /// Notes that the payload states a relationship of some objects.
-    func noteStated(_ objects: [Int64], _ relationship: RelationshipLayout) {
-        var stated = self.stated.removeValue(forKey: relationship.id) ?? RowSet()
+    func noteStated(_ objects: [ObjectID], _ relationship: RelationshipLayout) {
+        var stated = self.stated.removeValue(forKey: relationship.id) ?? ObjectSet()
         for object in objects { stated.insert(object) }
         self.stated[relationship.id] = stated
     }
@@ -85,23 +85,23 @@ extension SyncPass {
             !pending.isEmpty || !stated.isEmpty || tally.hasInserted
         else { return }
         let query = StoreQuery(layout.name)
-        var obsolete: [Int64] = []
+        var obsolete: [ObjectID] = []
         var waiting: [RelationshipLayout.ID: [Waiting]] = [:]
         if try await transaction.count(query) > 0 {
             let renewed = Set(pending.map { Owner(relationship: $0.relationship.id, object: $0.object) })
             try await transaction.fetch(query, batchRowCount: 1000) { records in
                 for stored in records {
                     guard let link = PendingLink(stored.record, in: model) else {
-                        obsolete.append(stored.row)
+                        obsolete.append(stored.object)
                         continue
                     }
                     let id = link.relationship.id
                     if stated[id]?.contains(link.object) == true {
                         let owner = Owner(relationship: id, object: link.object)
-                        if !renewed.contains(owner) { obsolete.append(stored.row) }
+                        if !renewed.contains(owner) { obsolete.append(stored.object) }
                     } else if tally.hasInserted(model.layouts[link.relationship.destination]) {
                         let key = stored.record["objectKey"]
-                        waiting[id, default: []].append(Waiting(row: stored.row, link: link, key: key))
+                        waiting[id, default: []].append(Waiting(row: stored.object, link: link, key: key))
                     }
                 }
             }
@@ -111,20 +111,20 @@ extension SyncPass {
             try await resolve(waiting, obsolete: &obsolete, remaining: &remembered)
         }
         if !obsolete.isEmpty {
-            _ = try await transaction.remove(StoreQuery(layout.name, rows: .only(obsolete)), reportsKeys: false)
+            _ = try await transaction.remove(StoreQuery(layout.name, objects: .only(obsolete)), reportsKeys: false)
         }
         try await remember(remembered, layout)
     }
 
     private struct Owner: Hashable {
         let relationship: RelationshipLayout.ID
-        let object: Int64
+        let object: ObjectID
     }
 
     /// A remembered link that may be resolved now.
     private struct Waiting {
         /// The number of the object that holds the link.
-        let row: Int64
+        let row: ObjectID
         let link: PendingLink
         /// The key that the source had when the link was remembered.
         let key: AttributeValue
@@ -132,7 +132,7 @@ extension SyncPass {
 
     /// Resolves links of one relationship.
     private func resolve(
-        _ waiting: [Waiting], obsolete: inout [Int64], remaining: inout [PendingLink]
+        _ waiting: [Waiting], obsolete: inout [ObjectID], remaining: inout [PendingLink]
     ) async throws {
         let relationship = waiting[0].link.relationship
         var collector = try RecordCollector(
@@ -145,19 +145,19 @@ extension SyncPass {
                 count += 1
             }
         }
-        var objects = Array(repeating: Int64(0), count: count)
+        var objects = [ObjectID?](repeating: nil, count: count)
         for group in collector.takeBatch()?.groups ?? [] {
-            let found = try await transaction.merge(group.records, handles: nil, policy: .find).rows
+            let found = try await transaction.find(group.records)
             for (row, index) in group.elementIndices.enumerated() { objects[index] = found[row] }
         }
-        guard objects.contains(where: { $0 != 0 }) else { return }
+        guard objects.contains(where: { $0 != nil }) else { return }
         let sources = waiting.map(\.link.object)
-        var keys: [Int64: AttributeValue] = [:]
-        let query = StoreQuery(model.layouts[relationship.source].name, rows: .only(sources))
+        var keys: [ObjectID: AttributeValue] = [:]
+        let query = StoreQuery(model.layouts[relationship.source].name, objects: .only(sources))
         try await transaction.fetch(query, batchRowCount: 1000) { records in
-            for stored in records { keys[stored.row] = stored.key.text.map { .string($0) } ?? .null }
+            for stored in records { keys[stored.object] = stored.key.text.map { .string($0) } ?? .null }
         }
-        var current: [Int64: [Int64]] = [:]
+        var current: [ObjectID: [ObjectID]] = [:]
         for link in try await transaction.links(relationship, of: sources) {
             current[link.source, default: []].append(link.target)
         }
@@ -172,13 +172,13 @@ extension SyncPass {
                 obsolete.append(waiting.row)
                 continue
             }
-            guard found.contains(where: { $0.1 != 0 }) else { continue }
+            guard found.contains(where: { $0.1 != nil }) else { continue }
             var targets = current[source] ?? []
-            for (target, object) in found where object != 0 && !targets.contains(object) {
+            for case (let target, let object?) in found where !targets.contains(object) {
                 targets.insert(object, at: min(target.position, targets.count))
             }
             batch.append(source, to: targets)
-            let rest = found.filter { $0.1 == 0 }.map(\.0)
+            let rest = found.filter { $0.1 == nil }.map(\.0)
             if rest.isEmpty {
                 obsolete.append(waiting.row)
             } else {
@@ -192,9 +192,9 @@ extension SyncPass {
         guard !pending.isEmpty else { return }
         var keys: [Owner: RecordKey] = [:]
         for (id, links) in Dictionary(grouping: pending, by: \.relationship.id) {
-            let query = StoreQuery(model.layouts[id.source].name, rows: .only(links.map(\.object)))
+            let query = StoreQuery(model.layouts[id.source].name, objects: .only(links.map(\.object)))
             try await transaction.fetch(query, batchRowCount: 1000) { records in
-                for stored in records { keys[Owner(relationship: id, object: stored.row)] = stored.key }
+                for stored in records { keys[Owner(relationship: id, object: stored.object)] = stored.key }
             }
         }
         var batch = RecordBatch(of: layout)
@@ -206,7 +206,7 @@ extension SyncPass {
             batch.endRecord()
         }
         guard !batch.isEmpty else { return }
-        _ = try await transaction.merge(batch, handles: nil, links: nil, policy: MergePolicy())
+        _ = try await transaction.merge(MergeRequest(batch))
     }
 }
 

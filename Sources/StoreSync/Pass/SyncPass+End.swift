@@ -4,8 +4,8 @@ import SyncModel
 import SyncStore
 
 extension SyncPass {
-    /// Ends the pass after the last object: relates what was named before it came, and deletes what
-    /// lost its place.
+    /// Ends the pass: links objects that were named before they came, and deletes objects that lost
+    /// their place.
     func finish() async throws {
         try await applyHeldUpdates()
         try await settlePendingLinks(remembering: try await linkDeferred())
@@ -23,7 +23,7 @@ extension SyncPass {
                 continue
             }
             guard !lost.isEmpty else { continue }
-            try await remove(StoreQuery(destination.name, rows: .only(lost)))
+            try await remove(StoreQuery(destination.name, objects: .only(lost)))
         }
     }
 
@@ -31,9 +31,9 @@ extension SyncPass {
     ///
     /// - Returns: The links to objects that did not come.
     private func linkDeferred() async throws -> [PendingLink] {
-        var found: [RelationshipLayout.ID: [Int64]] = [:]
+        var found: [RelationshipLayout.ID: [ObjectID?]] = [:]
         for (id, unknown) in deferred.unknown {
-            found[id] = try await transaction.merge(unknown, handles: nil, policy: .find).rows
+            found[id] = try await transaction.find(unknown)
         }
         var pending: [PendingLink] = []
         var batch: LinkBatch?
@@ -41,15 +41,18 @@ extension SyncPass {
             let relationship = statement.relationship
             let objects = found[relationship.id] ?? []
             var isNew = false
-            var targets: [Int64] = []
+            var targets: [ObjectID] = []
             var unknown: [(position: Int, row: Int)] = []
             for (position, target) in statement.targets.enumerated() {
                 switch target {
                 case .object(let object): targets.append(object)
-                case .unknown(let row) where objects[row] != 0:
+                case .unknown(let row):
+                    guard let object = objects[row] else {
+                        unknown.append((position, row))
+                        continue
+                    }
                     isNew = true
-                    targets.append(objects[row])
-                case .unknown(let row): unknown.append((position, row))
+                    targets.append(object)
                 }
             }
             if !unknown.isEmpty, let identifiers = deferred.unknown[relationship.id] {
@@ -83,13 +86,14 @@ extension SyncPass {
         tally.countChanged(changed, of: model.layouts[batch.relationship.source])
     }
 
-    /// Deletes objects that are absent from the payload; withholds that where an object was left
-    /// out that may be one of them.
+    /// Deletes objects that are absent from the payload.
+    ///
+    /// The deletion is withheld if an object was left out that may be one of them.
     ///
     /// - Parameters:
     ///   - absent: The objects.
-    ///   - isCertain: Whether they are known to be gone, whatever was left out.
-    ///   - limit: How many may be deleted, of as many as there were before.
+    ///   - isCertain: Whether the source named the objects as gone.
+    ///   - limit: The removal limit and the number of objects it applies to.
     func sweep(
         _ absent: StoreQuery, isCertain: Bool = false, limit: (limit: RemovalLimit, localCount: Int)?
     ) async throws {
@@ -114,9 +118,9 @@ extension SyncPass {
     }
 
     /// The keys of some objects.
-    func keys(of rows: RowSet, _ layout: EntityLayout) async throws -> [RecordKey] {
+    func keys(of rows: ObjectSet, _ layout: EntityLayout) async throws -> [RecordKey] {
         var keys: [RecordKey] = []
-        let query = StoreQuery(layout.name, rows: .only(rows.rows))
+        let query = StoreQuery(layout.name, objects: .only(rows.objects))
         try await transaction.fetch(query, batchRowCount: 1000) { keys += $0.map(\.key) }
         return keys
     }

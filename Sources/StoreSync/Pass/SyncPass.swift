@@ -5,30 +5,31 @@ import SyncStore
 /// A pass inside its transaction: merges mapped batches, and remembers the steps that wait for the
 /// last one.
 ///
-/// The objects of a batch are merged first, then those nested in them, relationship by
-/// relationship, then they are linked: as many calls of the store as there are batches, entities
-/// and relationships, however many objects and parents there are.
+/// The objects of a batch are merged first, then the nested objects by relationship, then all are
+/// linked. The number of store calls depends on the number of batches, entities and relationships,
+/// not on the number of objects.
 final class SyncPass {
     let transaction: any StoreTransaction
     let mapper: RecordMapper
     let rules: SyncRules
     var tally: SyncTally
-    /// Links to objects that were not there when they were named.
+    /// Links to objects that the store did not have when they were named.
     var deferred = DeferredLinks()
-    /// Objects that lost their place in a relationship, by that relationship, which deletes such.
+    /// Objects that lost their place in a relationship that deletes such objects.
     var detached: [RelationshipLayout: [Int64]] = [:]
-    /// How often each relationship was spoken of, from either end: what was inserted since its last
-    /// time is related to nothing by it.
+    /// How often each relationship was processed, from either end. An object inserted since the
+    /// last time has no links of the relationship.
     var relatings: [RelationshipLayout: Int] = [:]
+
     /// The objects whose relationships the payload states, by relationship.
-    var stated: [RelationshipLayout.ID: RowSet] = [:]
-    /// What nested objects say of objects that the payload's list may have as well.
+    var stated: [RelationshipLayout.ID: ObjectSet] = [:]
+    /// Updates by nested objects to objects that the payload's list may contain as well.
     var held = HeldUpdates()
     /// The index of the root entity of the payload's list; nil if there is no list.
     let listRoot: Int?
     /// The objects of the payload's list.
-    var listed = RowSet()
-    /// Whether an object that the list has twice is reported; false if pages may be read again.
+    var listed = ObjectSet()
+    /// Whether an object that the list contains twice is reported; false if pages may be read again.
     var reportsDuplicates = true
 
     /// Creates a pass.
@@ -48,39 +49,39 @@ final class SyncPass {
         mapper.model
     }
 
-    /// Where objects come from, as far as it matters for what becomes of them.
+    /// The origin of objects, as far as it decides how they are merged.
     struct Origin {
         var policy: MergePolicy
-        /// Whether they are nested in others.
+        /// Whether the objects are nested in others.
         var isNested = false
-        /// Whether they are nested in an array.
+        /// Whether the objects are nested in an array.
         var isToMany = false
         /// The objects within which they are identified, by ordinal; nil if their identity is not
         /// scoped by the relationship that they are nested in.
-        var parents: [Int64]?
-        /// The places of the payload's elements, by ordinal; nil where the ordinals are those.
+        var parents: [ObjectID?]?
+        /// The indices of the payload's elements by ordinal; nil if the ordinals are the indices.
         var elementIndices: [Int]?
-        /// The objects that those without an identity are, by ordinal.
+        /// The stored objects that elements without an identity stand for, by ordinal.
         var reused: [Int: Int64] = [:]
-        /// The one object that it is all about, whatever its key.
+        /// The one object that all of them stand for, whatever their key.
         var known: Int64?
-        /// What leads from new objects to those that they are nested in, which are given by
-        /// ordinal; nil where that is said later.
-        var owners: (relationship: RelationshipLayout, rows: [Int64])?
+        /// The relationship from new objects to the objects that contain them, by ordinal; nil if
+        /// they are linked later.
+        var owners: (relationship: RelationshipLayout, objects: [ObjectID?])?
 
         func elementIndex(_ ordinal: Int) -> Int {
             elementIndices?[ordinal] ?? ordinal
         }
     }
 
-    /// Gets the object of an ordinal, and what became of it.
+    /// Receives the ordinal, the object and its change.
     typealias Collector = (Int, Int64, MergeResult.Change) -> Void
 
     // MARK: Objects
 
-    /// Merges objects, and all that is nested in them.
+    /// Merges objects and their nested objects.
     ///
-    /// - Parameter collect: Gets the object of each ordinal that has one, and what became of it.
+    /// - Parameter collect: Receives each object that was merged.
     func merge(_ objects: MappedObjects, _ origin: Origin, _ collect: Collector? = nil) async throws {
         let batch = objects.batch
         tally.toleratedCount += batch.toleratedCount
@@ -100,26 +101,27 @@ final class SyncPass {
         }
     }
 
-    /// The objects of a batch, with what is nested in them.
+    /// Maps the nested objects of a batch.
     func mappedObjects(of batch: MappedBatch) throws -> MappedObjects {
-        try MappedObjects(batch, mapper: mapper, keepsJSON: rules.isHookedWhereNested)
+        try MappedObjects(
+            batch, mapper: mapper, keepsJSON: rules.isHookedWhereNested, clearsAbsent: rules.clearsAbsent)
     }
 
-    /// Maps objects anew whose sub-entity only the store knows.
+    /// Maps objects again whose sub-entity only the store knows.
     ///
-    /// - Parameter skipped: Gets their rows in the group.
+    /// - Parameter skipped: Receives their rows in the group.
     private func remapped(_ group: MappedBatch.Group, _ skipped: inout Set<Int>) async throws -> [MappedBatch] {
-        let found = try await transaction.merge(group.records, handles: nil, policy: .find).rows
-        let known = group.undetermined.keys.filter { found[$0] != 0 }.sorted()
+        let found = try await transaction.find(group.records)
+        let known = group.undetermined.keys.filter { found[$0] != nil }.sorted()
         guard !known.isEmpty else { return [] }
         var entities: [Int64: Int] = [:]
-        let query = StoreQuery(group.mapping.layout.name, rows: .only(known.map { found[$0] }))
+        let query = StoreQuery(group.mapping.layout.name, objects: .only(known.compactMap { found[$0] }))
         try await transaction.fetch(query, batchRowCount: 1000) { records in
-            for stored in records { entities[stored.row] = stored.record.layout.index }
+            for stored in records { entities[stored.object] = stored.record.layout.index }
         }
         var collectors: [Int: RecordCollector] = [:]
         for row in known {
-            guard let json = group.undetermined[row], let entity = entities[found[row]],
+            guard let json = group.undetermined[row], let object = found[row], let entity = entities[object],
                 entity != group.mapping.layout.index
             else { continue }
             var collector =
@@ -141,17 +143,18 @@ final class SyncPass {
         let combined = skipped.isEmpty && !rules.isImport ? combine(group, origin) : nil
         let records = combined?.records ?? group.records
         let ordinals = combined?.ordinals ?? group.elementIndices
-        let handles = self.handles(of: records, ordinals, group.mapping, origin, skipping: skipped)
+        let matches = self.matches(of: records, ordinals, group.mapping, origin, skipping: skipped)
         let links = origin.owners.map { owners in
-            InitialLinks(owners.relationship, targets: ordinals.map { owners.rows[$0] })
+            InitialLinks(owners.relationship, targets: ordinals.map { owners.objects[$0] })
         }
         let relatingsBefore = relatings
         var policy = origin.policy
         let isHeld = origin.isNested && policy.updates && layout.root == listRoot
         if isHeld { policy.updates = false }
-        var result = try await transaction.merge(records, handles: handles, links: links, policy: policy)
-        for index in tally.count(result, of: layout) {
-            tally.drift.add(.conflict, entity: layout.name, keyPath: "", index: origin.elementIndex(ordinals[index]))
+        let request = MergeRequest(records, matches: matches, policy: policy)
+        var result = try await transaction.merge(request, linking: links)
+        for row in tally.count(result, of: layout) {
+            tally.drift.add(.conflict, entity: layout.name, keyPath: "", index: origin.elementIndex(ordinals[row]))
         }
         if isHeld {
             held.add(records, result, layout) { origin.elementIndex(ordinals[$0]) }
@@ -161,8 +164,8 @@ final class SyncPass {
         if let combined { result = combined.expanded(result) }
         if rules.demandsMandatory { try demandMandatory(group, result, origin) }
         if let collect {
-            for (index, ordinal) in group.elementIndices.enumerated() where result.rows[index] != 0 {
-                collect(ordinal, result.rows[index], result.changes[index])
+            for (ordinal, merged) in zip(group.elementIndices, result.rows) {
+                if let merged { collect(ordinal, merged.object, merged.change) }
             }
         }
         if !group.relationships.entries.isEmpty, rules.relates {
@@ -171,60 +174,60 @@ final class SyncPass {
     }
 
     private func noteListed(_ result: MergeResult, _ layout: EntityLayout, _ elementIndex: (Int) -> Int) {
-        for (index, object) in result.rows.enumerated() where object != 0 {
-            guard !listed.insert(object), reportsDuplicates else { continue }
-            tally.drift.add(.duplicate, entity: layout.name, keyPath: "", index: elementIndex(index))
+        for (row, merged) in result.rows.enumerated() {
+            guard let merged, !listed.insert(merged.object), reportsDuplicates else { continue }
+            tally.drift.add(.duplicate, entity: layout.name, keyPath: "", index: elementIndex(row))
         }
     }
 
-    /// Combines the rows of a group that are one object; nil if there are none such.
+    /// Combines the rows of a group that are one object; nil if there are none.
     private func combine(_ group: MappedBatch.Group, _ origin: Origin) -> CombinedRows? {
+        let name = group.mapping.layout.name
         let combined = CombinedRows(group, parents: origin.parents) { [self] keyPath, row in
             tally.drift.add(
-                .conflict, entity: group.mapping.layout.name, keyPath: keyPath,
-                index: origin.elementIndex(group.elementIndices[row]))
+                .conflict, entity: name, keyPath: keyPath, index: origin.elementIndex(group.elementIndices[row]))
         }
         guard let combined, !origin.isNested, reportsDuplicates else { return combined }
         for row in combined.repeatedRows {
             tally.drift.add(
-                .duplicate, entity: group.mapping.layout.name, keyPath: "",
-                index: origin.elementIndex(group.elementIndices[row]))
+                .duplicate, entity: name, keyPath: "", index: origin.elementIndex(group.elementIndices[row]))
         }
         return combined
     }
 
-    /// The objects of rows that are not to be found by identity; nil where there are none such.
-    private func handles(
+    /// The objects that rows stand for regardless of their identity; nil if all rows are found by
+    /// identity.
+    private func matches(
         of records: RecordBatch, _ ordinals: [Int], _ mapping: EntityMapping, _ origin: Origin,
         skipping skipped: Set<Int>
-    ) -> [Int64]? {
+    ) -> [MergeRequest.Match]? {
         let layout = mapping.layout
         let keySlots = layout.identitySlots + layout.scopedIdentitySlots
-        // A child in an array that lacks the key of its entity cannot be told from its siblings.
+        // A child in an array cannot be told from its siblings without the key of its entity.
         let demandsKey = !rules.isImport && (!origin.isNested || origin.isToMany)
-        var handles: [Int64]?
+        var matches: [MergeRequest.Match]?
         records.withReader { reader in
             for row in 0..<reader.count {
-                var handle: Int64 = 0
+                var match = MergeRequest.Match.identity
                 if skipped.contains(row) {
-                    handle = -1
+                    match = .skipped
                 } else if let known = origin.known {
-                    handle = known
+                    match = .object(known)
                 } else if !rules.isImport, !reader.isIdentified(row, by: layout.identitySlots) {
                     let ordinal = ordinals[row]
                     if demandsKey, let slot = keySlots.first(where: { !reader.isIdentified(row, by: [$0]) }) {
-                        handle = -1
+                        match = .skipped
                         tally.reject(missing(slot, mapping, origin.elementIndex(ordinal)), hasKey: false)
                     } else if let reused = origin.reused[ordinal] {
-                        handle = reused
+                        match = .object(reused)
                     }
                 }
-                guard handle != 0 else { continue }
-                handles = handles ?? Array(repeating: 0, count: reader.count)
-                handles?[row] = handle
+                guard match != .identity else { continue }
+                matches = matches ?? Array(repeating: .identity, count: reader.count)
+                matches?[row] = match
             }
         }
-        return handles
+        return matches
     }
 
     private func missing(_ slot: Int, _ mapping: EntityMapping, _ index: Int) -> MappingProblem {
@@ -234,7 +237,7 @@ final class SyncPass {
             reason: .missingMandatory)
     }
 
-    /// Fails where a new object lacks what it must have, or an object is robbed of it.
+    /// Throws if a new object lacks a mandatory attribute, or if one is cleared.
     private func demandMandatory(
         _ group: MappedBatch.Group, _ result: MergeResult, _ origin: Origin
     ) throws(MappingError) {
@@ -243,10 +246,11 @@ final class SyncPass {
         guard !slots.isEmpty else { return }
         let stubs = Set(group.stubRows)
         try group.records.withReader { reader throws(MappingError) in
-            for row in 0..<reader.count where result.changes[row] != .none && !stubs.contains(row) {
+            for row in 0..<reader.count where !stubs.contains(row) {
+                guard let change = result.rows[row]?.change else { continue }
                 for slot in slots {
                     let kind = reader.kind(row: row, slot: slot)
-                    guard kind == .null || (kind == .absent && result.changes[row] == .inserted) else { continue }
+                    guard kind == .null || (kind == .absent && change == .inserted) else { continue }
                     throw .unfit(
                         missing(slot, group.mapping, origin.elementIndex(group.elementIndices[row])))
                 }
@@ -256,7 +260,8 @@ final class SyncPass {
 }
 
 extension RecordBatch.Reader {
-    /// Whether a row has a value in each of some slots, and there is one.
+    /// Whether a row has a value other than null in each of some slots, of which there is at least
+    /// one.
     func isIdentified(_ row: Int, by slots: [Int]) -> Bool {
         for slot in slots {
             let kind = kind(row: row, slot: slot)

@@ -1,19 +1,19 @@
 import JSONMapper
 import SyncModel
 
-/// Objects of a payload, mapped with all that is nested in them: nothing is left to be mapped while
-/// they are merged.
+/// Mapped objects of a payload with their nested objects, ready to be merged.
 struct MappedObjects: Sendable {
     let batch: MappedBatch
-    /// What is nested in them, by group of the batch and by relationship of its entity; nil where
-    /// there is nothing.
+    /// The nested elements, by group of the batch and by relationship of its entity; nil if there
+    /// are none.
     let nested: [[NestedElements?]]
 
-    /// Maps what is nested in the objects of a batch.
+    /// Maps the nested objects of a batch.
     ///
-    /// - Parameter keepsJSON: Whether the JSON of nested objects is kept beside what was made of
-    ///   it.
-    init(_ batch: MappedBatch, mapper: RecordMapper, keepsJSON: Bool) throws {
+    /// - Parameters:
+    ///   - keepsJSON: Whether the JSON of nested objects is kept.
+    ///   - clearsAbsent: Whether properties that an object does not have are cleared.
+    init(_ batch: MappedBatch, mapper: RecordMapper, keepsJSON: Bool, clearsAbsent: Bool) throws {
         self.batch = batch
         nested = try batch.groups.map { group in
             guard !group.relationships.entries.isEmpty else { return [] }
@@ -23,7 +23,7 @@ struct MappedObjects: Sendable {
                 guard !entries[index].isEmpty else { return nil }
                 return try NestedElements(
                     relationships[index], of: group, entries[index], outdone: outdone[index] ?? [], mapper: mapper,
-                    keepsJSON: keepsJSON)
+                    keepsJSON: keepsJSON, clearsAbsent: clearsAbsent)
             }
         }
     }

@@ -39,6 +39,7 @@ struct NestedElements: Sendable {
     private let entity: String
     private let keyPath: String
     private let keepsJSON: Bool
+    private let clearsAbsent: Bool
     private let demandsArrays: Bool
 
     /// Maps values.
@@ -48,27 +49,32 @@ struct NestedElements: Sendable {
     ///   - entries: The values of the relationship, one per row.
     ///   - outdone: Values of the same relationship that do not count, because another one does.
     ///   - keepsJSON: Whether the JSON of objects is kept.
+    ///   - clearsAbsent: Whether properties that an object does not have are cleared.
     init(
         _ relationship: RelationshipLayout, of group: MappedBatch.Group, _ entries: [RelationshipSlices.Entry],
-        outdone: [RelationshipSlices.Entry] = [], mapper: RecordMapper, keepsJSON: Bool
+        outdone: [RelationshipSlices.Entry] = [], mapper: RecordMapper, keepsJSON: Bool,
+        clearsAbsent: Bool
     ) throws {
         self.relationship = relationship
         self.keepsJSON = keepsJSON
+        self.clearsAbsent = clearsAbsent
         entity = group.mapping.layout.name
         keyPath =
             group.mapping.keys.relationships[relationship.index].path()?.joined(separator: ".") ?? relationship.name
         demandsArrays = mapper.dialect.demandsArrays
         entryCount = entries.count
-        var reading = try Reading(relationship, mapper: mapper)
+        var reading = try Reading(relationship, mapper: mapper, clearsAbsent: clearsAbsent)
         for entry in entries {
             let index = group.elementIndices[entry.row]
             try group.relationships.read(entry) { cursor in
                 try add(&cursor, of: entry, index: index, into: &reading)
             }
         }
-        objects = try reading.objects.takeBatch().map { try MappedObjects($0, mapper: mapper, keepsJSON: keepsJSON) }
+        objects = try reading.objects.takeBatch().map {
+            try MappedObjects($0, mapper: mapper, keepsJSON: keepsJSON, clearsAbsent: clearsAbsent)
+        }
         identifiers = try reading.identifiers.takeBatch().map {
-            try MappedObjects($0, mapper: mapper, keepsJSON: keepsJSON)
+            try MappedObjects($0, mapper: mapper, keepsJSON: keepsJSON, clearsAbsent: clearsAbsent)
         }
         if !outdone.isEmpty { try compare(outdone, of: group, mapper: mapper) }
     }
@@ -79,11 +85,13 @@ struct NestedElements: Sendable {
         var identifiers: RecordCollector
         let takesIdentifiers: Bool
 
-        init(_ relationship: RelationshipLayout, mapper: RecordMapper) throws {
+        init(_ relationship: RelationshipLayout, mapper: RecordMapper, clearsAbsent: Bool) throws {
             let destination = mapper.model.layouts[relationship.destination]
             takesIdentifiers = destination.identitySlots.count == 1
-            objects = try RecordCollector(
-                mapper, entity: destination.name, options: RecordReader.Options(keepsRelationships: true))
+            var options = RecordReader.Options(keepsRelationships: true)
+            options.clearsAbsent = clearsAbsent
+            options.keptRelationship = relationship.inverse
+            objects = try RecordCollector(mapper, entity: destination.name, options: options)
             identifiers = try RecordCollector(
                 mapper, entity: destination.name, options: RecordReader.Options(acceptsIdentifiers: true))
         }
@@ -161,7 +169,7 @@ struct NestedElements: Sendable {
     private mutating func compare(
         _ outdone: [RelationshipSlices.Entry], of group: MappedBatch.Group, mapper: RecordMapper
     ) throws {
-        var other = try Reading(relationship, mapper: mapper)
+        var other = try Reading(relationship, mapper: mapper, clearsAbsent: clearsAbsent)
         guard other.takesIdentifiers else { return }
         var copy = self
         copy.objects = nil
@@ -207,11 +215,13 @@ struct NestedElements: Sendable {
     /// - Parameter replacements: The JSON of some ordinals.
     mutating func replace(_ replacements: [Int: [UInt8]], mapper: RecordMapper) throws {
         for (ordinal, bytes) in replacements { json[ordinal] = bytes }
-        var reading = try Reading(relationship, mapper: mapper)
+        var reading = try Reading(relationship, mapper: mapper, clearsAbsent: clearsAbsent)
         for ordinal in json.indices where !json[ordinal].isEmpty {
             try reading.objects.add(json[ordinal], index: ordinal)
         }
-        objects = try reading.objects.takeBatch().map { try MappedObjects($0, mapper: mapper, keepsJSON: keepsJSON) }
+        objects = try reading.objects.takeBatch().map {
+            try MappedObjects($0, mapper: mapper, keepsJSON: keepsJSON, clearsAbsent: clearsAbsent)
+        }
     }
 }
 
