@@ -81,7 +81,7 @@ struct SyncCursor: Sendable, Hashable {
     private var time: Int64? {
         switch order {
         case .time(let time): time
-        case .number(let number): unit.map { Int64(number * 1_000_000 / $0) }
+        case .number(let number): unit.map { Int64($0 > 1e6 ? number / ($0 / 1e6) : number * (1e6 / $0)) }
         case .text: nil
         }
     }

@@ -2,7 +2,7 @@
 package enum Plural {
     private static let irregular = [
         "people": "person", "children": "child", "men": "man", "women": "woman", "mice": "mouse", "geese": "goose",
-        "feet": "foot", "teeth": "tooth", "data": "datum", "criteria": "criterion", "indices": "index",
+        "feet": "foot", "teeth": "tooth", "criteria": "criterion", "indices": "index",
         "statuses": "status", "addresses": "address", "movies": "movie", "cookies": "cookie",
     ]
 

@@ -35,13 +35,21 @@ public struct ValueContract: Hashable, Sendable {
     public var unreadableDate: Action
 
     /// Creates a contract; each action has the default that its property names.
+    ///
+    /// - Parameters:
+    ///   - unknownKey: The action for a key that nothing claims.
+    ///   - wrongType: The action for a value of another kind; nil, the default, means `.null`.
+    ///   - outOfRange: The action for a number that does not fit; nil, the default, means the same as
+    ///     `wrongType`, or `.ignore` if that is nil as well.
+    ///   - missingMandatory: The action for a mandatory attribute without a value.
+    ///   - unreadableDate: The action for what is not a date.
     public init(
-        unknownKey: Action = .ignore, wrongType: Action = .null, outOfRange: Action = .ignore,
+        unknownKey: Action = .ignore, wrongType: Action? = nil, outOfRange: Action? = nil,
         missingMandatory: Action = .ignore, unreadableDate: Action = .null
     ) {
         self.unknownKey = unknownKey
-        self.wrongType = wrongType
-        self.outOfRange = outOfRange
+        self.wrongType = wrongType ?? .null
+        self.outOfRange = outOfRange ?? wrongType ?? .ignore
         self.missingMandatory = missingMandatory
         self.unreadableDate = unreadableDate
     }

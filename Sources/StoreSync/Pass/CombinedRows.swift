@@ -81,6 +81,9 @@ struct CombinedRows {
 
     /// The result of each row, from that of the combined records.
     func expanded(_ result: MergeResult) -> MergeResult {
-        MergeResult(recordOfRow.map { result.rows[$0] })
+        var rows = recordOfRow.map { result.rows[$0] }
+        // Only the first row of a new object inserted it.
+        for row in repeatedRows where rows[row]?.change == .inserted { rows[row]?.change = .unchanged }
+        return MergeResult(rows)
     }
 }
