@@ -25,8 +25,6 @@ let package = Package(
         .library(name: "HTTPSource", targets: ["HTTPSource"]),
         .library(name: "SyncStoreSQLite", targets: ["SyncStoreSQLite", "SyncStoreSQL"]),
         .library(name: "SyncStorePostgres", targets: ["SyncStorePostgres", "SyncStoreSQL"]),
-        // For the packages in Tests/Benchmarks, and for no one else.
-        .library(name: "_BenchmarkSupport", targets: ["OneWayBenchmarkSupport"]),
     ],
     traits: [
         .trait(name: "Postgres", description: "Everything that needs PostgreSQL's client library, libpq.")
@@ -50,8 +48,7 @@ let package = Package(
         .target(name: "SyncStore", dependencies: ["SyncBase", "SyncModel"], swiftSettings: settings),
         .target(
             name: "SyncStoreTesting",
-            dependencies: ["SyncBase", "SyncModel", "CoreDataModel", "JSONMapper", "SyncStore", "StoreSync"],
-            swiftSettings: settings),
+            dependencies: ["SyncBase", "SyncModel", "SyncStore"], swiftSettings: settings),
         .target(
             name: "StoreSync",
             dependencies: ["SyncBase", "OneWaySynchronizer", "SyncModel", "JSONMapper", "SyncStore"],
@@ -78,6 +75,9 @@ let package = Package(
         .target(
             name: "OneWayTestSupport", dependencies: ["SyncBase", "OneWaySynchronizer"], path: "Tests/TestSupport",
             swiftSettings: settings),
+        .target(
+            name: "OneWayStoreTestSupport", dependencies: ["SyncBase", "SyncModel", "SyncStore"],
+            path: "Tests/StoreTestSupport", swiftSettings: settings),
         .testTarget(
             name: "OneWaySynchronizerTests", dependencies: ["SyncBase", "OneWaySynchronizer", "OneWayTestSupport"],
             swiftSettings: settings),
@@ -109,7 +109,7 @@ let package = Package(
             name: "StoreSyncTests",
             dependencies: [
                 "SyncBase", "StoreSync", "SyncStore", "SyncModel", "JSONMapper", "OneWaySynchronizer",
-                "OneWayTestSupport",
+                "OneWayStoreTestSupport", "OneWayTestSupport",
             ], swiftSettings: settings),
         .testTarget(
             name: "HTTPSourceTests",
@@ -126,8 +126,9 @@ let package = Package(
             dependencies: [
                 "SyncBase", "OneWaySynchronizer", "SyncModel", "CoreDataModel", "JSONMapper", "SyncStore",
                 "SyncStoreTesting",
-                "StoreSync", "SyncStoreSQLite", "SyncStorePostgres", "OneWayPostgresTestSupport", "OneWayTestSupport",
-            ], swiftSettings: settings),
+                "StoreSync", "SyncStoreSQLite", "SyncStorePostgres", "OneWayPostgresTestSupport",
+                "OneWayStoreTestSupport", "OneWayTestSupport",
+            ], resources: [.copy("Fixtures")], swiftSettings: settings),
         .testTarget(
             name: "SyncStoreSQLTests", dependencies: ["SyncBase", "SyncStoreSQL", "SyncStore", "SyncModel"],
             swiftSettings: settings),
@@ -163,7 +164,7 @@ let package = Package(
             name: "Simulation",
             dependencies: [
                 "SyncBase", "HTTPSource", "StoreSync", "SyncStoreSQLite", "SyncStore", "SyncModel", "JSONMapper",
-                "OneWaySynchronizer", "OneWayTestSupport",
+                "OneWaySynchronizer", "OneWayStoreTestSupport", "OneWayTestSupport",
             ], path: "Tests/Simulation", swiftSettings: settings),
 
         // Fuzz targets, each built alone with --sanitize=fuzzer
@@ -179,7 +180,7 @@ let package = Package(
 
         // Benchmarks
         .target(
-            name: "OneWayBenchmarkSupport", dependencies: ["SyncBase", "SyncModel", "OneWayTestSupport"],
+            name: "OneWayBenchmarkSupport", dependencies: ["SyncModel"],
             path: "Tests/Benchmarks/BenchmarkSupport",
             swiftSettings: settings),
         .executableTarget(
