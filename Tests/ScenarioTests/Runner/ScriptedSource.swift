@@ -55,10 +55,10 @@ struct ScriptedSource: RemoteSource {
 
     func begin(after bookmark: SyncBookmark?, keyPath: String) async throws -> RemoteAnswer {
         if let bookmark, let finalCursor, bookmark.cursor == finalCursor { return .unchanged(bookmark) }
-        return .changed(Run(source: self))
+        return .changed(Pass(source: self))
     }
 
-    private struct Run: RemoteRun {
+    private struct Pass: RemotePass {
         let source: ScriptedSource
         private let place = Locked((pass: 0, page: 0, isBroken: false))
 

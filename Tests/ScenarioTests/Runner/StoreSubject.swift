@@ -92,7 +92,7 @@ struct StoreSubject {
     }
 
     func insertOrUpdate(_ entity: String, json bytes: [UInt8]) async throws -> StoreSyncResult {
-        try await json.insertOrUpdate(.bytes(bytes), in: entity)
+        try await json.insertOrUpdate(.bytes(bytes), into: entity)
     }
 
     func update(_ entity: String, id: AttributeValue, json bytes: [UInt8]) async throws -> StoreSyncResult? {
