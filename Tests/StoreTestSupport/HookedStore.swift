@@ -20,7 +20,10 @@ package struct HookedStore<Hook: StoreHook>: Store {
         try hook.willMake(.transaction)
         return try await hook.leaving {
             try await base.transaction { transaction in
-                try await hook.returning { try await body(HookedTransaction(transaction, hook)) }
+                let hooked = HookedTransaction(transaction, hook)
+                return try await hook.returning {
+                    try await body(hook.linksInitially ? hooked : PlainTransaction(base: hooked))
+                }
             }
         }
     }
@@ -65,14 +68,14 @@ package struct HookedReader<Hook: StoreHook>: StoreReader {
         return try await hook.leaving { try await base.count(query) }
     }
 
-    package func links(_ relationship: RelationshipLayout, of sources: [Int64]) async throws -> [StoreLink] {
+    package func links(_ relationship: RelationshipLayout, of sources: [ObjectID]) async throws -> [StoreLink] {
         try hook.willMake(.links)
         return try await hook.leaving { try await base.links(relationship, of: sources) }
     }
 }
 
 /// A transaction whose calls go through a hook.
-package struct HookedTransaction<Hook: StoreHook>: StoreTransaction {
+package struct HookedTransaction<Hook: StoreHook>: InitialLinkingTransaction {
     private let base: any StoreTransaction
     private let hook: Hook
 
@@ -95,18 +98,28 @@ package struct HookedTransaction<Hook: StoreHook>: StoreTransaction {
         try await reader.count(query)
     }
 
-    package func links(_ relationship: RelationshipLayout, of sources: [Int64]) async throws -> [StoreLink] {
+    package func links(_ relationship: RelationshipLayout, of sources: [ObjectID]) async throws -> [StoreLink] {
         try await reader.links(relationship, of: sources)
     }
 
-    package func merge(
-        _ batch: RecordBatch, handles: [Int64]?, links: InitialLinks?, policy: MergePolicy
-    ) async throws -> MergeResult {
+    package func find(_ records: RecordBatch) async throws -> [ObjectID?] {
+        try hook.willMake(.find)
+        return try await hook.leaving { try await base.find(records) }
+    }
+
+    package func merge(_ request: MergeRequest) async throws -> MergeResult {
+        try await merge(request, links: nil)
+    }
+
+    package func mergeLinking(_ request: MergeRequest, _ links: InitialLinks) async throws -> MergeResult {
+        try await merge(request, links: links)
+    }
+
+    private func merge(_ request: MergeRequest, links: InitialLinks?) async throws -> MergeResult {
         try hook.willMake(.merge)
-        let policy = hook.policy(policy, of: batch.layout?.name)
-        return try await hook.leaving {
-            try await base.merge(batch, handles: handles, links: links, policy: policy)
-        }
+        var request = request
+        request.policy = hook.policy(request.policy, of: request.records.layout?.name)
+        return try await hook.leaving { [request] in try await base.merge(request, linking: links) }
     }
 
     package func link(_ batch: LinkBatch) async throws -> LinkResult {
@@ -117,5 +130,33 @@ package struct HookedTransaction<Hook: StoreHook>: StoreTransaction {
     package func remove(_ query: StoreQuery, reportsKeys: Bool) async throws -> RemovalResult {
         try hook.willMake(.remove)
         return try await hook.leaving { try await base.remove(query, reportsKeys: reportsKeys) }
+    }
+}
+
+/// A transaction without the refinement `InitialLinkingTransaction`, as many stores have it.
+private struct PlainTransaction: StoreTransaction {
+    let base: any StoreTransaction
+
+    var model: DataModel { base.model }
+    var batchRowCount: Int { base.batchRowCount }
+
+    func fetch(_ query: StoreQuery, batchRowCount: Int, _ body: ([StoredRecord]) async throws -> Void) async throws {
+        try await base.fetch(query, batchRowCount: batchRowCount, body)
+    }
+
+    func count(_ query: StoreQuery) async throws -> Int { try await base.count(query) }
+
+    func links(_ relationship: RelationshipLayout, of sources: [ObjectID]) async throws -> [StoreLink] {
+        try await base.links(relationship, of: sources)
+    }
+
+    func find(_ records: RecordBatch) async throws -> [ObjectID?] { try await base.find(records) }
+
+    func merge(_ request: MergeRequest) async throws -> MergeResult { try await base.merge(request) }
+
+    func link(_ batch: LinkBatch) async throws -> LinkResult { try await base.link(batch) }
+
+    func remove(_ query: StoreQuery, reportsKeys: Bool) async throws -> RemovalResult {
+        try await base.remove(query, reportsKeys: reportsKeys)
     }
 }

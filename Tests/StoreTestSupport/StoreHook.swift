@@ -4,13 +4,16 @@ package import SyncStore
 package enum StoreCall: Sendable {
     case transaction, read
     case fetch, count, links
-    case merge, link, remove
+    case find, merge, link, remove
 }
 
 /// What a test does about the calls of a store, which pass on to another store otherwise unchanged.
 package protocol StoreHook: Sendable {
     /// The size of batches that the store asks for; nil for that of the store behind it.
     var batchRowCount: Int? { get }
+
+    /// Whether its transactions have the refinement `InitialLinkingTransaction`; true by default.
+    var linksInitially: Bool { get }
 
     /// Called before each call; the call fails with the error that this throws.
     func willMake(_ call: StoreCall) throws
@@ -28,6 +31,8 @@ package protocol StoreHook: Sendable {
 extension StoreHook {
     package var batchRowCount: Int? { nil }
 
+    package var linksInitially: Bool { true }
+
     package func willMake(_ call: StoreCall) throws {}
 
     package func policy(_ policy: MergePolicy, of entity: String?) -> MergePolicy { policy }
@@ -41,9 +46,10 @@ extension StoreHook {
     }
 }
 
-/// Batches of a few rows, so that small payloads come in many batches.
+/// Batches of a few rows, so that small payloads come in many batches, and no optional refinements.
 package struct SmallBatches: StoreHook {
     package let batchRowCount: Int?
+    package let linksInitially = false
 
     package init(_ rowCount: Int) {
         batchRowCount = rowCount

@@ -4,11 +4,11 @@ import SyncModel
 import SyncStore
 
 extension SyncPass {
-    /// Ends the pass after the last object: relates what was named before it came, and deletes what
-    /// lost its place.
+    /// Ends the pass: links objects that were named before they came, and deletes objects that lost
+    /// their place.
     func finish() async throws {
         for (relationship, links) in deferred.links {
-            let found = try await transaction.merge(links.unknown, handles: nil, policy: .find).rows
+            let found = try await transaction.find(links.unknown)
             var batch = LinkBatch(relationship, mode: rules.mode(of: relationship))
             for (source, targets) in links.targets.sorted(by: { $0.key < $1.key }) {
                 var isNew = false
@@ -16,8 +16,8 @@ extension SyncPass {
                     switch target {
                     case .object(let row): return row
                     case .unknown(let index):
-                        isNew = isNew || found[index] != 0
-                        return found[index] == 0 ? nil : found[index]
+                        isNew = isNew || found[index] != nil
+                        return found[index]
                     }
                 }
                 if isNew { batch.append(source, to: rows) }
@@ -26,7 +26,7 @@ extension SyncPass {
             let changed = try await transaction.link(batch).changed
             tally.countChanged(changed, of: model.layouts[relationship.source])
         }
-        // What was left out may be among those that seem to have lost their place.
+        // An object that was left out may be one that seems to have lost its place.
         guard !tally.mayLackObjects else { return }
         for (relationship, rows) in detached.sorted(by: {
             ($0.key.source, $0.key.index) < ($1.key.source, $1.key.index)
@@ -38,17 +38,18 @@ extension SyncPass {
             let held = Set(try await transaction.links(inverse, of: absent).map(\.source))
             let lost = absent.filter { !held.contains($0) }
             guard !lost.isEmpty else { continue }
-            try await remove(StoreQuery(destination.name, rows: .only(lost)))
+            try await remove(StoreQuery(destination.name, objects: .only(lost)))
         }
     }
 
-    /// Deletes objects that are absent from the payload; withholds that where an object was left
-    /// out that may be one of them.
+    /// Deletes objects that are absent from the payload.
+    ///
+    /// The deletion is withheld if an object was left out that may be one of them.
     ///
     /// - Parameters:
     ///   - absent: The objects.
-    ///   - isCertain: Whether they are known to be gone, whatever was left out.
-    ///   - limit: How many may be deleted, of as many as there were before.
+    ///   - isCertain: Whether the source named the objects as gone.
+    ///   - limit: The removal limit and the number of objects it applies to.
     func sweep(
         _ absent: StoreQuery, isCertain: Bool = false, limit: (limit: RemovalLimit, localCount: Int)?
     ) async throws {
@@ -73,9 +74,9 @@ extension SyncPass {
     }
 
     /// The keys of some objects.
-    func keys(of rows: RowSet, _ layout: EntityLayout) async throws -> [RecordKey] {
+    func keys(of rows: ObjectSet, _ layout: EntityLayout) async throws -> [RecordKey] {
         var keys: [RecordKey] = []
-        let query = StoreQuery(layout.name, rows: .only(rows.rows))
+        let query = StoreQuery(layout.name, objects: .only(rows.objects))
         try await transaction.fetch(query, batchRowCount: 1000) { keys += $0.map(\.key) }
         return keys
     }

@@ -5,20 +5,20 @@ import SyncStore
 /// A pass inside its transaction: merges mapped batches, and remembers the steps that wait for the
 /// last one.
 ///
-/// The objects of a batch are merged first, then those nested in them, relationship by
-/// relationship, then they are linked: as many calls of the store as there are batches, entities
-/// and relationships, however many objects and parents there are.
+/// The objects of a batch are merged first, then the nested objects by relationship, then all are
+/// linked. The number of store calls depends on the number of batches, entities and relationships,
+/// not on the number of objects.
 final class SyncPass {
     let transaction: any StoreTransaction
     let mapper: RecordMapper
     let rules: SyncRules
     var tally: SyncTally
-    /// Links to objects that were not there when they were named.
+    /// Links to objects that the store did not have when they were named.
     var deferred = DeferredLinks()
-    /// Objects that lost their place in a relationship, by that relationship, which deletes such.
+    /// Objects that lost their place in a relationship that deletes such objects.
     var detached: [RelationshipLayout: [Int64]] = [:]
-    /// How often each relationship was spoken of, from either end: what was inserted since its last
-    /// time is related to nothing by it.
+    /// How often each relationship was processed, from either end. An object inserted since the
+    /// last time has no links of the relationship.
     var relatings: [RelationshipLayout: Int] = [:]
 
     init(_ transaction: any StoreTransaction, mapper: RecordMapper, rules: SyncRules) {
@@ -32,34 +32,34 @@ final class SyncPass {
         mapper.model
     }
 
-    /// Where objects come from, as far as it matters for what becomes of them.
+    /// The origin of objects, as far as it decides how they are merged.
     struct Origin {
         var policy: MergePolicy
-        /// Whether they are nested in others.
+        /// Whether the objects are nested in others.
         var isNested = false
-        /// The places of the payload's elements, by ordinal; nil where the ordinals are those.
+        /// The indices of the payload's elements by ordinal; nil if the ordinals are the indices.
         var elementIndices: [Int]?
-        /// The objects that those without an identity are, by ordinal.
+        /// The stored objects that elements without an identity stand for, by ordinal.
         var reused: [Int: Int64] = [:]
-        /// The one object that it is all about, whatever its key.
+        /// The one object that all of them stand for, whatever their key.
         var known: Int64?
-        /// What leads from new objects to those that they are nested in, which are given by
-        /// ordinal; nil where that is said later.
-        var owners: (relationship: RelationshipLayout, rows: [Int64])?
+        /// The relationship from new objects to the objects that contain them, by ordinal; nil if
+        /// they are linked later.
+        var owners: (relationship: RelationshipLayout, objects: [ObjectID?])?
 
         func elementIndex(_ ordinal: Int) -> Int {
             elementIndices?[ordinal] ?? ordinal
         }
     }
 
-    /// Gets the object of an ordinal, and what became of it.
+    /// Receives the ordinal, the object and its change.
     typealias Collector = (Int, Int64, MergeResult.Change) -> Void
 
     // MARK: Objects
 
-    /// Merges objects, and all that is nested in them.
+    /// Merges objects and their nested objects.
     ///
-    /// - Parameter collect: Gets the object of each ordinal that has one, and what became of it.
+    /// - Parameter collect: Receives each object that was merged.
     func merge(_ objects: MappedObjects, _ origin: Origin, _ collect: Collector? = nil) async throws {
         let batch = objects.batch
         tally.toleratedCount += batch.toleratedCount
@@ -78,26 +78,26 @@ final class SyncPass {
         }
     }
 
-    /// The objects of a batch, with what is nested in them.
+    /// Maps the nested objects of a batch.
     func mappedObjects(of batch: MappedBatch) throws -> MappedObjects {
         try MappedObjects(batch, mapper: mapper, keepsJSON: rules.isHookedWhereNested)
     }
 
-    /// Maps objects anew whose sub-entity only the store knows.
+    /// Maps objects again whose sub-entity only the store knows.
     ///
-    /// - Parameter skipped: Gets their rows in the group.
+    /// - Parameter skipped: Receives their rows in the group.
     private func remapped(_ group: MappedBatch.Group, _ skipped: inout Set<Int>) async throws -> [MappedBatch] {
-        let found = try await transaction.merge(group.records, handles: nil, policy: .find).rows
-        let known = group.undetermined.keys.filter { found[$0] != 0 }.sorted()
+        let found = try await transaction.find(group.records)
+        let known = group.undetermined.keys.filter { found[$0] != nil }.sorted()
         guard !known.isEmpty else { return [] }
         var entities: [Int64: Int] = [:]
-        let query = StoreQuery(group.mapping.layout.name, rows: .only(known.map { found[$0] }))
+        let query = StoreQuery(group.mapping.layout.name, objects: .only(known.compactMap { found[$0] }))
         try await transaction.fetch(query, batchRowCount: 1000) { records in
-            for stored in records { entities[stored.row] = stored.record.layout.index }
+            for stored in records { entities[stored.object] = stored.record.layout.index }
         }
         var collectors: [Int: RecordCollector] = [:]
         for row in known {
-            guard let json = group.undetermined[row], let entity = entities[found[row]],
+            guard let json = group.undetermined[row], let object = found[row], let entity = entities[object],
                 entity != group.mapping.layout.index
             else { continue }
             var collector =
@@ -116,17 +116,18 @@ final class SyncPass {
         _ collect: Collector?
     ) async throws {
         let layout = group.mapping.layout
-        let handles = self.handles(of: group, origin, skipping: skipped)
+        let matches = self.matches(of: group, origin, skipping: skipped)
         let links = origin.owners.map { owners in
-            InitialLinks(owners.relationship, targets: group.elementIndices.map { owners.rows[$0] })
+            InitialLinks(owners.relationship, targets: group.elementIndices.map { owners.objects[$0] })
         }
         let relatingsBefore = relatings
-        let result = try await transaction.merge(group.records, handles: handles, links: links, policy: origin.policy)
+        let request = MergeRequest(group.records, matches: matches, policy: origin.policy)
+        let result = try await transaction.merge(request, linking: links)
         tally.count(result, of: layout)
         if rules.demandsMandatory { try demandMandatory(group, result, origin) }
         if let collect {
-            for (index, ordinal) in group.elementIndices.enumerated() where result.rows[index] != 0 {
-                collect(ordinal, result.rows[index], result.changes[index])
+            for (ordinal, merged) in zip(group.elementIndices, result.rows) {
+                if let merged { collect(ordinal, merged.object, merged.change) }
             }
         }
         if !group.relationships.entries.isEmpty, rules.relates {
@@ -134,34 +135,37 @@ final class SyncPass {
         }
     }
 
-    /// The objects of rows that are not to be found by identity; nil where there are none such.
-    private func handles(of group: MappedBatch.Group, _ origin: Origin, skipping skipped: Set<Int>) -> [Int64]? {
+    /// The objects that rows stand for regardless of their identity; nil if all rows are found by
+    /// identity.
+    private func matches(
+        of group: MappedBatch.Group, _ origin: Origin, skipping skipped: Set<Int>
+    ) -> [MergeRequest.Match]? {
         let identitySlots = group.mapping.layout.identitySlots
-        var handles: [Int64]?
+        var matches: [MergeRequest.Match]?
         group.records.withReader { reader in
             for row in 0..<reader.count {
-                var handle: Int64 = 0
+                var match = MergeRequest.Match.identity
                 if skipped.contains(row) {
-                    handle = -1
+                    match = .skipped
                 } else if let known = origin.known {
-                    handle = known
+                    match = .object(known)
                 } else if !rules.isImport, !reader.isIdentified(row, by: identitySlots) {
                     let ordinal = group.elementIndices[row]
                     if let reused = origin.reused[ordinal] {
-                        handle = reused
+                        match = .object(reused)
                     } else if !origin.isNested,
                         let slot = identitySlots.first(where: { !reader.isIdentified(row, by: [$0]) })
                     {
-                        handle = -1
+                        match = .skipped
                         tally.reject(missing(slot, row, of: group, origin), hasKey: false)
                     }
                 }
-                guard handle != 0 else { continue }
-                handles = handles ?? Array(repeating: 0, count: reader.count)
-                handles?[row] = handle
+                guard match != .identity else { continue }
+                matches = matches ?? Array(repeating: .identity, count: reader.count)
+                matches?[row] = match
             }
         }
-        return handles
+        return matches
     }
 
     private func missing(_ slot: Int, _ row: Int, of group: MappedBatch.Group, _ origin: Origin) -> MappingProblem {
@@ -172,7 +176,7 @@ final class SyncPass {
             index: origin.elementIndex(group.elementIndices[row]), reason: .missingMandatory)
     }
 
-    /// Fails where a new object lacks what it must have, or an object is robbed of it.
+    /// Throws if a new object lacks a mandatory attribute, or if one is cleared.
     private func demandMandatory(
         _ group: MappedBatch.Group, _ result: MergeResult, _ origin: Origin
     ) throws(MappingError) {
@@ -181,10 +185,11 @@ final class SyncPass {
         guard !slots.isEmpty else { return }
         let stubs = Set(group.stubRows)
         try group.records.withReader { reader throws(MappingError) in
-            for row in 0..<reader.count where result.changes[row] != .none && !stubs.contains(row) {
+            for row in 0..<reader.count where !stubs.contains(row) {
+                guard let change = result.rows[row]?.change else { continue }
                 for slot in slots {
                     let kind = reader.kind(row: row, slot: slot)
-                    guard kind == .null || (kind == .absent && result.changes[row] == .inserted) else { continue }
+                    guard kind == .null || (kind == .absent && change == .inserted) else { continue }
                     throw .unfit(missing(slot, row, of: group, origin))
                 }
             }
@@ -193,7 +198,8 @@ final class SyncPass {
 }
 
 extension BatchReader {
-    /// Whether a row has a value in each of some slots, and there is one.
+    /// Whether a row has a value other than null in each of some slots, of which there is at least
+    /// one.
     func isIdentified(_ row: Int, by slots: [Int]) -> Bool {
         for slot in slots {
             let kind = kind(row: row, slot: slot)

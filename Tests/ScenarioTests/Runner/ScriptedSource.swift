@@ -13,7 +13,7 @@ struct ScriptedSource: RemoteSource {
     private let isSnapshot: Bool
     private let tombstones: RemoteTombstones?
     private let cursor: String?
-    /// The cursor after which there is nothing new.
+    /// A cursor after which, as after ``cursor``, there is nothing new.
     private let finalCursor: String?
 
     let name = "a script"
@@ -54,7 +54,9 @@ struct ScriptedSource: RemoteSource {
     }
 
     func begin(after bookmark: SyncBookmark?, keyPath: String) async throws -> RemoteAnswer {
-        if let bookmark, let finalCursor, bookmark.cursor == finalCursor { return .unchanged(bookmark) }
+        if let finalCursor, let last = bookmark?.cursor, [finalCursor, cursor].contains(last) {
+            return .unchanged(SyncBookmark(cursor: cursor))
+        }
         return .changed(Pass(source: self))
     }
 

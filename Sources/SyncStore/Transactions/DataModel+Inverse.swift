@@ -1,7 +1,7 @@
 package import SyncModel
 
 extension DataModel {
-    /// The relationship that leads back; nil where there is none.
+    /// The inverse of a relationship; nil if it has none.
     package func inverse(of relationship: RelationshipLayout) -> RelationshipLayout? {
         relationship.inverse.map { layouts[relationship.destination].relationships[$0] }
     }

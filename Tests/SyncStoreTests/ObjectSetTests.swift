@@ -1,12 +1,12 @@
 import SyncStore
 import Testing
 
-@Suite struct RowSetTests {
+@Suite struct ObjectSetTests {
     @Test func holdsWhatWasPutIn() {
-        let rows: [Int64] = [1, 63, 64, 4095, 4096, 1_000_000, .max]
-        var set = RowSet(rows)
+        let objects: [Int64] = [1, 63, 64, 4095, 4096, 1_000_000, .max]
+        var set = ObjectSet(objects)
         #expect(set.count == 7)
-        #expect(set.rows == rows)
+        #expect(set.objects == objects)
         let isNew = set.insert(64)
         #expect(!isNew)
         #expect(set.contains(4096))

@@ -1,15 +1,18 @@
 import SyncModel
 
-/// Whether a transaction can still be used.
+/// The state of a transaction: usable or not.
 ///
-/// A change that failed in the middle may have been made in part; it must not be committed, even if its error was caught.
+/// A change that failed halfway may be incomplete. It must not be committed, even if the caller caught
+/// its error.
 package enum TransactionState: Sendable {
     case running
     /// A change failed.
     case failed(any Error)
     case ended
 
-    /// - Throws: ``StoreError/transactionEnded``, or what a change failed by.
+    /// Verifies that the transaction is usable.
+    ///
+    /// - Throws: ``StoreError/transactionEnded``, or the error of a failed change.
     package func check() throws {
         switch self {
         case .running: break
@@ -18,23 +21,23 @@ package enum TransactionState: Sendable {
         }
     }
 
-    /// Takes note of what a change failed by.
+    /// Records the error of a failed change.
     package mutating func note(_ error: any Error) {
         if case .running = self, !Self.isRefusal(error) { self = .failed(error) }
     }
 
-    /// Makes the transaction of no use.
+    /// Ends the transaction.
     ///
-    /// - Throws: What a change failed by.
+    /// - Throws: The error of a failed change.
     package mutating func end() throws {
         defer { self = .ended }
         if case .failed(let error) = self { throw error }
     }
 
-    /// Whether an error says that nothing has been done.
+    /// Whether an error guarantees that nothing was changed.
     private static func isRefusal(_ error: any Error) -> Bool {
         switch error as? StoreError {
-        case .deletionDenied, .foreignBatch, .foreignRelationship, .unsuitableHandles: true
+        case .deletionDenied, .foreignBatch, .foreignRelationship, .unsuitableMatches: true
         default: error is RecordPredicateError
         }
     }

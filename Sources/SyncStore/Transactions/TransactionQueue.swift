@@ -1,27 +1,27 @@
 import SyncBase
 
-/// Lets transactions run one after another, in the order in which they were asked for; what stores implement `transaction` with.
+/// Runs transactions one after another, in the order of the calls; stores build `transaction` on it.
 package final class TransactionQueue: Sendable {
     private struct State {
         var isBusy = false
         var nextTicket: UInt64 = 0
         var waiting: [(ticket: UInt64, continuation: CheckedContinuation<Void, any Error>)] = []
-        /// Tickets that were cancelled before they began to wait.
+        /// Tickets that were cancelled before they started to wait.
         var cancelled: Set<UInt64> = []
     }
 
-    /// The queues whose turn the task has.
+    /// The queues whose turn the current task has.
     @TaskLocal private static var held: [ObjectIdentifier] = []
 
     private let state = Locked(State())
 
-    /// Makes a queue that nobody waits in.
+    /// Creates an empty queue.
     package init() {}
 
-    /// Runs a function when it is its turn.
+    /// Runs a function when its turn comes.
     ///
-    /// - Throws: What the function throws; `CancellationError` where the task is cancelled before its turn; `StoreError.nestedTransaction`
-    ///   where the task has the turn already.
+    /// - Throws: The function's error; `CancellationError` if the task is cancelled before its turn;
+    ///   `StoreError.nestedTransaction` if the task already has the turn.
     package func run<Result>(_ body: () async throws -> Result) async throws -> Result {
         let id = ObjectIdentifier(self)
         guard !Self.held.contains(id) else { throw StoreError.nestedTransaction }
@@ -31,7 +31,7 @@ package final class TransactionQueue: Sendable {
         return try await Self.$held.withValue(Self.held + [id]) { try await body() }
     }
 
-    /// How many wait for their turn.
+    /// The number of waiting calls.
     package var waitingCount: Int {
         state.withLock { $0.waiting.count }
     }
