@@ -151,14 +151,14 @@ let package = Package(
             dependencies: [
                 "SyncBase", "SyncStoreSQLite", "SyncStoreSQL", "SyncStore", "SyncStoreTesting", "SyncModel",
                 "OneWaySynchronizer",
-                "StoreSync", "JSONMapper", "COneWaySQLite", "OneWayTestSupport", "TestChild",
+                "StoreSync", "JSONMapper", "COneWaySQLite", "OneWayStoreTestSupport", "OneWayTestSupport", "TestChild",
             ],
             swiftSettings: settings),
         .executableTarget(
             name: "TestChild",
             dependencies: [
                 "SyncBase", "StoreSync", "SyncStoreSQLite", "SyncStorePostgres", "SyncStore", "JSONMapper", "SyncModel",
-                "OneWaySynchronizer",
+                "OneWaySynchronizer", "OneWayStoreTestSupport",
             ],
             path: "Tests/TestChild", swiftSettings: settings),
         .target(

@@ -1,4 +1,5 @@
 import JSONMapper
+import OneWayStoreTestSupport
 import StoreSync
 import SyncModel
 import SyncStore
@@ -8,36 +9,7 @@ struct SyncWorld {
     let store: any Store
     let json: JSONStore
 
-    static let model = Result {
-        try DataModel {
-            SyncEntity("User") {
-                SyncAttribute("id", .int64)
-                SyncAttribute("name", .string)
-                SyncAttribute("age", .int32)
-                SyncRelationship("notes", toMany: "Note", inverse: "user", deleteRule: .cascade)
-                SyncRelationship("tags", toMany: "Tag", ordered: true, inverse: "users")
-                SyncRelationship("company", toOne: "Company", inverse: "users")
-                SyncRelationship("manager", toOne: "User", inverse: "reports")
-                SyncRelationship("reports", toMany: "User", inverse: "manager")
-                SyncRelationship("address", toOne: "Address")
-            }
-            SyncEntity("Note") {
-                SyncAttribute("id", .int64)
-                SyncAttribute("text", .string)
-                SyncRelationship("user", toOne: "User", inverse: "notes")
-            }
-            SyncEntity("Tag", identity: "name") {
-                SyncAttribute("name", .string)
-                SyncRelationship("users", toMany: "User", inverse: "tags")
-            }
-            SyncEntity("Company") {
-                SyncAttribute("id", .int64)
-                SyncAttribute("name", .string)
-                SyncRelationship("users", toMany: "User", inverse: "company")
-            }
-            SyncEntity("Address", attributes: [SyncAttribute("city", .string)], relationships: [])
-        }
-    }
+    static let model = Result { try UserModel.withEverything() }
 
     init(contract: ValueContract? = nil, _ wrap: (any Store) -> any Store = { $0 }) throws {
         let mapper = try RecordMapper(try Self.model.get(), contract: contract)
