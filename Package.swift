@@ -72,8 +72,14 @@ let package = Package(
             ], swiftSettings: settings),
         .target(
             name: "OneWaySyncSQLite", dependencies: ["OneWaySync", "SyncStoreSQLite"], swiftSettings: settings),
-        .systemLibrary(
-            name: "COneWaySQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite3"])]),
+        // By the library's own name on Linux, where only development packages have `libsqlite3.so`.
+        .target(
+            name: "COneWaySQLite", exclude: ["README.md"],
+            linkerSettings: [
+                .linkedLibrary(
+                    "sqlite3", .when(platforms: [.macOS, .iOS, .tvOS, .watchOS, .visionOS, .macCatalyst])),
+                .linkedLibrary(":libsqlite3.so.0", .when(platforms: [.linux])),
+            ]),
         .target(name: "SyncStoreSQL", dependencies: ["SyncBase", "SyncModel", "SyncStore"], swiftSettings: settings),
         .target(
             name: "SyncStoreSQLite",
@@ -143,7 +149,10 @@ let package = Package(
                 "StoreSync", "SyncStoreSQLite", "SyncStorePostgres", "OneWayPostgresTestSupport", "OneWayTestSupport",
             ], swiftSettings: settings),
         .testTarget(
-            name: "SyncStoreSQLTests", dependencies: ["SyncBase", "SyncStoreSQL", "SyncStore", "SyncModel"],
+            name: "SyncStoreSQLTests",
+            dependencies: [
+                "SyncBase", "SyncStoreSQL", "SyncStoreSQLite", "SyncStorePostgres", "SyncStore", "SyncModel",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "SyncStoreSQLiteTests",
