@@ -1,17 +1,18 @@
 import SyncBase
 
-/// What one observer sees of a store's changes, from the moment it was asked for.
+/// An asynchronous sequence of a store's changes, for one observer.
 ///
-/// For a single `for await` loop, which gets a set for each commit that changed something, in the order of the commits. Where the observer is
-/// slower than the commits, sets wait for it; beyond some number the newest two become one, so that nothing is lost and what waits takes no
-/// more memory than the keys in it. No commit ever waits. Ends when the loop's task is cancelled or the store is gone.
+/// Use it in a single `for await` loop, which receives one set per commit that changed something, in
+/// the order of the commits. If the observer is slower than the commits, sets wait for it; beyond the
+/// capacity the two newest are merged, so no change is lost. Commits never wait. The sequence ends
+/// when the loop's task is cancelled or the store is deallocated.
 public struct ChangeSets: AsyncSequence, Sendable {
-    /// See ``ChangeSet``.
+    /// The changes of one or more commits.
     public typealias Element = ChangeSet
-    /// Never throws.
+    /// The sequence never throws.
     public typealias Failure = Never
 
-    /// Says that there is something in the buffer.
+    /// Signals that the buffer has an element.
     private let signals: AsyncStream<Void>
     private let buffer: ChangeSetBuffer
 
@@ -20,22 +21,22 @@ public struct ChangeSets: AsyncSequence, Sendable {
         self.buffer = buffer
     }
 
-    /// Takes sets from the buffer.
+    /// Creates an iterator over the waiting and future sets.
     public func makeAsyncIterator() -> AsyncIterator {
         AsyncIterator(signals: signals.makeAsyncIterator(), buffer: buffer)
     }
 
-    /// Takes sets from the buffer, oldest first.
+    /// An iterator over an observer's sets, oldest first.
     public struct AsyncIterator: AsyncIteratorProtocol {
         fileprivate var signals: AsyncStream<Void>.Iterator
         fileprivate let buffer: ChangeSetBuffer
 
-        /// Waits for the next set; `nil` once the task is cancelled or the store is gone.
+        /// Waits for the next set; nil when the task is cancelled or the store is deallocated.
         public mutating func next() async -> ChangeSet? {
             await next(isolation: nil)
         }
 
-        /// Waits for the next set; `nil` once the task is cancelled or the store is gone.
+        /// Waits for the next set; nil when the task is cancelled or the store is deallocated.
         public mutating func next(isolation actor: isolated (any Actor)?) async -> ChangeSet? {
             while !Task.isCancelled {
                 if let changes = buffer.take() { return changes }
@@ -46,12 +47,12 @@ public struct ChangeSets: AsyncSequence, Sendable {
     }
 }
 
-/// The sets that one observer has not taken yet.
+/// The sets that one observer has not received yet.
 final class ChangeSetBuffer: Sendable {
     private let waiting = Locked<[ChangeSet]>([])
     private let capacity: Int
 
-    /// - Parameter capacity: How many sets wait apart from one another, at least 1.
+    /// - Parameter capacity: The number of sets that wait separately, at least 1.
     init(capacity: Int) {
         self.capacity = max(capacity, 1)
     }
@@ -60,7 +61,7 @@ final class ChangeSetBuffer: Sendable {
         waiting.withLock { waiting in
             guard waiting.count >= capacity, var last = waiting.popLast() else { return waiting.append(changes) }
             last.add(changes)
-            // What undoes the one before leaves nothing to tell.
+            // A set that undoes the one before it leaves nothing to report.
             if !last.isEmpty { waiting.append(last) }
         }
     }
@@ -70,7 +71,7 @@ final class ChangeSetBuffer: Sendable {
     }
 }
 
-/// Hands change sets to any number of observers, in one order for all of them, and never waits for any.
+/// Sends change sets to any number of observers, in one order, without waiting for any of them.
 final class ChangeBroadcaster: Sendable {
     private struct Observer {
         var buffer: ChangeSetBuffer
@@ -94,7 +95,7 @@ final class ChangeBroadcaster: Sendable {
         state.withLock { !$0.observers.isEmpty }
     }
 
-    /// A new observer, who sees what is sent from now on.
+    /// A new observer of the sets that are sent from now on.
     func subscribe(capacity: Int) -> ChangeSets {
         let (signals, signal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let buffer = ChangeSetBuffer(capacity: capacity)

@@ -1,0 +1,59 @@
+import OneWaySynchronizer
+import SyncModel
+import SyncStore
+
+/// The parent of a payload's objects, and the children it had before the pass.
+struct SyncChildren {
+    private let parent: Int64
+    private let layout: EntityLayout
+    private let relationship: RelationshipLayout
+    private let linked: [Int64]
+
+    /// Finds the parent; nil if the request has none.
+    ///
+    /// - Throws: `StoreSyncError` if the parent or the relationship is not found.
+    init?(_ parent: SyncParent?, of child: EntityLayout, in pass: SyncPass) async throws {
+        guard let parent else { return nil }
+        relationship = try parent.relationship(to: child, in: pass.model)
+        layout = try pass.model.layout(of: parent.entity)
+        var found: [Int64] = []
+        let query = StoreQuery(parent.entity, where: parent.predicate, limit: 2)
+        try await pass.transaction.fetch(query, batchRowCount: 2) { found += $0.map(\.object) }
+        guard found.count == 1 else { throw StoreSyncError.noParent(entity: parent.entity) }
+        self.parent = found[0]
+        linked = try await pass.transaction.links(relationship, of: found).map(\.target)
+    }
+
+    /// The children before the pass.
+    var linkedRows: StoreQuery.Objects {
+        .only(linked)
+    }
+
+    /// Links the parent to its children. Absent children are unlinked, or deleted if they can have
+    /// no other parent.
+    ///
+    /// - Parameters:
+    ///   - children: The objects of the payload, in order.
+    ///   - scope: The children that the payload covers; nil if none is unlinked.
+    func relate(
+        _ children: [Int64], sweeping scope: StoreQuery?, limit: (limit: RemovalLimit, localCount: Int)?,
+        in pass: SyncPass
+    ) async throws {
+        let named = ObjectSet(children)
+        var absent: [Int64] = []
+        if var query = scope {
+            query.objects = .only(linked.filter { !named.contains($0) })
+            try await pass.transaction.fetch(query, batchRowCount: 1000) { absent += $0.map(\.object) }
+            query.objects = .only(absent)
+            if let inverse = pass.model.inverse(of: relationship), !inverse.isToMany {
+                try await pass.sweep(query, limit: limit)
+                // Objects whose deletion was withheld keep their place.
+                absent = []
+            }
+        }
+        let gone = ObjectSet(absent)
+        var batch = LinkBatch(relationship, mode: .replace)
+        batch.append(parent, to: children + linked.filter { !named.contains($0) && !gone.contains($0) })
+        _ = try await pass.transaction.link(batch)
+    }
+}

@@ -1,0 +1,74 @@
+import JSONMapper
+
+/// Reads the pages of a source step by step. An actor, so that the next page is fetched and mapped
+/// while earlier objects are merged.
+actor PageReader {
+    /// A step of reading.
+    enum Step {
+        /// Mapped objects of the page at hand.
+        case batch(MappedObjects, PayloadReader.Progress)
+        /// Objects of the page at hand as JSON, and the index of the first one.
+        case elements(first: Int, [PayloadReader.Element], PayloadReader.Progress)
+        /// The end of the page at hand.
+        case pageEnd(RemotePage, PayloadReader.Progress)
+        /// The page at hand broke off and is read again from its start.
+        case restart
+    }
+
+    private let remote: any RemotePass
+    /// Opens a page, and decides whether its elements are read as JSON.
+    private let open: @Sendable (RemotePage) throws -> (payload: PayloadReader, isApart: Bool)
+    private var current: (page: RemotePage, payload: PayloadReader, isApart: Bool)?
+    private var hasEnded = false
+
+    init(
+        _ remote: any RemotePass,
+        open: @escaping @Sendable (RemotePage) throws -> (payload: PayloadReader, isApart: Bool)
+    ) {
+        self.remote = remote
+        self.open = open
+    }
+
+    /// Returns the next steps up to the next objects, so that mapping always overlaps with merging.
+    ///
+    /// - Returns: An empty array after the last page.
+    /// - Throws: Errors of the page and of the source.
+    func next() async throws -> [Step] {
+        var steps: [Step] = []
+        while let step = try await nextStep() {
+            steps.append(step)
+            switch step {
+            case .batch, .elements: return steps
+            case .pageEnd, .restart: continue
+            }
+        }
+        return steps
+    }
+
+    private func nextStep() async throws -> Step? {
+        if current == nil {
+            guard !hasEnded, let page = try await remote.next() else {
+                hasEnded = true
+                return nil
+            }
+            let (payload, isApart) = try open(page)
+            current = (page, payload, isApart)
+        }
+        guard let (page, payload, isApart) = current else { return nil }
+        do {
+            if isApart {
+                if let (first, elements) = try await payload.nextElements() {
+                    return .elements(first: first, elements, await payload.progress)
+                }
+            } else if let (objects, progress) = try await payload.nextBatch() {
+                return .batch(objects, progress)
+            }
+            current = nil
+            return .pageEnd(page, await payload.progress)
+        } catch {
+            current = nil
+            try await remote.recover(from: error)
+            return .restart
+        }
+    }
+}

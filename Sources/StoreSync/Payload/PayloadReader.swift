@@ -1,0 +1,148 @@
+import JSONMapper
+
+/// Reads a payload for a sync. An actor, so that the next objects are mapped while earlier ones are
+/// merged.
+actor PayloadReader {
+    /// The progress of reading a payload.
+    struct Progress {
+        /// The number of elements read.
+        let elementCount: Int
+        /// The number of bytes read.
+        let byteCount: Int
+        /// The captured values found so far, by their key paths.
+        let captured: [String: JSONValue]
+    }
+
+    /// The JSON of an element.
+    struct Element {
+        var bytes: [UInt8]
+        /// Whether the flag of the element marks the object as gone.
+        let isGone: Bool
+
+        fileprivate init(_ cursor: inout JSONCursor, flag: JSONProbe?) throws {
+            var isGone = false
+            if let flag {
+                let start = cursor
+                isGone = try flag.read(&cursor)[0]?.isSet ?? false
+                cursor = start
+            }
+            self.isGone = isGone
+            bytes = try cursor.rawValue().withUTF8 { Array($0) }
+        }
+    }
+
+    /// The minimum number of bytes to read at a time from a document in pieces.
+    private static let pieceByteCount = 256 << 10
+
+    private let json: JSONReader
+    private let mapper: RecordMapper
+    private let records: RecordReader
+    private let keepsNestedJSON: Bool
+    private let batchRowCount: Int
+    private let flag: JSONProbe?
+    /// The unread rest of a document in pieces; nil at its end.
+    private var chunks: (any AsyncIteratorProtocol<[UInt8], any Error>)?
+
+    /// Opens a payload.
+    ///
+    /// - Parameters:
+    ///   - source: The JSON.
+    ///   - keyPath: The keys that lead to the array; empty if the document is the array.
+    ///   - entity: The entity of the objects.
+    ///   - captures: Key paths of values to capture beside the objects.
+    ///   - acceptsSingleObject: Whether an object in place of the array counts as an array of it.
+    ///   - flag: The field that marks an object as gone; nil if there is none.
+    ///   - keepsNestedJSON: Whether the JSON of nested objects is kept after mapping; false by
+    ///     default.
+    /// - Throws: `MappingError.unknownEntity`; `JSONError` if a file cannot be opened, or for a
+    ///   number that JSON cannot express.
+    init(
+        _ source: JSONSource, at keyPath: String, mapper: RecordMapper, entity: String, options: RecordReader.Options,
+        capturing captures: [String] = [], acceptsSingleObject: Bool = true, flag: JSONProbe? = nil,
+        keepsNestedJSON: Bool = false
+    ) throws {
+        let layout = JSONLayout.array(at: keyPath, acceptsSingleObject: acceptsSingleObject).capturing(captures)
+        switch source {
+        case .bytes(let bytes): json = JSONReader(bytes: bytes, layout: layout)
+        case .file(let path): json = try JSONReader(file: path, layout: layout)
+        case .value(let value):
+            var writer = JSONWriter()
+            try writer.value(value)
+            json = JSONReader(bytes: writer.bytes, layout: layout)
+        case .chunks(let source):
+            json = JSONReader(layout: layout)
+            chunks = source.makeAsyncIterator()
+        }
+        self.mapper = mapper
+        records = try RecordReader(mapper, entity: entity, reader: json, options: options)
+        batchRowCount = options.batchRowCount
+        self.flag = flag
+        self.keepsNestedJSON = keepsNestedJSON
+    }
+
+    /// The progress of reading.
+    var progress: Progress {
+        Progress(elementCount: json.elementCount, byteCount: json.byteCount, captured: json.captured)
+    }
+
+    /// Returns the next mapped objects with their nested objects, and the progress; nil after the
+    /// last.
+    ///
+    /// - Throws: Errors of the payload and of its source.
+    func nextBatch() async throws -> (objects: MappedObjects, progress: Progress)? {
+        while true {
+            if let batch = try records.next() {
+                return (try MappedObjects(batch, mapper: mapper, keepsJSON: keepsNestedJSON), progress)
+            }
+            guard try await readOn() else { return nil }
+        }
+    }
+
+    /// Returns the JSON of the next objects, and the index of the first one; nil after the last.
+    ///
+    /// - Throws: Errors of the payload and of its source.
+    func nextElements() async throws -> (first: Int, elements: [Element])? {
+        while true {
+            let first = json.elementCount
+            var elements: [Element] = []
+            while elements.count < batchRowCount,
+                let element = try json.next({ cursor in try Element(&cursor, flag: flag) })
+            {
+                elements.append(element)
+            }
+            if !elements.isEmpty { return (first, elements) }
+            guard try await readOn() else { return nil }
+        }
+    }
+
+    /// Waits for the next piece of the document.
+    ///
+    /// - Returns: Whether there may be more to read.
+    private func readOn() async throws -> Bool {
+        guard var rest = chunks else { return false }
+        chunks = nil
+        // A batch ends where the bytes end, and small batches cost more.
+        var byteCount = 0
+        while byteCount < Self.pieceByteCount {
+            guard let chunk = try await rest.next(isolation: self) else {
+                json.finish()
+                return true
+            }
+            try json.append(chunk)
+            byteCount += chunk.count
+        }
+        chunks = rest
+        return true
+    }
+}
+
+extension JSONValue {
+    /// Whether the value is true, a number other than 0, or a text that is not empty.
+    fileprivate var isSet: Bool {
+        switch self {
+        case .null, .bool(false), .integer(0), .unsigned(0), .double(0), .string(""): false
+        case .decimal(let text): Double(text) != 0
+        default: true
+        }
+    }
+}
