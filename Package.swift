@@ -8,8 +8,21 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
-/// Linked under the trait `Postgres` alone; without it nothing here needs libpq.
+/// The interface of libpq, only with the trait `Postgres`; without it nothing here needs libpq.
 let libpq = Target.Dependency.target(name: "COneWayLibpq", condition: .when(traits: ["Postgres"]))
+
+/// On Linux the library itself, so that no development files are needed.
+let libpqLibrary: [LinkerSetting] = [
+    .linkedLibrary(":libpq.so.5", .when(platforms: [.linux], traits: ["Postgres"])),
+    .linkedLibrary("pq", .when(platforms: [.macOS], traits: ["Postgres"])),
+]
+
+#if os(macOS)
+// Homebrew keeps libpq out of the linker's search path.
+let libpqInterface = Target.systemLibrary(name: "COneWayLibpq", pkgConfig: "libpq", providers: [.brew(["libpq"])])
+#else
+let libpqInterface = Target.systemLibrary(name: "COneWayLibpq")
+#endif
 
 let package = Package(
     name: "OneWaySynchronizer",
@@ -29,6 +42,7 @@ let package = Package(
         .library(name: "HTTPSource", targets: ["HTTPSource"]),
         .library(name: "SyncStoreSQLite", targets: ["SyncStoreSQLite", "SyncStoreSQL"]),
         .library(name: "SyncStorePostgres", targets: ["SyncStorePostgres", "SyncStoreSQL"]),
+        .library(name: "SyncWorkQueuePostgres", targets: ["SyncWorkQueuePostgres"]),
         // For the packages in Tests/Benchmarks, and for no one else.
         .library(name: "_BenchmarkSupport", targets: ["OneWayBenchmarkSupport"]),
     ],
@@ -87,10 +101,18 @@ let package = Package(
                 "SyncBase", "OneWaySynchronizer", "SyncModel", "SyncStore", "SyncStoreSQL", "COneWaySQLite",
             ],
             swiftSettings: settings),
-        .systemLibrary(name: "COneWayLibpq", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
+        libpqInterface,
+        .target(
+            name: "OneWayPostgresClient", dependencies: ["SyncBase", "OneWaySynchronizer", libpq],
+            swiftSettings: settings, linkerSettings: libpqLibrary),
         .target(
             name: "SyncStorePostgres",
-            dependencies: ["SyncBase", "OneWaySynchronizer", "SyncModel", "SyncStore", "SyncStoreSQL", libpq],
+            dependencies: [
+                "SyncBase", "OneWaySynchronizer", "SyncModel", "SyncStore", "SyncStoreSQL", "OneWayPostgresClient",
+            ],
+            swiftSettings: settings),
+        .target(
+            name: "SyncWorkQueuePostgres", dependencies: ["SyncBase", "OneWaySynchronizer", "OneWayPostgresClient"],
             swiftSettings: settings),
 
         // Tests
@@ -165,18 +187,33 @@ let package = Package(
         .executableTarget(
             name: "TestChild",
             dependencies: [
-                "SyncBase", "StoreSync", "SyncStoreSQLite", "SyncStorePostgres", "SyncStore", "JSONMapper", "SyncModel",
+                "SyncBase", "StoreSync", "SyncStoreSQLite", "SyncStorePostgres", "SyncWorkQueuePostgres", "SyncStore",
+                "JSONMapper", "SyncModel",
                 "OneWaySynchronizer",
             ],
             path: "Tests/TestChild", swiftSettings: settings),
         .target(
             name: "OneWayPostgresTestSupport",
-            dependencies: ["SyncBase", "SyncStorePostgres", "SyncStoreSQL", "SyncStore", "OneWayTestSupport"],
+            dependencies: [
+                "SyncBase", "OneWayPostgresClient", "SyncStorePostgres", "SyncStoreSQL", "SyncStore",
+                "OneWayTestSupport",
+            ],
             path: "Tests/PostgresTestSupport", swiftSettings: settings),
+        .testTarget(
+            name: "OneWayPostgresClientTests",
+            dependencies: ["SyncBase", "OneWayPostgresClient", "OneWayPostgresTestSupport", "OneWayTestSupport"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "SyncWorkQueuePostgresTests",
+            dependencies: [
+                "SyncBase", "OneWayPostgresClient", "SyncWorkQueuePostgres", "SyncStorePostgres", "SyncStoreSQL",
+                "OneWaySynchronizer", "OneWayPostgresTestSupport", "OneWayTestSupport", "TestChild",
+            ], swiftSettings: settings),
         .testTarget(
             name: "SyncStorePostgresTests",
             dependencies: [
-                "SyncBase", "SyncStorePostgres", "SyncStoreSQL", "SyncStore", "SyncStoreTesting", "SyncModel",
+                "SyncBase", "OneWayPostgresClient", "SyncStorePostgres", "SyncStoreSQL", "SyncStore",
+                "SyncStoreTesting", "SyncModel",
                 "OneWaySynchronizer",
                 "OneWayPostgresTestSupport", "OneWayTestSupport", "TestChild",
             ], swiftSettings: settings),
@@ -242,7 +279,7 @@ let package = Package(
         .executableTarget(
             name: "WorkQueueBenchmark",
             dependencies: [
-                "SyncBase", "OneWaySynchronizer", "SyncStorePostgres", "OneWayBenchmarkSupport",
+                "SyncBase", "OneWaySynchronizer", "SyncWorkQueuePostgres", "OneWayBenchmarkSupport",
                 "OneWayPostgresTestSupport", "OneWayTestSupport",
             ], path: "Tests/Benchmarks/WorkQueueBenchmark", swiftSettings: settings),
     ],
