@@ -1,3 +1,4 @@
+import SyncBase
 public import SyncModel
 
 /// A store that tells what each commit changed, around any other.
@@ -13,7 +14,7 @@ public import SyncModel
 /// somebody does, a transaction remembers the numbers of the objects that it changes and looks up their keys before it is committed.
 public final class ObservedStore: Store {
     private let base: any Store
-    private let broadcaster = ChangeBroadcaster()
+    private let broadcaster = Broadcaster.ofChanges()
     /// Keeps the next transaction from being committed before the last one's changes are sent.
     private let queue = TransactionQueue()
 
@@ -33,7 +34,7 @@ public final class ObservedStore: Store {
     ///
     /// - Parameter capacity: How many change sets wait for the observer before they are told as one; 100 by default, at least 1.
     public func changes(capacity: Int = 100) -> ChangeSets {
-        broadcaster.subscribe(capacity: capacity)
+        ChangeSets(broadcaster.subscribe(capacity: capacity))
     }
 
     /// Changes the store, all or nothing, and tells observers afterwards; see `Store`.

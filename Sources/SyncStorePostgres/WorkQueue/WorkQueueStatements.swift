@@ -1,4 +1,5 @@
 #if Postgres
+import SyncBase
 import Foundation
 import SyncStoreSQL
 
@@ -22,14 +23,10 @@ struct WorkQueueStatements {
         work = "\(schema).sync_work"
         aside = "\(schema).sync_work_aside"
         // Names of channels are at most 63 bytes long; two queues whose numbers are the same only wake each other.
-        let number = String(Self.hash("\(queue.options.schema)\0\(queue.name)"), radix: 16)
-        workerChannel = "sync_work_\(number)"
-        holderChannel = "sync_work_\(number)_done"
-    }
-
-    /// FNV-1a of 64 bits: the same in every process.
-    private static func hash(_ text: String) -> UInt64 {
-        text.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }
+        var fingerprint = Fingerprint()
+        fingerprint.combine(bytes: "\(queue.options.schema)\0\(queue.name)".utf8)
+        workerChannel = "sync_work_\(fingerprint.text)"
+        holderChannel = "sync_work_\(fingerprint.text)_done"
     }
 
     // MARK: Tables
