@@ -16,12 +16,16 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
         .library(name: "OneWaySynchronizer", targets: ["OneWaySynchronizer"]),
+        // One import for JSON or an API into a store; the second one with SQLite.
+        .library(name: "OneWaySync", targets: ["OneWaySync"]),
+        .library(name: "OneWaySyncSQLite", targets: ["OneWaySyncSQLite"]),
         .library(name: "SyncModel", targets: ["SyncModel"]),
         .library(name: "CoreDataModel", targets: ["CoreDataModel"]),
         .library(name: "JSONMapper", targets: ["JSONMapper"]),
         .library(name: "SyncStore", targets: ["SyncStore"]),
         .library(name: "SyncStoreTesting", targets: ["SyncStoreTesting"]),
         .library(name: "StoreSync", targets: ["StoreSync"]),
+        .library(name: "HTTPTransfer", targets: ["HTTPTransfer"]),
         .library(name: "HTTPSource", targets: ["HTTPSource"]),
         .library(name: "SyncStoreSQLite", targets: ["SyncStoreSQLite", "SyncStoreSQL"]),
         .library(name: "SyncStorePostgres", targets: ["SyncStorePostgres", "SyncStoreSQL"]),
@@ -42,7 +46,7 @@ let package = Package(
             dependencies: [
                 "SyncBase", "OneWaySynchronizer", "OneWayLoopbackServer", "SyncModel", "CoreDataModel", "JSONMapper",
                 "SyncStore",
-                "StoreSync", "HTTPSource", "SyncStoreSQLite", "SyncStorePostgres",
+                "StoreSync", "HTTPTransfer", "HTTPSource", "SyncStoreSQLite", "SyncStorePostgres",
             ], path: "Demo", exclude: ["LoopbackServer"], swiftSettings: settings),
         .target(name: "SyncModel", swiftSettings: settings),
         .target(name: "CoreDataModel", dependencies: ["SyncBase", "SyncModel"], swiftSettings: settings),
@@ -56,9 +60,18 @@ let package = Package(
             name: "StoreSync",
             dependencies: ["SyncBase", "OneWaySynchronizer", "SyncModel", "JSONMapper", "SyncStore"],
             swiftSettings: settings),
+        .target(name: "HTTPTransfer", dependencies: ["SyncBase", "OneWaySynchronizer"], swiftSettings: settings),
         .target(
-            name: "HTTPSource", dependencies: ["SyncBase", "OneWaySynchronizer", "JSONMapper", "StoreSync"],
+            name: "HTTPSource",
+            dependencies: ["SyncBase", "OneWaySynchronizer", "JSONMapper", "HTTPTransfer", "StoreSync"],
             swiftSettings: settings),
+        .target(
+            name: "OneWaySync",
+            dependencies: [
+                "OneWaySynchronizer", "SyncModel", "JSONMapper", "SyncStore", "StoreSync", "HTTPTransfer", "HTTPSource",
+            ], swiftSettings: settings),
+        .target(
+            name: "OneWaySyncSQLite", dependencies: ["OneWaySync", "SyncStoreSQLite"], swiftSettings: settings),
         .systemLibrary(
             name: "COneWaySQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite3"])]),
         .target(name: "SyncStoreSQL", dependencies: ["SyncBase", "SyncModel", "SyncStore"], swiftSettings: settings),
@@ -89,7 +102,8 @@ let package = Package(
         .testTarget(
             name: "DemoTests",
             dependencies: [
-                "SyncBase", "Demo", "HTTPSource", "OneWayLoopbackServer", "OneWaySynchronizer", "SyncModel",
+                "SyncBase", "Demo", "HTTPTransfer", "HTTPSource", "OneWayLoopbackServer", "OneWaySynchronizer",
+                "SyncModel",
                 "CoreDataModel",
                 "JSONMapper",
                 "StoreSync", "OneWayPostgresTestSupport", "OneWayTestSupport",
@@ -116,8 +130,8 @@ let package = Package(
         .testTarget(
             name: "HTTPSourceTests",
             dependencies: [
-                "SyncBase", "HTTPSource", "OneWayLoopbackServer", "StoreSync", "SyncStore", "SyncStoreSQLite",
-                "SyncModel", "JSONMapper",
+                "SyncBase", "HTTPTransfer", "HTTPSource", "OneWayLoopbackServer", "StoreSync", "SyncStore",
+                "SyncStoreSQLite", "OneWaySyncSQLite", "SyncModel", "JSONMapper",
                 "OneWaySynchronizer", "OneWayTestSupport",
             ], swiftSettings: settings),
         .testTarget(
@@ -164,8 +178,8 @@ let package = Package(
         .executableTarget(
             name: "Simulation",
             dependencies: [
-                "SyncBase", "HTTPSource", "StoreSync", "SyncStoreSQLite", "SyncStore", "SyncModel", "JSONMapper",
-                "OneWaySynchronizer", "OneWayTestSupport",
+                "SyncBase", "HTTPTransfer", "HTTPSource", "StoreSync", "SyncStoreSQLite", "SyncStore", "SyncModel",
+                "JSONMapper", "OneWaySynchronizer", "OneWayTestSupport",
             ], path: "Tests/Simulation", swiftSettings: settings),
 
         // Fuzz targets, each built alone with --sanitize=fuzzer
@@ -194,7 +208,7 @@ let package = Package(
         .executableTarget(
             name: "SourceBenchmark",
             dependencies: [
-                "SyncBase", "HTTPSource", "StoreSync", "SyncStoreSQLite", "JSONMapper", "SyncModel",
+                "SyncBase", "HTTPTransfer", "HTTPSource", "StoreSync", "SyncStoreSQLite", "JSONMapper", "SyncModel",
                 "OneWayLoopbackServer",
                 "OneWayBenchmarkSupport", "OneWayStoreBenchmarkSupport", "OneWayTestSupport",
             ], path: "Tests/Benchmarks/SourceBenchmark", swiftSettings: settings),

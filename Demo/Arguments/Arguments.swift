@@ -1,5 +1,5 @@
 import Foundation
-import HTTPSource
+import HTTPTransfer
 import OneWaySynchronizer
 
 /// What the command was asked to do.

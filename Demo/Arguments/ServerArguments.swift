@@ -1,5 +1,6 @@
 import Foundation
 import HTTPSource
+import HTTPTransfer
 
 /// What `sync` was told about the server that has the JSON.
 struct ServerArguments: Equatable {

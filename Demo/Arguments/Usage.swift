@@ -1,4 +1,4 @@
-import HTTPSource
+import HTTPTransfer
 
 /// The texts of `--help`.
 enum Usage {

@@ -1,5 +1,5 @@
 import CoreDataModel
-import HTTPSource
+import HTTPTransfer
 import JSONMapper
 import StoreSync
 import SyncModel

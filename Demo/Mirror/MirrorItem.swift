@@ -1,5 +1,5 @@
 import Foundation
-import HTTPSource
+import HTTPTransfer
 import OneWaySynchronizer
 
 /// One entry of a server's list: what it is called, where it is, and how to tell whether it changed.

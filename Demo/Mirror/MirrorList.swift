@@ -1,5 +1,5 @@
 import Foundation
-import HTTPSource
+import HTTPTransfer
 
 /// Reads a server's list: a JSON array of objects with `key` and `url`, and optionally `revision`, `order` and
 /// `preview_url`.

@@ -1,5 +1,5 @@
 import Foundation
-import HTTPSource
+import HTTPTransfer
 import OneWaySynchronizer
 
 /// Mirrors the items that a server lists into a folder.

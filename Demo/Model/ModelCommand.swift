@@ -1,6 +1,6 @@
 import CoreDataModel
 import Foundation
-import HTTPSource
+import HTTPTransfer
 import JSONMapper
 import SyncModel
 

@@ -1,5 +1,5 @@
 import Foundation
-import HTTPSource
+import HTTPTransfer
 
 /// A file that is read, or standard input.
 enum InputFile: Hashable, Sendable {

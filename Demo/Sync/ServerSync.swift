@@ -1,5 +1,6 @@
 import Foundation
 import HTTPSource
+import HTTPTransfer
 import JSONMapper
 import StoreSync
 
@@ -39,7 +40,7 @@ struct ServerSync {
     /// - Parameter show: Shows how far it has come.
     func run(
         _ store: JSONStore, origin: ModelChoice.Origin, show: @escaping @Sendable (String) -> Void
-    ) async throws -> SyncOutcome {
+    ) async throws -> SyncSummary {
         let begin = ContinuousClock.now
         let progress: @Sendable (RemoteSyncProgress) -> Void = { progress in
             show(Self.line(progress, after: ContinuousClock.now - begin))
@@ -50,7 +51,7 @@ struct ServerSync {
                 from: source, into: arguments.entity, options: arguments.options, progress: progress)
             : try await store.sync(
                 from: source, into: arguments.entity, options: arguments.options, progress: progress)
-        return SyncOutcome(
+        return SyncSummary(
             entity: arguments.entity, origin: origin, isPlan: arguments.isPlan, result: remote.result, remote: remote)
     }
 

@@ -1,5 +1,5 @@
 import Foundation
-import HTTPSource
+import HTTPTransfer
 import JSONMapper
 import OneWaySynchronizer
 import StoreSync
@@ -42,14 +42,14 @@ struct SyncCommand {
 
     // MARK: A file
 
-    private func sync(_ file: InputFile) async throws -> SyncOutcome {
+    private func sync(_ file: InputFile) async throws -> SyncSummary {
         let (choice, source) = try await open(file)
         let store = try await arguments.open(choice.model)
         let result =
             arguments.isPlan
             ? try await store.plan(source, into: arguments.entity, options: arguments.options)
             : try await store.sync(source, into: arguments.entity, options: arguments.options)
-        return SyncOutcome(entity: arguments.entity, origin: choice.origin, isPlan: arguments.isPlan, result: result)
+        return SyncSummary(entity: arguments.entity, origin: choice.origin, isPlan: arguments.isPlan, result: result)
     }
 
     /// Finds the model, and where the JSON is to be read from then.
@@ -119,7 +119,7 @@ struct SyncCommand {
         return "\(tenths / 10).\(tenths % 10)"
     }
 
-    private func tell(_ outcome: SyncOutcome) {
+    private func tell(_ outcome: SyncSummary) {
         console.clear()
         if arguments.printsJSON {
             console.print(outcome.json)
@@ -133,7 +133,7 @@ struct SyncCommand {
         let text = isCancelled ? "stopped; nothing was changed" : PrintableText.line("\(error)", limit: 1_000)
         console.clear()
         if arguments.printsJSON {
-            console.print(SyncOutcome.json(ofFailure: text))
+            console.print(SyncSummary.json(ofFailure: text))
         } else {
             console.printError(isCancelled ? text : "failed: \(text)")
         }

@@ -1,6 +1,7 @@
 import SyncBase
 import Foundation
 import HTTPSource
+import HTTPTransfer
 import JSONMapper
 import OneWaySynchronizer
 import StoreSync
@@ -34,7 +35,7 @@ extension Chapter {
             }
             stage.console.clear()
             let (requests, failures) = server.takeCounts()
-            stage.say("\(requests) requests, of which \(failures) failed: \(SyncOutcome.text(result.result.counts))")
+            stage.say("\(requests) requests, of which \(failures) failed: \(SyncSummary.text(result.result.counts))")
             return (result, requests)
         }
 

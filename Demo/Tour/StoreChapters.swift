@@ -59,7 +59,7 @@ extension Chapter {
              "work": {"city": "London"}}
             """
         stage.say(user)
-        _ = try await stage.tell(store.insertOrUpdate(.bytes(Array(user.utf8)), in: "User"))
+        _ = try await stage.tell(store.insertOrUpdate(.bytes(Array(user.utf8)), into: "User"))
         let matches =
             PropertyPath("remoteID") == 7 && PropertyPath("userDescription").beginsWith("a reserved")
             && PropertyPath("city") == "London"
@@ -113,7 +113,7 @@ extension TourStage {
     /// Says what a sync did.
     fileprivate func tell(_ result: StoreSyncResult) -> StoreSyncResult {
         for (entity, counts) in result.countsByEntity.sorted(by: { $0.key < $1.key }) {
-            say("\(entity): \(SyncOutcome.text(counts))")
+            say("\(entity): \(SyncSummary.text(counts))")
         }
         return result
     }

@@ -10,25 +10,26 @@ public import SyncStore
 ///     let result = try await store.sync(.bytes(json), into: "User")
 ///     result.counts.inserted
 ///
-/// Every call that writes is one transaction: it comes to pass in whole or not at all, also where its task is cancelled, or has lost a lease
-/// that it runs under (see `SyncLease`). Calls on one store run one after another, in the order in which they were made, through however
-/// many values of this type.
+/// Every writing call is one transaction. It is rolled back when it throws, when its task is
+/// cancelled, and when a lease is lost that it runs under (see `SyncLease`). Calls on one store run
+/// one after another in the order in which they were made, even through several values of this
+/// type.
 public struct JSONStore: Sendable {
-    /// Where the objects are.
+    /// The store that holds the objects.
     public let store: any Store
-    /// How JSON becomes objects.
+    /// The mapper that turns JSON into objects.
     public let mapper: RecordMapper
     /// How syncs are recorded in the store; nil if they are not.
     public let history: SyncHistory?
 
-    /// Puts a store and a mapper together.
+    /// Creates a JSON store from a store and a mapper.
     ///
     /// - Parameters:
-    ///   - store: Where the objects are.
-    ///   - mapper: How JSON becomes objects.
-    ///   - history: How syncs are recorded in the store; nil, the default, where they are not.
-    /// - Throws: `StoreSyncError.differentModels` unless the store's model is `mapper.model`; `ModelError.unknownEntity` where there is to be a
-    ///   history and the model lacks `SyncHistory.entity`.
+    ///   - store: The store that holds the objects.
+    ///   - mapper: The mapper that turns JSON into objects.
+    ///   - history: How syncs are recorded in the store. Nil, the default, records nothing.
+    /// - Throws: `StoreSyncError.differentModels` unless the store's model equals `mapper.model`;
+    ///   `ModelError.unknownEntity` if there is a history and the model lacks `SyncHistory.entity`.
     public init(_ store: any Store, mapper: RecordMapper, history: SyncHistory? = nil) throws {
         guard store.model == mapper.model else { throw StoreSyncError.differentModels }
         if history != nil { _ = try mapper.model.layout(of: SyncHistory.entity.name) }
@@ -39,72 +40,79 @@ public struct JSONStore: Sendable {
 
     // MARK: Many objects
 
-    /// Makes the objects of an entity equal to those of a payload: inserts, updates, relates, and deletes what is absent.
+    /// Makes the objects of an entity equal to those of a payload.
     ///
-    /// An object is matched by its identity. Keys that are absent in the payload leave what they stand for as it is, null clears it. Of
-    /// several objects of one identity the last one wins. Objects without a key, or with one of the wrong type, are left out and
-    /// reported. Nothing that would not change is written.
+    /// Objects are inserted, updated and related, and objects that are absent from the payload are
+    /// deleted. An object is matched by its identity. A key that is absent leaves its property as
+    /// it is; null clears it. If several objects have one identity, the last one wins. Objects
+    /// without a key, or with a key of the wrong type, are left out and reported. Objects that do
+    /// not differ are not written.
     ///
-    /// Where the value contract leaves out an object that has a key, nothing is deleted for being absent: it may be that object.
+    /// If the value contract leaves out an object that has a key, no object is deleted for being
+    /// absent, because it may be that one.
     ///
     /// - Parameters:
-    ///   - json: An array of objects, or one.
-    ///   - entity: Their entity; objects of sub-entities are meant as well.
-    ///   - parent: The object whose children they are: they are related to it, and what is absent is looked for among its children alone. Nil, the
-    ///     default, for none.
-    ///   - options: What may be done, and how.
+    ///   - json: An array of objects, or one object.
+    ///   - entity: The entity of the objects. Objects of its sub-entities count as well.
+    ///   - parent: The object whose children the payload lists. The children are related to it, and
+    ///     only its children can be absent. Nil, the default, for none.
+    ///   - options: What the sync may do, and how.
     /// - Returns: What was done.
-    /// - Throws: `JSONError`, `MappingError`, `StoreSyncError`, `StoreError`, `RecordPredicateError`, `CancellationError`, what the source, the hook and the
-    ///   store throw; then nothing has been done.
+    /// - Throws: `JSONError`, `MappingError`, ``StoreSyncError``, `StoreError`,
+    ///   `RecordPredicateError`, `CancellationError`, and errors of the source, the hook and the
+    ///   store. After an error nothing has been done.
     @discardableResult
     public func sync(
         _ json: JSONSource, into entity: String, childrenOf parent: SyncParent? = nil,
         options: StoreSyncOptions = StoreSyncOptions()
     ) async throws -> StoreSyncResult {
-        let session = SyncSession(mapper: mapper, entity: entity, parent: parent, options: options)
-        return try await recorded(into: entity) { recorder in
-            try await change { transaction in
-                let result = try await session.run([json], in: transaction)
-                try await recorder?.succeed(result, in: transaction)
-                return result
-            }
-        }
+        try await sync({ PayloadList([json]) }, into: entity, childrenOf: parent, options: options)
     }
 
-    /// Makes the objects of an entity equal to those of many payloads together; what is absent from all of them is deleted once, after the
-    /// last.
+    /// Makes the objects of an entity equal to those of many payloads together.
     ///
-    /// - Parameter pages: The payloads, in any order and of any sizes; an object may be in several, of which the last one wins.
+    /// Objects that are absent from all payloads are deleted once, after the last payload.
+    ///
+    /// - Parameter pages: The payloads, in any order and of any sizes. An object may be in several;
+    ///   the last one wins.
     /// - Returns: What was done.
-    /// - Throws: As ``sync(_:into:childrenOf:options:)``, and what the sequence throws; then nothing has been done.
+    /// - Throws: The errors of ``sync(_:into:childrenOf:options:)``, and errors of the sequence.
+    ///   After an error nothing has been done.
     @discardableResult
     public func sync(
         pages: any AsyncSequence<JSONSource, any Error> & Sendable, into entity: String,
         childrenOf parent: SyncParent? = nil, options: StoreSyncOptions = StoreSyncOptions()
     ) async throws -> StoreSyncResult {
-        let session = SyncSession(mapper: mapper, entity: entity, parent: parent, options: options)
+        try await sync({ PayloadList(pages) }, into: entity, childrenOf: parent, options: options)
+    }
+
+    private func sync(
+        _ payloads: @Sendable () -> PayloadList, into entity: String, childrenOf parent: SyncParent?,
+        options: StoreSyncOptions
+    ) async throws -> StoreSyncResult {
+        let request = SyncRequest(mapper: mapper, entity: entity, parent: parent, options: options)
         return try await recorded(into: entity) { recorder in
             try await change { transaction in
-                let result = try await session.run(pages: pages, in: transaction)
+                let result = try await request.run(payloads(), in: transaction).summary.result
                 try await recorder?.succeed(result, in: transaction)
                 return result
             }
         }
     }
 
-    /// Says what a sync would do, by the same code; nothing is written.
+    /// Predicts the result of a sync by the same code, without writing.
     ///
-    /// - Returns: What would be done.
-    /// - Throws: What ``sync(_:into:childrenOf:options:)`` would.
+    /// - Returns: The result that the sync would have.
+    /// - Throws: The errors of ``sync(_:into:childrenOf:options:)``.
     public func plan(
         _ json: JSONSource, into entity: String, childrenOf parent: SyncParent? = nil,
         options: StoreSyncOptions = StoreSyncOptions()
     ) async throws -> StoreSyncResult {
-        let session = SyncSession(mapper: mapper, entity: entity, parent: parent, options: options)
-        return try await planned { try await session.run([json], in: $0) }
+        let request = SyncRequest(mapper: mapper, entity: entity, parent: parent, options: options)
+        return try await planned { try await request.run([json], in: $0) }
     }
 
-    /// Does something in a transaction of which nothing remains.
+    /// Runs a body in a transaction that is always rolled back.
     func planned<Result: Sendable>(
         _ body: @Sendable (any StoreTransaction) async throws -> Result
     ) async throws -> Result {
@@ -120,70 +128,71 @@ public struct JSONStore: Sendable {
         let result: Result
     }
 
-    /// Inserts or merges objects by their identity and deletes nothing; objects without an identity are inserted.
+    /// Inserts or merges objects by their identity, without deleting any. Objects without an
+    /// identity are inserted.
     ///
-    /// What is nested is imported as well, and a relationship that is named leads to what is named from then on. An identifier alone stands
-    /// for its object, which is made with nothing but that if there is none. In the Groot dialect a new object that lacks a mandatory attribute
-    /// is an error.
+    /// Nested objects are imported as well. A relationship that the payload names leads only to the
+    /// objects that the payload names for it. An identifier stands for its object; if the store
+    /// lacks that object, it is inserted with the identifier only. In the Groot dialect, a new
+    /// object that lacks a mandatory attribute is an error.
     ///
     /// - Parameters:
-    ///   - json: An array of objects or identifiers, or one.
-    ///   - entity: Their entity; the entity mapper may name a sub-entity for each.
-    ///   - keyPath: The keys that lead to the array, dots between them.
+    ///   - json: An array of objects or identifiers, or a single one.
+    ///   - entity: The entity of the objects. The entity mapper may choose a sub-entity for each.
+    ///   - keyPath: The keys that lead to the array, separated by dots.
     /// - Returns: What was done.
-    /// - Throws: As ``sync(_:into:childrenOf:options:)``; also for an object or relationship that does not fit. Then nothing has been done.
+    /// - Throws: The errors of ``sync(_:into:childrenOf:options:)``, also for an object or a
+    ///   relationship that does not fit. After an error nothing has been done.
     @discardableResult
     public func importObjects(
         _ json: JSONSource, into entity: String, keyPath: String = ""
     ) async throws -> StoreSyncResult {
-        var session = SyncSession(
-            mapper: mapper, entity: entity, parent: nil, options: StoreSyncOptions(keyPath: keyPath))
-        session.rules = SyncRules(importing: mapper.dialect)
-        let importing = session
-        return try await change { transaction in
-            try await importing.run([json], in: transaction)
-        }
+        let request = SyncRequest(
+            mapper: mapper, entity: entity, options: StoreSyncOptions(keyPath: keyPath),
+            rules: SyncRules(importing: mapper.dialect))
+        return try await change { try await request.run([json], in: $0) }
+    }
+
+    /// Inserts or updates objects by their identity, without deleting absent ones.
+    ///
+    /// - Returns: What was done.
+    /// - Throws: The errors of ``sync(_:into:childrenOf:options:)``.
+    @discardableResult
+    public func insertOrUpdate(_ json: JSONSource, into entity: String) async throws -> StoreSyncResult {
+        let options = StoreSyncOptions(operations: SyncOperations.all.subtracting(.delete))
+        let request = SyncRequest(mapper: mapper, entity: entity, options: options)
+        return try await change { try await request.run([json], in: $0) }
     }
 
     // MARK: One object
 
-    /// Inserts or updates objects by their identity; nothing is deleted for being absent.
-    ///
-    /// - Returns: What was done.
-    /// - Throws: As ``sync(_:into:childrenOf:options:)``.
-    @discardableResult
-    public func insertOrUpdate(_ json: JSONSource, in entity: String) async throws -> StoreSyncResult {
-        let options = StoreSyncOptions(operations: SyncOperations.all.subtracting(.delete))
-        let session = SyncSession(mapper: mapper, entity: entity, parent: nil, options: options)
-        return try await change { try await session.run([json], in: $0) }
-    }
-
     /// Updates one object by JSON, whatever key the JSON itself has.
     ///
     /// - Parameters:
-    ///   - key: What the object is found by.
-    ///   - entity: Its entity, or one it inherits from.
-    ///   - json: An object; keys that are absent leave what they stand for as it is.
-    /// - Returns: What was done; nil if there is no such object, and then nothing is.
-    /// - Throws: As ``sync(_:into:childrenOf:options:)``; `StoreError.identityTaken` where the JSON gives it the key of another object.
+    ///   - key: The key of the object.
+    ///   - entity: The entity of the object, or an entity it inherits from.
+    ///   - json: An object. A key that is absent leaves its property as it is.
+    /// - Returns: What was done; nil, and nothing is done, if there is no such object.
+    /// - Throws: The errors of ``sync(_:into:childrenOf:options:)``; `StoreError.identityTaken` if
+    ///   the JSON gives the object the key of another one.
     @discardableResult
     public func update(_ key: RecordKey, in entity: String, with json: JSONValue) async throws -> StoreSyncResult? {
-        let session = SyncSession(mapper: mapper, entity: entity, parent: nil, options: StoreSyncOptions())
+        let request = SyncRequest(mapper: mapper, entity: entity)
         return try await change { transaction in
             guard let stored = try await transaction.record(entity, key: key) else { return nil }
-            return try await session.update(stored, with: json, in: transaction)
+            return try await request.update(stored, with: json, in: transaction)
         }
     }
 
-    /// Deletes one object, applying the delete rules.
+    /// Deletes one object and applies the delete rules.
     ///
     /// - Returns: Whether there was such an object.
-    /// - Throws: `StoreError.deletionDenied`, and what the store throws.
+    /// - Throws: `StoreError.deletionDenied`, and errors of the store.
     @discardableResult
     public func delete(_ key: RecordKey, in entity: String) async throws -> Bool {
         try await change { transaction in
             guard let stored = try await transaction.record(entity, key: key) else { return false }
-            try await transaction.remove(StoreQuery(entity, rows: .only([stored.row])))
+            try await transaction.remove(StoreQuery(entity, objects: .only([stored.object])))
             return true
         }
     }

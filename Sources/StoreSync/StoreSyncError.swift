@@ -1,25 +1,28 @@
+public import Foundation
 public import OneWaySynchronizer
 
 /// Why a sync ended without effect, apart from errors of the JSON, the mapping and the store.
 public enum StoreSyncError: Error, Hashable, Sendable {
-    /// The mapper's model is not the store's.
+    /// The mapper's model differs from the store's model.
     case differentModels
-    /// More objects would have been deleted for being absent than the limit allows.
+    /// More objects are absent than may be deleted.
     case removalLimitExceeded(entity: String, removals: Int, localCount: Int, limit: RemovalLimit)
-    /// The object that others were to be related to is not in the store, or is not the only one that was meant.
+    /// The parent is not in the store, or more than one object matches it.
     case noParent(entity: String)
-    /// The parent's entity has no relationship to the children of that name, or several of which none was named.
+    /// The parent's entity has no relationship of that name to the children, or several and no name
+    /// was given.
     case noRelationship(entity: String, destination: String)
-    /// A relationship's value is neither an object, nor an identifier, nor an array of those where there may be many.
+    /// The value of a relationship is neither an object nor an identifier, nor an array where one
+    /// is allowed.
     case unsuitableRelationship(entity: String, relationship: String, index: Int)
-    /// The key has another number of values than the entity's identity.
+    /// The key has a different number of values than the entity's identity.
     case unsuitableKey(entity: String)
-    /// What a source has in the place of its list of objects that are gone is no list.
+    /// The value at the key path of tombstones is not a list.
     case unsuitableTombstones(entity: String, keyPath: String)
 }
 
 extension StoreSyncError: CustomStringConvertible {
-    /// The error as a sentence for people; values are left out.
+    /// A sentence for people, without values.
     public var description: String {
         switch self {
         case .differentModels: "the mapper and the store have different models"
@@ -27,11 +30,17 @@ extension StoreSyncError: CustomStringConvertible {
             "\(removals) of \(localCount) \(entity) would be deleted; the limit is \(limit)"
         case .noParent(let entity): "there is no such \(entity), or more than one"
         case .noRelationship(let entity, let destination):
-            "\(entity) has no relationship to \(destination), or several of which none was named"
+            "\(entity) has no relationship to \(destination), or has several and none was named"
         case .unsuitableRelationship(let entity, let relationship, let index):
-            "\(entity).\(relationship), element \(index): the value leads to no object"
+            "\(entity).\(relationship), element \(index): the value does not identify an object"
         case .unsuitableKey(let entity): "the key does not fit the identity of \(entity)"
-        case .unsuitableTombstones(let entity, let keyPath): "\(keyPath) is no list of \(entity) that are gone"
+        case .unsuitableTombstones(let entity, let keyPath):
+            "the value at \(keyPath) is not a list of deleted \(entity) objects"
         }
     }
+}
+
+extension StoreSyncError: LocalizedError {
+    /// The same sentence as ``description``.
+    public var errorDescription: String? { description }
 }

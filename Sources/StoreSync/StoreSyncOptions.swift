@@ -2,27 +2,31 @@ public import JSONMapper
 public import OneWaySynchronizer
 public import SyncModel
 
-/// How JSON is synced into a store.
+/// Options of a sync into a store.
 public struct StoreSyncOptions: Sendable {
     /// Rewrites the JSON of an object, of the entity named, that is about to be inserted.
     public typealias InsertHook = @Sendable (_ object: JSONObject, _ entity: String) throws -> JSONObject
 
-    /// What may be done; all of it by default.
+    /// The operations the sync may perform; all of them by default.
     public var operations: SyncOperations
-    /// The objects that the payload speaks of: what is absent from it is deleted only where this holds. All of the entity by default.
+    /// The objects that the payload covers; all objects of the entity by default.
+    ///
+    /// An object that is absent from the payload is deleted only if this predicate holds for it.
     public var scope: RecordPredicate
-    /// The keys that lead to the array of objects, dots between them; empty, the default, if it is the document.
+    /// The keys that lead to the array of objects, separated by dots. Empty, the default, if the
+    /// document is the array.
     public var keyPath: String
-    /// How many objects may be deleted for being absent, of those in the scope; nil, the default, for any number. Objects that go with
-    /// others or with a relationship do not count.
+    /// How many objects in the scope may be deleted for being absent; nil, the default, for any
+    /// number. Objects that are deleted by a delete rule or with a relationship do not count.
     public var removalLimit: RemovalLimit?
-    /// Called for each object, nested ones included, that matches none in the store, before it is inserted; nil, the default, for none.
-    /// Where there is one, objects are mapped twice.
+    /// Called for each object, including nested ones, that matches no object of the store, before
+    /// it is inserted; nil, the default, for none. With a hook, objects are mapped twice.
     public var willInsert: InsertHook?
-    /// Whether the result names the keys of objects that were inserted, updated and deleted; false by default.
+    /// Whether the result lists the keys of inserted, updated and deleted objects; false by
+    /// default.
     public var reportsKeys: Bool
 
-    /// Makes options; what is left out keeps its default.
+    /// Creates options.
     public init(
         operations: SyncOperations = .all, scope: RecordPredicate = .constant(true), keyPath: String = "",
         removalLimit: RemovalLimit? = nil, reportsKeys: Bool = false, willInsert: InsertHook? = nil

@@ -1,25 +1,28 @@
 public import JSONMapper
 public import SyncModel
 
-/// What a sync did.
+/// The result of a sync into a store.
 public struct StoreSyncResult: Hashable, Sendable {
-    /// How many objects were treated how; each object counts once, an inserted one as inserted alone.
+    /// Counts of objects by what was done to them.
+    ///
+    /// Each object counts once; an object that is inserted and then updated counts as inserted.
     public struct Counts: Hashable, Sendable {
         /// Objects that the store did not have.
         public var inserted = 0
-        /// Objects whose values or relationships are others now.
+        /// Objects whose values or relationships changed.
         public var updated = 0
-        /// Objects of the payload that are as they were.
+        /// Objects of the payload that did not change.
         public var unchanged = 0
-        /// Objects that are gone, those included that went with others.
+        /// Objects that were deleted, including those deleted by a delete rule.
         public var deleted = 0
-        /// Objects that were to be deleted for being absent from the payload, and were kept.
+        /// Objects that are absent from the payload and were kept, because a limit or a doubt
+        /// forbade it.
         public var withheld = 0
 
-        /// Makes counts of nothing.
+        /// Creates counts of zero.
         public init() {}
 
-        /// Whether nothing was written.
+        /// Whether no object was written.
         public var isUnchanged: Bool {
             inserted == 0 && updated == 0 && deleted == 0
         }
@@ -33,31 +36,33 @@ public struct StoreSyncResult: Hashable, Sendable {
         }
     }
 
-    /// The keys of the synced entity's objects, sub-entities included.
+    /// The keys of the synced entity's objects, including its sub-entities.
     public struct Keys: Hashable, Sendable {
-        /// Those that were inserted.
+        /// Keys of inserted objects.
         public var inserted: [RecordKey] = []
-        /// Those that were updated.
+        /// Keys of updated objects.
         public var updated: [RecordKey] = []
-        /// Those that were deleted, those included that went with others.
+        /// Keys of deleted objects, including those deleted by a delete rule.
         public var deleted: [RecordKey] = []
     }
 
-    /// The objects of the synced entity, sub-entities included.
+    /// The counts of the synced entity, including its sub-entities.
     public internal(set) var counts = Counts()
-    /// The objects of every entity that the sync had to do with, by its name.
+    /// The counts of every entity that the sync touched, by its name.
     public internal(set) var countsByEntity: [String: Counts] = [:]
-    /// Objects that were left out, in the order in which they were met, the first 1,000 of them. The index is that of the
-    /// payload's element; a nested object has that of the element it is in.
+    /// The first 1,000 objects that were left out, in the order of the payload.
+    ///
+    /// The index is that of the payload's element; a nested object has the index of the element it
+    /// is in.
     public internal(set) var rejected: [MappingProblem] = []
-    /// How many objects were left out.
+    /// The number of objects that were left out.
     public internal(set) var rejectedCount = 0
-    /// How many values were cleared or ignored because they did not fit.
+    /// The number of values that were cleared or ignored because they did not fit.
     public internal(set) var toleratedCount = 0
-    /// The keys; nil unless they were asked for.
+    /// The keys; nil unless `StoreSyncOptions.reportsKeys` is set.
     public internal(set) var keys: Keys?
 
-    /// Whether nothing was written, for any entity.
+    /// Whether no object of any entity was written.
     public var isUnchanged: Bool {
         countsByEntity.values.allSatisfy(\.isUnchanged)
     }

@@ -1,28 +1,30 @@
-/// What a sync may do to objects and to what they are related to.
+/// The operations a sync may perform on objects and their relationships.
 public struct SyncOperations: OptionSet, Hashable, Sendable {
     /// The operations as bits.
     public let rawValue: Int
 
-    /// Makes operations of bits.
+    /// Creates operations from bits.
     public init(rawValue: Int) {
         self.rawValue = rawValue
     }
 
-    /// Objects that the store does not have are inserted.
+    /// Inserts objects that the store does not have.
     public static let insert = SyncOperations(rawValue: 1 << 0)
-    /// Objects that it has are updated.
+    /// Updates objects that the store has.
     public static let update = SyncOperations(rawValue: 1 << 1)
-    /// Objects that are absent from the payload are deleted.
+    /// Deletes objects that are absent from the payload.
     public static let delete = SyncOperations(rawValue: 1 << 2)
-    /// Objects nested in others are inserted and related.
+    /// Inserts and relates nested objects.
     public static let insertRelationships = SyncOperations(rawValue: 1 << 3)
-    /// Objects nested in others are updated and related, and what a to-one relationship leads to is replaced.
+    /// Updates and relates nested objects, and replaces the targets of to-one relationships.
     public static let updateRelationships = SyncOperations(rawValue: 1 << 4)
-    /// Objects that are no longer nested in, or named by, another are not related to it any more; where the relationship has a to-one
-    /// inverse and the payload nests the objects themselves, they are deleted, unless the payload has them elsewhere.
+    /// Unlinks objects that their parent no longer nests or names.
+    ///
+    /// If the relationship has a to-one inverse and the payload nests whole objects, an unlinked
+    /// object is deleted, unless the payload has it elsewhere.
     public static let deleteRelationships = SyncOperations(rawValue: 1 << 5)
 
-    /// All of them.
+    /// All operations.
     public static let all: SyncOperations = [
         .insert, .update, .delete, .insertRelationships, .updateRelationships, .deleteRelationships,
     ]

@@ -1,27 +1,28 @@
 public import SyncModel
 
-/// An object of a store whose children a payload lists.
+/// A stored object whose children a payload lists.
 public struct SyncParent: Sendable {
-    /// Its entity.
+    /// The entity of the parent.
     public var entity: String
-    /// What holds for it and no other object of the entity.
+    /// A predicate that holds for the parent and no other object of the entity.
     public var predicate: RecordPredicate
-    /// The relationship that leads to the children; nil where the entity has but one to their entity.
+    /// The relationship to the children; nil if the entity has only one to their entity.
     public var relationship: String?
 
-    /// Names a parent.
+    /// Creates a parent.
     ///
     /// - Parameters:
-    ///   - entity: Its entity.
-    ///   - predicate: What holds for it and no other object of the entity.
-    ///   - relationship: The relationship that leads to the children; nil, the default, where the entity has but one to their entity.
+    ///   - entity: The entity of the parent.
+    ///   - predicate: A predicate that holds for the parent and no other object of the entity.
+    ///   - relationship: The relationship to the children. Nil, the default, if the entity has only
+    ///     one to their entity.
     public init(_ entity: String, where predicate: RecordPredicate, relationship: String? = nil) {
         self.entity = entity
         self.predicate = predicate
         self.relationship = relationship
     }
 
-    /// The relationship, looked up.
+    /// Looks up the relationship to the children.
     func relationship(to child: EntityLayout, in model: DataModel) throws -> RelationshipLayout {
         let layout = try model.layout(of: entity)
         let suitable = layout.relationships.filter { candidate in

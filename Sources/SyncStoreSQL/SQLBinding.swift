@@ -1,4 +1,5 @@
 package import Foundation
+package import SyncModel
 
 /// A value for a parameter of a statement, in one of the forms that a database keeps.
 package enum SQLBinding: Hashable, Sendable {
@@ -9,8 +10,8 @@ package enum SQLBinding: Hashable, Sendable {
     case blob(Data)
     /// A value by its text, of a type that PostgreSQL names so.
     case typed(String, as: String)
-    /// The numbers of rows, however many.
-    case rows([Int64])
+    /// Object numbers, in any quantity.
+    case objects([ObjectID])
     /// Blobs, however many; PostgreSQL's.
     case blobs([Data])
 
@@ -25,7 +26,7 @@ package enum SQLBinding: Hashable, Sendable {
         case .blob(let data):
             let digits = data.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
             return dialect == .postgres ? "'\\x\(digits)'::bytea" : "x'\(digits)'"
-        case .rows, .blobs: return nil
+        case .objects, .blobs: return nil
         }
     }
 }

@@ -133,7 +133,7 @@ package enum SQLDialect: Hashable, Sendable {
         case .text: "$\(number)::text"
         case .blob: "$\(number)::bytea"
         case .typed(_, let type): "$\(number)::\(type)"
-        case .rows: "$\(number)::bigint[]"
+        case .objects: "$\(number)::bigint[]"
         case .blobs: "$\(number)::bytea[]"
         }
     }

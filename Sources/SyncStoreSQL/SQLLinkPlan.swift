@@ -1,4 +1,4 @@
-import SyncModel
+package import SyncModel
 package import SyncStore
 
 /// What has to be written to relate the objects of a batch, worked out from what is there.
@@ -19,9 +19,9 @@ package struct SQLLinkPlan: Sendable {
 
     /// What the column of an object holds from now on.
     package struct Assignment: Hashable, Sendable {
-        package let row: Int64
-        /// The row that it leads to; 0 for none.
-        package let value: Int64
+        package let object: ObjectID
+        /// The object that the column refers to; nil for none.
+        package let value: ObjectID?
         /// The place among the source's targets, where the relationship is ordered.
         package let position: Int64
     }
@@ -30,7 +30,7 @@ package struct SQLLinkPlan: Sendable {
     /// The columns to write, where objects have columns, in the order in which they came about.
     package private(set) var assignments: [Assignment] = []
     /// The rows that nothing may lead to any more, before the assignments are made.
-    package private(set) var released: [Int64] = []
+    package private(set) var released: [ObjectID] = []
     /// The pairs to take off, where pairs are rows.
     package private(set) var removed: [StoreLink] = []
     /// The pairs to add or to give another place; with their places among the source's targets.
@@ -41,13 +41,13 @@ package struct SQLLinkPlan: Sendable {
     package private(set) var result = LinkResult()
 
     private let batch: LinkBatch
-    private let sources: Set<Int64>
-    private let targets: Set<Int64>
-    private let former: [Int64: [Int64]]
+    private let sources: Set<ObjectID>
+    private let targets: Set<ObjectID>
+    private let former: [ObjectID: [ObjectID]]
     /// The lists of the batch's sources as they are now.
-    private var current: [Int64: [Int64]]
+    private var current: [ObjectID: [ObjectID]]
     /// The sources of the batch that targets belong to now; only where a target belongs to one.
-    private var holders: [Int64: Int64] = [:]
+    private var holders: [ObjectID: ObjectID] = [:]
 
     /// Works out a plan.
     ///
@@ -58,13 +58,13 @@ package struct SQLLinkPlan: Sendable {
     ///   - targets: Those targets of the batch that exist.
     ///   - links: The links of the sources, those of each in order.
     package init(
-        _ batch: LinkBatch, schema: SQLSchema, sources: Set<Int64>, targets: Set<Int64>, links: [StoreLink]
+        _ batch: LinkBatch, schema: SQLSchema, sources: Set<ObjectID>, targets: Set<ObjectID>, links: [StoreLink]
     ) {
         self.batch = batch
         self.sources = sources
         self.targets = targets
         shape = Shape(batch.relationship, schema: schema)
-        var found: [Int64: [Int64]] = [:]
+        var found: [ObjectID: [ObjectID]] = [:]
         for link in links { found[link.source, default: []].append(link.target) }
         former = found
         current = found
@@ -82,21 +82,22 @@ package struct SQLLinkPlan: Sendable {
 
     /// What is to be written so far; a later word on the same place outweighs an earlier one.
     private struct Writes {
-        var assignments: [Int64: Assignment] = [:]
-        var assigned: [Int64] = []
-        var released: [Int64] = []
+        var assignments: [ObjectID: Assignment] = [:]
+        var assigned: [ObjectID] = []
+        var released: [ObjectID] = []
         var pairs: [StoreLink: Int64?] = [:]
         var pairOrder: [StoreLink] = []
         var mirrored: [StoreLink] = []
 
-        mutating func assign(_ row: Int64, _ value: Int64, position: Int64 = 0) {
-            if assignments.updateValue(Assignment(row: row, value: value, position: position), forKey: row) == nil {
-                assigned.append(row)
+        mutating func assign(_ object: ObjectID, _ value: ObjectID?, position: Int64 = 0) {
+            let assignment = Assignment(object: object, value: value, position: position)
+            if assignments.updateValue(assignment, forKey: object) == nil {
+                assigned.append(object)
             }
         }
 
         /// - Parameter position: The pair's place; nil where it is taken off.
-        mutating func set(_ source: Int64, _ target: Int64, _ position: Int64?) {
+        mutating func set(_ source: ObjectID, _ target: ObjectID, _ position: Int64?) {
             let link = StoreLink(source: source, target: target)
             if pairs.updateValue(position, forKey: link) == nil { pairOrder.append(link) }
         }
@@ -110,16 +111,16 @@ package struct SQLLinkPlan: Sendable {
         }
     }
 
-    private func wanted(of source: Int64, at index: Int) -> [Int64] {
+    private func wanted(of source: ObjectID, at index: Int) -> [ObjectID] {
         let relationship = batch.relationship
-        var seen: Set<Int64> = []
-        var wanted: [Int64] = []
+        var seen: Set<ObjectID> = []
+        var wanted: [ObjectID] = []
         for target in batch.targets(at: index) where targets.contains(target) {
             if seen.insert(target).inserted { wanted.append(target) }
         }
         if !relationship.isToMany { wanted = Array(wanted.suffix(1)) }
         let now = current[source] ?? []
-        let list: [Int64]
+        let list: [ObjectID]
         switch batch.mode {
         case .replace: list = wanted
         case .add where !relationship.isToMany: list = wanted.isEmpty ? now : wanted
@@ -131,17 +132,17 @@ package struct SQLLinkPlan: Sendable {
         return relationship.isOrdered ? list : list.sorted()
     }
 
-    private mutating func relate(_ source: Int64, to wanted: [Int64], _ writes: inout Writes) {
+    private mutating func relate(_ source: ObjectID, to wanted: [ObjectID], _ writes: inout Writes) {
         let now = current[source] ?? []
         guard now != wanted else { return }
         let kept = Set(wanted)
         for target in now where !kept.contains(target) {
             switch shape {
-            case .column: writes.assign(source, 0)
-            case .targetColumn: writes.assign(target, 0)
+            case .column: writes.assign(source, nil)
+            case .targetColumn: writes.assign(target, nil)
             case .mirroredColumn:
-                writes.assign(source, 0)
-                writes.assign(target, 0)
+                writes.assign(source, nil)
+                writes.assign(target, nil)
             case .join(let isSymmetric):
                 writes.set(source, target, nil)
                 if isSymmetric { writes.set(target, source, nil) }
@@ -172,33 +173,33 @@ package struct SQLLinkPlan: Sendable {
     }
 
     /// Takes a target off the source that it belongs to, where it can belong to one alone.
-    private mutating func free(_ target: Int64, for source: Int64, _ writes: inout Writes) {
+    private mutating func free(_ target: ObjectID, for source: ObjectID, _ writes: inout Writes) {
         guard isExclusive else { return }
         if let holder = holders[target], holder != source {
             current[holder]?.removeAll { $0 == target }
             // Its column may have been written by this plan already; one that was not is released.
-            if shape != .targetColumn, writes.assignments[holder] != nil { writes.assign(holder, 0) }
+            if shape != .targetColumn, writes.assignments[holder] != nil { writes.assign(holder, nil) }
         }
         switch shape {
         case .targetColumn, .join: break
         case .column: writes.released.append(target)
         case .mirroredColumn:
             // Whoever was tied to either of the two is tied to nobody now.
-            for row in [target, source] {
-                writes.released.append(row)
-                if let partner = writes.assignments[row]?.value, partner != 0 { writes.assign(partner, 0) }
+            for object in [target, source] {
+                writes.released.append(object)
+                if let partner = writes.assignments[object]?.value { writes.assign(partner, nil) }
             }
         }
     }
 
     /// Keeps the lists of sources that are targets as well in step, where a relationship is its own inverse.
-    private mutating func mirror(removing source: Int64, from target: Int64) {
+    private mutating func mirror(removing source: ObjectID, from target: ObjectID) {
         guard isOwnInverse else { return }
         current[target]?.removeAll { $0 == source }
         if isExclusive { holders[source] = nil }
     }
 
-    private mutating func mirror(adding source: Int64, to target: Int64) {
+    private mutating func mirror(adding source: ObjectID, to target: ObjectID) {
         guard isOwnInverse, source != target else { return }
         guard shape != .mirroredColumn else {
             current[target] = [source]
@@ -231,7 +232,7 @@ package struct SQLLinkPlan: Sendable {
             // Taken off again by a later source.
             if case .some(.none) = writes.pairs[link] { false } else { true }
         }
-        var detached: Set<Int64> = []
+        var detached: Set<ObjectID> = []
         for source in batch.sources {
             let before = (former[source] ?? []).filter { !batch.newTargets.contains($0) }
             let now = current[source] ?? []

@@ -5,7 +5,7 @@ package import SyncStore
 package struct SQLQueries: Sendable {
     /// The function, to be provided by the connection, that tells whether a row is in a set: its arguments are the number of the set and the
     /// row.
-    package static let rowSetFunction = "sync_contains"
+    package static let objectSetFunction = "sync_contains"
 
     package let schema: SQLSchema
 
@@ -68,39 +68,39 @@ package struct SQLQueries: Sendable {
     ///
     /// - Parameters:
     ///   - query: A query of an entity of the model.
-    ///   - rowSet: The number that the rows to be left out are known by to the row set function; needed for `rows: .except`.
+    ///   - objectSet: The number that the rows to be left out are known by to the row set function; needed for `rows: .except`.
     /// - Throws: `ModelError`, `RecordPredicateError`.
-    package func records(_ query: StoreQuery, rowSet: Int64?) throws -> SQLStatementText {
+    package func records(_ query: StoreQuery, objectSet: Int64?) throws -> SQLStatementText {
         let layout = try schema.model.layout(of: query.entity)
         let columns = columns(of: layout.index)
         var terms = ["t.\(schema.rowColumn)"]
         if columns.namesEntity { terms.append("t.\(schema.entityColumn)") }
         terms += columns.terms(of: "t", schema.dialect)
-        return try select(terms.joined(separator: ", "), query, layout: layout, rowSet: rowSet, isOrdered: true)
+        return try select(terms.joined(separator: ", "), query, layout: layout, objectSet: objectSet, isOrdered: true)
     }
 
     /// The statement that reads the rows of a query's objects.
-    package func rows(_ query: StoreQuery, rowSet: Int64?) throws -> SQLStatementText {
+    package func rows(_ query: StoreQuery, objectSet: Int64?) throws -> SQLStatementText {
         let layout = try schema.model.layout(of: query.entity)
         let isOrdered = query.limit != nil || query.offset > 0
         return try select(
-            "t.\(schema.rowColumn)", query, layout: layout, rowSet: rowSet, isOrdered: isOrdered)
+            "t.\(schema.rowColumn)", query, layout: layout, objectSet: objectSet, isOrdered: isOrdered)
     }
 
     /// The statement that counts the objects of a query.
-    package func count(_ query: StoreQuery, rowSet: Int64?) throws -> SQLStatementText {
+    package func count(_ query: StoreQuery, objectSet: Int64?) throws -> SQLStatementText {
         let layout = try schema.model.layout(of: query.entity)
         // An ordering changes no number, but is looked up all the same.
         for ordering in query.ordering { _ = try ordering.bound(to: layout, in: schema.model) }
         guard query.limit != nil || query.offset > 0 else {
-            return try select("count(*)", query, layout: layout, rowSet: rowSet, isOrdered: false)
+            return try select("count(*)", query, layout: layout, objectSet: objectSet, isOrdered: false)
         }
-        let inner = try select("1", query, layout: layout, rowSet: rowSet, isOrdered: false)
+        let inner = try select("1", query, layout: layout, objectSet: objectSet, isOrdered: false)
         return SQLStatementText("SELECT count(*) FROM (\(inner.text)) s", inner.bindings)
     }
 
     private func select(
-        _ terms: String, _ query: StoreQuery, layout: EntityLayout, rowSet: Int64?, isOrdered: Bool
+        _ terms: String, _ query: StoreQuery, layout: EntityLayout, objectSet: Int64?, isOrdered: Bool
     ) throws -> SQLStatementText {
         let predicate = try query.predicate.bound(to: layout, in: schema.model)
         let ordering = try query.ordering.map { try $0.bound(to: layout, in: schema.model) }
@@ -112,10 +112,10 @@ package struct SQLQueries: Sendable {
         if let condition = schema.entityCondition(layout.index, alias: "t") { conditions.append(condition) }
         var parameters = writer.parameters
         let row = "t.\(schema.rowColumn)"
-        switch query.rows {
+        switch query.objects {
         case .all: break
-        case .only(let rows): conditions.append(schema.dialect.isRow(row, among: parameters.add(.rows(rows))))
-        case .except(let rows): conditions.append("NOT \(isIn(rows, row, rowSet: rowSet, &parameters))")
+        case .only(let objects): conditions.append(schema.dialect.isRow(row, among: parameters.add(.objects(objects))))
+        case .except(let objects): conditions.append("NOT \(isIn(objects, row, objectSet: objectSet, &parameters))")
         }
         var text = "SELECT \(terms) FROM \(SQLText.name(schema.table(of: layout.index))) t"
         if !conditions.isEmpty { text += " WHERE \(conditions.joined(separator: " AND "))" }
@@ -132,17 +132,18 @@ package struct SQLQueries: Sendable {
     }
 
     /// The condition that a row is in a set: in SQLite's case by the function, else by the pages of its bits.
-    private func isIn(_ rows: RowSet, _ row: String, rowSet: Int64?, _ parameters: inout SQLParameters) -> String {
+    private func isIn(_ rows: ObjectSet, _ row: String, objectSet: Int64?, _ parameters: inout SQLParameters) -> String
+    {
         switch schema.dialect {
         case .sqlite:
-            return "\(Self.rowSetFunction)(\(parameters.add(.integer(rowSet ?? 0))), \(row))"
+            return "\(Self.objectSetFunction)(\(parameters.add(.integer(objectSet ?? 0))), \(row))"
         case .postgres:
             let pages = rows.bitPages
-            let numbers = parameters.add(.rows(pages.map(\.number)))
+            let numbers = parameters.add(.objects(pages.map(\.number)))
             let bits = parameters.add(.blobs(pages.map(\.bits)))
             return "EXISTS (SELECT 1 FROM unnest(\(numbers), \(bits)) AS p(page, bits) "
-                + "WHERE p.page = \(row) >> \(RowSet.pageShift) "
-                + "AND get_bit(p.bits, \(row) & \(1 << RowSet.pageShift - 1)) = 1)"
+                + "WHERE p.page = \(row) >> \(ObjectSet.pageShift) "
+                + "AND get_bit(p.bits, \(row) & \(1 << ObjectSet.pageShift - 1)) = 1)"
         }
     }
 
@@ -181,7 +182,7 @@ package struct SQLQueries: Sendable {
 
     /// The condition that a row is one of those that the statement's one parameter has.
     private func isRow(_ expression: String) -> String {
-        schema.dialect.isRow(expression, among: schema.dialect.placeholder(1, for: .rows([])))
+        schema.dialect.isRow(expression, among: schema.dialect.placeholder(1, for: .objects([])))
     }
 
     /// Numbers as a JSON array, which one parameter takes however many they are.

@@ -69,8 +69,8 @@ extension SQLRemoval {
             let identity = zip(layout.identitySlots, places).map { slot, place in
                 found.value(at: place, as: layout.attributes[slot].type)
             }
-            let key = RecordKey(identity) ?? .row(row)
-            result.keys[layout.name, default: []].append(StoredKey(row: row, key: key))
+            let key = RecordKey(identity) ?? .object(row)
+            result.keys[layout.name, default: []].append(StoredKey(object: row, key: key))
             return true
         }
     }

@@ -17,16 +17,15 @@ package protocol SQLWorker: Actor {
     /// Ends a cursor.
     func closeCursor(_ cursor: Int) async
     func count(_ query: StoreQuery) async throws -> Int
-    func links(_ relationship: RelationshipLayout, of sources: [Int64]) async throws -> [StoreLink]
-    func merge(
-        _ batch: RecordBatch, handles: [Int64]?, links: InitialLinks?, policy: MergePolicy
-    ) async throws -> MergeResult
+    func links(_ relationship: RelationshipLayout, of sources: [ObjectID]) async throws -> [StoreLink]
+    func find(_ records: RecordBatch) async throws -> [ObjectID?]
+    func merge(_ request: MergeRequest, _ links: InitialLinks?) async throws -> MergeResult
     func link(_ batch: LinkBatch) async throws -> LinkResult
     func remove(_ query: StoreQuery, reportsKeys: Bool) async throws -> RemovalResult
 }
 
 /// A transaction of a worker, until it has ended.
-package final class SQLTransaction<Worker: SQLWorker>: StoreTransaction {
+package final class SQLTransaction<Worker: SQLWorker>: InitialLinkingTransaction {
     package let model: DataModel
     package let batchRowCount: Int
     private let worker: Worker
@@ -79,14 +78,20 @@ package final class SQLTransaction<Worker: SQLWorker>: StoreTransaction {
         try await checked().count(query)
     }
 
-    package func links(_ relationship: RelationshipLayout, of sources: [Int64]) async throws -> [StoreLink] {
+    package func links(_ relationship: RelationshipLayout, of sources: [ObjectID]) async throws -> [StoreLink] {
         try await checked().links(relationship, of: sources)
     }
 
-    package func merge(
-        _ batch: RecordBatch, handles: [Int64]?, links: InitialLinks?, policy: MergePolicy
-    ) async throws -> MergeResult {
-        try await change { try await $0.merge(batch, handles: handles, links: links, policy: policy) }
+    package func find(_ records: RecordBatch) async throws -> [ObjectID?] {
+        try await checked().find(records)
+    }
+
+    package func merge(_ request: MergeRequest) async throws -> MergeResult {
+        try await change { try await $0.merge(request, nil) }
+    }
+
+    package func mergeLinking(_ request: MergeRequest, _ links: InitialLinks) async throws -> MergeResult {
+        try await change { try await $0.merge(request, links) }
     }
 
     package func link(_ batch: LinkBatch) async throws -> LinkResult {

@@ -15,10 +15,10 @@ final class SQLiteBatchTable {
         let reader: BatchReader
         /// The rows of the batch to be found, in this order.
         var rows: [Int]
-        /// The object of each row of the batch; empty for none.
-        var objects: [Int64] = []
-        /// What each row of the batch is to lead to, 0 for nothing; empty where that is so for all.
-        var targets: [Int64] = []
+        /// The object of each row of the batch; empty if no statement reads them.
+        var objects: [ObjectID?] = []
+        /// The object that each row of the batch leads to, nil for none; empty if no row has one.
+        var targets: [ObjectID?] = []
         /// A row of what is found where a cell is absent; nil for null.
         var defaults: BatchReader?
         /// Whether a cell is to be written, slot by slot for each of `rows`; empty for all.
@@ -97,8 +97,8 @@ private struct BatchTableState {
         let reader: BatchReader
         let defaults: BatchReader?
         let rows: UnsafeBufferPointer<Int>
-        let objects: UnsafeBufferPointer<Int64>
-        let targets: UnsafeBufferPointer<Int64>
+        let objects: UnsafeBufferPointer<ObjectID?>
+        let targets: UnsafeBufferPointer<ObjectID?>
         let isWritten: UnsafeBufferPointer<Bool>
         let sources: UnsafeBufferPointer<Int>
     }
@@ -123,10 +123,8 @@ private struct BatchTableState {
         let row = content.rows[place]
         switch column {
         case 0: sqlite3_result_int64(call, Int64(row))
-        case 1: sqlite3_result_int64(call, content.objects.isEmpty ? 0 : content.objects[row])
-        case 2:
-            let target = content.targets.isEmpty ? 0 : content.targets[row]
-            if target == 0 { sqlite3_result_null(call) } else { sqlite3_result_int64(call, target) }
+        case 1: answer(call, content.objects.isEmpty ? nil : content.objects[row])
+        case 2: answer(call, content.targets.isEmpty ? nil : content.targets[row])
         default:
             let (slot, part) = (column - 3).quotientAndRemainder(dividingBy: 2)
             if part == 1 {
@@ -140,6 +138,11 @@ private struct BatchTableState {
                 answer(call, content.reader, row: source, slot: slot)
             }
         }
+    }
+
+    @inline(__always)
+    private func answer(_ call: OpaquePointer?, _ object: ObjectID?) {
+        if let object { sqlite3_result_int64(call, object) } else { sqlite3_result_null(call) }
     }
 
     @inline(__always)

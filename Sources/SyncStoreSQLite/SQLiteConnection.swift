@@ -9,7 +9,7 @@ import SyncStoreSQL
 final class SQLiteConnection {
     private let handle: OpaquePointer
     private var statements: [String: SQLiteStatement] = [:]
-    private let rowSets = RowSets()
+    private let objectSets = ObjectSets()
     /// What breaks off its statements.
     let interruption: SQLiteInterruption
     private var batchTables: [Int: SQLiteBatchTable] = [:]
@@ -110,23 +110,23 @@ final class SQLiteConnection {
     // MARK: Functions
 
     /// Makes a set known to statements, by the number that is returned.
-    func add(_ rows: RowSet) -> Int64 {
-        rowSets.add(rows)
+    func add(_ rows: ObjectSet) -> Int64 {
+        objectSets.add(rows)
     }
 
     /// Forgets a set.
-    func removeRowSet(_ number: Int64) {
-        rowSets.remove(number)
+    func removeObjectSet(_ number: Int64) {
+        objectSets.remove(number)
     }
 
     private func addFunctions() {
         // The connection outlives its functions, which are gone once the handle is closed; it holds the sets as long.
-        let context = Unmanaged.passUnretained(rowSets).toOpaque()
+        let context = Unmanaged.passUnretained(objectSets).toOpaque()
         sqlite3_create_function_v2(
-            handle, SQLQueries.rowSetFunction, 2, SQLITE_UTF8 | SQLITE_DIRECTONLY, context,
+            handle, SQLQueries.objectSetFunction, 2, SQLITE_UTF8 | SQLITE_DIRECTONLY, context,
             { call, _, arguments in
                 guard let arguments, let context = sqlite3_user_data(call) else { return }
-                let sets = Unmanaged<RowSets>.fromOpaque(context).takeUnretainedValue()
+                let sets = Unmanaged<ObjectSets>.fromOpaque(context).takeUnretainedValue()
                 let isFound = sets.contains(sqlite3_value_int64(arguments[1]), set: sqlite3_value_int64(arguments[0]))
                 sqlite3_result_int(call, isFound ? 1 : 0)
             }, nil, nil, nil)
@@ -147,11 +147,11 @@ private func decimal(_ bytes: UnsafeRawPointer?, _ length: Int32) -> Decimal {
 }
 
 /// The sets of rows that running statements ask for.
-private final class RowSets {
-    private var sets: [Int64: RowSet] = [:]
+private final class ObjectSets {
+    private var sets: [Int64: ObjectSet] = [:]
     private var lastNumber: Int64 = 0
 
-    func add(_ rows: RowSet) -> Int64 {
+    func add(_ rows: ObjectSet) -> Int64 {
         lastNumber += 1
         sets[lastNumber] = rows
         return lastNumber

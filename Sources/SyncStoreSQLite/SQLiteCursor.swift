@@ -9,7 +9,7 @@ final class SQLiteCursor {
     private let model: DataModel
     private let entity: EntityLayout
     private let connection: SQLiteConnection
-    private let rowSet: Int64?
+    private let objectSet: Int64?
     private var isDone = false
 
     init(_ query: StoreQuery, queries: SQLQueries, connection: SQLiteConnection) throws {
@@ -18,28 +18,28 @@ final class SQLiteCursor {
         columns = queries.columns(of: entity.index)
         self.connection = connection
         var number: Int64?
-        if case .except(let rows) = query.rows { number = connection.add(rows) }
-        rowSet = number
+        if case .except(let objects) = query.objects { number = connection.add(objects) }
+        objectSet = number
         // A statement of its own: the same query may be read again before this one is done.
-        statement = try Self.statement(query, rowSet: number, queries: queries, connection: connection)
+        statement = try Self.statement(query, objectSet: number, queries: queries, connection: connection)
     }
 
     private static func statement(
-        _ query: StoreQuery, rowSet: Int64?, queries: SQLQueries, connection: SQLiteConnection
+        _ query: StoreQuery, objectSet: Int64?, queries: SQLQueries, connection: SQLiteConnection
     ) throws -> SQLiteStatement {
         do {
-            let text = try queries.records(query, rowSet: rowSet)
+            let text = try queries.records(query, objectSet: objectSet)
             let statement = try connection.prepare(text.text)
             statement.bind(text.bindings)
             return statement
         } catch {
-            if let rowSet { connection.removeRowSet(rowSet) }
+            if let objectSet { connection.removeObjectSet(objectSet) }
             throw error
         }
     }
 
     deinit {
-        if let rowSet { connection.removeRowSet(rowSet) }
+        if let objectSet { connection.removeObjectSet(objectSet) }
     }
 
     /// The next objects; none after the last.
@@ -69,6 +69,6 @@ final class SQLiteCursor {
         for (slot, place) in places.enumerated() {
             record[slot: slot] = statement.value(at: place, as: layout.attributes[slot].type)
         }
-        return StoredRecord(row: statement.integer(at: 0), record: record)
+        return StoredRecord(object: statement.integer(at: 0), record: record)
     }
 }

@@ -26,10 +26,10 @@ struct SQLiteLinking: SQLLinkWriter {
         var sources = Set(links.map(\.source))
         var targets = Set(links.map(\.target))
         sources.formUnion(
-            try connection.rows(
+            try connection.objects(
                 queries.existing(relationship.source), among: batch.sources.filter { !sources.contains($0) }))
         targets.formUnion(
-            try connection.rows(
+            try connection.objects(
                 queries.existing(relationship.destination), among: batch.targets.filter { !targets.contains($0) }))
         plan = SQLLinkPlan(batch, schema: schema, sources: sources, targets: targets, links: links)
     }
@@ -38,17 +38,15 @@ struct SQLiteLinking: SQLLinkWriter {
         try write(batch, schema: schema)
     }
 
-    /// Runs a statement with rows of two objects and a place; nothing happens without such.
-    ///
-    /// - Parameter rows: 0 stands for null.
-    private func run(_ text: String, _ rows: [(Int64, Int64, Int64)]) throws(SQLiteError) {
+    /// Runs a statement for pairs of objects with a position each; does nothing without pairs.
+    private func run(_ text: String, _ rows: [(ObjectID, ObjectID?, Int64)]) throws(SQLiteError) {
         guard !rows.isEmpty else { return }
         var carrier = RecordBatch(columnCount: Self.columnCount)
         carrier.reserveCapacity(rowCount: rows.count, byteCount: 0)
         for (one, other, position) in rows {
             carrier.beginRecord()
             carrier.setInt(one, at: 0)
-            if other != 0 {
+            if let other {
                 carrier.setInt(other, at: 1)
                 carrier.setInt(position, at: 2)
             }
@@ -67,7 +65,7 @@ struct SQLiteLinking: SQLLinkWriter {
         let column = SQLText.name(link.column)
         try run(
             "UPDATE OR FAIL \(SQLText.name(link.table)) SET \(column) = NULL WHERE \(column) IN (SELECT c0 FROM \(Self.tableName))",
-            plan.released.map { ($0, 0, 0) })
+            plan.released.map { ($0, nil, 0) })
     }
 
     func assign(_ link: SQLSchema.ColumnLink, position: SQLLinkPosition) throws(SQLiteError) {
@@ -89,7 +87,7 @@ struct SQLiteLinking: SQLLinkWriter {
         }
         try run(
             "UPDATE OR FAIL \(table) AS t SET \(assigned) FROM \(batch) WHERE t.\(schema.rowColumn) = b.c0 AND (\(differs))",
-            plan.assignments.map { ($0.row, $0.value, $0.position) })
+            plan.assignments.map { ($0.object, $0.value, $0.position) })
     }
 
     // MARK: Join tables
@@ -154,13 +152,13 @@ struct SQLiteLinking: SQLLinkWriter {
 }
 
 extension SQLiteConnection {
-    /// Those of some rows that a statement with these as its parameter gives.
-    fileprivate func rows(_ text: String, among rows: [Int64]) throws(SQLiteError) -> Set<Int64> {
-        guard !rows.isEmpty else { return [] }
+    /// The objects among some that a statement selects; its parameter takes them.
+    fileprivate func objects(_ text: String, among objects: [ObjectID]) throws(SQLiteError) -> Set<ObjectID> {
+        guard !objects.isEmpty else { return [] }
         let statement = try cached(text)
-        statement.bind(.rows(rows), at: 1)
+        statement.bind(.objects(objects), at: 1)
         defer { statement.reset() }
-        var found: Set<Int64> = []
+        var found: Set<ObjectID> = []
         while try statement.step() { found.insert(statement.integer(at: 0)) }
         return found
     }

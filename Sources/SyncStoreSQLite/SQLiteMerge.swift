@@ -42,15 +42,19 @@ struct SQLiteMerge {
         self.defaults = defaults
     }
 
+    func find(_ records: RecordBatch, connection: SQLiteConnection) throws -> [ObjectID?] {
+        let request = MergeRequest(records, policy: MergePolicy(inserts: false, updates: false))
+        return try run(request, nil, connection: connection).objects
+    }
+
     func run(
-        _ batch: RecordBatch, handles: [Int64]?, links: InitialLinks?, policy: MergePolicy,
-        connection: SQLiteConnection
+        _ request: MergeRequest, _ links: InitialLinks?, connection: SQLiteConnection
     ) throws -> MergeResult {
         let table = try connection.batchTable(columnCount: layout.attributes.count, dates: dates)
-        return try batch.withReader { reader in
+        return try request.records.withReader { reader in
             try defaults.withReader { defaults in
                 var run = SQLiteMergeRun(
-                    self, reader, defaults: defaults, handles: handles, links: links, policy: policy,
+                    self, reader, defaults: defaults, matches: request.matches, links: links, policy: request.policy,
                     connection: connection, table: table)
                 try run.merge(0..<reader.count)
                 return run.result

@@ -7,12 +7,13 @@ struct SQLiteMergeRun {
     private let merge: SQLiteMerge
     private let reader: BatchReader
     private let defaults: BatchReader
-    private let handles: [Int64]?
+    private let matches: [MergeRequest.Match]?
     private let links: InitialLinks?
     private let policy: MergePolicy
     private let connection: SQLiteConnection
     private let table: SQLiteBatchTable
-    private(set) var result = MergeResult()
+    /// The object of each row and the effect on it; nil for none.
+    private var merged: [MergeResult.Row?]
 
     /// Objects that hold something else than their rows of the batch.
     fileprivate struct Updates {
@@ -41,45 +42,56 @@ struct SQLiteMergeRun {
     }
 
     init(
-        _ merge: SQLiteMerge, _ reader: BatchReader, defaults: BatchReader, handles: [Int64]?, links: InitialLinks?,
-        policy: MergePolicy, connection: SQLiteConnection, table: SQLiteBatchTable
+        _ merge: SQLiteMerge, _ reader: BatchReader, defaults: BatchReader, matches: [MergeRequest.Match]?,
+        links: InitialLinks?, policy: MergePolicy, connection: SQLiteConnection, table: SQLiteBatchTable
     ) {
         self.merge = merge
         self.reader = reader
         self.defaults = defaults
-        self.handles = handles
+        self.matches = matches
         self.links = links
         self.policy = policy
         self.connection = connection
         self.table = table
-        result.rows = Array(repeating: 0, count: reader.count)
-        result.changes = Array(repeating: .none, count: reader.count)
+        merged = Array(repeating: nil, count: reader.count)
+    }
+
+    var result: MergeResult {
+        MergeResult(merged)
     }
 
     mutating func merge(_ rows: Range<Int>) throws {
         var given: [Int] = []
         var sought: [Int] = []
         for row in rows {
-            let handle = handles?[row] ?? 0
-            if handle == 0 { sought.append(row) } else if handle > 0 { given.append(row) }
+            switch matches?[row] ?? .identity {
+            case .identity: sought.append(row)
+            case .object: given.append(row)
+            case .skipped: break
+            }
         }
         let identities = BatchIdentities(reader, slots: merge.layout.identitySlots, rows: sought)
         guard given.isEmpty || rows.count == 1 || areApart(given) else { return try mergeOneByOne(rows) }
         var updates = Updates()
         try match(identities, &updates)
         if !given.isEmpty {
-            let found = Set(identities.first.map { result.rows[$0] })
-            guard found.isDisjoint(with: given.map { handles?[$0] ?? 0 }) else { return try mergeOneByOne(rows) }
+            let found = Set(identities.first.compactMap { merged[$0]?.object })
+            guard found.isDisjoint(with: given.compactMap(givenObject)) else { return try mergeOneByOne(rows) }
             try match(given, &updates)
         }
         if policy.inserts { try insert(identities) }
         if !updates.rows.isEmpty { try update(updates) }
     }
 
+    /// The object that a row is given.
+    private func givenObject(_ row: Int) -> ObjectID? {
+        if case .object(let object) = matches?[row] { object } else { nil }
+    }
+
     /// Whether rows that name their objects are all of different ones, and give none of them an identity.
     private func areApart(_ given: [Int]) -> Bool {
         let slots = merge.layout.identitySlots
-        return Set(given.map { handles?[$0] ?? 0 }).count == given.count
+        return Set(given.compactMap(givenObject)).count == given.count
             && given.allSatisfy { row in
                 slots.allSatisfy { slot in
                     let kind = reader.kind(row: row, slot: slot)
@@ -91,8 +103,7 @@ struct SQLiteMergeRun {
     /// Rows that may stand in one another's way act in their order.
     private mutating func mergeOneByOne(_ rows: Range<Int>) throws {
         for row in rows {
-            result.rows[row] = 0
-            result.changes[row] = .none
+            merged[row] = nil
         }
         for row in rows { try merge(row..<(row + 1)) }
     }
@@ -116,7 +127,8 @@ struct SQLiteMergeRun {
 
     /// Finds the objects of rows that name theirs.
     private mutating func match(_ given: [Int], _ updates: inout Updates) throws(SQLiteError) {
-        let content = SQLiteBatchTable.Content(reader: reader, rows: given, objects: handles ?? [])
+        let content = SQLiteBatchTable.Content(
+            reader: reader, rows: given, objects: matches.map { $0.indices.map(givenObject) } ?? [])
         let text = policy.updates ? merge.matchByRow : merge.findByRow
         try match(text, content, [:], &updates)
     }
@@ -136,7 +148,7 @@ struct SQLiteMergeRun {
                     // Of several objects of one identity, the entity's own counts, else that of the lowest row.
                     let isOwn = statement.text(at: 2) == merge.layout.name
                     if let best, best.place == place {
-                        guard !best.isOwn, isOwn || object < result.rows[place] else { continue }
+                        guard !best.isOwn, isOwn || object < merged[place]?.object ?? .max else { continue }
                         updates.removeLast(of: place, columnCount: reader.columnCount)
                     }
                     best = (place, isOwn)
@@ -150,12 +162,8 @@ struct SQLiteMergeRun {
     private mutating func take(
         _ object: Int64, at place: Int, _ repeats: [Int], _ statement: SQLiteStatement, _ updates: inout Updates
     ) {
-        result.rows[place] = object
-        result.changes[place] = .unchanged
-        for row in repeats {
-            result.rows[row] = object
-            result.changes[row] = .unchanged
-        }
+        merged[place] = MergeResult.Row(object, .unchanged)
+        for row in repeats { merged[row] = MergeResult.Row(object, .unchanged) }
         guard policy.updates else { return }
         let first = SQLMerge.firstSlotColumn
         guard !repeats.isEmpty else {
@@ -164,8 +172,8 @@ struct SQLiteMergeRun {
                 guard !statement.holds(reader, row: place, slot: slot, at: first + slot, dates: merge.dates) else {
                     continue
                 }
-                if result.changes[place] == .unchanged {
-                    result.changes[place] = .updated
+                if merged[place]?.change == .unchanged {
+                    merged[place]?.change = .updated
                     updates.isWritten += repeatElement(false, count: reader.columnCount)
                     updates.rows.append(place)
                 }
@@ -182,7 +190,7 @@ struct SQLiteMergeRun {
                     : reader.isEqual(row: row, slot: slot, to: reader, row: sources[slot], slot: slot)
                 guard !isSame else { continue }
                 sources[slot] = row
-                result.changes[row] = .updated
+                merged[row]?.change = .updated
             }
         }
         guard sources.contains(where: { $0 >= 0 }) else { return }
@@ -199,7 +207,7 @@ struct SQLiteMergeRun {
             return SQLMerge.Assignment(slot: slot, isPartial: writtenCount < updates.rows.count)
         }
         let content = SQLiteBatchTable.Content(
-            reader: reader, rows: updates.rows, objects: result.rows, isWritten: updates.isWritten,
+            reader: reader, rows: updates.rows, objects: result.objects, isWritten: updates.isWritten,
             sources: updates.overlays.sources(of: updates.rows, columnCount: count))
         do {
             let statement = try connection.cached(merge.statements.update(assignments))
@@ -215,7 +223,7 @@ struct SQLiteMergeRun {
         guard merge.statements.columns.namesEntity else { return merge.layout.name }
         let statement = try connection.cached(merge.findByRow)
         defer { statement.reset() }
-        let content = SQLiteBatchTable.Content(reader: reader, rows: [row], objects: result.rows)
+        let content = SQLiteBatchTable.Content(reader: reader, rows: [row], objects: result.objects)
         return try table.lend(content) { () throws(SQLiteError) in
             try statement.step() ? statement.text(at: 2) : merge.layout.name
         }
@@ -225,7 +233,7 @@ struct SQLiteMergeRun {
 
     /// Inserts the rows that matched nothing.
     private mutating func insert(_ identities: BatchIdentities) throws {
-        var new = identities.first.filter { result.changes[$0] == .none } + identities.nameless
+        var new = identities.first.filter { merged[$0] == nil } + identities.nameless
         guard !new.isEmpty else { return }
         guard !merge.layout.isAbstract else { throw StoreError.abstractEntity(entity: merge.layout.name) }
         new.sort()
@@ -235,12 +243,11 @@ struct SQLiteMergeRun {
         }
         var overlays = Overlays()
         for (index, row) in new.enumerated() {
-            result.rows[row] = max(last, 0) + Int64(index) + 1
-            result.changes[row] = .inserted
+            merged[row] = MergeResult.Row(max(last, 0) + Int64(index) + 1, .inserted)
             if let repeats = identities.repeats[row] { overlays[row] = overlay(repeats, on: row) }
         }
         let content = SQLiteBatchTable.Content(
-            reader: reader, rows: new, objects: result.rows, targets: links?.targets ?? [], defaults: defaults,
+            reader: reader, rows: new, objects: result.objects, targets: links?.targets ?? [], defaults: defaults,
             sources: overlays.sources(of: new, columnCount: reader.columnCount))
         let statement = try connection.cached(merge.statements.insertion(relatedBy: links?.relationship))
         try table.lend(content) { () throws(SQLiteError) in try statement.run() }
@@ -252,8 +259,7 @@ struct SQLiteMergeRun {
     private mutating func overlay(_ repeats: [Int], on first: Int) -> [Int] {
         var sources = Array(repeating: first, count: reader.columnCount)
         for row in repeats {
-            result.rows[row] = result.rows[first]
-            result.changes[row] = .unchanged
+            merged[row] = merged[first].map { MergeResult.Row($0.object, .unchanged) }
             guard policy.updates else { continue }
             for slot in 0..<reader.columnCount where reader.kind(row: row, slot: slot) != .absent {
                 let isDefault = reader.kind(row: sources[slot], slot: slot) == .absent
@@ -262,7 +268,7 @@ struct SQLiteMergeRun {
                     slot: slot)
                 guard !isSame else { continue }
                 sources[slot] = row
-                result.changes[row] = .updated
+                merged[row]?.change = .updated
             }
         }
         return sources

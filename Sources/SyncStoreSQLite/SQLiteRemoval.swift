@@ -8,8 +8,8 @@ extension SQLiteConnection: SQLRemovalConnection {
         let removal = SQLRemoval(queries.schema)
         let layout = try queries.schema.model.layout(of: query.entity)
         return try removal.run(layout, reportsKeys: reportsKeys, on: self) {
-            try withRowSet(of: query) { rowSet in
-                try change(removal.start(try queries.rows(query, rowSet: rowSet), entity: layout.index))
+            try withObjectSet(of: query) { objectSet in
+                try change(removal.start(try queries.rows(query, objectSet: objectSet), entity: layout.index))
             }
         }
     }

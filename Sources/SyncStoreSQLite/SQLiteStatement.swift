@@ -90,7 +90,7 @@ final class SQLiteStatement {
                     UInt8(SQLITE_UTF8))
             }
         case .typed(let text, _): bind(.text(text), at: index)
-        case .rows(let rows): bind(.text(SQLQueries.list(rows)), at: index)
+        case .objects(let objects): bind(.text(SQLQueries.list(objects)), at: index)
         case .blobs: preconditionFailure("SQLite has no parameters of many blobs")
         case .blob(let data):
             data.withUnsafeBytes { bytes in

@@ -128,29 +128,34 @@ actor SQLiteWorker: SQLWorker {
     func count(_ query: StoreQuery) throws -> Int {
         let connection = try opened()
         return try interruptible {
-            try connection.withRowSet(of: query) { rowSet in
-                let statement = try queries.count(query, rowSet: rowSet)
+            try connection.withObjectSet(of: query) { objectSet in
+                let statement = try queries.count(query, objectSet: objectSet)
                 return Int(try connection.integer(statement.text, statement.bindings) ?? 0)
             }
         }
     }
 
-    func links(_ relationship: RelationshipLayout, of sources: [Int64]) throws -> [StoreLink] {
+    func links(_ relationship: RelationshipLayout, of sources: [ObjectID]) throws -> [StoreLink] {
         try schema.model.check(relationship)
         return try interruptible { try opened().links(relationship, of: sources, queries) }
     }
 
     // MARK: Writing
 
-    func merge(
-        _ batch: RecordBatch, handles: [Int64]?, links: InitialLinks?, policy: MergePolicy
-    ) throws -> MergeResult {
-        let layout = try schema.model.layout(of: batch, handles: handles)
+    func find(_ records: RecordBatch) throws -> [ObjectID?] {
+        let merge = merge(into: try schema.model.layout(of: records))
+        return try interruptible { try merge.find(records, connection: try opened()) }
+    }
+
+    func merge(_ request: MergeRequest, _ links: InitialLinks?) throws -> MergeResult {
+        let merge = merge(into: try schema.model.layout(of: request))
+        return try interruptible { try merge.run(request, links, connection: try opened()) }
+    }
+
+    private func merge(into layout: EntityLayout) -> SQLiteMerge {
         let merge = merges[layout.index] ?? SQLiteMerge(layout.index, schema: schema)
-        defer { merges[layout.index] = merge }
-        return try interruptible {
-            try merge.run(batch, handles: handles, links: links, policy: policy, connection: try opened())
-        }
+        merges[layout.index] = merge
+        return merge
     }
 
     func link(_ batch: LinkBatch) throws -> LinkResult {
@@ -170,16 +175,16 @@ actor SQLiteWorker: SQLWorker {
 
 extension SQLiteConnection {
     /// Makes the rows that a query leaves out known while a function runs.
-    func withRowSet<Result>(of query: StoreQuery, _ body: (Int64?) throws -> Result) throws -> Result {
-        guard case .except(let rows) = query.rows else { return try body(nil) }
-        let number = add(rows)
-        defer { removeRowSet(number) }
+    func withObjectSet<Result>(of query: StoreQuery, _ body: (Int64?) throws -> Result) throws -> Result {
+        guard case .except(let objects) = query.objects else { return try body(nil) }
+        let number = add(objects)
+        defer { removeObjectSet(number) }
         return try body(number)
     }
 
     /// Reads the pairs of a relationship that start from some rows.
     func links(
-        _ relationship: RelationshipLayout, of sources: some Sequence<Int64>, _ queries: SQLQueries
+        _ relationship: RelationshipLayout, of sources: some Sequence<ObjectID>, _ queries: SQLQueries
     ) throws(SQLiteError) -> [StoreLink] {
         let statement = try cached(queries.links(relationship))
         statement.bind(.text(SQLQueries.list(sources)), at: 1)

@@ -1,5 +1,5 @@
 import SyncBase
-import HTTPSource
+import HTTPTransfer
 import OneWaySynchronizer
 import OneWayTestSupport
 import Testing

@@ -1,6 +1,6 @@
 import SyncBase
 import Foundation
-import HTTPSource
+import HTTPTransfer
 import OneWayLoopbackServer
 import OneWaySynchronizer
 import OneWayTestSupport

@@ -15,10 +15,8 @@ func makeModel() throws(ModelError) -> DataModel {
             SyncAttribute("madeAt", .date, default: .date(Timestamp(microseconds: 1500000)))
             SyncAttribute("link", .uri, default: .uri("a:b"))
             SyncAttribute("data", .binary, default: .binary(Data([0, 255])))
-            SyncAttribute(
-                "tag", .uuid, default: .uuid(UUID(uuid: (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16))))
-            SyncAttribute(
-                "color", .transformable, transformer: "ColorTransformer", userInfo: ["sync.remoteKey": "colour"])
+            SyncAttribute("tag", .uuid, default: .uuid(UUID(uuid: (1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 1, 2, 3, 4, 5, 6))))
+            SyncAttribute("color", .transformable, transformer: "ColorTransformer", userInfo: ["sync.remoteKey": "hue"])
         }
         SyncEntity("Group", parent: "Shape", formerName: "Set") {
             SyncRelationship("parts", toMany: "Part", ordered: true, inverse: "group", deleteRule: .cascade)

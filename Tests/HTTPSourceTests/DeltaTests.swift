@@ -1,5 +1,6 @@
 import Foundation
 import HTTPSource
+import HTTPTransfer
 import JSONMapper
 import OneWaySynchronizer
 import StoreSync
@@ -16,7 +17,7 @@ import Testing
         cursor: HTTPDelta.Cursor = .element(keyPath: "updated_at"), interval: Duration? = .seconds(86_400)
     ) throws -> HTTPJSONSource {
         let delta = HTTPDelta(
-            cursor: cursor, parameter: "since", overlap: overlap, tombstones: tombstones, fullRunInterval: interval)
+            cursor: cursor, parameter: "since", overlap: overlap, tombstones: tombstones, fullPassInterval: interval)
         return try .users(api, delta: delta, date: { now.value })
     }
 

@@ -1,5 +1,5 @@
 import Foundation
-import HTTPSource
+import HTTPTransfer
 import OneWayLoopbackServer
 import OneWayTestSupport
 import Testing

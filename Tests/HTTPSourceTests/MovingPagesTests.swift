@@ -1,6 +1,7 @@
 import SyncBase
 import Foundation
 import HTTPSource
+import HTTPTransfer
 import OneWaySynchronizer
 import StoreSync
 import OneWayTestSupport

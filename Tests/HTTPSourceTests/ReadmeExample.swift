@@ -1,14 +1,9 @@
 import Foundation
-import HTTPSource
-import JSONMapper
-import StoreSync
-import SyncModel
-import SyncStore
-import SyncStoreSQLite
+import OneWaySyncSQLite
 import OneWayTestSupport
 import Testing
 
-/// The README's example of an API, compiled.
+/// The README's example of an API, compiled with the one import that the README shows.
 @Suite struct ReadmeExample {
     @Test func theReadmeShowsThisVeryCode() throws {
         #expect(try ReadmeSnippets.missing(from: #filePath).isEmpty)

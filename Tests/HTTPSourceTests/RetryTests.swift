@@ -1,5 +1,6 @@
 import Foundation
 import HTTPSource
+import HTTPTransfer
 import JSONMapper
 import OneWaySynchronizer
 import StoreSync

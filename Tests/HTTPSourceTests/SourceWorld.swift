@@ -1,6 +1,7 @@
 import SyncBase
 import Foundation
 import HTTPSource
+import HTTPTransfer
 import JSONMapper
 import OneWaySynchronizer
 import StoreSync

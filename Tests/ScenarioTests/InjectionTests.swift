@@ -83,8 +83,8 @@ import Testing
                     batch.endRecord()
                 }
                 for _ in 0..<2 {
-                    let result = try await transaction.merge(batch, handles: nil, links: nil, policy: MergePolicy())
-                    rows.append(result.rows)
+                    let result = try await transaction.merge(MergeRequest(batch))
+                    rows.append(result.objects.compactMap { $0 })
                 }
             }
             for (place, layout) in store.model.layouts.enumerated() where layout.parent == nil {

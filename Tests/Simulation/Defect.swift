@@ -35,8 +35,8 @@ struct AnySource: RemoteSource {
     }
 }
 
-private struct DefectiveRun: RemoteRun {
-    let base: any RemoteRun
+private struct DefectiveRun: RemotePass {
+    let base: any RemotePass
     let defect: Defect
 
     func next() async throws -> RemotePage? { try await base.next() }

@@ -116,13 +116,13 @@ private struct FaultyReader: StoreReader {
         return try await store.leaving { try await base.count(query) }
     }
 
-    func links(_ relationship: RelationshipLayout, of sources: [Int64]) async throws -> [StoreLink] {
+    func links(_ relationship: RelationshipLayout, of sources: [ObjectID]) async throws -> [StoreLink] {
         try store.mayFail()
         return try await store.leaving { try await base.links(relationship, of: sources) }
     }
 }
 
-private struct FaultyTransaction: StoreTransaction {
+private struct FaultyTransaction: InitialLinkingTransaction {
     let base: any StoreTransaction
     let store: FaultyStore
 
@@ -139,18 +139,30 @@ private struct FaultyTransaction: StoreTransaction {
         try await reader.count(query)
     }
 
-    func links(_ relationship: RelationshipLayout, of sources: [Int64]) async throws -> [StoreLink] {
+    func links(_ relationship: RelationshipLayout, of sources: [ObjectID]) async throws -> [StoreLink] {
         try await reader.links(relationship, of: sources)
     }
 
-    func merge(
-        _ batch: RecordBatch, handles: [Int64]?, links: InitialLinks?, policy: MergePolicy
-    ) async throws -> MergeResult {
+    func find(_ records: RecordBatch) async throws -> [ObjectID?] {
         try store.mayFail()
-        let policy = store.losesBatch(of: batch.layout?.name) ? MergePolicy(inserts: false, updates: false) : policy
-        return try await store.leaving {
-            try await base.merge(batch, handles: handles, links: links, policy: policy)
+        return try await store.leaving { try await base.find(records) }
+    }
+
+    func merge(_ request: MergeRequest) async throws -> MergeResult {
+        try await merge(request, links: nil)
+    }
+
+    func mergeLinking(_ request: MergeRequest, _ links: InitialLinks) async throws -> MergeResult {
+        try await merge(request, links: links)
+    }
+
+    private func merge(_ request: MergeRequest, links: InitialLinks?) async throws -> MergeResult {
+        try store.mayFail()
+        var request = request
+        if store.losesBatch(of: request.records.layout?.name) {
+            request.policy = MergePolicy(inserts: false, updates: false)
         }
+        return try await store.leaving { [request] in try await base.merge(request, linking: links) }
     }
 
     func link(_ batch: LinkBatch) async throws -> LinkResult {

@@ -1,6 +1,7 @@
 import SyncBase
 import Foundation
 import HTTPSource
+import HTTPTransfer
 import JSONMapper
 import OneWaySynchronizer
 import StoreSync
@@ -169,7 +170,7 @@ final class SimulatedLife: @unchecked Sendable {
         let last = try await json.sync(from: source, into: "User", options: options)
         guard last.result.isUnchanged else { throw Violation("a run with nothing to do did \(last)") }
         guard plan.keepsHistory else { return }
-        let recorded = try await SyncHistory.runs(in: store, limit: 3).map(\.outcome)
+        let recorded = try await SyncHistory.passes(in: store, limit: 3).map(\.status)
         guard recorded.count == 3, recorded[0] == .unchanged, recorded.allSatisfy({ $0 != .failed }) else {
             throw Violation("the history says \(recorded)")
         }

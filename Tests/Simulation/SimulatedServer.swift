@@ -1,6 +1,6 @@
 import SyncBase
 import Foundation
-import HTTPSource
+import HTTPTransfer
 import OneWayTestSupport
 
 /// A server without sockets, whose data changes while it is read, and that lies and fails.

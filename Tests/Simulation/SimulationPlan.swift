@@ -106,6 +106,6 @@ struct SimulationPlan {
         }
         return HTTPDelta(
             cursor: cursorIsInDocument ? .document(keyPath: "until") : .element(keyPath: "changed"),
-            parameter: "since", overlap: .seconds(lag + 10), tombstones: tombstones, fullRunInterval: .seconds(3600))
+            parameter: "since", overlap: .seconds(lag + 10), tombstones: tombstones, fullPassInterval: .seconds(3600))
     }
 }

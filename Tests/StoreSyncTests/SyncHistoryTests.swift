@@ -34,11 +34,11 @@ import Testing
         let before = Date()
         try await store.sync(json(#"[{"id": 1}, {"id": 2}, {"name": "no key"}]"#), into: "User")
         try await store.sync(json(#"[{"id": 2, "name": "x"}, {"id": 3}]"#), into: "User")
-        let runs = try await SyncHistory.runs(in: store.store)
+        let runs = try await SyncHistory.passes(in: store.store)
         try #require(runs.count == 2)
         #expect(runs.map(\.name) == ["User", "User"])
         #expect(runs.map(\.number) == [2, 1])
-        #expect(runs.map(\.outcome) == [.succeeded, .succeeded])
+        #expect(runs.map(\.status) == [.succeeded, .succeeded])
         #expect(runs.map(\.counts.all) == [[1, 1, 0, 1], [2, 0, 0, 0]])
         #expect(runs.map(\.rejectedCount) == [0, 1])
         #expect(runs.allSatisfy { $0.error == nil && $0.duration >= .zero && $0.finished >= $0.started })
@@ -51,8 +51,8 @@ import Testing
         await #expect(throws: JSONError.self) {
             try await store.sync(json(#"[{"id": 2}, {"id": "#), into: "User")
         }
-        let last = try #require(try await SyncHistory.runs(in: store.store).first)
-        #expect(last.outcome == .failed && last.number == 2)
+        let last = try #require(try await SyncHistory.passes(in: store.store).first)
+        #expect(last.status == .failed && last.number == 2)
         #expect(last.error?.contains("line 1") == true, "\(last)")
         #expect(last.counts == StoreSyncResult.Counts())
         #expect(try await store.store.count(StoreQuery("User")) == 1)
@@ -69,44 +69,44 @@ import Testing
         try await gate.waitForArrivals()
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
-        let last = try #require(try await SyncHistory.runs(in: store.store).first)
-        #expect(last.outcome == .cancelled && last.error == nil)
+        let last = try #require(try await SyncHistory.passes(in: store.store).first)
+        #expect(last.status == .cancelled && last.error == nil)
     }
 
     @Test func theLatestRunsOfEachNameAreKept() async throws {
         let store = try store(SyncHistory(limit: 3))
         try await store.sync(json("[]"), into: "Note")
         for id in 1...5 { try await store.sync(json(#"[{"id": \#(id)}]"#), into: "User") }
-        #expect(try await SyncHistory.runs(in: store.store, into: "User").map(\.number) == [5, 4, 3])
-        #expect(try await SyncHistory.runs(in: store.store, into: "Note").map(\.outcome) == [.unchanged])
-        #expect(try await SyncHistory.runs(in: store.store, limit: 2).map(\.number) == [5, 4])
+        #expect(try await SyncHistory.passes(in: store.store, into: "User").map(\.number) == [5, 4, 3])
+        #expect(try await SyncHistory.passes(in: store.store, into: "Note").map(\.status) == [.unchanged])
+        #expect(try await SyncHistory.passes(in: store.store, limit: 2).map(\.number) == [5, 4])
     }
 
     @Test func syncsWithNothingToWriteCanBeLeftOut() async throws {
         let store = try store(SyncHistory(recordsUnchanged: false))
         try await store.sync(json(#"[{"id": 1}]"#), into: "User")
         try await store.sync(json(#"[{"id": 1}]"#), into: "User")
-        #expect(try await SyncHistory.runs(in: store.store).map(\.outcome) == [.succeeded])
+        #expect(try await SyncHistory.passes(in: store.store).map(\.status) == [.succeeded])
     }
 
     @Test func plansAndSingleObjectsAreNotRecorded() async throws {
         let store = try store()
         _ = try await store.plan(json(#"[{"id": 1}]"#), into: "User")
-        try await store.insertOrUpdate(json(#"{"id": 1}"#), in: "User")
+        try await store.insertOrUpdate(json(#"{"id": 1}"#), into: "User")
         try await store.delete(.identity(1), in: "User")
-        #expect(try await SyncHistory.runs(in: store.store).isEmpty)
+        #expect(try await SyncHistory.passes(in: store.store).isEmpty)
     }
 
     @Test func anErrorsTextIsCut() async throws {
         let store = try store()
         let pages = AsyncThrowingStream<JSONSource, any Error> { throw TestError(String(repeating: "x", count: 5000)) }
         await #expect(throws: TestError.self) { try await store.sync(pages: pages, into: "User") }
-        #expect(try await SyncHistory.runs(in: store.store).first?.error?.count == 1000)
+        #expect(try await SyncHistory.passes(in: store.store).first?.error?.count == 1000)
     }
 
     @Test func aModelWithoutRoomForItIsAnError() async throws {
         let mapper = try RecordMapper(try DataModel { SyncEntity("User") { SyncAttribute("id", .int64) } })
-        #expect(throws: ModelError.unknownEntity(entity: "SyncRun")) {
+        #expect(throws: ModelError.unknownEntity(entity: "SyncPass")) {
             try JSONStore(MemoryStore(mapper.model), mapper: mapper, history: SyncHistory())
         }
     }
@@ -117,9 +117,9 @@ import Testing
         let source = OnePageSource(json: #"[{"id": 1}, {"id": 2}]"#)
         try await store.sync(from: source, into: "User")
         try await store.sync(from: OnePageSource(json: nil), into: "User")
-        let runs = try await SyncHistory.runs(in: store.store)
+        let runs = try await SyncHistory.passes(in: store.store)
         #expect(runs.map(\.name) == ["User from a list", "User from a list"])
-        #expect(runs.map(\.outcome) == [.unchanged, .succeeded])
+        #expect(runs.map(\.status) == [.unchanged, .succeeded])
         #expect(runs.map(\.pageCount) == [nil, 1])
         #expect(runs.map(\.byteCount) == [nil, 22])
     }
@@ -134,7 +134,7 @@ import Testing
             json.map { .changed(Run(json: $0)) } ?? .unchanged(SyncBookmark())
         }
 
-        private actor Run: RemoteRun {
+        private actor Run: RemotePass {
             private var json: String?
 
             init(json: String) { self.json = json }

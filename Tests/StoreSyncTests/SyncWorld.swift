@@ -134,16 +134,19 @@ private struct FaultyTransaction: StoreTransaction {
         return try await base.count(query)
     }
 
-    func links(_ relationship: RelationshipLayout, of sources: [Int64]) async throws -> [StoreLink] {
+    func links(_ relationship: RelationshipLayout, of sources: [ObjectID]) async throws -> [StoreLink] {
         try countdown.step()
         return try await base.links(relationship, of: sources)
     }
 
-    func merge(
-        _ batch: RecordBatch, handles: [Int64]?, links: InitialLinks?, policy: MergePolicy
-    ) async throws -> MergeResult {
+    func find(_ records: RecordBatch) async throws -> [ObjectID?] {
         try countdown.step()
-        return try await base.merge(batch, handles: handles, links: links, policy: policy)
+        return try await base.find(records)
+    }
+
+    func merge(_ request: MergeRequest) async throws -> MergeResult {
+        try countdown.step()
+        return try await base.merge(request)
     }
 
     func link(_ batch: LinkBatch) async throws -> LinkResult {

@@ -83,7 +83,7 @@ struct PostgresFaultTests {
             let error = await #expect(throws: PostgresError.self) {
                 try await store.transaction { transaction in
                     while !Task.isCancelled {
-                        _ = try await transaction.merge(batch, handles: nil, links: nil, policy: MergePolicy())
+                        _ = try await transaction.merge(MergeRequest(batch))
                     }
                 }
             }
@@ -162,7 +162,7 @@ struct PostgresFaultTests {
     @Test func aConflictIsTriedAgain() async throws {
         try await withServer { server in
             let store = try await PostgresWorld.store(at: server.url())
-            let rows = try await store.put(1...3).rows
+            let rows = try await store.put(1...3).objects.compactMap { $0 }
             // Fails twice; what a sequence gave is not taken back.
             try await PostgresSession.run(
                 server.url(),
@@ -211,7 +211,7 @@ struct PostgresFaultTests {
             let result = Task { try await store.put(1...2, name: "b") }
             try await waitForWaiter(server)
             try await other.use { _ = try $0.execute(#"UPDATE "User" SET name = 'x' WHERE id = 1; COMMIT"#) }
-            #expect(try await result.value.changes == [.updated, .updated])
+            #expect(try await result.value.rows.map(\.?.change) == [.updated, .updated])
             #expect(try await store.names() == [#""b""#, #""b""#])
         }
     }

@@ -32,8 +32,8 @@ import Testing
         let connection = try SQLiteConnection(path: file, isReadOnly: true, busyTimeout: 1000)
         let statement = try connection.prepare(
             """
-            SELECT name || ' ' || number || ' ' || outcome || ' ' || inserted, error IS NULL, datetime(started) IS NULL
-            FROM "SyncRun" ORDER BY number
+            SELECT name || ' ' || number || ' ' || status || ' ' || inserted, error IS NULL, datetime(started) IS NULL
+            FROM "SyncPass" ORDER BY number
             """)
         var rows: [String] = []
         while try statement.step() {

@@ -2,40 +2,45 @@ public import Foundation
 public import SyncModel
 public import SyncStore
 
-/// Has a `JSONStore` keep a record of its last syncs in the store itself, where any SQL tool can read it.
+/// A record of the last syncs of a `JSONStore`, kept in the store itself.
+///
+/// The record is a table that any SQL tool can read.
 ///
 ///     let mapper = try RecordMapper(model.adding([SyncHistory.entity]))
 ///     let store = try JSONStore(MemoryStore(mapper.model), mapper: mapper, history: SyncHistory())
 ///     try await store.sync(.file("users.json"), into: "User")
-///     try await SyncHistory.runs(in: store.store).first?.outcome  // .succeeded
+///     try await SyncHistory.passes(in: store.store).first?.status  // .succeeded
 ///
-/// The record of a sync that succeeded is committed with what it did; that of one that failed or was cancelled in a transaction of its own, after
-/// nothing remained of the sync. Plans are not recorded, nor is what is done to single objects.
+/// The record of a successful sync is committed with its changes. The record of a failed or
+/// cancelled sync is written in a transaction of its own, after the sync was rolled back. Plans and
+/// changes of single objects are not recorded.
 public struct SyncHistory: Sendable {
-    /// How many runs of each name are kept, the latest; at least 1.
+    /// How many passes of each name are kept, at least 1; 100 by default.
     public var limit: Int
-    /// Whether syncs are recorded that had nothing to write. Without that, such a sync leaves the store untouched to the last byte.
+    /// Whether syncs without changes are recorded; true by default.
+    ///
+    /// If not, such a sync leaves the store's files unchanged to the last byte.
     public var recordsUnchanged: Bool
 
-    /// Makes a history.
+    /// Creates a history.
     ///
     /// - Parameters:
-    ///   - limit: How many runs of each name are kept; 100 where it is not said.
-    ///   - recordsUnchanged: Whether syncs are recorded that had nothing to write; true where it is not said.
+    ///   - limit: How many passes of each name are kept, at least 1.
+    ///   - recordsUnchanged: Whether syncs without changes are recorded.
     public init(limit: Int = 100, recordsUnchanged: Bool = true) {
         self.limit = max(limit, 1)
         self.recordsUnchanged = recordsUnchanged
     }
 
-    /// The entity that runs are objects of, for the model of the store.
-    public static let entity = SyncEntity("SyncRun", identity: "name", "number") {
+    /// The entity that passes are objects of, for the model of the store.
+    public static let entity = SyncEntity("SyncPass", identity: "name", "number") {
         SyncAttribute("name", .string, optional: false)
         SyncAttribute("number", .int64, optional: false)
         SyncAttribute("entity", .string)
         SyncAttribute("started", .date)
         SyncAttribute("finished", .date)
         SyncAttribute("seconds", .double)
-        SyncAttribute("outcome", .string)
+        SyncAttribute("status", .string)
         SyncAttribute("inserted", .int64)
         SyncAttribute("updated", .int64)
         SyncAttribute("unchanged", .int64)
@@ -47,11 +52,11 @@ public struct SyncHistory: Sendable {
         SyncAttribute("error", .string)
     }
 
-    /// How a run ended.
-    public enum Outcome: String, Hashable, Sendable {
-        /// It wrote something.
+    /// How a pass ended.
+    public enum Status: String, Hashable, Sendable {
+        /// It wrote changes.
         case succeeded
-        /// It succeeded, and there was nothing to write.
+        /// It succeeded without changes.
         case unchanged
         /// It failed, and nothing was written.
         case failed
@@ -59,54 +64,55 @@ public struct SyncHistory: Sendable {
         case cancelled
     }
 
-    /// A sync, as it is recorded.
-    public struct Run: Hashable, Sendable {
-        /// What was synced: the entity, and where its objects came from if that has a name.
+    /// A recorded pass.
+    public struct Pass: Hashable, Sendable {
+        /// The entity that was synced, with the source's name if it has one.
         public var name: String
-        /// Counts the runs of a name, from 1.
+        /// The number of the pass among those of its name, from 1.
         public var number: Int
         /// The entity that was synced.
         public var entity: String
-        /// When it began.
+        /// When the pass began.
         public var started: Date
-        /// When it was over: before the commit, for one that succeeded.
+        /// When the pass ended; for a success, just before the commit.
         public var finished: Date
-        /// How long it took, however the clock was set meanwhile.
+        /// How long the pass took, by a clock that is never set.
         public var duration: Duration
-        /// How it ended.
-        public var outcome: Outcome
-        /// What became of the entity's objects; of a run that did not succeed, nothing.
+        /// How the pass ended.
+        public var status: Status
+        /// The counts of the entity's objects; zero unless the pass succeeded.
         public var counts = StoreSyncResult.Counts()
-        /// How many objects were left out.
+        /// The number of objects that were left out.
         public var rejectedCount = 0
-        /// How many pages were read; nil where it is not known.
+        /// The number of pages that were read; nil if unknown.
         public var pageCount: Int?
-        /// How many bytes were read, decompressed; nil where it is not known.
+        /// The number of bytes that were read, decompressed; nil if unknown.
         public var byteCount: Int?
-        /// What went wrong, in at most 1,000 characters; nil if nothing did.
+        /// The error in at most 1,000 characters; nil if there was none.
         public var error: String?
     }
 
-    /// The runs that a store remembers, the latest first.
+    /// Reads the recorded passes of a store, latest first.
     ///
     /// - Parameters:
     ///   - store: The store.
     ///   - entity: The entity that was synced; nil, the default, for all.
-    ///   - limit: How many runs at most; nil, the default, for all.
-    /// - Throws: `ModelError.unknownEntity` where the store's model lacks ``entity``; what the store throws.
-    public static func runs(
+    ///   - limit: The maximum number of passes; nil, the default, for all.
+    /// - Throws: `ModelError.unknownEntity` if the store's model lacks ``entity``; errors of the
+    ///   store.
+    public static func passes(
         in store: any Store, into entity: String? = nil, limit: Int? = nil
-    ) async throws -> [Run] {
+    ) async throws -> [Pass] {
         _ = try store.model.layout(of: Self.entity.name)
         let query = StoreQuery(
             Self.entity.name, where: entity.map { PropertyPath("entity") == $0 } ?? .constant(true),
             orderedBy: [Ordering("started", ascending: false), Ordering("number", ascending: false)], limit: limit)
-        return try await store.records(query).compactMap { Run($0.record) }
+        return try await store.records(query).compactMap { Pass($0.record) }
     }
 }
 
-extension SyncHistory.Run {
-    /// Reads a run; nil for an object that is none, which only others make.
+extension SyncHistory.Pass {
+    /// Creates a pass from a record; nil if others wrote something else into the table.
     fileprivate init?(_ record: Record) {
         func text(_ attribute: String) -> String? {
             if case .string(let text) = record[attribute] { text } else { nil }
@@ -119,11 +125,11 @@ extension SyncHistory.Run {
         }
         guard let name = text("name"), let entity = text("entity"), let started = date("started"),
             let finished = date("finished"), case .double(let seconds) = record["seconds"],
-            let outcome = text("outcome").flatMap(SyncHistory.Outcome.init)
+            let status = text("status").flatMap(SyncHistory.Status.init)
         else { return nil }
         self.init(
             name: name, number: number("number") ?? 0, entity: entity, started: started, finished: finished,
-            duration: .seconds(seconds), outcome: outcome, rejectedCount: number("rejected") ?? 0,
+            duration: .seconds(seconds), status: status, rejectedCount: number("rejected") ?? 0,
             pageCount: number("pages"), byteCount: number("bytes"), error: text("error"))
         counts.inserted = number("inserted") ?? 0
         counts.updated = number("updated") ?? 0
@@ -132,7 +138,7 @@ extension SyncHistory.Run {
         counts.withheld = number("withheld") ?? 0
     }
 
-    /// Writes the run into a record.
+    /// Writes the pass into a record.
     func write(to record: inout Record) {
         record["name"] = .string(name)
         record["number"] = .int(Int64(number))
@@ -140,7 +146,7 @@ extension SyncHistory.Run {
         record["started"] = .date(Timestamp(started))
         record["finished"] = .date(Timestamp(finished))
         record["seconds"] = .double(duration / .seconds(1))
-        record["outcome"] = .string(outcome.rawValue)
+        record["status"] = .string(status.rawValue)
         record["inserted"] = .int(Int64(counts.inserted))
         record["updated"] = .int(Int64(counts.updated))
         record["unchanged"] = .int(Int64(counts.unchanged))

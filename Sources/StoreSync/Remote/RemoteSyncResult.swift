@@ -1,36 +1,21 @@
-/// What a sync from a source did.
+/// The result of a sync from a source.
 public struct RemoteSyncResult: Hashable, Sendable {
-    /// What the source had to say.
+    /// Which objects the source reported.
     public enum Coverage: String, Hashable, Sendable {
-        /// That nothing has changed.
+        /// None: nothing has changed.
         case unchanged
-        /// What has changed.
+        /// The objects that have changed.
         case changes
-        /// Everything.
+        /// All objects.
         case everything
     }
 
     /// What was done to the store.
     public var result = StoreSyncResult()
-    /// What the source had to say.
+    /// Which objects the source reported.
     public var coverage = Coverage.unchanged
-    /// How many pages were read, those included that were read again.
+    /// The number of pages that were read, including pages that were read again.
     public var pageCount = 0
-    /// How many bytes they had, decompressed.
+    /// The size of those pages in bytes, decompressed.
     public var byteCount = 0
-}
-
-/// How far a sync from a source has come.
-public struct RemoteSyncProgress: Hashable, Sendable {
-    /// How many pages have been read.
-    public var pageCount = 0
-    /// How many objects they had.
-    public var elementCount = 0
-    /// How many objects there are in all, where the source says so.
-    public var totalElementCount: Int?
-    /// How many bytes have been read, decompressed.
-    public var byteCount = 0
-
-    /// Makes a beginning.
-    public init() {}
 }

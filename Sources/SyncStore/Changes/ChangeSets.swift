@@ -1,15 +1,15 @@
 import SyncBase
 
-/// A store's changes as one observer sees them, from the moment it subscribed.
+/// An asynchronous sequence of a store's changes, for one observer.
 ///
-/// For a single `for await` loop, which gets one set for each commit that changed something, in the order of the
-/// commits. Slow observers never block commits: when a certain number of sets wait, the newest two are merged, so that no
-/// change is lost and the waiting sets use no more memory than their keys. The sequence ends when the loop's task is
-/// cancelled or the store is gone.
+/// Use it in a single `for await` loop, which receives one set per commit that changed something, in
+/// the order of the commits. If the observer is slower than the commits, sets wait for it; beyond the
+/// capacity the two newest are merged, so no change is lost. Commits never wait. The sequence ends
+/// when the loop's task is cancelled or the store is deallocated.
 public struct ChangeSets: AsyncSequence, Sendable {
-    /// See ``ChangeSet``.
+    /// The changes of one or more commits.
     public typealias Element = ChangeSet
-    /// Never throws.
+    /// The sequence never throws.
     public typealias Failure = Never
 
     private let subscription: Subscription<ChangeSet>
@@ -18,16 +18,16 @@ public struct ChangeSets: AsyncSequence, Sendable {
         self.subscription = subscription
     }
 
-    /// Creates an iterator over the sets that wait and those to come.
+    /// Creates an iterator over the waiting and future sets.
     public func makeAsyncIterator() -> AsyncIterator {
         AsyncIterator(subscription: subscription)
     }
 
-    /// Takes the sets that wait, oldest first.
+    /// An iterator over an observer's sets, oldest first.
     public struct AsyncIterator: AsyncIteratorProtocol {
         fileprivate let subscription: Subscription<ChangeSet>
 
-        /// Waits for the next set; `nil` when the task is cancelled or the store is gone.
+        /// Waits for the next set; nil when the task is cancelled or the store is deallocated.
         public mutating func next() async -> ChangeSet? {
             await subscription.next()
         }

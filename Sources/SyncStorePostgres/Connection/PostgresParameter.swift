@@ -81,7 +81,7 @@ package struct PostgresParameter: Sendable {
         case .text(let text): self = .text(text)
         case .blob(let data): self = .bytes(data)
         case .typed(let text, _): self = .text(text)
-        case .rows(let rows): self = .integers(rows)
+        case .objects(let objects): self = .integers(objects)
         case .blobs(let blobs): self = .blobs(blobs)
         }
     }

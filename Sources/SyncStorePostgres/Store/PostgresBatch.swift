@@ -71,9 +71,9 @@ struct PostgresBatch {
     /// What is to be copied beside the cells.
     struct Extras {
         /// The objects of all rows of the batch; nil where they are not given.
-        var handles: [Int64]?
+        var objects: [ObjectID?]?
         /// The targets of all rows of the batch; nil where they are not given.
-        var targets: [Int64]?
+        var targets: [ObjectID?]?
         /// Whether marks tell absent cells from others.
         var hasMarks: Bool
     }
@@ -81,7 +81,7 @@ struct PostgresBatch {
     /// The statement that copies rows.
     func copying(_ extras: Extras) -> String {
         var names = [Self.place]
-        if extras.handles != nil { names.append(Self.object) }
+        if extras.objects != nil { names.append(Self.object) }
         if extras.targets != nil { names.append(Self.target) }
         if extras.hasMarks { names += (0..<markCount).map { "m\($0)" } }
         names += layout.attributes.indices.map(Self.cell)
@@ -104,13 +104,13 @@ struct PostgresBatch {
     ) throws {
         let slotCount = layout.attributes.count
         let extraCount =
-            1 + (extras.handles == nil ? 0 : 1) + (extras.targets == nil ? 0 : 1) + (extras.hasMarks ? markCount : 0)
+            1 + (extras.objects == nil ? 0 : 1) + (extras.targets == nil ? 0 : 1) + (extras.hasMarks ? markCount : 0)
         let types = layout.attributes.map(\.type)
         buffer.begin()
         for row in rows {
             buffer.beginRow(columnCount: extraCount + slotCount)
             buffer.add(Int32(truncatingIfNeeded: row))
-            if let handles = extras.handles { buffer.add(handles[row]) }
+            if let objects = extras.objects { buffer.add(objects[row]) }
             if let targets = extras.targets { buffer.add(targets[row]) }
             if extras.hasMarks { addMarks(reader, row, to: buffer) }
             for slot in 0..<slotCount {
@@ -140,6 +140,11 @@ struct PostgresBatch {
 }
 
 extension PostgresCopyBuffer {
+    /// Adds an object number, or null.
+    fileprivate func add(_ object: ObjectID?) {
+        if let object { add(object) } else { addNull() }
+    }
+
     /// Adds a cell where it lies.
     ///
     /// - Returns: False, with nothing added, for what a column of the type cannot keep.

@@ -158,28 +158,33 @@ actor PostgresWorker: SQLWorker {
     }
 
     func count(_ query: StoreQuery) async throws -> Int {
-        let statement = try queries.count(query, rowSet: nil)
+        let statement = try queries.count(query, objectSet: nil)
         return try await perform { Int(try $0.run(statement).integer(0, 0) ?? 0) }
     }
 
-    func links(_ relationship: RelationshipLayout, of sources: [Int64]) async throws -> [StoreLink] {
+    func links(_ relationship: RelationshipLayout, of sources: [ObjectID]) async throws -> [StoreLink] {
         try schema.model.check(relationship)
         return try await perform { try $0.links(relationship, of: sources, queries) }
     }
 
     // MARK: Writing
 
-    func merge(
-        _ batch: RecordBatch, handles: [Int64]?, links: InitialLinks?, policy: MergePolicy
-    ) async throws -> MergeResult {
-        let layout = try schema.model.layout(of: batch, handles: handles)
+    func find(_ records: RecordBatch) async throws -> [ObjectID?] {
+        let merge = merge(into: try schema.model.layout(of: records))
+        return try await perform { try merge.find(records, $0, buffer) }
+    }
+
+    func merge(_ request: MergeRequest, _ links: InitialLinks?) async throws -> MergeResult {
+        let merge = merge(into: try schema.model.layout(of: request))
+        return try await perform { try merge.run(request, links, $0, buffer) }
+    }
+
+    private func merge(into layout: EntityLayout) -> PostgresMerge {
         let merge =
             merges[layout.index]
             ?? PostgresMerge(layout.index, schema: schema, nextRow: numbering[schema.familyIndex[layout.index]])
         merges[layout.index] = merge
-        return try await perform {
-            try merge.run(batch, handles: handles, links: links, policy: policy, $0, buffer)
-        }
+        return merge
     }
 
     func link(_ batch: LinkBatch) async throws -> LinkResult {

@@ -90,14 +90,23 @@ enum ConformanceModel {
     }
 }
 
+extension MergeResult {
+    /// The objects of the rows that have one.
+    var ids: [ObjectID] { rows.compactMap { $0?.object } }
+
+    /// The effect on each row.
+    var changes: [Change?] { rows.map { $0?.change } }
+}
+
 extension StoreTransaction {
     /// Merges rows that are given by attribute.
     @discardableResult
     func put(
-        _ entity: String, _ rows: [String: AttributeValue]..., handles: [Int64]? = nil,
+        _ entity: String, _ rows: [String: AttributeValue]..., matches: [MergeRequest.Match]? = nil,
         policy: MergePolicy = MergePolicy()
     ) async throws -> MergeResult {
-        try await merge(try ConformanceModel.batch(entity, rows, of: model), handles: handles, policy: policy)
+        try await merge(
+            MergeRequest(try ConformanceModel.batch(entity, rows, of: model), matches: matches, policy: policy))
     }
 
     /// Relates one object.

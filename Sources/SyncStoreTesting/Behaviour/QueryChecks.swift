@@ -65,8 +65,8 @@ enum QueryChecks {
     private static func relationships(_ store: any Store) async throws {
         try await fill(store)
         try await store.transaction { transaction in
-            let people = try await transaction.records(StoreQuery("Person")).map(\.row)
-            let tags = try await transaction.put("Tag", ["name": "x"], ["name": "y"]).rows
+            let people = try await transaction.records(StoreQuery("Person")).map(\.object)
+            let tags = try await transaction.put("Tag", ["name": "x"], ["name": "y"]).ids
             try await transaction.tie("Person", people[0], "tags", [tags[1], tags[0]])
         }
         let found = try await store.records(

@@ -75,7 +75,7 @@ struct StoreSubject {
     }
 
     func insertOrUpdate(_ entity: String, json bytes: [UInt8]) async throws {
-        _ = try await json.insertOrUpdate(.bytes(bytes), in: entity)
+        _ = try await json.insertOrUpdate(.bytes(bytes), into: entity)
     }
 
     func update(_ entity: String, id: AttributeValue, json bytes: [UInt8]) async throws -> Bool {
@@ -88,7 +88,7 @@ struct StoreSubject {
 
     func export(_ entity: String, where predicate: RecordPredicate, options: ExportOptions) async throws -> [UInt8] {
         let found = try await one(entity, where: predicate)
-        return try await json.export(entity, key: .row(found.row), options: options) ?? []
+        return try await json.export(entity, key: .object(found.object), options: options) ?? []
     }
 
     // MARK: Objects
@@ -106,7 +106,7 @@ struct StoreSubject {
                 var targets: [Int64] = []
                 for predicate in predicates {
                     let destination = transaction.model.layouts[relationship.destination].name
-                    targets += try await transaction.records(StoreQuery(destination, where: predicate)).map(\.row)
+                    targets += try await transaction.records(StoreQuery(destination, where: predicate)).map(\.object)
                 }
                 batch.append(row, to: targets)
                 _ = try await transaction.link(batch)
@@ -117,7 +117,7 @@ struct StoreSubject {
     func update(_ entity: String, where predicate: RecordPredicate, values: [String: AttributeValue]) async throws {
         let found = try await one(entity, where: predicate)
         let record = try Self.filled(found.record, with: values)
-        try await json.store.transaction { _ = try await $0.update(found.row, to: record) }
+        try await json.store.transaction { _ = try await $0.update(found.object, to: record) }
     }
 
     func fill(_ entity: String, where predicate: RecordPredicate?, json bytes: [UInt8]) async throws -> Bool {
@@ -132,7 +132,7 @@ struct StoreSubject {
         var record = found.record
         _ = try json.mapper.fill(&record, from: bytes)
         let filled = record
-        return try await json.store.transaction { try await $0.update(found.row, to: filled) }
+        return try await json.store.transaction { try await $0.update(found.object, to: filled) }
     }
 
     func delete(_ entity: String, where predicate: RecordPredicate) async throws {
@@ -176,10 +176,10 @@ struct StoreSubject {
         let found = try await one(entity, where: predicate)
         guard let relationship = found.record.layout.relationship(name) else { throw NoSuchProperty(name: name) }
         return try await json.store.read { reader in
-            let rows = try await reader.links(relationship, of: [found.row]).map(\.target)
+            let rows = try await reader.links(relationship, of: [found.object]).map(\.target)
             let destination = reader.model.layouts[relationship.destination].name
-            let records = try await reader.records(StoreQuery(destination, rows: .only(rows)))
-            return rows.compactMap { row in records.first { $0.row == row }?.record[attribute] }
+            let records = try await reader.records(StoreQuery(destination, objects: .only(rows)))
+            return rows.compactMap { row in records.first { $0.object == row }?.record[attribute] }
         }
     }
 
@@ -208,8 +208,8 @@ extension StoreReader {
     fileprivate func value(of stored: StoredRecord, at key: BoundKey) async throws -> AttributeValue {
         var stored = stored
         for step in key.steps {
-            guard let target = try await links(step, of: [stored.row]).first?.target,
-                let next = try await records(StoreQuery(model.layouts[step.destination].name, rows: .only([target])))
+            guard let target = try await links(step, of: [stored.object]).first?.target,
+                let next = try await records(StoreQuery(model.layouts[step.destination].name, objects: .only([target])))
                     .first
             else { return .null }
             stored = next
@@ -219,10 +219,10 @@ extension StoreReader {
             return stored.record[slot: slot]
         case .target(let index):
             let relationship = stored.record.layout.relationships[index]
-            return try await links(relationship, of: [stored.row]).isEmpty ? .null : .bool(true)
+            return try await links(relationship, of: [stored.object]).isEmpty ? .null : .bool(true)
         case .count(let index):
             let relationship = stored.record.layout.relationships[index]
-            return .int(Int64(try await links(relationship, of: [stored.row]).count))
+            return .int(Int64(try await links(relationship, of: [stored.object]).count))
         }
     }
 }

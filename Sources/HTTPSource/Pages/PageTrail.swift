@@ -1,0 +1,21 @@
+import Foundation
+import HTTPTransfer
+import SyncBase
+
+/// The pages of a pass so far, to detect a circle.
+struct PageTrail: Sendable {
+    private let places = Locked<[String: Int]>([:])
+
+    /// - Throws: ``HTTPError`` if the page was there before, at another place.
+    func check(_ token: String, index: Int, url: URL) throws {
+        let place = places.withLock { $0[token] }
+        if let place, place != index { throw HTTPError(url: url, problem: .pageLoop) }
+    }
+
+    /// - Throws: ``HTTPError`` if there are more pages than there may be.
+    func visit(_ page: OpenPage, limit: Int) throws {
+        if page.index >= limit { throw HTTPError(url: page.head.url, problem: .tooManyPages(limit: limit)) }
+        let token = page.token ?? page.fetch.url.absoluteString
+        places.withLock { $0[token] = page.index }
+    }
+}

@@ -1,0 +1,42 @@
+package import Foundation
+
+extension URL {
+    /// The address for messages: without a user's name and password, and without values of the
+    /// query that are more than a number.
+    package var displayName: String {
+        guard var parts = URLComponents(url: self, resolvingAgainstBaseURL: true) else { return "an address" }
+        parts.user = nil
+        parts.password = nil
+        parts.fragment = nil
+        parts.queryItems = parts.queryItems?.map { item in
+            let isHarmless = item.value.map { $0.count < 10 && $0.allSatisfy(\.isNumber) } ?? true
+            return isHarmless ? item : URLQueryItem(name: item.name, value: "…")
+        }
+        return (parts.string ?? "an address").replacing("%E2%80%A6", with: "…")
+    }
+
+    /// Whether the client may ask for the address.
+    package var isHTTP: Bool {
+        let scheme = scheme?.lowercased()
+        return (scheme == "http" || scheme == "https") && !(host ?? "").isEmpty
+    }
+
+    /// The scheme, host and port that requests may share secrets within (RFC 6454, section 4).
+    package var origin: String {
+        let scheme = scheme?.lowercased() ?? ""
+        return "\(scheme)://\(host?.lowercased() ?? ""):\(port ?? (scheme == "https" ? 443 : 80))"
+    }
+
+    /// Resolves a reference in a response of this address (RFC 3986, section 5).
+    ///
+    /// - Throws: ``HTTPError/Problem/forbiddenAddress(_:)`` unless the result is http or https, or
+    ///   if it leaves https.
+    package func following(_ reference: String) throws(HTTPError.Problem) -> URL {
+        let target = URL(string: reference, relativeTo: self)?.absoluteURL
+        let isDowngrade = scheme?.lowercased() == "https" && target?.scheme?.lowercased() != "https"
+        guard let target, target.isHTTP, !isDowngrade else {
+            throw .forbiddenAddress(PrintableText.line(target?.displayName ?? reference, limit: 120))
+        }
+        return target
+    }
+}

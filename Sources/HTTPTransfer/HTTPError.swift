@@ -1,0 +1,95 @@
+public import Foundation
+public import OneWaySynchronizer
+
+/// The failure of one request.
+///
+/// The description is one line that names the address without its secrets.
+public struct HTTPError: Error, Sendable, Equatable {
+    /// The ways in which a request can fail.
+    public enum Problem: Error, Sendable, Equatable {
+        /// No response arrived. The text gives the reason. `isLasting` is true if trying again is
+        /// pointless, as with an untrusted certificate.
+        case unreachable(String, isLasting: Bool)
+        /// Nothing arrived for too long, or the request as a whole took too long.
+        case timedOut
+        /// The response is not a success. `firstLine` is the beginning of its body; `retryAfter` is
+        /// how long the server asks to wait.
+        case status(Int, firstLine: String, retryAfter: Duration?)
+        /// The body or its JSON is incomplete. `expected` is nil if the length was unknown.
+        case cutShort(received: Int, expected: Int?)
+        /// The body is longer than the limit.
+        case tooLarge(limit: Int)
+        /// The response is a success, but its body is not JSON. `firstLine` is its beginning.
+        case notJSON(firstLine: String)
+        /// There are more redirects than the limit.
+        case tooManyRedirects(limit: Int)
+        /// A redirect or a link to the next page is not http or https, or leaves https.
+        case forbiddenAddress(String)
+        /// The link to the next page leads to a page that was read before.
+        case pageLoop
+        /// There are more pages than the limit.
+        case tooManyPages(limit: Int)
+        /// The body could not be written to a file.
+        case cannotWrite(String)
+    }
+
+    /// The address of the request.
+    public let url: URL
+    /// How the request failed.
+    public let problem: Problem
+
+    /// Creates an error.
+    public init(url: URL, problem: Problem) {
+        self.url = url
+        self.problem = problem
+    }
+}
+
+extension HTTPError: CustomStringConvertible {
+    /// The address without secrets, and the problem.
+    public var description: String {
+        let name = url.displayName
+        switch problem {
+        case .unreachable(let reason, _): return "\(name): \(reason)"
+        case .timedOut: return "\(name): timed out"
+        case .status(let status, let firstLine, let retryAfter):
+            let wait = retryAfter.map { ", asks to wait \($0.components.seconds) s" } ?? ""
+            return "\(name): status \(status)\(wait)" + (firstLine.isEmpty ? "" : ": \(firstLine)")
+        case .cutShort(let received, let expected):
+            let all = expected.map { " of \($0)" } ?? ""
+            return "\(name): the body was cut short after \(received)\(all) bytes"
+        case .tooLarge(let limit): return "\(name): the body is longer than \(limit) bytes"
+        case .notJSON(let firstLine): return "\(name): the body is not JSON: \(firstLine)"
+        case .tooManyRedirects(let limit): return "\(name): more than \(limit) redirects"
+        case .forbiddenAddress(let target):
+            return "\(name): leads to \(target), which is not http or https, or less secure"
+        case .pageLoop: return "\(name): the pages lead back to one that was read"
+        case .tooManyPages(let limit): return "\(name): more than \(limit) pages"
+        case .cannotWrite(let reason): return "\(name): cannot keep the body: \(reason)"
+        }
+    }
+}
+
+extension HTTPError: RetryableError {
+    /// Whether trying again can help: after no response, an incomplete body, and the statuses 408,
+    /// 425, 429 and 5xx except 501 and 505.
+    public var isRetryable: Bool {
+        switch problem {
+        case .unreachable(_, let isLasting): !isLasting
+        case .timedOut, .cutShort: true
+        case .status(let status, _, _):
+            [408, 425, 429].contains(status) || status >= 500 && ![501, 505].contains(status)
+        case .tooLarge, .notJSON, .tooManyRedirects, .forbiddenAddress, .pageLoop, .tooManyPages, .cannotWrite: false
+        }
+    }
+
+    /// The wait that the server asks for by `Retry-After`.
+    public var retryAfter: Duration? {
+        if case .status(_, _, let retryAfter) = problem { retryAfter } else { nil }
+    }
+}
+
+extension HTTPError: LocalizedError {
+    /// The same sentence as ``description``.
+    public var errorDescription: String? { description }
+}

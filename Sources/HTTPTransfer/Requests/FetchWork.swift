@@ -1,0 +1,179 @@
+import Foundation
+import OneWaySynchronizer
+import SyncBase
+
+/// The work of a fetch. It does not refer to the fetch, so that it can end with the last reference.
+struct FetchWork<Inspector: BodyInspector>: Sendable {
+    private struct Activity: Sendable {
+        /// When something arrived last, by the client's clock.
+        var last = Duration.zero
+        /// Whether the reader is waited for, and not the server.
+        var isOurTurn = false
+    }
+
+    private static var errorBodyByteCount: Int { 4_096 }
+
+    private let order: HTTPOrder<Inspector>
+    private let client: HTTPClient
+    private let head: Promise<HTTPHead>
+    private let end: Promise<Inspector.Facts?>
+    private let buffer: ByteBuffer
+    private let activity = Locked(Activity())
+
+    init(
+        order: HTTPOrder<Inspector>, client: HTTPClient, head: Promise<HTTPHead>, end: Promise<Inspector.Facts?>,
+        buffer: ByteBuffer
+    ) {
+        self.order = order
+        self.client = client
+        self.head = head
+        self.end = end
+        self.buffer = buffer
+    }
+
+    func run() async {
+        let result: Result<Inspector.Facts?, any Error>
+        do {
+            try await client.pacer.enter()
+            defer { client.pacer.leave() }
+            result = .success(try await watched())
+        } catch let problem as HTTPError.Problem {
+            result = .failure(HTTPError(url: order.request.url, problem: problem))
+        } catch {
+            result = .failure(error)
+        }
+        head.settle(result.flatMap { _ in .failure(CancellationError()) })
+        end.settle(result)
+        buffer.finish(result.map { _ in })
+    }
+
+    /// Fetches within the limits of time.
+    private func watched() async throws -> Inspector.Facts? {
+        let begin = client.clock.now()
+        activity.withLock { $0.last = begin }
+        return try await withThrowingTaskGroup(of: Inspector.Facts??.self) { group in
+            group.addTask { .some(try await fetch()) }
+            group.addTask {
+                let end = min(begin + client.limits.requestDuration, order.deadline ?? .seconds(Int64.max >> 1))
+                try await watch(until: end)
+                return nil
+            }
+            defer { group.cancelAll() }
+            guard let first = try await group.next(), let facts = first else { throw HTTPError.Problem.timedOut }
+            return facts
+        }
+    }
+
+    /// Returns after too long a silence, or at the end.
+    private func watch(until end: Duration) async throws {
+        while true {
+            let now = client.clock.now()
+            let activity = activity.withLock { $0 }
+            let silence = (activity.isOurTurn ? now : activity.last) + client.limits.silence
+            let wait = min(end, silence) - now
+            if wait <= .zero { return }
+            try await client.clock.sleep(wait)
+        }
+    }
+
+    private func noteArrival() {
+        let now = client.clock.now()
+        activity.withLock { $0 = Activity(last: now) }
+    }
+
+    private func fetch() async throws -> Inspector.Facts? {
+        let (found, body) = try await follow()
+        guard found.status != 304 else {
+            head.settle(.success(found))
+            return nil
+        }
+        let limit = min(order.byteLimit, client.limits.bodyByteCount)
+        var inspector = order.makeInspector()
+        var received = 0
+        var isChecked = !order.expectsJSON
+        if found.headers["Content-Type"]?.lowercased().hasPrefix("text/html") == true, !isChecked {
+            throw HTTPError.Problem.notJSON(firstLine: try await Self.firstLine(of: body))
+        }
+        if let length = found.headers["Content-Length"].flatMap({ Int($0) }), length > limit {
+            throw HTTPError.Problem.tooLarge(limit: limit)
+        }
+        head.settle(.success(found))
+        for try await bytes in body {
+            noteArrival()
+            received += bytes.count
+            if received > limit {
+                throw HTTPError.Problem.tooLarge(limit: limit)
+            }
+            if !isChecked, let first = bytes.first(where: { $0 > 0x20 }) {
+                isChecked = true
+                if first == UInt8(ascii: "<") {
+                    throw HTTPError.Problem.notJSON(firstLine: Self.firstLine(of: bytes))
+                }
+            }
+            inspector?.inspect(bytes)
+            activity.withLock { $0.isOurTurn = true }
+            try await buffer.bring(bytes)
+            noteArrival()
+        }
+        try Task.checkCancellation()
+        return inspector?.finish()
+    }
+
+    /// Sends the request, and follows redirects.
+    ///
+    /// - Returns: A success, or a 304 to a conditional request.
+    private func follow() async throws -> (HTTPHead, HTTPResponse.Body) {
+        var request = order.request
+        let secrets = try await order.secrets()
+        for _ in 0...max(client.limits.redirectCount, 0) {
+            var sent = request
+            if request.url.origin == order.origin { sent.headers.merge(secrets) }
+            let response = try await client.transport.send(sent)
+            noteArrival()
+            let isRedirect = [301, 302, 303, 307, 308].contains(response.status)
+            guard isRedirect, let location = response.headers["Location"] else {
+                let found = HTTPHead(url: request.url, status: response.status, headers: response.headers)
+                try await check(found, response.body, isConditional: request.isConditional)
+                return (found, response.body)
+            }
+            request.url = try request.url.following(location)
+        }
+        throw HTTPError.Problem.tooManyRedirects(limit: client.limits.redirectCount)
+    }
+
+    /// - Throws: Unless the status is a success, or a 304 to a conditional request.
+    private func check(_ head: HTTPHead, _ body: HTTPResponse.Body, isConditional: Bool) async throws {
+        if (200...204).contains(head.status) || head.status == 304 && isConditional { return }
+        let serverDate = head.headers["Date"].flatMap { HTTPDate.parse($0) } ?? client.date()
+        throw HTTPError.Problem.status(
+            head.status, firstLine: try await Self.firstLine(of: body),
+            retryAfter: HTTPDate.retryAfter(head.headers["Retry-After"], now: serverDate))
+    }
+
+    /// The first line of a body, for people; empty if there is none.
+    private static func firstLine(of body: HTTPResponse.Body) async throws -> String {
+        var bytes: [UInt8] = []
+        do {
+            for try await piece in body {
+                bytes += piece
+                if bytes.count >= errorBodyByteCount { break }
+            }
+        } catch is HTTPError.Problem {
+            // The bytes that have come are enough.
+        }
+        try Task.checkCancellation()
+        return firstLine(of: bytes)
+    }
+
+    private static func firstLine(of bytes: [UInt8]) -> String {
+        let text = String(decoding: bytes.prefix(errorBodyByteCount), as: UTF8.self)
+        return text.split(whereSeparator: \.isNewline).first.map { PrintableText.line(String($0), limit: 120) } ?? ""
+    }
+}
+
+extension HTTPRequest {
+    /// Whether a 304 is an expected answer (RFC 9110, section 13.1).
+    fileprivate var isConditional: Bool {
+        headers["If-None-Match"] != nil || headers["If-Modified-Since"] != nil
+    }
+}

@@ -1,0 +1,48 @@
+import OneWaySynchronizer
+import SyncBase
+package import Foundation
+
+/// One request of a client, from its turn to the last byte of the body.
+///
+/// Redirects are followed and limits are enforced. The body is fetched ahead of its reader, up to 8
+/// MiB. The request ends when the last reference is gone.
+package final class HTTPFetch<Inspector: BodyInspector>: Sendable {
+    private let headPromise = Promise<HTTPHead>()
+    private let endPromise = Promise<Inspector.Facts?>()
+    private let buffer = ByteBuffer(capacity: 8 << 20)
+    private let task: Task<Void, Never>
+    /// The address that was asked for, before redirects.
+    package let url: URL
+
+    /// Creates a fetch and begins it.
+    package init(_ order: HTTPOrder<Inspector>, by client: HTTPClient) {
+        url = order.request.url
+        let work = FetchWork(order: order, client: client, head: headPromise, end: endPromise, buffer: buffer)
+        task = Task { await work.run() }
+    }
+
+    deinit {
+        task.cancel()
+    }
+
+    /// Waits for the head of a success, or of a 304 to a conditional request.
+    ///
+    /// - Throws: ``HTTPError``; `CancellationError`.
+    package func head() async throws -> HTTPHead {
+        try await headPromise.value()
+    }
+
+    /// Waits for the findings of the inspector; nil without one.
+    ///
+    /// - Throws: ``HTTPError``; `CancellationError`.
+    package func facts() async throws -> Inspector.Facts? {
+        try await endPromise.value()
+    }
+
+    /// Waits for the next bytes of the body; nil at its end.
+    ///
+    /// - Throws: ``HTTPError``; `CancellationError`.
+    package func nextPiece() async throws -> [UInt8]? {
+        try await buffer.take()
+    }
+}

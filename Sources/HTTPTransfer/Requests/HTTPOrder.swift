@@ -1,0 +1,43 @@
+package import Foundation
+
+/// A request, with everything the client must know to perform it.
+package struct HTTPOrder<Inspector: BodyInspector>: Sendable {
+    package var request: HTTPRequest
+    /// Header fields that only one origin may see.
+    package var secrets: @Sendable () async throws -> HTTPHeaders = { HTTPHeaders() }
+    /// The origin that may see the secrets.
+    package var origin = ""
+    /// Whether a body that is not JSON is an error.
+    package var expectsJSON = false
+    /// The maximum size of the body in bytes, if it is less than the client's limit.
+    package var byteLimit = Int.max
+    /// When the request must have ended, by the client's clock; nil for never.
+    package var deadline: Duration?
+    /// Creates the inspector of the body; nil if nobody examines it.
+    package var makeInspector: @Sendable () -> Inspector?
+
+    /// Creates an order of JSON.
+    package init(
+        json request: HTTPRequest, secrets: @escaping @Sendable () async throws -> HTTPHeaders, origin: String,
+        deadline: Duration?, makeInspector: @escaping @Sendable () -> Inspector?
+    ) {
+        self.request = request
+        self.secrets = secrets
+        self.origin = origin
+        self.expectsJSON = true
+        self.deadline = deadline
+        self.makeInspector = makeInspector
+    }
+}
+
+extension HTTPOrder where Inspector == NoInspector {
+    /// Creates an order of a body as it is.
+    ///
+    /// The body is not compressed on its way, so that its length can be compared with the promised
+    /// one.
+    package init(plain url: URL, limit: Int) {
+        request = HTTPRequest(url, headers: ["Accept-Encoding": "identity"])
+        byteLimit = limit
+        makeInspector = { nil }
+    }
+}

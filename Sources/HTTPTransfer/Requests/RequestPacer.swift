@@ -1,0 +1,70 @@
+import OneWaySynchronizer
+import SyncBase
+
+/// Limits the number of requests at once and per second.
+package final class RequestPacer: Sendable {
+    private struct State: Sendable {
+        var freeConnectionCount: Int
+        var waiters = Waiters<Void>()
+        /// When the next request may be sent, by the clock.
+        var nextTurn = Duration.zero
+    }
+
+    private let interval: Duration
+    private let clock: SyncClock
+    private let state: Locked<State>
+
+    /// - Parameters:
+    ///   - connectionCount: The maximum number of requests at once.
+    ///   - requestsPerSecond: The maximum number of requests that begin per second; nil for any
+    ///     number.
+    init(connectionCount: Int, requestsPerSecond: Double?, clock: SyncClock) {
+        interval = requestsPerSecond.map { $0 > 0 ? .seconds(1 / $0) : .zero } ?? .zero
+        self.clock = clock
+        state = Locked(State(freeConnectionCount: max(connectionCount, 1)))
+    }
+
+    /// Waits for a free connection, then for the next turn.
+    ///
+    /// - Throws: `CancellationError`, after which ``leave()`` must not be called.
+    func enter() async throws {
+        try await takeConnection()
+        do {
+            let wait = state.withLock { state in
+                let now = clock.now()
+                let turn = max(now, state.nextTurn)
+                state.nextTurn = turn + interval
+                return turn - now
+            }
+            if wait > .zero { try await clock.sleep(wait) }
+        } catch {
+            leave()
+            throw error
+        }
+    }
+
+    /// Returns the connection.
+    func leave() {
+        // The longest waiting request takes the connection over.
+        let next = state.withLock { state in
+            let next = state.waiters.removeFirst()
+            if next == nil { state.freeConnectionCount += 1 }
+            return next
+        }
+        next?.resume()
+    }
+
+    /// Delays all requests that have not begun, as a busy server asks for.
+    package func pause(_ duration: Duration) {
+        state.withLock { $0.nextTurn = max($0.nextTurn, clock.now() + duration) }
+    }
+
+    private func takeConnection() async throws {
+        try Task.checkCancellation()
+        try await state.wait(in: \.waiters) { state in
+            guard state.freeConnectionCount > 0 else { return nil }
+            state.freeConnectionCount -= 1
+            return .success(())
+        }
+    }
+}

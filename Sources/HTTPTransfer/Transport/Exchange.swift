@@ -1,0 +1,196 @@
+import SyncBase
+import Foundation
+import OneWaySynchronizer
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// One request of a session on its way: what has arrived, and who waits for it.
+///
+/// The first end wins, be it the last byte, an error or a cancel; whatever arrives later is
+/// ignored.
+final class Exchange: Sendable {
+    private struct State: Sendable {
+        var response: HTTPURLResponse?
+        var receivedByteCount = 0
+        /// What has arrived and was not read yet.
+        var unread: [UInt8] = []
+        var headWaiters = Waiters<HTTPURLResponse>()
+        var bodyWaiters = Waiters<[UInt8]?>()
+        /// Set once.
+        var end: Result<Void, any Error>?
+        var isStopped = false
+        var isSuspended = false
+    }
+
+    private typealias HeadWaiter = Waiters<HTTPURLResponse>.Waiter
+    private typealias BodyWaiter = Waiters<[UInt8]?>.Waiter
+
+    /// What may be unread before the session is asked to pause.
+    private static let unreadByteCount = 4 << 20
+
+    private let task: URLSessionTask
+    private let stopping: DispatchQueue
+    private let state = Locked(State())
+
+    init(task: URLSessionTask, stopping: DispatchQueue) {
+        self.task = task
+        self.stopping = stopping
+    }
+
+    /// Sends the request, and waits for the head of the response.
+    ///
+    /// - Throws: How the exchange ended before; `CancellationError` when the task is cancelled, which ends it.
+    func head() async throws -> HTTPURLResponse {
+        try await withTaskCancellationHandler {
+            if state.withLock(\.end) == nil {
+                task.resume()
+            } else {
+                // A task that was never sent would keep its session from ending.
+                stopping.async { [task] in task.cancel() }
+            }
+            return try await state.wait(in: \.headWaiters, isCancellable: false) { state in
+                if let response = state.response { return .success(response) }
+                return state.end?.flatMap { Self.endWithoutHead }
+            }
+        } onCancel: {
+            end(.failure(CancellationError()))
+        }
+    }
+
+    private static let endWithoutHead = Result<HTTPURLResponse, any Error>.failure(
+        HTTPError.Problem.unreachable("no reply", isLasting: false))
+
+    /// The next bytes of the body; nil at its end.
+    func next() async throws -> [UInt8]? {
+        try await withTaskCancellationHandler {
+            pause(false)
+            // A cancel ends the exchange, which ends the wait.
+            return try await state.wait(in: \.bodyWaiters, isCancellable: false) { state in
+                if case .failure(let error) = state.end, state.unread.isEmpty || error is CancellationError {
+                    return .failure(error)
+                }
+                if !state.unread.isEmpty {
+                    defer { state.unread = [] }
+                    return .success(state.unread)
+                }
+                return state.end == nil ? nil : .success(nil)
+            }
+        } onCancel: {
+            end(.failure(CancellationError()))
+        }
+    }
+
+    /// Ends the exchange, unless it has ended.
+    func end(_ outcome: Result<Void, any Error>) {
+        let waiters = state.withLock { state in
+            guard state.end == nil else { return nil as (head: [HeadWaiter], body: [BodyWaiter])? }
+            state.end = outcome
+            return (state.headWaiters.removeAll(), state.bodyWaiters.removeAll())
+        }
+        guard let waiters else { return }
+        for waiter in waiters.head { waiter.resume(with: outcome.flatMap { Self.endWithoutHead }) }
+        for waiter in waiters.body { waiter.resume(with: outcome.map { nil }) }
+        if case .failure = outcome { stopIfAllowed() }
+    }
+
+    /// Stops the request, when it may be stopped now.
+    ///
+    /// On Linux a task that is cancelled while it waits for its delegate's word on a redirect
+    /// brings the process down, and whether it does is not to be known before its response has
+    /// come. Until then a request is left alone: it is stopped by its response, or ended by its
+    /// silence.
+    private func stopIfAllowed() {
+        let mayStop = state.withLock { state in
+            guard case .failure = state.end, !state.isStopped else { return false }
+            #if canImport(FoundationNetworking)
+            guard state.response != nil else { return false }
+            #endif
+            state.isStopped = true
+            return true
+        }
+        if mayStop { stopping.async { [task] in task.cancel() } }
+    }
+
+    /// Has a session that can do so pause while much is unread.
+    private func pause(_ isWanted: Bool) {
+        #if !canImport(FoundationNetworking)
+        let changes = state.withLock { state in
+            guard state.isSuspended != isWanted, state.end == nil else { return false }
+            state.isSuspended = isWanted
+            return true
+        }
+        guard changes else { return }
+        if isWanted { task.suspend() } else { task.resume() }
+        #endif
+    }
+
+    // MARK: What the session reports
+
+    func receive(_ response: URLResponse) {
+        guard let response = response as? HTTPURLResponse else {
+            return end(.failure(HTTPError.Problem.unreachable("the reply is not HTTP", isLasting: true)))
+        }
+        let waiter = state.withLock { state in
+            state.response = response
+            return state.headWaiters.removeFirst()
+        }
+        waiter?.resume(returning: response)
+        stopIfAllowed()
+    }
+
+    func receive(_ data: Data) {
+        let (waiter, unreadByteCount) = state.withLock { state in
+            state.receivedByteCount += data.count
+            guard state.end == nil else { return (nil as BodyWaiter?, 0) }
+            let waiter = state.bodyWaiters.removeFirst()
+            if waiter == nil { state.unread += data }
+            return (waiter, state.unread.count)
+        }
+        waiter?.resume(returning: [UInt8](data))
+        if unreadByteCount > Self.unreadByteCount { pause(true) }
+    }
+
+    func complete(_ error: (any Error)?) {
+        let (response, received) = state.withLock { ($0.response, $0.receivedByteCount) }
+        guard let response else { return end(.failure(Self.problem(of: error))) }
+        // A redirect that is not followed has no body to speak of.
+        if (300..<400).contains(response.statusCode) { return end(.success(())) }
+        let promised = response.promisedByteCount
+        if (error as? URLError)?.code == .timedOut {
+            end(.failure(HTTPError.Problem.timedOut))
+        } else if error != nil || promised.map({ $0 != received }) ?? false {
+            end(.failure(HTTPError.Problem.cutShort(received: received, expected: promised)))
+        } else {
+            end(.success(()))
+        }
+    }
+
+    private static func problem(of error: (any Error)?) -> HTTPError.Problem {
+        guard let error = error as? URLError else {
+            return .unreachable(error?.localizedDescription ?? "no reply", isLasting: false)
+        }
+        switch error.code {
+        case .timedOut: return .timedOut
+        case .cannotConnectToHost: return .unreachable("cannot connect", isLasting: false)
+        case .cannotFindHost, .dnsLookupFailed: return .unreachable("no such host", isLasting: false)
+        case .networkConnectionLost: return .unreachable("the connection closed without a reply", isLasting: false)
+        case .secureConnectionFailed, .serverCertificateUntrusted, .serverCertificateHasBadDate,
+            .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid:
+            return .unreachable("no secure connection", isLasting: true)
+        default: return .unreachable("no usable reply (\(error.localizedDescription))", isLasting: false)
+        }
+    }
+}
+
+extension HTTPURLResponse {
+    /// The length the body was promised to have; nil when there is none, or when it counts
+    /// compressed bytes.
+    fileprivate var promisedByteCount: Int? {
+        guard value(forHTTPHeaderField: "Content-Encoding") == nil, statusCode != 204, statusCode != 304,
+            let text = value(forHTTPHeaderField: "Content-Length")
+        else { return nil }
+        return Int(text)
+    }
+}

@@ -1,0 +1,29 @@
+/// A response: its head, and a body that arrives while it is read.
+public struct HTTPResponse: Sendable {
+    /// The pieces of a body, of any size. The sequence throws ``HTTPError/Problem`` if the body
+    /// ends too early.
+    public typealias Body = any AsyncSequence<[UInt8], any Error> & Sendable
+
+    /// The status code, 100 to 599.
+    public var status: Int
+    /// The header fields.
+    public var headers: HTTPHeaders
+    /// The body, decompressed. It can be read once.
+    public var body: Body
+
+    /// Creates a response with a body that arrives over time.
+    public init(status: Int, headers: HTTPHeaders = HTTPHeaders(), body: Body) {
+        self.status = status
+        self.headers = headers
+        self.body = body
+    }
+
+    /// Creates a response with a body in memory.
+    public init(status: Int, headers: HTTPHeaders = HTTPHeaders(), bytes: [UInt8] = []) {
+        let body = AsyncThrowingStream<[UInt8], any Error> { continuation in
+            if !bytes.isEmpty { continuation.yield(bytes) }
+            continuation.finish()
+        }
+        self.init(status: status, headers: headers, body: body)
+    }
+}

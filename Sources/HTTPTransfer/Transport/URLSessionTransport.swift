@@ -1,0 +1,127 @@
+import SyncBase
+import OneWaySynchronizer
+
+#if canImport(FoundationNetworking)
+import Foundation
+public import FoundationNetworking
+#else
+public import Foundation
+#endif
+
+/// The transport over a network: `URLSession`, which decompresses bodies and trusts the
+/// certificates that the system trusts.
+///
+/// Cookies and caches are not used; redirects are handed on as they come. On Apple's platforms a
+/// body that is not read stops arriving after some megabytes. On Linux a session reads as fast as
+/// the server sends, whatever its delegate does: what has arrived and was not read yet is in
+/// memory, up to the limit of the client. A body without an end that comes faster than it can be
+/// read, which takes a server on the same machine, keeps the session from ever seeing that it was
+/// stopped.
+public final class URLSessionTransport: HTTPTransport {
+    private let session: URLSession
+    private let delegate = ExchangeDelegate()
+    /// Where requests are cancelled. `URLSessionTask.cancel` waits for the session's own queue,
+    /// which on Linux can wait for the very task that is being cancelled: never from a cancellation
+    /// handler, nor from a delegate.
+    private let stopping = DispatchQueue(label: "URLSessionTransport.stopping")
+
+    /// Makes a transport with a session of its own.
+    ///
+    /// - Parameter configuration: What the session is made with; an ephemeral one by default.
+    ///   Caches and cookies are switched off in it.
+    public init(configuration: URLSessionConfiguration = .ephemeral) {
+        // How many requests run at a time is the client's business, and one that nobody waits for
+        // any more may keep its connection for a while.
+        configuration.httpMaximumConnectionsPerHost = 4_096
+        configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
+        configuration.urlCache = nil
+        configuration.httpCookieStorage = nil
+        let queue = OperationQueue()
+        queue.maxConcurrentOperationCount = 1
+        session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: queue)
+    }
+
+    deinit {
+        // Gives the connections back, once the last request has ended.
+        session.finishTasksAndInvalidate()
+    }
+
+    /// Sends a GET request; ``HTTPTransport/send(_:)`` says what is promised.
+    public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+        var wanted = URLRequest(url: request.url)
+        for (name, value) in request.headers.fields { wanted.setValue(value, forHTTPHeaderField: name) }
+        let task = session.dataTask(with: wanted)
+        let exchange = Exchange(task: task, stopping: stopping)
+        delegate.register(exchange, for: task)
+        let head = try await exchange.head()
+        var headers: [(name: String, value: String)] = []
+        for (name, value) in head.allHeaderFields {
+            if let name = name as? String, let value = value as? String { headers.append((name, value)) }
+        }
+        return HTTPResponse(
+            status: head.statusCode, headers: HTTPHeaders(headers), body: ExchangeBody(exchange: exchange))
+    }
+}
+
+/// The pieces of a body as a session hands them over. Ends its exchange when the last reference is
+/// gone.
+private final class ExchangeBody: AsyncSequence, Sendable {
+    private let exchange: Exchange
+
+    init(exchange: Exchange) {
+        self.exchange = exchange
+    }
+
+    deinit {
+        exchange.end(.failure(CancellationError()))
+    }
+
+    func makeAsyncIterator() -> AsyncIterator {
+        AsyncIterator(body: self)
+    }
+
+    struct AsyncIterator: AsyncIteratorProtocol {
+        fileprivate let body: ExchangeBody
+
+        mutating func next() async throws -> [UInt8]? {
+            try await body.exchange.next()
+        }
+    }
+}
+
+/// Hands a session's callbacks to the exchange they are about.
+private final class ExchangeDelegate: NSObject, URLSessionDataDelegate, Sendable {
+    private let exchanges = Locked<[Int: Exchange]>([:])
+
+    func register(_ exchange: Exchange, for task: URLSessionTask) {
+        exchanges.withLock { $0[task.taskIdentifier] = exchange }
+    }
+
+    private func exchange(of task: URLSessionTask) -> Exchange? {
+        exchanges.withLock { $0[task.taskIdentifier] }
+    }
+
+    func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+        completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+    ) {
+        exchange(of: dataTask)?.receive(response)
+        completionHandler(.allow)
+    }
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        exchange(of: dataTask)?.receive(data)
+    }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        completionHandler(nil)
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        let exchange = exchanges.withLock { $0.removeValue(forKey: task.taskIdentifier) }
+        exchange?.complete(error)
+    }
+}

@@ -1,0 +1,122 @@
+import JSONMapper
+import SyncModel
+import SyncStore
+
+/// Objects of a store, with everything an export of them can reach.
+///
+/// The graph is loaded level by level: for each relationship of an entity, one call for the links
+/// of all objects of a level and one for the targets. Like an export, it does not follow the
+/// inverse of the relationship it arrived by.
+final class ExportGraph {
+    /// An object, by its root entity and row.
+    struct Node: Hashable {
+        let root: Int
+        let row: Int64
+    }
+
+    private let reader: any StoreReader
+    private let mapper: RecordMapper
+    private let follows: Bool
+    fileprivate var records: [Node: Record] = [:]
+    /// By the relationship and the object that it starts from.
+    fileprivate var links: [RelationshipLayout: [Int64: [Int64]]] = [:]
+    private let exported: [[RelationshipLayout]]
+
+    /// Creates an empty graph.
+    ///
+    /// - Parameter follows: Whether relationships are exported at all.
+    init(_ reader: any StoreReader, mapper: RecordMapper, follows: Bool) {
+        self.reader = reader
+        self.mapper = mapper
+        self.follows = follows
+        exported = mapper.model.layouts.map { layout in
+            EntityKeys(layout, in: mapper.model, dialect: mapper.dialect).relationships
+                .filter(\.isExportable).map(\.relationship)
+        }
+    }
+
+    /// Loads everything the objects lead to.
+    ///
+    /// - Returns: The objects in their order, ready for an exporter.
+    func load(_ stored: [StoredRecord]) async throws -> [ExportObject] {
+        let roots = stored.map { Node(root: $0.record.layout.root, row: $0.object) }
+        for (node, stored) in zip(roots, stored) { records[node] = stored.record }
+        var level = follows ? wanted(roots, arrivingBy: nil) : [:]
+        while !level.isEmpty {
+            try Task.checkCancellation()
+            var next: [RelationshipLayout: Set<Int64>] = [:]
+            for (relationship, sources) in level.sorted(by: {
+                ($0.key.source, $0.key.index) < ($1.key.source, $1.key.index)
+            }) {
+                let targets = try await follow(relationship, from: sources.sorted())
+                next.merge(wanted(targets, arrivingBy: relationship)) { $0.union($1) }
+            }
+            level = next
+        }
+        return roots.map { ExportObject(graph: self, node: $0) }
+    }
+
+    /// The relationships to follow next from objects that were reached by a relationship.
+    private func wanted(
+        _ nodes: [Node], arrivingBy arrival: RelationshipLayout?
+    ) -> [RelationshipLayout: Set<Int64>] {
+        let back = arrival.flatMap { mapper.model.inverse(of: $0) }
+        var wanted: [RelationshipLayout: Set<Int64>] = [:]
+        for node in nodes {
+            guard let record = records[node] else { continue }
+            for relationship in exported[record.layout.index] where relationship != back {
+                if links[relationship]?[node.row] == nil { wanted[relationship, default: []].insert(node.row) }
+            }
+        }
+        return wanted
+    }
+
+    private func follow(_ relationship: RelationshipLayout, from sources: [Int64]) async throws -> [Node] {
+        let destination = mapper.model.layouts[relationship.destination]
+        for source in sources { links[relationship, default: [:]][source] = [] }
+        let found = try await reader.links(relationship, of: sources)
+        for link in found { links[relationship]?[link.source]?.append(link.target) }
+        let nodes = Set(found.map(\.target)).sorted().map { Node(root: destination.root, row: $0) }
+        let missing = nodes.filter { records[$0] == nil }.map(\.row)
+        if !missing.isEmpty {
+            let query = StoreQuery(destination.name, objects: .only(missing))
+            try await reader.fetch(query, batchRowCount: 1000) { batch in
+                for stored in batch { records[Node(root: destination.root, row: stored.object)] = stored.record }
+            }
+        }
+        return nodes
+    }
+}
+
+/// An object of a graph, as an exporter reads it.
+struct ExportObject: ExportableObject {
+    let graph: ExportGraph
+    let node: ExportGraph.Node
+
+    var exportID: ExportGraph.Node { node }
+
+    var layout: EntityLayout { record.layout }
+
+    func value(at slot: Int) -> AttributeValue { record[slot: slot] }
+
+    func related(by relationship: RelationshipLayout) -> [ExportObject]? {
+        guard let rows = graph.links[relationship]?[node.row] else { return nil }
+        let root = graph.root(of: relationship)
+        return rows.compactMap { row in
+            let target = ExportGraph.Node(root: root, row: row)
+            return graph.records[target].map { _ in ExportObject(graph: graph, node: target) }
+        }
+    }
+
+    private var record: Record {
+        // Export objects are only created for loaded nodes.
+        guard let record = graph.records[node] else { preconditionFailure("an object that was not loaded") }
+        return record
+    }
+}
+
+extension ExportGraph {
+    fileprivate func root(of relationship: RelationshipLayout) -> Int {
+        mapper.model.layouts[relationship.destination].root
+    }
+}

@@ -1,0 +1,74 @@
+public import JSONMapper
+public import SyncModel
+public import SyncStore
+
+extension JSONStore {
+    /// Writes the objects of a query and their related objects as a JSON array, in pieces of about
+    /// 64 KiB.
+    ///
+    /// `RecordExporter` documents the JSON. Objects are read from one state of the store, 200 at a
+    /// time with everything they lead to. Memory grows with the size of connected objects, not with
+    /// their number.
+    ///
+    /// - Parameters:
+    ///   - query: The objects and their order.
+    ///   - options: How they are written.
+    ///   - sink: Receives the next piece. After an error the pieces so far are not valid JSON.
+    /// - Throws: `MappingError`, `JSONError`, `RecordPredicateError`, `CancellationError`, and
+    ///   errors of the sink and the store.
+    public func export(
+        _ query: StoreQuery, options: ExportOptions = ExportOptions(), to sink: @Sendable ([UInt8]) async throws -> Void
+    ) async throws {
+        let exporter = try RecordExporter(
+            mapper.model, dialect: mapper.dialect, transformers: mapper.transformers, options: options)
+        try await store.read { reader in
+            var writer = JSONWriter(style: options.style)
+            writer.beginArray()
+            try await reader.fetch(query, batchRowCount: 200) { records in
+                try Task.checkCancellation()
+                let graph = ExportGraph(reader, mapper: mapper, follows: options.relationships != .none)
+                for object in try await graph.load(records) { try exporter.write(object, to: &writer) }
+                guard writer.byteCount >= 64 << 10 else { return }
+                try await sink(writer.takeBytes())
+            }
+            writer.endArray()
+            try await sink(writer.takeBytes())
+        }
+    }
+
+    /// Returns the objects of a query and their related objects as a JSON array in memory.
+    ///
+    /// - Throws: The errors of ``export(_:options:to:)``.
+    public func export(_ query: StoreQuery, options: ExportOptions = ExportOptions()) async throws -> [UInt8] {
+        let exporter = try RecordExporter(
+            mapper.model, dialect: mapper.dialect, transformers: mapper.transformers, options: options)
+        return try await store.read { reader in
+            let graph = ExportGraph(reader, mapper: mapper, follows: options.relationships != .none)
+            return try exporter.bytes(ofAll: try await graph.load(try await reader.records(query)))
+        }
+    }
+
+    /// Returns one object as JSON; nil if there is none with that key.
+    ///
+    /// - Throws: The errors of ``export(_:options:to:)``.
+    public func export(
+        _ entity: String, key: RecordKey, options: ExportOptions = ExportOptions()
+    ) async throws -> [UInt8]? {
+        let exporter = try RecordExporter(
+            mapper.model, dialect: mapper.dialect, transformers: mapper.transformers, options: options)
+        return try await store.read { reader in
+            guard let stored = try await reader.record(entity, key: key) else { return nil }
+            let graph = ExportGraph(reader, mapper: mapper, follows: options.relationships != .none)
+            return try await graph.load([stored]).first.map { try exporter.bytes(of: $0) }
+        }
+    }
+}
+
+extension JSONWriter {
+    /// Returns the bytes written since the last call, and empties the buffer.
+    fileprivate mutating func takeBytes() -> [UInt8] {
+        let taken = bytes
+        flush { _ in }
+        return taken
+    }
+}

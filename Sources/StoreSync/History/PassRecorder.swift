@@ -1,0 +1,106 @@
+import Foundation
+import OneWaySynchronizer
+import SyncModel
+import SyncStore
+
+/// Records a pass that has begun.
+struct PassRecorder: Sendable {
+    /// The amount that was read, for sources that count it.
+    struct Transfer: Sendable {
+        var pageCount: Int
+        var byteCount: Int
+    }
+
+    private static let errorLength = 1000
+
+    private let history: SyncHistory
+    private let name: String
+    private let entity: String
+    private let started = Date()
+    private let start = ContinuousClock.now
+
+    init(_ history: SyncHistory, name: String, entity: String) {
+        self.history = history
+        self.name = name
+        self.entity = entity
+    }
+
+    /// Whether passes without changes are recorded.
+    var recordsUnchanged: Bool { history.recordsUnchanged }
+
+    /// Records a success, in the transaction of the pass.
+    func succeed(
+        _ result: StoreSyncResult, transfer: Transfer? = nil, in transaction: any StoreTransaction
+    ) async throws {
+        guard !result.isUnchanged || recordsUnchanged else { return }
+        var pass = pass(result.isUnchanged ? .unchanged : .succeeded)
+        pass.counts = result.counts
+        pass.rejectedCount = result.rejectedCount
+        pass.pageCount = transfer?.pageCount
+        pass.byteCount = transfer?.byteCount
+        try await record(pass, in: transaction)
+    }
+
+    /// Records a failure, in a transaction of its own.
+    func fail(_ error: any Error, in store: any Store) async throws {
+        var pass = pass(error is CancellationError ? .cancelled : .failed)
+        if pass.status == .failed { pass.error = String(String(describing: error).prefix(Self.errorLength)) }
+        try await store.transaction { [pass] in try await record(pass, in: $0) }
+    }
+
+    private func pass(_ status: SyncHistory.Status) -> SyncHistory.Pass {
+        let duration = ContinuousClock.now - start
+        return SyncHistory.Pass(
+            name: name, number: 0, entity: entity, started: started,
+            finished: started.addingTimeInterval(duration / .seconds(1)), duration: duration, status: status)
+    }
+
+    /// Adds a pass to those of its name, and removes the oldest ones beyond the limit.
+    private func record(_ pass: SyncHistory.Pass, in transaction: any StoreTransaction) async throws {
+        let layout = try transaction.model.layout(of: SyncHistory.entity.name)
+        let same = PropertyPath("name") == name
+        let latest = try await transaction.records(
+            StoreQuery(layout.name, where: same, orderedBy: [Ordering("number", ascending: false)], limit: 1))
+        var number: Int64 = 1
+        if case .int(let last)? = latest.first?.record["number"] { number += last }
+        var record = Record(of: layout)
+        pass.write(to: &record)
+        record["number"] = .int(number)
+        try await transaction.insert(record)
+        _ = try await transaction.remove(
+            StoreQuery(layout.name, where: same && PropertyPath("number") <= number - Int64(history.limit)))
+    }
+}
+
+extension JSONStore {
+    /// Runs a body in a transaction, which is rolled back if a lease is lost by its end.
+    func change<Result: Sendable>(
+        _ body: @Sendable (any StoreTransaction) async throws -> Result
+    ) async throws -> Result {
+        try await store.transaction { transaction in
+            let result = try await body(transaction)
+            try await SyncLeaseScope.confirm()
+            return result
+        }
+    }
+
+    /// Runs a sync, and records its failure.
+    ///
+    /// - Parameters:
+    ///   - entity: The entity that is synced.
+    ///   - source: The name of the source; nil if it has none.
+    ///   - body: The sync, which records its own success. It receives nil without a history.
+    func recorded<Result: Sendable>(
+        into entity: String, from source: String? = nil, _ body: (PassRecorder?) async throws -> Result
+    ) async throws -> Result {
+        guard let history else { return try await body(nil) }
+        let name = source.map { "\(entity) from \($0)" } ?? entity
+        let recorder = PassRecorder(history, name: name, entity: entity)
+        do { return try await body(recorder) } catch {
+            // A task of its own, because this one may be cancelled. The sync's own error matters
+            // more than a failure to record it.
+            await Task { try? await recorder.fail(error, in: store) }.value
+            throw error
+        }
+    }
+}

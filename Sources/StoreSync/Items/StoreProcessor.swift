@@ -1,0 +1,194 @@
+import JSONMapper
+public import OneWaySynchronizer
+import SyncBase
+public import SyncModel
+import SyncStore
+
+/// A ready-made processor by which a `Synchronizer` keeps an entity of a store equal to a list.
+///
+///     let processor = StoreProcessor(store, entity: "User", revision: "updatedAt") {
+///         .bytes(try await server.get("users?fields=id,updated_at"))
+///     } details: { user in
+///         .bytes(try await server.get("users/\(user)"))
+///     }
+///     let report = try await Synchronizer(processor: processor).sync()
+///
+/// The list is mapped like the objects themselves. Only its keys and revisions are used, unless
+/// there are no details to fetch. A stored object is fetched again if its revision differs, or if
+/// there is no revision to compare. Fetched objects are written in batches. The last batch is
+/// written when the pass ends, even if the pass was cancelled or failed.
+public final class StoreProcessor: SyncProcessor {
+    /// Lists the source.
+    public typealias List = @Sendable () async throws -> JSONSource
+    /// Fetches one object.
+    public typealias Details = @Sendable (RecordKey) async throws -> JSONSource
+
+    private struct Fetched {
+        var waiting: [JSONSource] = []
+        var counts = StoreSyncResult.Counts()
+        var errors: [any Error] = []
+    }
+
+    private let store: JSONStore
+    private let entity: String
+    private let scope: RecordPredicate
+    private let revision: String?
+    private let batchCount: Int
+    private let list: List
+    private let details: Details?
+    private let fetched = Locked(Fetched())
+
+    /// Creates a processor.
+    ///
+    /// - Parameters:
+    ///   - store: The store that holds the objects.
+    ///   - entity: The entity of the objects. It has an identity.
+    ///   - revision: The attribute that differs between versions of an object, such as a number or
+    ///     a date. Nil, the default, to fetch every object in every pass.
+    ///   - scope: The objects that the list covers; others are never removed. All objects of the
+    ///     entity by default.
+    ///   - batchCount: How many fetched objects are written at a time, at least 1; 100 by default.
+    ///   - list: Lists the source as an array of objects.
+    ///   - details: Fetches the object of a key. Nil, the default, if the list has whole objects.
+    public init(
+        _ store: JSONStore, entity: String, revision: String? = nil, scope: RecordPredicate = .constant(true),
+        batchCount: Int = 100, list: @escaping List, details: Details? = nil
+    ) {
+        self.store = store
+        self.entity = entity
+        self.revision = revision
+        self.scope = scope
+        self.batchCount = max(batchCount, 1)
+        self.list = list
+        self.details = details
+    }
+
+    /// Counts of the objects that the current or last pass wrote. Removals are in the pass's
+    /// report.
+    public var counts: StoreSyncResult.Counts {
+        fetched.withLock { $0.counts }
+    }
+
+    /// Resets the counts.
+    public func owsSyncBegin() async throws {
+        fetched.withLock { $0 = Fetched() }
+    }
+
+    /// Lists the source. A list that has an entry without a key is partial.
+    public func owsFetchSourceList() async throws -> SourceList<StoreItem> {
+        let source = try await list()
+        var result = SourceList<StoreItem>([])
+        let payload = try PayloadReader(
+            source, at: "", mapper: store.mapper, entity: entity, options: RecordReader.Options())
+        while let (_, elements) = try await payload.nextElements() {
+            for element in elements {
+                if let item = try item(element.bytes) { result.items.append(item) } else { result.isPartial = true }
+            }
+        }
+        return result
+    }
+
+    private func item(_ json: [UInt8]) throws -> StoreItem? {
+        var collector = try RecordCollector(store.mapper, entity: entity)
+        try collector.add(json, index: 0)
+        guard let group = collector.takeBatch()?.groups.first else { return nil }
+        let record = Record(row: 0, of: group.records, layout: group.mapping.layout)
+        return record.key.map {
+            StoreItem(owsPrimaryKey: $0, revision: revision.map { record[$0] } ?? .null, json: json)
+        }
+    }
+
+    /// Returns the keys of the objects in the scope. Objects without an identity are left alone.
+    public func owsGetLocalKeys() async throws -> Set<RecordKey> {
+        let query = StoreQuery(entity, where: scope)
+        return try await store.store.read { reader in
+            var keys: Set<RecordKey> = []
+            try await reader.fetch(query, batchRowCount: 1000) { batch in
+                keys.formUnion(batch.compactMap(\.record.key))
+            }
+            return keys
+        }
+    }
+
+    /// Deletes objects and applies the delete rules.
+    public func owsRemoveLocalItems(for keys: Set<RecordKey>) async throws {
+        try await store.change { [entity] transaction in
+            let rows = try await transaction.records(entity, keys: Array(keys)).map(\.object)
+            try await transaction.remove(StoreQuery(entity, objects: .only(rows)))
+        }
+    }
+
+    /// Returns the objects whose revision is unknown or differs from the stored one.
+    public func owsShouldUpdateItems(_ items: [StoreItem]) async throws -> Set<RecordKey>? {
+        guard let revision else { return Set(items.map(\.owsPrimaryKey)) }
+        return try await store.store.read { [entity] reader in
+            var stored: [RecordKey: AttributeValue] = [:]
+            for record in try await reader.records(entity, keys: items.map(\.owsPrimaryKey)) {
+                stored[record.key] = record.record[revision]
+            }
+            let changed = items.filter { item in
+                item.revision.isNull || stored[item.owsPrimaryKey] != item.revision
+            }
+            return Set(changed.map(\.owsPrimaryKey))
+        }
+    }
+
+    /// Fetches an object, and writes its batch once that is full.
+    public func owsDownloadItem(for item: StoreItem) async throws {
+        let source = try await details?(item.owsPrimaryKey) ?? .bytes(item.json)
+        let batch = fetched.withLock { fetched -> [JSONSource] in
+            fetched.waiting.append(source)
+            guard fetched.waiting.count >= batchCount else { return [] }
+            defer { fetched.waiting = [] }
+            return fetched.waiting
+        }
+        await write(batch)
+    }
+
+    /// Writes the last batch.
+    ///
+    /// - Throws: The first error of an object that could not be written.
+    public func owsSyncEnd(_ result: Result<SyncReport, SyncFailure>) async throws {
+        let batch = fetched.withLock { fetched in
+            defer { fetched.waiting = [] }
+            return fetched.waiting
+        }
+        await write(batch)
+        if let error = fetched.withLock({ $0.errors.first }) { throw error }
+    }
+
+    /// Writes objects in one transaction. If that fails, writes each in one of its own, so that one
+    /// object cannot keep others out.
+    private func write(_ batch: [JSONSource]) async {
+        guard !batch.isEmpty else { return }
+        let options = StoreSyncOptions(operations: SyncOperations.all.subtracting(.delete))
+        let request = SyncRequest(mapper: store.mapper, entity: entity, options: options)
+        do {
+            let result = try await store.change { try await request.run(batch, in: $0) }
+            fetched.withLock { $0.counts += result.counts }
+        } catch {
+            guard batch.count > 1 else { return fetched.withLock { $0.errors.append(error) } }
+            for source in batch { await write([source]) }
+        }
+    }
+}
+
+extension StoreReader {
+    /// The objects of some keys, in any order. Keys without an object are left out.
+    fileprivate func records(_ entity: String, keys: [RecordKey]) async throws -> [StoredRecord] {
+        let layout = try model.layout(of: entity)
+        let names = layout.identitySlots.map { PropertyPath(layout.attributes[$0].name) }
+        var found: [StoredRecord] = []
+        for start in stride(from: 0, to: keys.count, by: 500) {
+            let identities = keys[start..<min(start + 500, keys.count)].compactMap { key -> [AttributeValue]? in
+                if case .identity(let values) = key, values.count == names.count { values } else { nil }
+            }
+            let predicate: RecordPredicate =
+                names.count == 1
+                ? names[0].isIn(identities.map { $0[0] })
+                : .or(identities.map { values in .and(zip(names, values).map { $0 == $1 }) })
+            found += try await records(StoreQuery(entity, where: predicate))
+        }
+        return found
+    }
+}

@@ -1,0 +1,72 @@
+import JSONMapper
+import SyncModel
+import SyncStore
+
+/// Merges the objects of one page into a pass.
+struct PageMerger {
+    /// Receives the objects of a page in order: an object, and whether the page names it as gone.
+    typealias Collect = (_ object: Int64, _ isGone: Bool) -> Void
+
+    let request: SyncRequest
+    let pass: SyncPass
+    /// Nil if nobody needs to know which objects a page has.
+    let collect: Collect?
+
+    /// Merges mapped objects.
+    func merge(_ objects: MappedObjects) async throws {
+        try await merge(objects, SyncPass.Origin(policy: request.rules.policy))
+    }
+
+    /// Merges elements that were taken out of the JSON.
+    ///
+    /// - Parameter first: The index of the first one in the payload.
+    func merge(_ elements: [PayloadReader.Element], first: Int) async throws {
+        var elements = elements
+        var batch = try mapped(elements, areGone: false)
+        if let found = batch, request.rules.isHooked {
+            let hooked = try await pass.hook(found, elements.map(\.bytes))
+            for (index, bytes) in hooked { elements[index].bytes = bytes }
+            if !hooked.isEmpty { batch = try mapped(elements, areGone: false) }
+        }
+        let origin = SyncPass.Origin(policy: request.rules.policy, elementIndices: elements.indices.map { first + $0 })
+        let gone = try mapped(elements, areGone: true)
+        try await merge(batch.map { try pass.mappedObjects(of: $0) }, origin, gone: gone)
+    }
+
+    private func mapped(_ elements: [PayloadReader.Element], areGone: Bool) throws -> MappedBatch? {
+        var collector = try RecordCollector(
+            request.mapper, entity: request.entity, options: request.readerOptions(for: pass.transaction))
+        for (index, element) in elements.enumerated() where element.isGone == areGone {
+            try collector.add(element.bytes, index: index)
+        }
+        return collector.takeBatch()
+    }
+
+    /// Merges objects, and finds those that are gone.
+    private func merge(_ objects: MappedObjects?, _ origin: SyncPass.Origin, gone: MappedBatch? = nil) async throws {
+        guard let collect else {
+            if let objects { try await pass.merge(objects, origin) }
+            return
+        }
+        var found: [(ordinal: Int, object: Int64, isGone: Bool)] = []
+        if let objects {
+            try await pass.merge(objects, origin) { ordinal, object, _ in found.append((ordinal, object, false)) }
+        }
+        if let gone { found += try await pass.find(gone).map { ($0.ordinal, $0.object, true) } }
+        for (_, object, isGone) in found.sorted(by: { $0.ordinal < $1.ordinal }) { collect(object, isGone) }
+    }
+}
+
+extension SyncPass {
+    /// The objects of a batch that the store has.
+    func find(_ batch: MappedBatch) async throws -> [(ordinal: Int, object: Int64)] {
+        for problem in batch.rejected { tally.reject(problem, hasKey: false) }
+        var found: [(ordinal: Int, object: Int64)] = []
+        for group in batch.groups {
+            for (ordinal, object) in zip(group.elementIndices, try await transaction.find(group.records)) {
+                if let object { found.append((ordinal, object)) }
+            }
+        }
+        return found
+    }
+}

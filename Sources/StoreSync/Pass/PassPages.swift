@@ -1,0 +1,164 @@
+import JSONMapper
+import SyncModel
+import SyncStore
+
+/// The pages of a source on their way into a pass.
+final class PassPages {
+    private let request: SyncRequest
+    private let source: any RemotePass
+    private let pass: SyncPass
+    private let report: @Sendable (RemoteSyncProgress) -> Void
+    private(set) var progress = RemoteSyncProgress()
+    /// The objects of all pages, in order; empty unless the request has a parent.
+    private(set) var objects: [Int64] = []
+    /// Objects that were named as gone and have not come again since.
+    private(set) var gone: Set<Int64> = []
+    /// A digest of each page's objects, as it was read last; empty digests where the source does
+    /// not move.
+    private(set) var digests: [UInt64] = []
+    /// The objects of the page at hand and their digest.
+    private var there = ObjectSet()
+    private var digest: UInt64 = 0
+    private var readingCount = 0
+    /// Whether the source may hand out a page again. A list of payloads at hand never does.
+    private let isRemote: Bool
+
+    /// How many pages there are.
+    var count: Int { digests.count }
+
+    init(
+        _ request: SyncRequest, of source: any RemotePass, into pass: SyncPass,
+        report: @escaping @Sendable (RemoteSyncProgress) -> Void
+    ) {
+        self.request = request
+        self.source = source
+        self.pass = pass
+        self.report = report
+        isRemote = !(source is PayloadList)
+    }
+
+    /// Reads all pages from the first one on.
+    func readAll() async throws {
+        digests = []
+        readingCount += 1
+        let (request, acceptsSingleObject) = (request, !isRemote)
+        let options = request.readerOptions(for: pass.transaction)
+        let reader = PageReader(source) { page in
+            let (list, flag) = Self.tombstones(of: page, in: request)
+            let payload = try PayloadReader(
+                page.json, at: request.options.keyPath, mapper: request.mapper, entity: request.entity,
+                options: options, capturing: list.map { [$0] } ?? [], acceptsSingleObject: acceptsSingleObject,
+                flag: flag, keepsNestedJSON: request.rules.isHookedWhereNested)
+            return (payload, flag != nil || request.rules.isHooked)
+        }
+        let merger = PageMerger(request: request, pass: pass, collect: collector)
+        var before = beginPage()
+        var next = try await reader.next()
+        while !next.isEmpty {
+            try Task.checkCancellation()
+            // The next objects are mapped while these are merged.
+            async let following = reader.next()
+            for step in next {
+                switch step {
+                case .batch(let objects, let read):
+                    try await merger.merge(objects)
+                    note(read, since: before)
+                case .elements(let first, let elements, let read):
+                    try await merger.merge(elements, first: first)
+                    note(read, since: before)
+                case .pageEnd(let page, let read):
+                    note(read, since: before)
+                    try await finish(page, read)
+                    // Problems of an object were reported when it was read first.
+                    if readingCount > 1 { pass.tally.restore(before.problems, areDoubtful: true) }
+                    before = beginPage()
+                case .restart:
+                    pass.tally.abandonPage()
+                    pass.tally.restore(before.problems, areDoubtful: false)
+                    progress = before.progress
+                    before = beginPage()
+                }
+            }
+            next = try await following
+        }
+    }
+
+    private func beginPage() -> Beginning {
+        if isRemote { pass.tally.beginPage() }
+        there = ObjectSet()
+        digest = 0
+        return Beginning(progress: progress, problems: pass.tally.problems)
+    }
+
+    /// The state before the page at hand.
+    private struct Beginning {
+        let progress: RemoteSyncProgress
+        let problems: SyncTally.Problems
+    }
+
+    /// Notes the objects of the page at hand; nil where that would be wasted effort.
+    private var collector: PageMerger.Collect? {
+        if isRemote {
+            return { [self] object, isGone in
+                guard !isGone else { return _ = gone.insert(object) }
+                if !gone.isEmpty { gone.remove(object) }
+                there.insert(object)
+                digest &+= Self.mixed(object)
+            }
+        }
+        return request.parent == nil ? nil : { [self] object, _ in objects.append(object) }
+    }
+
+    private func note(_ read: PayloadReader.Progress, since before: Beginning) {
+        progress.elementCount = before.progress.elementCount + read.elementCount
+        progress.byteCount = before.progress.byteCount + read.byteCount
+        report(progress)
+    }
+
+    /// Ends a page that has been merged.
+    private func finish(_ page: RemotePage, _ read: PayloadReader.Progress) async throws {
+        if let list = Self.tombstones(of: page, in: request).list, let tombstones = read.captured[list] {
+            gone.formUnion(try await find(tombstones, at: list).subtracting(there.objects))
+        }
+        digests.append(digest)
+        progress.pageCount += 1
+        progress.totalElementCount = page.totalElementCount ?? progress.totalElementCount
+        report(progress)
+    }
+
+    /// How a page names objects that are gone: by the key path of a list, or by a flag.
+    private static func tombstones(of page: RemotePage, in request: SyncRequest) -> (list: String?, flag: JSONProbe?) {
+        switch request.sweeps ? page.tombstones : nil {
+        case .list(let keyPath): (keyPath, nil)
+        case .flag(let keyPath): (nil, JSONProbe([keyPath]))
+        case nil: (nil, nil)
+        }
+    }
+
+    /// The stored objects that a list of tombstones names.
+    private func find(_ tombstones: JSONValue, at keyPath: String) async throws -> Set<Int64> {
+        if case .null = tombstones { return [] }
+        guard case .array(let elements) = tombstones else {
+            throw StoreSyncError.unsuitableTombstones(entity: request.entity, keyPath: keyPath)
+        }
+        var collector = try RecordCollector(
+            request.mapper, entity: request.entity, options: RecordReader.Options(acceptsIdentifiers: true))
+        var found: Set<Int64> = []
+        for (index, element) in elements.enumerated() {
+            var writer = JSONWriter()
+            try writer.value(element)
+            try collector.add(writer.bytes, index: index)
+            guard collector.isFull || index == elements.count - 1, let batch = collector.takeBatch() else { continue }
+            found.formUnion(try await pass.find(batch).map(\.object))
+        }
+        return found
+    }
+
+    /// A number for an object, such that the sums of different sets of objects differ (SplitMix64).
+    private static func mixed(_ object: Int64) -> UInt64 {
+        var mixed = UInt64(bitPattern: object) &* 0x9E37_79B9_7F4A_7C15
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}

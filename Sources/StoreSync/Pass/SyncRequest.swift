@@ -1,0 +1,149 @@
+import JSONMapper
+import OneWaySynchronizer
+import SyncModel
+import SyncStore
+
+/// A sync request and the steps that carry it out in a transaction.
+struct SyncRequest: Sendable {
+    let mapper: RecordMapper
+    let entity: String
+    let parent: SyncParent?
+    let options: StoreSyncOptions
+    let rules: SyncRules
+
+    /// How often the pages of a source are read at most, to be sure of the objects they have and
+    /// lack.
+    private static let readingLimit = 3
+
+    /// Creates a request.
+    ///
+    /// - Parameter rules: What the pass may do; by default what the options say.
+    init(
+        mapper: RecordMapper, entity: String, parent: SyncParent? = nil,
+        options: StoreSyncOptions = StoreSyncOptions(), rules: SyncRules? = nil
+    ) {
+        self.mapper = mapper
+        self.entity = entity
+        self.parent = parent
+        self.options = options
+        self.rules = rules ?? SyncRules(options)
+    }
+
+    /// Whether absent objects are deleted at the end.
+    var sweeps: Bool {
+        !rules.isImport && options.operations.contains(.delete)
+    }
+
+    /// Merges payloads that are at hand.
+    func run(_ payloads: [JSONSource], in transaction: any StoreTransaction) async throws -> StoreSyncResult {
+        try await run(PayloadList(payloads), in: transaction).summary.result
+    }
+
+    /// Merges all pages of a source, and deletes the objects that are gone.
+    ///
+    /// - Returns: The summary of the pass, and the bookmark that the next pass begins after.
+    func run(
+        _ source: any RemotePass, in transaction: any StoreTransaction,
+        progress: @escaping @Sendable (RemoteSyncProgress) -> Void = { _ in }
+    ) async throws -> (summary: RemoteSyncResult, bookmark: SyncBookmark) {
+        let layout = try mapper.mapping(of: entity).layout
+        let pass = SyncPass(transaction, mapper: mapper, rules: rules)
+        let children = try await SyncChildren(parent, of: layout, in: pass)
+        let scope = StoreQuery(entity, where: options.scope, objects: children?.linkedRows ?? .all)
+        let limit = try await limit(in: scope, transaction)
+        let pages = PassPages(self, of: source, into: pass, report: progress)
+        try await pages.readAll()
+        var end = try await source.end()
+        var absent = absent(of: scope, pages, pass, layout, end)
+        var isSure = end.isSnapshot || pages.count < 2
+        for _ in 1..<Self.readingLimit where !isSure {
+            if end.coverage == .everything {
+                // Reading again is pointless if nothing is absent, or if objects were left out.
+                guard sweeps, !pass.tally.mayLackObjects, try await transaction.count(absent) > 0 else { break }
+            }
+            let before = pages.digests
+            pass.tally.beginAnew()
+            try await source.rewind()
+            try await pages.readAll()
+            end = try await source.end()
+            isSure = pages.digests == before
+            absent = self.absent(of: scope, pages, pass, layout, end)
+        }
+        try await pass.finish()
+        if let children {
+            try await children.relate(pages.objects, sweeping: sweeps ? scope : nil, limit: limit, in: pass)
+        } else if sweeps, isSure || end.coverage == .changes || pass.tally.mayLackObjects {
+            try await pass.sweep(absent, isCertain: end.coverage == .changes, limit: limit)
+        } else if sweeps {
+            pass.tally.countWithheld(try await transaction.count(absent), of: layout)
+        }
+        let summary = RemoteSyncResult(
+            result: try await result(of: pass), coverage: end.coverage == .changes ? .changes : .everything,
+            pageCount: pages.progress.pageCount, byteCount: pages.progress.byteCount)
+        return (summary, isSure ? end.bookmark : end.cautiousBookmark)
+    }
+
+    /// The objects to delete: those that were not seen, or for a source of changes those that were
+    /// named as gone.
+    private func absent(
+        of scope: StoreQuery, _ pages: PassPages, _ pass: SyncPass, _ layout: EntityLayout, _ end: RemoteEnd
+    ) -> StoreQuery {
+        var absent = scope
+        if end.coverage == .changes {
+            absent.objects = .only(pages.gone.sorted())
+        } else {
+            let seen = pass.tally.seen(layout)
+            absent.objects = .except(
+                pages.gone.isEmpty ? seen : ObjectSet(seen.objects.filter { !pages.gone.contains($0) }))
+        }
+        return absent
+    }
+
+    /// The removal limit and the number of objects it applies to; nil without a limit.
+    private func limit(
+        in scope: StoreQuery, _ transaction: any StoreTransaction
+    ) async throws -> (limit: RemovalLimit, localCount: Int)? {
+        guard sweeps, let limit = options.removalLimit else { return nil }
+        return (limit, try await transaction.count(scope))
+    }
+
+    /// The result of a finished pass.
+    private func result(of pass: SyncPass) async throws -> StoreSyncResult {
+        let layout = try mapper.mapping(of: entity).layout
+        var result = pass.tally.result(for: layout)
+        if options.reportsKeys {
+            result.keys = StoreSyncResult.Keys(
+                inserted: try await pass.keys(of: pass.tally.inserted(layout), layout),
+                updated: try await pass.keys(of: pass.tally.updated(layout), layout),
+                deleted: pass.tally.deletedKeys(layout))
+        }
+        return result
+    }
+
+    /// Updates one object.
+    func update(
+        _ stored: StoredRecord, with json: JSONValue, in transaction: any StoreTransaction
+    ) async throws -> StoreSyncResult {
+        let layout = stored.record.layout
+        var collector = try RecordCollector(
+            mapper, entity: layout.name, options: RecordReader.Options(keepsRelationships: true))
+        var writer = JSONWriter()
+        try writer.value(json)
+        try collector.add(writer.bytes, index: 0)
+        let pass = SyncPass(transaction, mapper: mapper, rules: rules)
+        if let batch = collector.takeBatch() {
+            try await pass.merge(
+                pass.mappedObjects(of: batch), SyncPass.Origin(policy: rules.policy, known: stored.object))
+        }
+        try await pass.finish()
+        return pass.tally.result(for: layout)
+    }
+
+    /// How payloads are read, in batches as large as the store asks for.
+    func readerOptions(for transaction: any StoreTransaction) -> RecordReader.Options {
+        let rowCount = transaction.batchRowCount
+        return RecordReader.Options(
+            batchRowCount: rowCount, batchByteCount: max(1 << 20, rowCount << 9), keepsRelationships: rules.relates,
+            acceptsIdentifiers: rules.isImport ? nil : false)
+    }
+}

@@ -1,0 +1,35 @@
+/// Payloads that are at hand, or come one after another, as the pages of a source. They are of one
+/// moment and read once.
+actor PayloadList: RemotePass {
+    /// Nil after the last payload.
+    private var payloads: (any AsyncIteratorProtocol<JSONSource, any Error>)?
+
+    /// Creates the pages of a sequence of payloads.
+    init(_ payloads: any AsyncSequence<JSONSource, any Error> & Sendable) {
+        self.payloads = payloads.makeAsyncIterator()
+    }
+
+    /// Creates one page of each payload.
+    init(_ payloads: [JSONSource]) {
+        let stream = AsyncThrowingStream<JSONSource, any Error> { continuation in
+            for payload in payloads { continuation.yield(payload) }
+            continuation.finish()
+        }
+        self.init(stream)
+    }
+
+    func next() async throws -> RemotePage? {
+        guard var rest = payloads else { return nil }
+        payloads = nil
+        guard let payload = try await rest.next(isolation: self) else { return nil }
+        payloads = rest
+        return RemotePage(payload)
+    }
+
+    /// Never called: the pages are of one moment.
+    func rewind() async throws {}
+
+    func end() async throws -> RemoteEnd {
+        RemoteEnd(.everything, isSnapshot: true, bookmark: SyncBookmark())
+    }
+}

@@ -1,0 +1,32 @@
+/// What a source reports after the last page of a pass.
+public struct RemoteEnd: Sendable {
+    /// Which objects the pages cover.
+    public enum Coverage: Hashable, Sendable {
+        /// All objects: an absent object is gone.
+        case everything
+        /// The changes: an absent object is unchanged.
+        case changes
+    }
+
+    /// Which objects the pages cover.
+    public var coverage: Coverage
+    /// Whether all pages are of one moment.
+    ///
+    /// If not, the source may have changed between two pages, and an object can have moved from a
+    /// page that was still to be read to a page that had been read.
+    public var isSnapshot: Bool
+    /// The bookmark that the next pass begins after.
+    public var bookmark: SyncBookmark
+    /// The bookmark to use if the pages differed each time they were read; ``bookmark`` by default.
+    public var cautiousBookmark: SyncBookmark
+
+    /// Creates an end.
+    public init(
+        _ coverage: Coverage, isSnapshot: Bool, bookmark: SyncBookmark, cautiousBookmark: SyncBookmark? = nil
+    ) {
+        self.coverage = coverage
+        self.isSnapshot = isSnapshot
+        self.bookmark = bookmark
+        self.cautiousBookmark = cautiousBookmark ?? bookmark
+    }
+}

@@ -1,0 +1,32 @@
+/// A page of a source.
+public struct RemotePage: Sendable {
+    /// The objects.
+    public var json: JSONSource
+    /// How the page names objects that are gone; nil, the default, if it does not.
+    public var tombstones: RemoteTombstones?
+    /// The number of objects of all pages, if the source reports it.
+    public var totalElementCount: Int?
+
+    /// Creates a page.
+    public init(_ json: JSONSource, tombstones: RemoteTombstones? = nil, totalElementCount: Int? = nil) {
+        self.json = json
+        self.tombstones = tombstones
+        self.totalElementCount = totalElementCount
+    }
+}
+
+/// How a source names objects that are gone.
+///
+/// The latest page wins: an object that was named as gone and comes again is there.
+public enum RemoteTombstones: Hashable, Sendable {
+    /// An array beside the objects, of identifiers or of objects that have them.
+    ///
+    /// The key path starts at the document's root, with dots between its keys. An object that the
+    /// same page also has is there.
+    case list(keyPath: String)
+    /// A field of each object.
+    ///
+    /// The object is gone if the field is true, a number other than 0, or a text that is not empty,
+    /// such as the date of its deletion. The key path starts at the object.
+    case flag(keyPath: String)
+}
