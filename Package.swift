@@ -120,6 +120,8 @@ let package = Package(
             name: "OneWayTestSupport", dependencies: ["SyncBase", "OneWaySynchronizer"], path: "Tests/TestSupport",
             swiftSettings: settings),
         .testTarget(
+            name: "SyncBaseTests", dependencies: ["SyncBase", "OneWayTestSupport"], swiftSettings: settings),
+        .testTarget(
             name: "OneWaySynchronizerTests", dependencies: ["SyncBase", "OneWaySynchronizer", "OneWayTestSupport"],
             swiftSettings: settings),
         .testTarget(
