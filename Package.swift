@@ -43,8 +43,6 @@ let package = Package(
         .library(name: "SyncStoreSQLite", targets: ["SyncStoreSQLite", "SyncStoreSQL"]),
         .library(name: "SyncStorePostgres", targets: ["SyncStorePostgres", "SyncStoreSQL"]),
         .library(name: "SyncWorkQueuePostgres", targets: ["SyncWorkQueuePostgres"]),
-        // For the packages in Tests/Benchmarks, and for no one else.
-        .library(name: "_BenchmarkSupport", targets: ["OneWayBenchmarkSupport"]),
     ],
     traits: [
         .trait(name: "Postgres", description: "Everything that needs PostgreSQL's client library, libpq.")
@@ -68,8 +66,7 @@ let package = Package(
         .target(name: "SyncStore", dependencies: ["SyncBase", "SyncModel"], swiftSettings: settings),
         .target(
             name: "SyncStoreTesting",
-            dependencies: ["SyncBase", "SyncModel", "CoreDataModel", "JSONMapper", "SyncStore", "StoreSync"],
-            swiftSettings: settings),
+            dependencies: ["SyncBase", "SyncModel", "SyncStore"], swiftSettings: settings),
         .target(
             name: "StoreSync",
             dependencies: ["SyncBase", "OneWaySynchronizer", "SyncModel", "JSONMapper", "SyncStore"],
@@ -119,6 +116,9 @@ let package = Package(
         .target(
             name: "OneWayTestSupport", dependencies: ["SyncBase", "OneWaySynchronizer"], path: "Tests/TestSupport",
             swiftSettings: settings),
+        .target(
+            name: "OneWayStoreTestSupport", dependencies: ["SyncBase", "SyncModel", "SyncStore"],
+            path: "Tests/StoreTestSupport", swiftSettings: settings),
         .testTarget(
             name: "SyncBaseTests", dependencies: ["SyncBase", "OneWayTestSupport"], swiftSettings: settings),
         .testTarget(
@@ -153,7 +153,7 @@ let package = Package(
             name: "StoreSyncTests",
             dependencies: [
                 "SyncBase", "StoreSync", "SyncStore", "SyncModel", "JSONMapper", "OneWaySynchronizer",
-                "OneWayTestSupport",
+                "OneWayStoreTestSupport", "OneWayTestSupport",
             ], swiftSettings: settings),
         .testTarget(
             name: "HTTPSourceTests",
@@ -170,8 +170,9 @@ let package = Package(
             dependencies: [
                 "SyncBase", "OneWaySynchronizer", "SyncModel", "CoreDataModel", "JSONMapper", "SyncStore",
                 "SyncStoreTesting",
-                "StoreSync", "SyncStoreSQLite", "SyncStorePostgres", "OneWayPostgresTestSupport", "OneWayTestSupport",
-            ], swiftSettings: settings),
+                "StoreSync", "SyncStoreSQLite", "SyncStorePostgres", "OneWayPostgresTestSupport",
+                "OneWayStoreTestSupport", "OneWayTestSupport",
+            ], resources: [.copy("Fixtures")], swiftSettings: settings),
         .testTarget(
             name: "SyncStoreSQLTests",
             dependencies: [
@@ -225,7 +226,7 @@ let package = Package(
             name: "Simulation",
             dependencies: [
                 "SyncBase", "HTTPTransfer", "HTTPSource", "StoreSync", "SyncStoreSQLite", "SyncStore", "SyncModel",
-                "JSONMapper", "OneWaySynchronizer", "OneWayTestSupport",
+                "JSONMapper", "OneWaySynchronizer", "OneWayStoreTestSupport", "OneWayTestSupport",
             ], path: "Tests/Simulation", swiftSettings: settings),
 
         // Fuzz targets, each built alone with --sanitize=fuzzer
@@ -241,7 +242,7 @@ let package = Package(
 
         // Benchmarks
         .target(
-            name: "OneWayBenchmarkSupport", dependencies: ["SyncBase", "SyncModel", "OneWayTestSupport"],
+            name: "OneWayBenchmarkSupport", dependencies: ["SyncModel"],
             path: "Tests/Benchmarks/BenchmarkSupport",
             swiftSettings: settings),
         .executableTarget(

@@ -63,6 +63,10 @@ struct JSONFields {
 
     /// Fails where the object has a key that is none of these, so that nothing a scenario asks for is passed over.
     func allow(_ keys: String...) throws {
+        try allow(keys)
+    }
+
+    func allow(_ keys: [String]) throws {
         for (key, _) in entries where !keys.contains(key) {
             throw failure("has a key \(key) that the runner does not know")
         }

@@ -4,7 +4,7 @@ import JSONMapper
 enum Step: Sendable {
     /// What a step does, named as scenarios name it.
     enum Kind: String, CaseIterable, Sendable {
-        case sync, importJSON, insert, update, delete, insertOrUpdate, updateByID, deleteByID, fill
+        case sync, remote, importJSON, insert, update, delete, insertOrUpdate, updateByID, deleteByID, fill
         case expectCount, expectObject, expectByID, expectOrder, expectExport, expectModel, expectInflection, expectDate
     }
 
@@ -16,13 +16,25 @@ enum Step: Sendable {
 
     struct Sync: Sendable {
         var entity: String
-        var json: Payload
+        /// One payload, or the pages of one.
+        var pages: [Payload]
         var operations: [String]?
         var filter: JSONObject?
         var parent: (entity: String, filter: JSONObject)?
         var relationship: String?
         var willInsert: JSONObject?
+        var keyPath: String
+        var removalLimit: JSONValue?
         var fails: Bool
+        /// Whether the same sync again writes nothing; false for a payload that contradicts itself.
+        var settles: Bool
+        var expected: ExpectedResult?
+    }
+
+    /// A sync from a source that answers as it is told.
+    struct Remote: Sendable {
+        var sync: Sync
+        var source: ScriptedSource
     }
 
     struct Export: Sendable {
@@ -36,12 +48,13 @@ enum Step: Sendable {
     }
 
     case sync(Sync)
-    case importJSON(entity: String, json: Payload, fails: Bool)
+    case remote(Remote)
+    case importJSON(entity: String, json: Payload, fails: Bool, expected: ExpectedResult?)
     case insert(entity: String, values: JSONObject, relationships: JSONObject)
     case update(entity: String, filter: JSONObject, values: JSONObject)
     case delete(entity: String, filter: JSONObject)
-    case insertOrUpdate(entity: String, json: Payload)
-    case updateByID(entity: String, id: JSONValue, json: Payload, isFound: Bool)
+    case insertOrUpdate(entity: String, json: Payload, expected: ExpectedResult?)
+    case updateByID(entity: String, id: JSONValue, json: Payload, isFound: Bool, expected: ExpectedResult?)
     case deleteByID(entity: String, id: JSONValue)
     case fill(entity: String, json: Payload, filter: JSONObject?, changes: Bool)
     case expectCount(entity: String, filter: JSONObject, count: Int)
@@ -53,17 +66,6 @@ enum Step: Sendable {
         entity: String, localPrimaryKey: String??, remotePrimaryKey: String??, remoteKeys: JSONObject)
     case expectInflection(function: String, input: String, equals: String?)
     case expectDate(input: JSONValue, equals: String?)
-
-    /// The JSON that it maps.
-    var payload: Payload? {
-        switch self {
-        case .sync(let sync): sync.json
-        case .importJSON(_, let json, _), .insertOrUpdate(_, let json), .updateByID(_, _, let json, _),
-            .fill(_, let json, _, _):
-            json
-        default: nil
-        }
-    }
 
     static func kind(of value: JSONValue) throws -> Kind {
         let fields = JSONFields(value, of: "a step")
@@ -80,25 +82,18 @@ enum Step: Sendable {
         let filter = { try fields.object("where") }
         let optionalFilter = { try fields.optional("where") { _ in try filter() } }
         let values = { try fields.object("values") }
+        let expected = { try fields.optional("expect") { try ExpectedResult($0) } }
         switch kind {
         case .sync:
-            try fields.allow(
-                "entity", "json", "operations", "where", "parent", "relationship", "willInsert", "fails")
-            self = .sync(
-                Sync(
-                    entity: try entity(), json: try Payload(fields.value("json")),
-                    operations: try fields.strings("operations"), filter: try optionalFilter(),
-                    parent: try fields.optional("parent") { parent in
-                        let parent = JSONFields(parent, of: "parent")
-                        return (try parent.string("entity"), try parent.object("where"))
-                    }, relationship: try fields.optional("relationship") { _ in try fields.string("relationship") },
-                    willInsert: try fields.optional("willInsert") { _ in try fields.object("willInsert") },
-                    fails: try fields.bool("fails", default: false)))
+            self = .sync(try Sync(fields, in: []))
+        case .remote:
+            self = .remote(
+                Remote(sync: try Sync(fields, in: ScriptedSource.keys), source: try ScriptedSource(fields)))
         case .importJSON:
-            try fields.allow("entity", "json", "fails")
+            try fields.allow("entity", "json", "fails", "expect")
             self = .importJSON(
                 entity: try entity(), json: try Payload(fields.value("json")),
-                fails: try fields.bool("fails", default: false))
+                fails: try fields.bool("fails", default: false), expected: try expected())
         case .insert:
             try fields.allow("entity", "values", "relationships")
             self = .insert(
@@ -111,13 +106,14 @@ enum Step: Sendable {
             try fields.allow("entity", "where")
             self = .delete(entity: try entity(), filter: try filter())
         case .insertOrUpdate:
-            try fields.allow("entity", "json")
-            self = .insertOrUpdate(entity: try entity(), json: try Payload(fields.value("json")))
+            try fields.allow("entity", "json", "expect")
+            self = .insertOrUpdate(
+                entity: try entity(), json: try Payload(fields.value("json")), expected: try expected())
         case .updateByID:
-            try fields.allow("entity", "id", "json", "found")
+            try fields.allow("entity", "id", "json", "found", "expect")
             self = .updateByID(
                 entity: try entity(), id: try fields.value("id"), json: try Payload(fields.value("json")),
-                isFound: try fields.bool("found", default: true))
+                isFound: try fields.bool("found", default: true), expected: try expected())
         case .deleteByID:
             try fields.allow("entity", "id")
             self = .deleteByID(entity: try entity(), id: try fields.value("id"))
@@ -172,8 +168,38 @@ enum Step: Sendable {
     }
 }
 
+extension Step.Sync {
+    /// - Parameter others: Keys of the step that are read elsewhere; a step that has them has no payload of its own.
+    fileprivate init(_ fields: JSONFields, in others: [String]) throws {
+        try fields.allow(
+            [
+                "entity", "operations", "where", "parent", "relationship", "willInsert", "keyPath", "removalLimit",
+                "fails", "settles", "expect",
+            ] + (others.isEmpty ? ["json", "pages"] : others))
+        entity = try fields.string("entity")
+        pages =
+            try !others.isEmpty
+            ? []
+            : fields.optional("pages") { _ in try fields.array("pages").map { Step.Payload($0) } }
+                ?? [Step.Payload(fields.value("json"))]
+        operations = try fields.strings("operations")
+        filter = try fields.optional("where") { _ in try fields.object("where") }
+        parent = try fields.optional("parent") { parent in
+            let parent = JSONFields(parent, of: "parent")
+            return (try parent.string("entity"), try parent.object("where"))
+        }
+        relationship = try fields.optional("relationship") { _ in try fields.string("relationship") }
+        willInsert = try fields.optional("willInsert") { _ in try fields.object("willInsert") }
+        keyPath = try fields.optional("keyPath") { _ in try fields.string("keyPath") } ?? ""
+        removalLimit = fields.optional("removalLimit") { $0 }
+        fails = try fields.bool("fails", default: false)
+        settles = try fields.bool("settles", default: true)
+        expected = try fields.optional("expect") { try ExpectedResult($0) }
+    }
+}
+
 extension Step.Payload {
-    fileprivate init(_ value: JSONValue) {
+    init(_ value: JSONValue) {
         if case .string(let name) = value { self = .file(name) } else { self = .inline(value) }
     }
 }

@@ -1,4 +1,5 @@
 import JSONMapper
+import StoreSync
 import SyncModel
 
 /// What a subject is told before the first step.
@@ -9,15 +10,12 @@ struct ScenarioWorld {
     let transformers: [TransformerTable]
 }
 
-/// What a `sync` step asks for.
+/// A `sync` step in the terms of a model.
 struct SyncRequest {
     var entity: String
-    var json: [UInt8]
-    /// Nil for all.
-    var operations: [String]?
-    var filter: RecordPredicate?
-    var parent: (entity: String, filter: RecordPredicate)?
-    var relationship: String?
-    /// What the insert hook adds to each object.
-    var willInsert: JSONObject?
+    /// One payload, or the pages of one.
+    var pages: [[UInt8]]
+    var options: StoreSyncOptions
+    var parent: SyncParent?
+    var settles: Bool
 }

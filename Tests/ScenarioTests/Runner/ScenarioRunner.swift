@@ -1,7 +1,10 @@
 import Foundation
 import JSONMapper
+import OneWaySynchronizer
+import StoreSync
 import SyncModel
 import SyncStore
+import SyncStoreTesting
 
 /// Runs the steps of a scenario on a store, up to the first expectation that does not hold.
 struct ScenarioRunner {
@@ -25,7 +28,7 @@ struct ScenarioRunner {
             do {
                 try await run(step, on: subject)
             } catch {
-                throw ConformanceCheckFailed(description: "step \(index + 1): \(error)")
+                throw ScenarioFailed(description: "step \(index + 1): \(error)")
             }
         }
     }
@@ -45,15 +48,24 @@ struct ScenarioRunner {
     private func run(_ step: Step, on subject: StoreSubject, _ values: ScenarioValues) async throws {
         switch step {
         case .sync(let sync):
-            let request = SyncRequest(
-                entity: sync.entity, json: try bytes(sync.json), operations: sync.operations,
-                filter: try sync.filter.map { try values.predicate($0, of: sync.entity) },
-                parent: try sync.parent.map { ($0.entity, try values.predicate($0.filter, of: $0.entity)) },
-                relationship: sync.relationship, willInsert: sync.willInsert)
-            try await run(fails: sync.fails, on: subject) { try await subject.sync(request) }
-        case .importJSON(let entity, let json, let fails):
+            let request = try self.request(sync, values)
+            try await run(fails: sync.fails, on: subject) {
+                try check(try await subject.sync(request), sync.expected, of: sync.entity, values)
+            }
+        case .remote(let remote):
+            let request = try self.request(remote.sync, values)
+            try await run(fails: remote.sync.fails, on: subject) {
+                let result = try await subject.sync(request, from: remote.source)
+                try check(result.result, remote.sync.expected, of: request.entity, values)
+                if let count = remote.sync.expected?.pageCount {
+                    try expect(result.pageCount, count, "the number of pages read")
+                }
+            }
+        case .importJSON(let entity, let json, let fails, let expected):
             let json = try bytes(json)
-            try await run(fails: fails, on: subject) { try await subject.importJSON(entity, json: json) }
+            try await run(fails: fails, on: subject) {
+                try check(try await subject.importJSON(entity, json: json), expected, of: entity, values)
+            }
         case .insert(let entity, let attributes, let relationships):
             let layout = try values.model.layout(of: entity)
             var targets: [String: [RecordPredicate]] = [:]
@@ -70,11 +82,13 @@ struct ScenarioRunner {
                 values: try local(attributes, of: entity, values))
         case .delete(let entity, let filter):
             try await subject.delete(entity, where: try values.predicate(filter, of: entity))
-        case .insertOrUpdate(let entity, let json):
-            try await subject.insertOrUpdate(entity, json: try bytes(json))
-        case .updateByID(let entity, let id, let json, let isFound):
-            let wasFound = try await subject.update(entity, id: try key(id, of: entity, values), json: try bytes(json))
-            try expect(wasFound, isFound, "whether an object of the key was found")
+        case .insertOrUpdate(let entity, let json, let expected):
+            let result = try await subject.insertOrUpdate(entity, json: try bytes(json))
+            try check(result, expected, of: entity, values)
+        case .updateByID(let entity, let id, let json, let isFound, let expected):
+            let result = try await subject.update(entity, id: try key(id, of: entity, values), json: try bytes(json))
+            try expect(result != nil, isFound, "whether an object of the key was found")
+            if let result { try check(result, expected, of: entity, values) }
         case .deleteByID(let entity, let id):
             try await subject.delete(entity, id: try key(id, of: entity, values))
         case .fill(let entity, let json, let filter, let changes):
@@ -144,7 +158,7 @@ struct ScenarioRunner {
         try expect(rows.count, 1, "the number of \(entity) where \(predicate)")
         for (stored, (key, value)) in zip(rows[0], expected.entries) {
             guard try values.isEqual(stored, to: value, at: key, of: entity) else {
-                throw ConformanceCheckFailed(description: "\(entity).\(key): found \(stored), expected \(value)")
+                throw ScenarioFailed(description: "\(entity).\(key): found \(stored), expected \(value)")
             }
         }
     }
@@ -156,15 +170,15 @@ struct ScenarioRunner {
         let text = String(decoding: bytes, as: UTF8.self)
         let json = try JSONValue(parsing: bytes)
         guard case .object(let object) = json else {
-            throw ConformanceCheckFailed(description: "the export is no object: \(text)")
+            throw ScenarioFailed(description: "the export is no object: \(text)")
         }
         if let equals = export.equals, !json.isEquivalent(to: equals) {
-            throw ConformanceCheckFailed(description: "the export: found \(text), expected \(equals)")
+            throw ScenarioFailed(description: "the export: found \(text), expected \(equals)")
         }
         for (key, value) in export.contains?.entries ?? [] {
             let exported = try found(object[key], "\(key) in \(text)")
             guard exported.isEquivalent(to: value) else {
-                throw ConformanceCheckFailed(description: "\(key): found \(exported), expected \(value)")
+                throw ScenarioFailed(description: "\(key): found \(exported), expected \(value)")
             }
         }
         if let keys = export.keys {
@@ -176,6 +190,37 @@ struct ScenarioRunner {
     }
 
     // MARK: Terms of a scenario
+
+    private func check(
+        _ result: StoreSyncResult, _ expected: ExpectedResult?, of entity: String, _ values: ScenarioValues
+    ) throws {
+        guard let expected else { return }
+        try expected.check(result, of: entity, values)
+    }
+
+    private func request(_ sync: Step.Sync, _ values: ScenarioValues) throws -> SyncRequest {
+        var options = StoreSyncOptions(keyPath: sync.keyPath, reportsKeys: sync.expected?.keys != nil)
+        if let names = sync.operations {
+            options.operations = try names.reduce(into: []) { try $0.formUnion(SyncOperations(scenario: $1)) }
+        }
+        if let filter = sync.filter { options.scope = try values.predicate(filter, of: sync.entity) }
+        options.removalLimit = try sync.removalLimit.map { try RemovalLimit(scenario: $0) }
+        if let added = sync.willInsert {
+            options.willInsert = { object, _ in
+                var object = object
+                for (key, value) in added.entries { object[key] = value }
+                return object
+            }
+        }
+        let parent = try sync.parent.map { parent in
+            SyncParent(
+                parent.entity, where: try values.predicate(parent.filter, of: parent.entity),
+                relationship: sync.relationship)
+        }
+        return SyncRequest(
+            entity: sync.entity, pages: try sync.pages.map { try bytes($0) }, options: options, parent: parent,
+            settles: sync.settles)
+    }
 
     private func bytes(_ payload: Step.Payload) throws -> [UInt8] {
         switch payload {
@@ -211,11 +256,11 @@ struct ScenarioRunner {
         } catch {
             return try expect(try await subject.state(), before, "what the store holds after a failure")
         }
-        throw ConformanceCheckFailed(description: "nothing was thrown")
+        throw ScenarioFailed(description: "nothing was thrown")
     }
 
     private func found<T>(_ value: T?, _ what: String) throws -> T {
-        guard let value else { throw ConformanceCheckFailed(description: "there is no \(what)") }
+        guard let value else { throw ScenarioFailed(description: "there is no \(what)") }
         return value
     }
 
@@ -245,6 +290,30 @@ extension JSONValue {
         case .array(let elements): elements.flatMap(\.asObjects)
         default: []
         }
+    }
+}
+
+extension SyncOperations {
+    fileprivate init(scenario name: String) throws {
+        switch name {
+        case "insert": self = .insert
+        case "update": self = .update
+        case "delete": self = .delete
+        case "insertRelationships": self = .insertRelationships
+        case "updateRelationships": self = .updateRelationships
+        case "deleteRelationships": self = .deleteRelationships
+        default: throw JSONFields.Malformed(description: "unknown operation \(name)")
+        }
+    }
+}
+
+extension RemovalLimit {
+    fileprivate init(scenario limit: JSONValue) throws {
+        let fields = JSONFields(limit, of: "removalLimit")
+        try fields.allow("count", "fraction", "withholds")
+        self.init(action: try fields.bool("withholds", default: false) ? .withhold : .abort)
+        if case .integer(let number)? = fields.optional("count", { $0 }) { count = Int(number) }
+        if case .double(let share)? = fields.optional("fraction", { $0 }) { fraction = share }
     }
 }
 

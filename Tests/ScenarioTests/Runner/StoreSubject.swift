@@ -1,5 +1,6 @@
 import JSONMapper
 import StoreSync
+import SyncBase
 import SyncModel
 import SyncStore
 
@@ -23,63 +24,87 @@ struct StoreSubject {
 
     // MARK: JSON
 
-    func sync(_ request: SyncRequest) async throws {
-        var options = StoreSyncOptions()
-        if let names = request.operations {
-            options.operations = try names.reduce(into: []) { try $0.formUnion(SyncOperations(scenario: $1)) }
-        }
-        options.scope = request.filter ?? options.scope
-        if let added = request.willInsert {
-            options.willInsert = { object, _ in
-                var object = object
-                for (key, value) in added.entries { object[key] = value }
-                return object
+    /// Plans a sync, makes it, and plans it once more.
+    ///
+    /// - Throws: ``PlanDiffers`` if the plan was wrong or wrote; ``NotIdempotent`` if the same sync would write again.
+    func sync(_ request: SyncRequest) async throws -> StoreSyncResult {
+        let (json, entity, parent, options) = (json, request.entity, request.parent, request.options)
+        return try await proved(request) { isPlan in
+            if request.pages.count == 1 {
+                let page = JSONSource.bytes(request.pages[0])
+                return try await isPlan
+                    ? json.plan(page, into: entity, childrenOf: parent, options: options)
+                    : json.sync(page, into: entity, childrenOf: parent, options: options)
             }
-        }
-        let parent = request.parent.map {
-            SyncParent($0.entity, where: $0.filter, relationship: request.relationship)
-        }
-        let planned: StoreSyncResult
-        do {
-            planned = try await json.plan(
-                .bytes(request.json), into: request.entity, childrenOf: parent, options: options)
-        } catch {
-            // What cannot be planned cannot be done either.
-            _ = try await json.sync(.bytes(request.json), into: request.entity, childrenOf: parent, options: options)
-            throw PlanDiffers(entity: request.entity)
-        }
-        let result = try await json.sync(
-            .bytes(request.json), into: request.entity, childrenOf: parent, options: options)
-        guard result == planned else { throw PlanDiffers(entity: request.entity) }
-        let again = try await json.plan(
-            .bytes(request.json), into: request.entity, childrenOf: parent, options: options)
-        // A payload that contradicts itself updates to and fro.
-        guard again.countsByEntity.values.allSatisfy({ $0.inserted == 0 && $0.deleted == 0 }) else {
-            throw NotIdempotent(entity: request.entity, result: again)
+            // Pages cannot be planned; they are synced once more instead.
+            let pages = AsyncThrowingStream<JSONSource, any Error> { continuation in
+                for page in request.pages { continuation.yield(.bytes(page)) }
+                continuation.finish()
+            }
+            return try await json.sync(pages: pages, into: entity, childrenOf: parent, options: options)
         }
     }
 
-    /// The same sync again would have inserted or deleted something.
+    /// The same from a source. The progress must end at what the result says.
+    func sync(_ request: SyncRequest, from source: ScriptedSource) async throws -> RemoteSyncResult {
+        try await proved(request) { isPlan in
+            let progress = Locked<[RemoteSyncProgress]>([])
+            let note = { @Sendable (step: RemoteSyncProgress) in progress.withLock { $0.append(step) } }
+            let result =
+                try await isPlan
+                ? json.plan(from: source, into: request.entity, options: request.options, progress: note)
+                : json.sync(from: source, into: request.entity, options: request.options, progress: note)
+            let steps = progress.withLock(\.self)
+            try expect(steps.last?.pageCount ?? 0, result.pageCount, "the pages of the last progress")
+            try expect(steps.last?.byteCount ?? 0, result.byteCount, "the bytes of the last progress")
+            return result
+        }
+    }
+
+    private func proved<Result: SyncResult>(
+        _ request: SyncRequest, _ sync: (_ isPlan: Bool) async throws -> Result
+    ) async throws -> Result {
+        let plans = request.pages.count < 2
+        var planned: Result?
+        if plans {
+            let before = try await state()
+            do {
+                planned = try await sync(true)
+            } catch {
+                // What cannot be planned cannot be done either.
+                _ = try await sync(false)
+                throw PlanDiffers(entity: request.entity)
+            }
+            guard try await state() == before else { throw PlanDiffers(entity: request.entity) }
+        }
+        let result = try await sync(false)
+        guard !plans || result == planned else { throw PlanDiffers(entity: request.entity) }
+        let again = try await sync(plans).synced
+        guard again.isUnchanged || !request.settles else { throw NotIdempotent(entity: request.entity, result: again) }
+        return result
+    }
+
+    /// The same sync again would have written something.
     struct NotIdempotent: Error {
         let entity: String
         let result: StoreSyncResult
     }
 
-    /// A plan foretold something else than what then happened.
+    /// A plan announced something else than the sync then did, or wrote.
     struct PlanDiffers: Error {
         let entity: String
     }
 
-    func importJSON(_ entity: String, json bytes: [UInt8]) async throws {
-        _ = try await json.importObjects(.bytes(bytes), into: entity)
+    func importJSON(_ entity: String, json bytes: [UInt8]) async throws -> StoreSyncResult {
+        try await json.importObjects(.bytes(bytes), into: entity)
     }
 
-    func insertOrUpdate(_ entity: String, json bytes: [UInt8]) async throws {
-        _ = try await json.insertOrUpdate(.bytes(bytes), into: entity)
+    func insertOrUpdate(_ entity: String, json bytes: [UInt8]) async throws -> StoreSyncResult {
+        try await json.insertOrUpdate(.bytes(bytes), into: entity)
     }
 
-    func update(_ entity: String, id: AttributeValue, json bytes: [UInt8]) async throws -> Bool {
-        try await json.update(.identity(id), in: entity, with: try JSONValue(parsing: bytes)) != nil
+    func update(_ entity: String, id: AttributeValue, json bytes: [UInt8]) async throws -> StoreSyncResult? {
+        try await json.update(.identity(id), in: entity, with: try JSONValue(parsing: bytes))
     }
 
     func delete(_ entity: String, id: AttributeValue) async throws {
@@ -103,7 +128,7 @@ struct StoreSubject {
             for (name, predicates) in relationships {
                 guard let relationship = layout.relationship(name) else { throw NoSuchProperty(name: name) }
                 var batch = LinkBatch(relationship, mode: .replace)
-                var targets: [Int64] = []
+                var targets: [ObjectID] = []
                 for predicate in predicates {
                     let destination = transaction.model.layouts[relationship.destination].name
                     targets += try await transaction.records(StoreQuery(destination, where: predicate)).map(\.object)
@@ -227,16 +252,15 @@ extension StoreReader {
     }
 }
 
-extension SyncOperations {
-    fileprivate init(scenario name: String) throws {
-        switch name {
-        case "insert": self = .insert
-        case "update": self = .update
-        case "delete": self = .delete
-        case "insertRelationships": self = .insertRelationships
-        case "updateRelationships": self = .updateRelationships
-        case "deleteRelationships": self = .deleteRelationships
-        default: throw JSONFields.Malformed(description: "unknown operation \(name)")
-        }
-    }
+/// The result of a sync from a payload or from a source.
+protocol SyncResult: Equatable {
+    var synced: StoreSyncResult { get }
+}
+
+extension StoreSyncResult: SyncResult {
+    var synced: StoreSyncResult { self }
+}
+
+extension RemoteSyncResult: SyncResult {
+    var synced: StoreSyncResult { result }
 }
