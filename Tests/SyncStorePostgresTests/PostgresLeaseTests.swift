@@ -1,6 +1,7 @@
 #if Postgres
 import Foundation
 import OneWaySynchronizer
+import OneWayPostgresClient
 import OneWayPostgresTestSupport
 import SyncStorePostgres
 import OneWayTestSupport

@@ -27,6 +27,7 @@ let package = Package(
                 .product(name: "HTTPSource", package: "OneWaySynchronizer"),
                 .product(name: "SyncStoreSQLite", package: "OneWaySynchronizer"),
                 .product(name: "SyncStorePostgres", package: "OneWaySynchronizer"),
+                .product(name: "SyncWorkQueuePostgres", package: "OneWaySynchronizer"),
             ])
     ],
     swiftLanguageModes: [.v6]

@@ -11,7 +11,10 @@ import PostgresTestSupport
 import StoreSync
 import SyncModel
 import SyncStore
+import SyncStorePostgres
 import SyncStoreSQLite
+import SyncStoreTesting
+import SyncWorkQueuePostgres
 import TestSupport
 
 /// Types as SwiftData and apps name theirs; ours must not take these names.
