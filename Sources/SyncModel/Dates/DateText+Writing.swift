@@ -74,6 +74,11 @@ extension DateText {
         return true
     }
 
+    /// Returns a date's text of a fixed length, or nil for a date outside ``range``.
+    package static func text(sortable moment: Timestamp) -> String? {
+        range.contains(moment.microseconds) ? text(moment.microseconds, fraction: .microseconds) : nil
+    }
+
     /// Returns a date's text.
     package static func text(_ microseconds: Int64, fraction: Fraction) -> String {
         String(unsafeUninitializedCapacity: byteCount) { buffer in
