@@ -53,7 +53,7 @@ ${bare[@]+"${bare[@]}"} swift test --scratch-path .build-strict "${strict[@]}"
 ${bare[@]+"${bare[@]}"} swift run --scratch-path .build-strict "${strict[@]}" Demo
 
 step "tests with the trait Postgres, against a server of their own"
-CI=true swift test --traits Postgres --scratch-path .build-postgres "${strict[@]}"
+CI=true ${bare[@]+"${bare[@]}"} swift test --traits Postgres --scratch-path .build-postgres "${strict[@]}"
 
 step "all tests under the Thread Sanitizer"
 CI=true TSAN_OPTIONS="suppressions=$PWD/Tests/thread-sanitizer.supp halt_on_error=0 exitcode=66" \
