@@ -43,8 +43,6 @@ let package = Package(
         .library(name: "SyncStoreSQLite", targets: ["SyncStoreSQLite", "SyncStoreSQL"]),
         .library(name: "SyncStorePostgres", targets: ["SyncStorePostgres", "SyncStoreSQL"]),
         .library(name: "SyncWorkQueuePostgres", targets: ["SyncWorkQueuePostgres"]),
-        // For the packages in Tests/Benchmarks, and for no one else.
-        .library(name: "_BenchmarkSupport", targets: ["OneWayBenchmarkSupport"]),
     ],
     traits: [
         .trait(name: "Postgres", description: "Everything that needs PostgreSQL's client library, libpq.")
@@ -68,8 +66,7 @@ let package = Package(
         .target(name: "SyncStore", dependencies: ["SyncBase", "SyncModel"], swiftSettings: settings),
         .target(
             name: "SyncStoreTesting",
-            dependencies: ["SyncBase", "SyncModel", "CoreDataModel", "JSONMapper", "SyncStore", "StoreSync"],
-            swiftSettings: settings),
+            dependencies: ["SyncBase", "SyncModel", "SyncStore"], swiftSettings: settings),
         .target(
             name: "StoreSync",
             dependencies: ["SyncBase", "OneWaySynchronizer", "SyncModel", "JSONMapper", "SyncStore"],
@@ -86,8 +83,14 @@ let package = Package(
             ], swiftSettings: settings),
         .target(
             name: "OneWaySyncSQLite", dependencies: ["OneWaySync", "SyncStoreSQLite"], swiftSettings: settings),
-        .systemLibrary(
-            name: "COneWaySQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite3"])]),
+        // By the library's own name on Linux, where only development packages have `libsqlite3.so`.
+        .target(
+            name: "COneWaySQLite", exclude: ["README.md"],
+            linkerSettings: [
+                .linkedLibrary(
+                    "sqlite3", .when(platforms: [.macOS, .iOS, .tvOS, .watchOS, .visionOS, .macCatalyst])),
+                .linkedLibrary(":libsqlite3.so.0", .when(platforms: [.linux])),
+            ]),
         .target(name: "SyncStoreSQL", dependencies: ["SyncBase", "SyncModel", "SyncStore"], swiftSettings: settings),
         .target(
             name: "SyncStoreSQLite",
@@ -113,6 +116,11 @@ let package = Package(
         .target(
             name: "OneWayTestSupport", dependencies: ["SyncBase", "OneWaySynchronizer"], path: "Tests/TestSupport",
             swiftSettings: settings),
+        .target(
+            name: "OneWayStoreTestSupport", dependencies: ["SyncBase", "SyncModel", "SyncStore"],
+            path: "Tests/StoreTestSupport", swiftSettings: settings),
+        .testTarget(
+            name: "SyncBaseTests", dependencies: ["SyncBase", "OneWayTestSupport"], swiftSettings: settings),
         .testTarget(
             name: "OneWaySynchronizerTests", dependencies: ["SyncBase", "OneWaySynchronizer", "OneWayTestSupport"],
             swiftSettings: settings),
@@ -145,7 +153,7 @@ let package = Package(
             name: "StoreSyncTests",
             dependencies: [
                 "SyncBase", "StoreSync", "SyncStore", "SyncModel", "JSONMapper", "OneWaySynchronizer",
-                "OneWayTestSupport",
+                "OneWayStoreTestSupport", "OneWayTestSupport",
             ], swiftSettings: settings),
         .testTarget(
             name: "HTTPSourceTests",
@@ -162,17 +170,21 @@ let package = Package(
             dependencies: [
                 "SyncBase", "OneWaySynchronizer", "SyncModel", "CoreDataModel", "JSONMapper", "SyncStore",
                 "SyncStoreTesting",
-                "StoreSync", "SyncStoreSQLite", "SyncStorePostgres", "OneWayPostgresTestSupport", "OneWayTestSupport",
-            ], swiftSettings: settings),
+                "StoreSync", "SyncStoreSQLite", "SyncStorePostgres", "OneWayPostgresTestSupport",
+                "OneWayStoreTestSupport", "OneWayTestSupport",
+            ], resources: [.copy("Fixtures")], swiftSettings: settings),
         .testTarget(
-            name: "SyncStoreSQLTests", dependencies: ["SyncBase", "SyncStoreSQL", "SyncStore", "SyncModel"],
+            name: "SyncStoreSQLTests",
+            dependencies: [
+                "SyncBase", "SyncStoreSQL", "SyncStoreSQLite", "SyncStorePostgres", "SyncStore", "SyncModel",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "SyncStoreSQLiteTests",
             dependencies: [
                 "SyncBase", "SyncStoreSQLite", "SyncStoreSQL", "SyncStore", "SyncStoreTesting", "SyncModel",
                 "OneWaySynchronizer",
-                "StoreSync", "JSONMapper", "COneWaySQLite", "OneWayTestSupport", "TestChild",
+                "StoreSync", "JSONMapper", "COneWaySQLite", "OneWayStoreTestSupport", "OneWayTestSupport", "TestChild",
             ],
             swiftSettings: settings),
         .executableTarget(
@@ -180,7 +192,7 @@ let package = Package(
             dependencies: [
                 "SyncBase", "StoreSync", "SyncStoreSQLite", "SyncStorePostgres", "SyncWorkQueuePostgres", "SyncStore",
                 "JSONMapper", "SyncModel",
-                "OneWaySynchronizer",
+                "OneWaySynchronizer", "OneWayStoreTestSupport",
             ],
             path: "Tests/TestChild", swiftSettings: settings),
         .target(
@@ -214,7 +226,7 @@ let package = Package(
             name: "Simulation",
             dependencies: [
                 "SyncBase", "HTTPTransfer", "HTTPSource", "StoreSync", "SyncStoreSQLite", "SyncStore", "SyncModel",
-                "JSONMapper", "OneWaySynchronizer", "OneWayTestSupport",
+                "JSONMapper", "OneWaySynchronizer", "OneWayStoreTestSupport", "OneWayTestSupport",
             ], path: "Tests/Simulation", swiftSettings: settings),
 
         // Fuzz targets, each built alone with --sanitize=fuzzer
@@ -230,7 +242,7 @@ let package = Package(
 
         // Benchmarks
         .target(
-            name: "OneWayBenchmarkSupport", dependencies: ["SyncBase", "SyncModel", "OneWayTestSupport"],
+            name: "OneWayBenchmarkSupport", dependencies: ["SyncModel"],
             path: "Tests/Benchmarks/BenchmarkSupport",
             swiftSettings: settings),
         .executableTarget(

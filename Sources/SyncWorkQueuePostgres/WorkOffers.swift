@@ -36,7 +36,7 @@ struct WorkOffer: Sendable {
 final class WorkOffers: Sendable {
     private struct State {
         var lastNumber: Int64 = 0
-        var calls: [Int64: CheckedContinuation<Void, any Error>] = [:]
+        var calls: [Int64: Promise<Void>] = [:]
         /// Offers that are not sent yet.
         var offers: [WorkOffer] = []
         /// Numbers of sent offers whose calls were cancelled since.
@@ -86,22 +86,19 @@ final class WorkOffers: Sendable {
 
     /// Has a worker download an item.
     func download(_ item: String, key: String, _ stage: WorkStage) async throws {
-        let number = state.withLock { state in
+        try Task.checkCancellation()
+        let call = Promise<Void>()
+        let number = try state.withLock { state in
+            if let failure = state.failure { throw failure }
             state.lastNumber += 1
+            state.calls[state.lastNumber] = call
+            state.offers.append(WorkOffer(number: state.lastNumber, stage: stage, key: key, item: item))
             return state.lastNumber
         }
+        link.wake()
         try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                let failure: (any Error)? = state.withLock { state in
-                    // Read under the lock: a cancellation from now on finds the call.
-                    if Task.isCancelled { return CancellationError() }
-                    if let failure = state.failure { return failure }
-                    state.calls[number] = continuation
-                    state.offers.append(WorkOffer(number: number, stage: stage, key: key, item: item))
-                    return nil
-                }
-                if let failure { continuation.resume(throwing: failure) } else { link.wake() }
-            }
+            // A cancelled call ends when its worker knows.
+            try await call.value(isCancellable: false)
         } onCancel: {
             withdraw(number)
         }
@@ -109,7 +106,7 @@ final class WorkOffers: Sendable {
 
     private func withdraw(_ number: Int64) {
         let unsent = state.withLock { state in
-            guard state.calls[number] != nil else { return nil as CheckedContinuation<Void, any Error>? }
+            guard state.calls[number] != nil else { return nil as Promise<Void>? }
             if let index = state.offers.firstIndex(where: { $0.number == number }) {
                 state.offers.remove(at: index)
                 return state.calls.removeValue(forKey: number)
@@ -117,7 +114,7 @@ final class WorkOffers: Sendable {
             state.withdrawn.append(number)
             return nil
         }
-        unsent?.resume(throwing: CancellationError())
+        unsent?.settle(.failure(CancellationError()))
         link.wake()
     }
 
@@ -149,7 +146,7 @@ final class WorkOffers: Sendable {
                 defer { state.calls = [:] }
                 return state.calls.values
             }
-            for call in calls { call.resume(throwing: error) }
+            for call in calls { call.settle(.failure(error)) }
         }
     }
 
@@ -159,7 +156,7 @@ final class WorkOffers: Sendable {
                 state.calls.removeValue(forKey: ending.number).map { ($0, ending.result) }
             }
         }
-        for (call, result) in ended { call.resume(with: result) }
+        for (call, result) in ended { call.settle(result) }
     }
 }
 #endif

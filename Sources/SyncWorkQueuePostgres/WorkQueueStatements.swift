@@ -1,4 +1,5 @@
 #if Postgres
+import SyncBase
 import Foundation
 import OneWayPostgresClient
 
@@ -25,9 +26,10 @@ struct WorkQueueStatements {
         passes = "\(schema).sync_work_pass"
         aside = "\(schema).sync_work_aside"
         // Names of channels have at most 63 bytes. Two queues with the same number only wake each other.
-        let number = String(Self.hash("\(queue.options.schema)\0\(queue.name)"), radix: 16)
-        workerChannel = "sync_work_\(number)"
-        holderChannel = "sync_work_\(number)_done"
+        var fingerprint = Fingerprint()
+        fingerprint.combine(bytes: "\(queue.options.schema)\0\(queue.name)".utf8)
+        workerChannel = "sync_work_\(fingerprint.text)"
+        holderChannel = "sync_work_\(fingerprint.text)_done"
     }
 
     private static func quoted(_ name: String) -> String {
@@ -36,11 +38,6 @@ struct WorkQueueStatements {
 
     private static func literal(_ text: String) -> String {
         "'" + text.replacing("'", with: "''") + "'"
-    }
-
-    /// FNV-1a of 64 bits: the same in every process.
-    private static func hash(_ text: String) -> UInt64 {
-        text.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }
     }
 
     // MARK: Tables

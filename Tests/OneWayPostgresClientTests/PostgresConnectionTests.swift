@@ -3,7 +3,7 @@ import OneWayPostgresClient
 import OneWayPostgresTestSupport
 import Testing
 
-@Suite(.enabled(if: SharedPostgres.isAvailable, "\(SharedPostgres.absence)"), .timeLimit(.minutes(3)))
+@Suite(.enabled(if: SharedPostgres.isAvailable, "\(SharedPostgres.absence)"), .timeLimit(.minutes(30)))
 struct PostgresConnectionTests {
     @Test func valuesComeAsTheyWereSent() async throws {
         try await SharedPostgres.withDatabase { database in

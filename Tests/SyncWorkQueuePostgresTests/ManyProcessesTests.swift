@@ -9,7 +9,7 @@ import Testing
 
 /// Leases and queues of several processes, killed at random.
 @Suite(
-    .enabled(if: SharedPostgres.isAvailable, "\(SharedPostgres.absence)"), .serialized, .timeLimit(.minutes(5)))
+    .enabled(if: SharedPostgres.isAvailable, "\(SharedPostgres.absence)"), .serialized, .timeLimit(.minutes(30)))
 struct ManyProcessesTests {
     /// What a process began or ended: `+ LABEL KEY` or `- LABEL KEY`; a lease has no key.
     private struct Note {

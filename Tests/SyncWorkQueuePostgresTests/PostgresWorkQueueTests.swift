@@ -8,7 +8,7 @@ import OneWayTestSupport
 import Testing
 
 /// Passes whose items are downloaded by workers, all in this process.
-@Suite(.enabled(if: SharedPostgres.isAvailable, "\(SharedPostgres.absence)"), .timeLimit(.minutes(3)))
+@Suite(.enabled(if: SharedPostgres.isAvailable, "\(SharedPostgres.absence)"), .timeLimit(.minutes(30)))
 struct PostgresWorkQueueTests {
     private typealias Downloader = @Sendable (ScriptedProcessor.Call) async throws -> Void
 

@@ -109,6 +109,12 @@ extension SyncPass {
             }
         }
         try await link(sources, of: result, to: targets, newTargets, by: relationship, of: layout)
+        if let inverse = model.inverse(of: relationship), !inverse.isToMany, deferred.links[inverse] != nil,
+            rules.mode(of: relationship) != .retain
+        {
+            // An object belongs to the one that nests it, whatever batch brings the object that it names itself.
+            for case let target? in targets { deferred.forget(target, inverse) }
+        }
         noteRelating(relationship)
         guard let unknown, !unknown.rows.isEmpty else { return }
         for source in elements.sources where source.ordinals.contains(where: { unknown.rows[$0] != nil }) {

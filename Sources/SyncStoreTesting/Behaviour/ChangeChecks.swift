@@ -1,7 +1,7 @@
 import SyncModel
 import SyncStore
 
-/// What an `ObservedStore` around the store tells of it.
+/// Checks of the changes that an `ObservedStore` around the store reports.
 enum ChangeChecks {
     static let all: [(String, @Sendable (any Store) async throws -> Void)] = [
         ("what a transaction changed is told after its commit", changes)
