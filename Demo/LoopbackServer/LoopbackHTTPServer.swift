@@ -107,42 +107,27 @@ package final class LoopbackHTTPServer: Sendable {
 
 /// The end of a server: the accepting thread reports it, callers of `stop()` wait for it.
 private final class Shutdown: Sendable {
-    private struct State {
-        var thread: ServerThread?
-        var isFinished = false
-        var waiters: [CheckedContinuation<Void, Never>] = []
-    }
-
-    private let state = Locked(State())
+    private let thread = Locked<ServerThread?>(nil)
+    private let end = Promise<Void>()
 
     /// Keeps the accepting thread, to be joined at the end.
     func adopt(_ thread: ServerThread) {
-        state.withLock { $0.thread = thread }
+        self.thread.withLock { $0 = thread }
     }
 
     /// Called by the accepting thread as its last act.
     func finish() {
-        let waiters = state.withLock { state in
-            state.isFinished = true
-            defer { state.waiters = [] }
-            return state.waiters
-        }
-        for waiter in waiters { waiter.resume() }
+        end.settle()
     }
 
     /// Returns when the accepting thread has done its last act, and joins it.
     func wait() async {
-        await withCheckedContinuation { waiter in
-            let isFinished = state.withLock { state in
-                if !state.isFinished { state.waiters.append(waiter) }
-                return state.isFinished
-            }
-            if isFinished { waiter.resume() }
-        }
-        // The thread has nothing left to do but return: joining it takes no time worth naming.
-        let thread = state.withLock { state in
-            defer { state.thread = nil }
-            return state.thread
+        // The promise never fails, and the wait is not cancellable.
+        try? await end.value(isCancellable: false)
+        // The thread has nothing left to do but return: joining it takes no noticeable time.
+        let thread = thread.withLock { thread in
+            defer { thread = nil }
+            return thread
         }
         thread?.join()
     }

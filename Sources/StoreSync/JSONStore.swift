@@ -192,7 +192,7 @@ public struct JSONStore: Sendable {
     public func delete(_ key: RecordKey, in entity: String) async throws -> Bool {
         try await change { transaction in
             guard let stored = try await transaction.record(entity, key: key) else { return false }
-            try await transaction.remove(StoreQuery(entity, rows: .only([stored.row])))
+            try await transaction.remove(StoreQuery(entity, objects: .only([stored.object])))
             return true
         }
     }

@@ -4,7 +4,7 @@ import HTTPTransfer
 import OneWayTestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct HeadersTests {
+@Suite(.timeLimit(.minutes(30))) struct HeadersTests {
     @Test func secretsStayWithTheOwnOrigin() async throws {
         let server = ScriptedServer { request, _ in
             switch request.url.absoluteString {

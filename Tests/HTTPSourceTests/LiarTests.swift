@@ -8,7 +8,7 @@ import StoreSync
 import Testing
 
 /// Servers that lie, over real sockets: a clear error in bounded time, and nothing removed.
-@Suite(.timeLimit(.minutes(5))) struct LiarTests {
+@Suite(.timeLimit(.minutes(30))) struct LiarTests {
     struct Lie: CustomTestStringConvertible, Sendable {
         let testDescription: String
         let response: LoopbackResponse

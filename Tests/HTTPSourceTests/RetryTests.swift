@@ -7,7 +7,7 @@ import StoreSync
 import OneWayTestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct RetryTests {
+@Suite(.timeLimit(.minutes(30))) struct RetryTests {
     private let clock = ManualClock()
 
     /// Fails the first requests in some way, and answers the next one.

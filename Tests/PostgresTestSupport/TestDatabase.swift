@@ -1,6 +1,6 @@
 #if Postgres
 import Foundation
-import SyncStorePostgres
+import OneWayPostgresClient
 import SyncStoreSQL
 
 /// The server that all tests of this process share.
@@ -73,7 +73,7 @@ package struct TestDatabase: Sendable {
         while true {
             let count = try await session.use { connection in
                 do { return try connection.execute(text).rowCount } catch let error as PostgresError {
-                    guard ["3F000", "42P01"].contains(error.code) else { throw error }
+                    guard [.noSchema, .undefinedTable].contains(error.code) else { throw error }
                     return 0
                 }
             }

@@ -72,7 +72,7 @@ import Testing
 
     private static func fill(_ store: any Store) async throws {
         try await store.transaction { transaction in
-            var rows: [[Int64]] = []
+            var rows: [[ObjectID]] = []
             for layout in store.model.layouts {
                 var batch = RecordBatch(of: layout)
                 for (number, word) in words.enumerated() {
@@ -83,8 +83,8 @@ import Testing
                     batch.endRecord()
                 }
                 for _ in 0..<2 {
-                    let result = try await transaction.merge(batch, handles: nil, links: nil, policy: MergePolicy())
-                    rows.append(result.rows)
+                    let result = try await transaction.merge(MergeRequest(batch))
+                    rows.append(result.objects.compactMap { $0 })
                 }
             }
             for (place, layout) in store.model.layouts.enumerated() where layout.parent == nil {

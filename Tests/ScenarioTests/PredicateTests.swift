@@ -30,7 +30,7 @@ import Testing
         let records = batch
         for store in [memory, stored] as [any Store] {
             try await store.transaction { transaction in
-                _ = try await transaction.merge(records, handles: nil, links: nil, policy: MergePolicy())
+                _ = try await transaction.merge(MergeRequest(records))
             }
         }
         for _ in 0..<60 {

@@ -1,3 +1,4 @@
+import SyncBase
 import Foundation
 import HTTPTransfer
 import OneWayTestSupport
@@ -211,6 +212,8 @@ final class SimulatedServer: HTTPTransport, @unchecked Sendable {
     }
 
     private static func digest(_ bytes: [UInt8]) -> String {
-        String(bytes.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }, radix: 16)
+        var fingerprint = Fingerprint()
+        fingerprint.combine(bytes: bytes)
+        return fingerprint.text
     }
 }

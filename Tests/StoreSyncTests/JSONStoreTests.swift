@@ -98,9 +98,9 @@ import Testing
     @Test func aChildThatMovesIsNotMadeAnew() async throws {
         let world = try SyncWorld()
         try await world.sync(#"[{"id":1,"notes":[{"id":1,"text":"a"}]},{"id":2,"notes":[]}]"#)
-        let row = try await world.store.record("Note", key: .identity(1))?.row
+        let row = try await world.store.record("Note", key: .identity(1))?.object
         let result = try await world.sync(#"[{"id":1,"notes":[]},{"id":2,"notes":[{"id":1}]}]"#)
-        #expect(try await world.store.record("Note", key: .identity(1))?.row == row)
+        #expect(try await world.store.record("Note", key: .identity(1))?.object == row)
         #expect(result.countsByEntity["Note"]?.all == [0, 0, 1, 0])
         #expect(try await world.column("text", of: "Note", where: "user.id = 2") == ["a"])
     }

@@ -43,7 +43,7 @@ extension Store {
     func put(_ ids: some Sequence<Int>, name: String = "a") async throws -> MergeResult {
         let batch = try PostgresWorld.batch(ids, name: name)
         return try await transaction {
-            try await $0.merge(batch, handles: nil, links: nil, policy: MergePolicy())
+            try await $0.merge(MergeRequest(batch))
         }
     }
 

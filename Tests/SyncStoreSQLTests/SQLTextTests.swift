@@ -1,7 +1,9 @@
 import Foundation
 import SyncModel
 import SyncStore
+import SyncStorePostgres
 import SyncStoreSQL
+import SyncStoreSQLite
 import Testing
 
 /// What is written for the databases, word by word. What it does is for the stores' tests.
@@ -23,7 +25,7 @@ import Testing
             SyncEntity("Tag", identity: "name") { SyncAttribute("name", .string) }
         }
         let naming = SQLNaming(tables: ["Tag": "labels"], columns: ["Person.name": "full name"])
-        schema = SQLSchema(model, naming: naming)
+        schema = SQLSchema(model, naming: naming, dialect: .sqlite)
         postgresSchema = SQLSchema(model, naming: naming, dialect: .postgres)
     }
 
@@ -75,34 +77,34 @@ import Testing
 
     private func expect(_ text: String, _ sql: String, _ bindings: [SQLBinding], _ schema: SQLSchema) throws {
         let query = StoreQuery("Person", where: try RecordPredicate(parsing: text))
-        let statement = try SQLQueries(schema).rows(query, rowSet: nil)
+        let statement = try SQLQueries(schema).rows(query, objectSet: nil)
         #expect(statement.text == #"SELECT t."_id" FROM "Person" t WHERE (\#(sql))"#)
         #expect(statement.bindings == bindings)
     }
 
     @Test func queriesAreOrderedAndCut() throws {
         let query = StoreQuery(
-            "Employee", rows: .except(RowSet([7])),
+            "Employee", objects: .except(ObjectSet([7])),
             orderedBy: [Ordering("salary", ascending: false, nulls: .last), Ordering("boss.name")], limit: 5, offset: 2)
         let queries = SQLQueries(schema)
         let source = #"FROM "Person" t WHERE t."_entity" IN ('Employee') AND NOT sync_contains(?, t."_id")"#
         #expect(
-            try queries.records(query, rowSet: 3)
+            try queries.records(query, objectSet: 3)
                 == SQLStatementText(
                     #"SELECT t."_id", t."_entity", t."id", t."full name", t."born", t."salary" \#(source) "#
                         + #"ORDER BY t."salary" COLLATE sync_decimal DESC NULLS LAST, "#
                         + #"(SELECT r1."full name" FROM "Person" r1 WHERE r1."_id" = t."boss") ASC NULLS FIRST, t."_id" "#
                         + "LIMIT ? OFFSET ?", [.integer(3), .integer(5), .integer(2)]))
         #expect(
-            try queries.count(query, rowSet: 3)
+            try queries.count(query, objectSet: 3)
                 == SQLStatementText(
                     "SELECT count(*) FROM (SELECT 1 \(source) LIMIT ? OFFSET ?) s",
                     [.integer(3), .integer(5), .integer(2)]))
         #expect(
-            try queries.rows(StoreQuery("Tag", rows: .only([1, 2])), rowSet: nil)
+            try queries.rows(StoreQuery("Tag", objects: .only([1, 2])), objectSet: nil)
                 == SQLStatementText(
                     #"SELECT t."_id" FROM "labels" t WHERE t."_id" IN (SELECT value FROM json_each(?))"#,
-                    [.rows([1, 2])]))
+                    [.objects([1, 2])]))
     }
 
     @Test func deletionsGatherWhatGoesWithThem() {
@@ -180,17 +182,17 @@ import Testing
 
     @Test func queriesOfPostgresAreOrderedAndCut() throws {
         let query = StoreQuery(
-            "Employee", rows: .only([1, 2]),
+            "Employee", objects: .only([1, 2]),
             orderedBy: [Ordering("salary", ascending: false, nulls: .last), Ordering("boss.name")], limit: 5, offset: 2)
         #expect(
-            try SQLQueries(postgresSchema).records(query, rowSet: nil)
+            try SQLQueries(postgresSchema).records(query, objectSet: nil)
                 == SQLStatementText(
                     #"SELECT t."_id", t."_entity", t."id"::bigint, t."full name"::text, t."born"::timestamptz, "#
                         + #"t."salary"::numeric::text FROM "Person" t WHERE t."_entity" IN ('Employee') "#
                         + #"AND t."_id" = ANY($1::bigint[]) ORDER BY t."salary" DESC NULLS LAST, "#
                         + #"(SELECT r1."full name" FROM "Person" r1 WHERE r1."_id" = t."boss") COLLATE "C" ASC NULLS FIRST, "#
                         + #"t."_id" LIMIT $2::bigint OFFSET $3::bigint"#,
-                    [.rows([1, 2]), .integer(5), .integer(2)]))
+                    [.objects([1, 2]), .integer(5), .integer(2)]))
         #expect(
             SQLRemoval(postgresSchema).cascades.map(\.statement) == [
                 "INSERT INTO pg_temp.sync_doomed (family, row, round) SELECT 1, p.target, $1::bigint + 1 "

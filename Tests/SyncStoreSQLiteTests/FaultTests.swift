@@ -99,7 +99,7 @@ import Testing
         }
         let records = batch
         try await store.transaction { transaction in
-            _ = try await transaction.merge(records, handles: nil, policy: MergePolicy())
+            _ = try await transaction.merge(MergeRequest(records))
         }
     }
 }

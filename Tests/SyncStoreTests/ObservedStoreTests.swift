@@ -66,7 +66,7 @@ import Testing
         }
         try await store.transaction { transaction in
             let row = try await transaction.insert(record(2))
-            try await transaction.remove(StoreQuery("Thing", rows: .only([row])))
+            try await transaction.remove(StoreQuery("Thing", objects: .only([row])))
         }
         try await put(3)
         #expect(await seen.next() == inserted(3...3))
@@ -209,7 +209,7 @@ private enum Step {
 
     func run(in transaction: any StoreTransaction, _ layout: EntityLayout) async throws {
         func row(_ id: Int64) async throws -> Int64? {
-            try await transaction.record("Thing", key: .identity(id))?.row
+            try await transaction.record("Thing", key: .identity(id))?.object
         }
         switch self {
         case .put(let id, let name):
@@ -221,7 +221,7 @@ private enum Step {
             guard var record = try await transaction.record("Thing", key: .identity(id)) else { return }
             if let new, try await row(new) != nil { return }
             record.record["id"] = new.map { .int($0) } ?? .null
-            try await transaction.update(record.row, to: record.record)
+            try await transaction.update(record.object, to: record.record)
         case .remove(let id): try await transaction.remove(StoreQuery("Thing", where: PropertyPath("id") == id))
         case .tie(let id, let others):
             guard let source = try await row(id), let relationship = layout.relationship("parts") else { return }

@@ -1,3 +1,4 @@
+import OneWayStoreTestSupport
 package import SyncModel
 package import SyncStore
 
@@ -23,20 +24,7 @@ package struct Generation: Sendable {
         self.nameLength = nameLength
     }
 
-    package static func model() throws -> DataModel {
-        try DataModel {
-            SyncEntity("User", identity: "id") {
-                SyncAttribute("id", .int64)
-                SyncAttribute("name", .string)
-                SyncRelationship("notes", toMany: "Note", inverse: "user", deleteRule: .cascade)
-            }
-            SyncEntity("Note", identity: "id") {
-                SyncAttribute("id", .int64)
-                SyncAttribute("text", .string)
-                SyncRelationship("user", toOne: "User", inverse: "notes")
-            }
-        }
-    }
+    package static func model() throws -> DataModel { try UserModel.withNotes() }
 
     /// The users by their keys.
     package var users: [Int64: User] {

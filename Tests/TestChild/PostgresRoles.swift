@@ -2,6 +2,7 @@
 import Foundation
 import OneWaySynchronizer
 import SyncStorePostgres
+import SyncWorkQueuePostgres
 
 /// Takes a lease again and again: `postgres-lease URL NAME MILLISECONDS LABEL`, until its standard input ends.
 ///

@@ -13,7 +13,11 @@ enum SyncRole {
         let numbers = arguments.dropFirst().compactMap { Int($0) }
         guard let path = arguments.first, (4...6).contains(numbers.count) else { throw UsageError() }
         let mapper = try RecordMapper(try Generation.model())
-        let store = try JSONStore(try await SQLiteStore(mapper.model, at: .file(path)), mapper: mapper)
+        var storeOptions = SQLiteStore.Options()
+        // On a busy machine the others may keep the file for long.
+        storeOptions.busyTimeout = .seconds(1800)
+        let store = try JSONStore(
+            try await SQLiteStore(mapper.model, at: .file(path), options: storeOptions), mapper: mapper)
         TestChild.say("opened")
         let ids = numbers[0]...numbers[1]
         let options = StoreSyncOptions(

@@ -55,11 +55,7 @@ public final class URLSessionTransport: HTTPTransport {
         let task = session.dataTask(with: wanted)
         let exchange = Exchange(task: task, stopping: stopping)
         delegate.register(exchange, for: task)
-        let head = try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { exchange.begin($0) }
-        } onCancel: {
-            exchange.end(.failure(CancellationError()))
-        }
+        let head = try await exchange.head()
         var headers: [(name: String, value: String)] = []
         for (name, value) in head.allHeaderFields {
             if let name = name as? String, let value = value as? String { headers.append((name, value)) }

@@ -1,3 +1,4 @@
+import SyncBase
 public import SyncModel
 
 /// How JSON objects become records of one entity, compiled from its keys: which bytes of a key lead to which slot, and what
@@ -91,12 +92,11 @@ public final class EntityMapping: Sendable {
 
     /// The same for two spellings of a name that differ in separators and in the case of ASCII letters.
     private static func looseHash(_ bytes: some Sequence<UInt8>) -> UInt64 {
-        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+        var hash = Fingerprint()
         for byte in bytes where byte != ASCII.minus && byte != ASCII.space && byte != 0x5F {
-            let folded = byte &- 0x41 < 26 ? byte | 0x20 : byte
-            hash = (hash ^ UInt64(folded)) &* 0x0000_0100_0000_01B3
+            hash.combine(byte: byte &- 0x41 < 26 ? byte | 0x20 : byte)
         }
-        return hash
+        return hash.value
     }
 
     // MARK: Compiling

@@ -1,3 +1,4 @@
+import SyncBase
 import SyncModel
 
 /// What the bytes of a key lead to, compiled for looking up keys without making a `String` of any.
@@ -132,11 +133,11 @@ final class KeyTrie: @unchecked Sendable {
         key.isEscaped ? key.withUTF8 { hash($0) } : hash(key.bytes)
     }
 
-    /// FNV-1a.
     private static func hash(_ bytes: UnsafeBufferPointer<UInt8>) -> UInt64 {
-        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-        for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
-        return hash ^ (hash &>> 32)
+        var hash = Fingerprint()
+        hash.combine(bytes: bytes)
+        // Buckets are chosen by the low bits.
+        return hash.value ^ (hash.value &>> 32)
     }
 
     private static func copy(

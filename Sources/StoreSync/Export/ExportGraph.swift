@@ -39,7 +39,7 @@ final class ExportGraph {
     ///
     /// - Returns: The objects in their order, ready for an exporter.
     func load(_ stored: [StoredRecord]) async throws -> [ExportObject] {
-        let roots = stored.map { Node(root: $0.record.layout.root, row: $0.row) }
+        let roots = stored.map { Node(root: $0.record.layout.root, row: $0.object) }
         for (node, stored) in zip(roots, stored) { records[node] = stored.record }
         var level = follows ? wanted(roots, arrivingBy: nil) : [:]
         while !level.isEmpty {
@@ -79,9 +79,9 @@ final class ExportGraph {
         let nodes = Set(found.map(\.target)).sorted().map { Node(root: destination.root, row: $0) }
         let missing = nodes.filter { records[$0] == nil }.map(\.row)
         if !missing.isEmpty {
-            let query = StoreQuery(destination.name, rows: .only(missing))
+            let query = StoreQuery(destination.name, objects: .only(missing))
             try await reader.fetch(query, batchRowCount: 1000) { batch in
-                for stored in batch { records[Node(root: destination.root, row: stored.row)] = stored.record }
+                for stored in batch { records[Node(root: destination.root, row: stored.object)] = stored.record }
             }
         }
         return nodes

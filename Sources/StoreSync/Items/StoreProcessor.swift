@@ -113,8 +113,8 @@ public final class StoreProcessor: SyncProcessor {
     /// Deletes objects and applies the delete rules.
     public func owsRemoveLocalItems(for keys: Set<RecordKey>) async throws {
         try await store.change { [entity] transaction in
-            let rows = try await transaction.records(entity, keys: Array(keys)).map(\.row)
-            try await transaction.remove(StoreQuery(entity, rows: .only(rows)))
+            let rows = try await transaction.records(entity, keys: Array(keys)).map(\.object)
+            try await transaction.remove(StoreQuery(entity, objects: .only(rows)))
         }
     }
 

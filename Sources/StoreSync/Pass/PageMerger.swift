@@ -63,8 +63,9 @@ extension SyncPass {
         for problem in batch.rejected { tally.reject(problem, hasKey: false) }
         var found: [(ordinal: Int, object: Int64)] = []
         for group in batch.groups {
-            let objects = try await transaction.merge(group.records, handles: nil, policy: .find).rows
-            found += zip(group.elementIndices, objects).filter { $1 != 0 }.map { ($0, $1) }
+            for (ordinal, object) in zip(group.elementIndices, try await transaction.find(group.records)) {
+                if let object { found.append((ordinal, object)) }
+            }
         }
         return found
     }

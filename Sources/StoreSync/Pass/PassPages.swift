@@ -17,7 +17,7 @@ final class PassPages {
     /// not move.
     private(set) var digests: [UInt64] = []
     /// The objects of the page at hand and their digest.
-    private var there = RowSet()
+    private var there = ObjectSet()
     private var digest: UInt64 = 0
     private var readingCount = 0
     /// Whether the source may hand out a page again. A list of payloads at hand never does.
@@ -85,7 +85,7 @@ final class PassPages {
 
     private func beginPage() -> Beginning {
         if isRemote { pass.tally.beginPage() }
-        there = RowSet()
+        there = ObjectSet()
         digest = 0
         return Beginning(progress: progress, problems: pass.tally.problems)
     }
@@ -118,7 +118,7 @@ final class PassPages {
     /// Ends a page that has been merged.
     private func finish(_ page: RemotePage, _ read: PayloadReader.Progress) async throws {
         if let list = Self.tombstones(of: page, in: request).list, let tombstones = read.captured[list] {
-            gone.formUnion(try await find(tombstones, at: list).subtracting(there.rows))
+            gone.formUnion(try await find(tombstones, at: list).subtracting(there.objects))
         }
         digests.append(digest)
         progress.pageCount += 1

@@ -18,14 +18,14 @@ struct SyncChildren {
         layout = try pass.model.layout(of: parent.entity)
         var found: [Int64] = []
         let query = StoreQuery(parent.entity, where: parent.predicate, limit: 2)
-        try await pass.transaction.fetch(query, batchRowCount: 2) { found += $0.map(\.row) }
+        try await pass.transaction.fetch(query, batchRowCount: 2) { found += $0.map(\.object) }
         guard found.count == 1 else { throw StoreSyncError.noParent(entity: parent.entity) }
         self.parent = found[0]
         linked = try await pass.transaction.links(relationship, of: found).map(\.target)
     }
 
     /// The children before the pass.
-    var linkedRows: StoreQuery.Rows {
+    var linkedRows: StoreQuery.Objects {
         .only(linked)
     }
 
@@ -39,19 +39,19 @@ struct SyncChildren {
         _ children: [Int64], sweeping scope: StoreQuery?, limit: (limit: RemovalLimit, localCount: Int)?,
         in pass: SyncPass
     ) async throws {
-        let named = RowSet(children)
+        let named = ObjectSet(children)
         var absent: [Int64] = []
         if var query = scope {
-            query.rows = .only(linked.filter { !named.contains($0) })
-            try await pass.transaction.fetch(query, batchRowCount: 1000) { absent += $0.map(\.row) }
-            query.rows = .only(absent)
+            query.objects = .only(linked.filter { !named.contains($0) })
+            try await pass.transaction.fetch(query, batchRowCount: 1000) { absent += $0.map(\.object) }
+            query.objects = .only(absent)
             if let inverse = pass.model.inverse(of: relationship), !inverse.isToMany {
                 try await pass.sweep(query, limit: limit)
                 // Objects whose deletion was withheld keep their place.
                 absent = []
             }
         }
-        let gone = RowSet(absent)
+        let gone = ObjectSet(absent)
         var batch = LinkBatch(relationship, mode: .replace)
         batch.append(parent, to: children + linked.filter { !named.contains($0) && !gone.contains($0) })
         _ = try await pass.transaction.link(batch)

@@ -8,7 +8,7 @@ extension SyncPass {
     /// their place.
     func finish() async throws {
         for (relationship, links) in deferred.links {
-            let found = try await transaction.merge(links.unknown, handles: nil, policy: .find).rows
+            let found = try await transaction.find(links.unknown)
             var batch = LinkBatch(relationship, mode: rules.mode(of: relationship))
             for (source, targets) in links.targets.sorted(by: { $0.key < $1.key }) {
                 var isNew = false
@@ -16,8 +16,8 @@ extension SyncPass {
                     switch target {
                     case .object(let row): return row
                     case .unknown(let index):
-                        isNew = isNew || found[index] != 0
-                        return found[index] == 0 ? nil : found[index]
+                        isNew = isNew || found[index] != nil
+                        return found[index]
                     }
                 }
                 if isNew { batch.append(source, to: rows) }
@@ -38,7 +38,7 @@ extension SyncPass {
             let held = Set(try await transaction.links(inverse, of: absent).map(\.source))
             let lost = absent.filter { !held.contains($0) }
             guard !lost.isEmpty else { continue }
-            try await remove(StoreQuery(destination.name, rows: .only(lost)))
+            try await remove(StoreQuery(destination.name, objects: .only(lost)))
         }
     }
 
@@ -74,9 +74,9 @@ extension SyncPass {
     }
 
     /// The keys of some objects.
-    func keys(of rows: RowSet, _ layout: EntityLayout) async throws -> [RecordKey] {
+    func keys(of rows: ObjectSet, _ layout: EntityLayout) async throws -> [RecordKey] {
         var keys: [RecordKey] = []
-        let query = StoreQuery(layout.name, rows: .only(rows.rows))
+        let query = StoreQuery(layout.name, objects: .only(rows.objects))
         try await transaction.fetch(query, batchRowCount: 1000) { keys += $0.map(\.key) }
         return keys
     }

@@ -41,12 +41,13 @@ extension SyncPass {
         of group: MappedBatch.Group, _ result: MergeResult, _ origin: Origin
     ) -> [[RelationshipSlices.Entry]] {
         let count = group.mapping.layout.relationships.count
-        var known = Array(repeating: RowSet(), count: count)
+        var known = Array(repeating: ObjectSet(), count: count)
         var entries: [[RelationshipSlices.Entry]] = Array(repeating: [], count: count)
         for entry in group.relationships.entries.reversed() {
-            let row = result.rows[entry.row]
-            guard row != 0, origin.policy.updates || result.changes[entry.row] == .inserted else { continue }
-            if known[entry.relationship].insert(row) { entries[entry.relationship].append(entry) }
+            guard let merged = result.rows[entry.row], origin.policy.updates || merged.change == .inserted else {
+                continue
+            }
+            if known[entry.relationship].insert(merged.object) { entries[entry.relationship].append(entry) }
         }
         return entries.map { $0.reversed() }
     }
@@ -56,10 +57,10 @@ extension SyncPass {
         of layout: EntityLayout, _ outer: Origin, before relatingsBefore: Int
     ) async throws {
         let count = elements.elementIndices.count
-        let owners = elements.owners.map { result.rows[$0] }
-        var targets = Array(repeating: Int64(0), count: count)
+        let owners = elements.owners.map { result.rows[$0]?.object }
+        var targets: [ObjectID?] = Array(repeating: nil, count: count)
         var isNew = Array(repeating: false, count: count)
-        var newTargets = RowSet()
+        var newTargets = ObjectSet()
         var mergeCount = 0
         var origin = Origin(
             policy: rules.nestedPolicy, isNested: true,
@@ -92,11 +93,11 @@ extension SyncPass {
                     if change == .inserted { newTargets.insert(row) }
                 }
             } else if let group = identifiers.batch.groups.first {
-                let found = try await transaction.merge(group.records, handles: nil, policy: .find)
+                let found = try await transaction.find(group.records)
                 unknown = (group.records, [:])
                 for (row, ordinal) in group.elementIndices.enumerated() {
-                    targets[ordinal] = found.rows[row]
-                    if found.rows[row] == 0 { unknown?.rows[ordinal] = row }
+                    targets[ordinal] = found[row]
+                    if found[row] == nil { unknown?.rows[ordinal] = row }
                 }
             }
         }
@@ -104,23 +105,30 @@ extension SyncPass {
         if origin.owners != nil, mergeCount == 1, relatings[relationship, default: 0] == relatingsBefore {
             // New objects that lead only to objects inserted with them are linked already.
             sources.removeAll { source in
-                result.changes[source.row] == .inserted && source.ordinals.allSatisfy { isNew[$0] }
+                result.rows[source.row]?.change == .inserted && source.ordinals.allSatisfy { isNew[$0] }
             }
         }
         try await link(sources, of: result, to: targets, newTargets, by: relationship, of: layout)
+        if let inverse = model.inverse(of: relationship), !inverse.isToMany, deferred.links[inverse] != nil,
+            rules.mode(of: relationship) != .retain
+        {
+            // An object belongs to the one that nests it, whatever batch brings the object that it names itself.
+            for case let target? in targets { deferred.forget(target, inverse) }
+        }
         noteRelating(relationship)
         guard let unknown, !unknown.rows.isEmpty else { return }
         for source in elements.sources where source.ordinals.contains(where: { unknown.rows[$0] != nil }) {
             let wanted = source.ordinals.compactMap { ordinal -> DeferredLinks.Target? in
-                if targets[ordinal] != 0 { return .object(targets[ordinal]) }
+                if let target = targets[ordinal] { return .object(target) }
                 return unknown.rows[ordinal].map { .unknown($0) }
             }
-            deferred.add(result.rows[source.row], relationship, to: wanted, of: unknown.batch)
+            guard let object = result.rows[source.row]?.object else { continue }
+            deferred.add(object, relationship, to: wanted, of: unknown.batch)
         }
     }
 
     private func link(
-        _ sources: [NestedElements.Source], of result: MergeResult, to targets: [Int64], _ newTargets: RowSet,
+        _ sources: [NestedElements.Source], of result: MergeResult, to targets: [ObjectID?], _ newTargets: ObjectSet,
         by relationship: RelationshipLayout, of layout: EntityLayout
     ) async throws {
         let mode = rules.mode(of: relationship)
@@ -129,10 +137,9 @@ extension SyncPass {
         owning.newTargets = newTargets
         var naming = owning
         for source in sources {
-            let row = result.rows[source.row]
+            guard let row = result.rows[source.row]?.object else { continue }
             deferred.forget(row, relationship)
-            var rows: [Int64] = []
-            for ordinal in source.ordinals where targets[ordinal] != 0 { rows.append(targets[ordinal]) }
+            let rows = source.ordinals.compactMap { targets[$0] }
             if deletes, source.holdsObjects {
                 owning.append(row, to: rows)
             } else {
@@ -163,7 +170,7 @@ extension SyncPass {
     ///
     /// - Parameter owners: The objects that contain the elements, by ordinal.
     private func reused(
-        _ batch: MappedBatch, _ owners: [Int64], by relationship: RelationshipLayout
+        _ batch: MappedBatch, _ owners: [ObjectID?], by relationship: RelationshipLayout
     ) async throws -> [Int: Int64] {
         guard !rules.isImport else { return [:] }
         var ordinals: [Int] = []
@@ -176,18 +183,18 @@ extension SyncPass {
             }
         }
         guard !ordinals.isEmpty else { return [:] }
-        let parents = Array(Set(ordinals.map { owners[$0] })).sorted()
+        let parents = Set(ordinals.compactMap { owners[$0] }).sorted()
         let links = try await transaction.links(relationship, of: parents)
-        var nameless = RowSet()
-        let query = StoreQuery(model.layouts[relationship.destination].name, rows: .only(links.map(\.target)))
+        var nameless = ObjectSet()
+        let query = StoreQuery(model.layouts[relationship.destination].name, objects: .only(links.map(\.target)))
         try await transaction.fetch(query, batchRowCount: 1000) { records in
-            for stored in records where stored.record.key == nil { nameless.insert(stored.row) }
+            for stored in records where stored.record.key == nil { nameless.insert(stored.object) }
         }
         var left: [Int64: ArraySlice<Int64>] = [:]
         for link in links where nameless.contains(link.target) { left[link.source, default: []].append(link.target) }
         var reused: [Int: Int64] = [:]
         for ordinal in ordinals.sorted() {
-            reused[ordinal] = left[owners[ordinal]]?.popFirst()
+            if let owner = owners[ordinal] { reused[ordinal] = left[owner]?.popFirst() }
         }
         return reused
     }
@@ -200,8 +207,8 @@ extension SyncPass {
         guard let willInsert = rules.willInsert else { return [:] }
         var hooked: [Int: [UInt8]] = [:]
         for group in batch.groups {
-            let found = try await transaction.merge(group.records, handles: nil, policy: .find)
-            for (row, ordinal) in group.elementIndices.enumerated() where found.rows[row] == 0 {
+            let found = try await transaction.find(group.records)
+            for (row, ordinal) in group.elementIndices.enumerated() where found[row] == nil {
                 guard case .object(let object) = try JSONValue(parsing: json[ordinal], exactDecimals: true) else {
                     continue
                 }

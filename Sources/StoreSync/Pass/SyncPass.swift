@@ -45,7 +45,7 @@ final class SyncPass {
         var known: Int64?
         /// The relationship from new objects to the objects that contain them, by ordinal; nil if
         /// they are linked later.
-        var owners: (relationship: RelationshipLayout, rows: [Int64])?
+        var owners: (relationship: RelationshipLayout, objects: [ObjectID?])?
 
         func elementIndex(_ ordinal: Int) -> Int {
             elementIndices?[ordinal] ?? ordinal
@@ -87,17 +87,17 @@ final class SyncPass {
     ///
     /// - Parameter skipped: Receives their rows in the group.
     private func remapped(_ group: MappedBatch.Group, _ skipped: inout Set<Int>) async throws -> [MappedBatch] {
-        let found = try await transaction.merge(group.records, handles: nil, policy: .find).rows
-        let known = group.undetermined.keys.filter { found[$0] != 0 }.sorted()
+        let found = try await transaction.find(group.records)
+        let known = group.undetermined.keys.filter { found[$0] != nil }.sorted()
         guard !known.isEmpty else { return [] }
         var entities: [Int64: Int] = [:]
-        let query = StoreQuery(group.mapping.layout.name, rows: .only(known.map { found[$0] }))
+        let query = StoreQuery(group.mapping.layout.name, objects: .only(known.compactMap { found[$0] }))
         try await transaction.fetch(query, batchRowCount: 1000) { records in
-            for stored in records { entities[stored.row] = stored.record.layout.index }
+            for stored in records { entities[stored.object] = stored.record.layout.index }
         }
         var collectors: [Int: RecordCollector] = [:]
         for row in known {
-            guard let json = group.undetermined[row], let entity = entities[found[row]],
+            guard let json = group.undetermined[row], let object = found[row], let entity = entities[object],
                 entity != group.mapping.layout.index
             else { continue }
             var collector =
@@ -116,17 +116,18 @@ final class SyncPass {
         _ collect: Collector?
     ) async throws {
         let layout = group.mapping.layout
-        let handles = self.handles(of: group, origin, skipping: skipped)
+        let matches = self.matches(of: group, origin, skipping: skipped)
         let links = origin.owners.map { owners in
-            InitialLinks(owners.relationship, targets: group.elementIndices.map { owners.rows[$0] })
+            InitialLinks(owners.relationship, targets: group.elementIndices.map { owners.objects[$0] })
         }
         let relatingsBefore = relatings
-        let result = try await transaction.merge(group.records, handles: handles, links: links, policy: origin.policy)
+        let request = MergeRequest(group.records, matches: matches, policy: origin.policy)
+        let result = try await transaction.merge(request, linking: links)
         tally.count(result, of: layout)
         if rules.demandsMandatory { try demandMandatory(group, result, origin) }
         if let collect {
-            for (index, ordinal) in group.elementIndices.enumerated() where result.rows[index] != 0 {
-                collect(ordinal, result.rows[index], result.changes[index])
+            for (ordinal, merged) in zip(group.elementIndices, result.rows) {
+                if let merged { collect(ordinal, merged.object, merged.change) }
             }
         }
         if !group.relationships.entries.isEmpty, rules.relates {
@@ -136,33 +137,35 @@ final class SyncPass {
 
     /// The objects that rows stand for regardless of their identity; nil if all rows are found by
     /// identity.
-    private func handles(of group: MappedBatch.Group, _ origin: Origin, skipping skipped: Set<Int>) -> [Int64]? {
+    private func matches(
+        of group: MappedBatch.Group, _ origin: Origin, skipping skipped: Set<Int>
+    ) -> [MergeRequest.Match]? {
         let identitySlots = group.mapping.layout.identitySlots
-        var handles: [Int64]?
+        var matches: [MergeRequest.Match]?
         group.records.withReader { reader in
             for row in 0..<reader.count {
-                var handle: Int64 = 0
+                var match = MergeRequest.Match.identity
                 if skipped.contains(row) {
-                    handle = -1
+                    match = .skipped
                 } else if let known = origin.known {
-                    handle = known
+                    match = .object(known)
                 } else if !rules.isImport, !reader.isIdentified(row, by: identitySlots) {
                     let ordinal = group.elementIndices[row]
                     if let reused = origin.reused[ordinal] {
-                        handle = reused
+                        match = .object(reused)
                     } else if !origin.isNested,
                         let slot = identitySlots.first(where: { !reader.isIdentified(row, by: [$0]) })
                     {
-                        handle = -1
+                        match = .skipped
                         tally.reject(missing(slot, row, of: group, origin), hasKey: false)
                     }
                 }
-                guard handle != 0 else { continue }
-                handles = handles ?? Array(repeating: 0, count: reader.count)
-                handles?[row] = handle
+                guard match != .identity else { continue }
+                matches = matches ?? Array(repeating: .identity, count: reader.count)
+                matches?[row] = match
             }
         }
-        return handles
+        return matches
     }
 
     private func missing(_ slot: Int, _ row: Int, of group: MappedBatch.Group, _ origin: Origin) -> MappingProblem {
@@ -182,10 +185,11 @@ final class SyncPass {
         guard !slots.isEmpty else { return }
         let stubs = Set(group.stubRows)
         try group.records.withReader { reader throws(MappingError) in
-            for row in 0..<reader.count where result.changes[row] != .none && !stubs.contains(row) {
+            for row in 0..<reader.count where !stubs.contains(row) {
+                guard let change = result.rows[row]?.change else { continue }
                 for slot in slots {
                     let kind = reader.kind(row: row, slot: slot)
-                    guard kind == .null || (kind == .absent && result.changes[row] == .inserted) else { continue }
+                    guard kind == .null || (kind == .absent && change == .inserted) else { continue }
                     throw .unfit(missing(slot, row, of: group, origin))
                 }
             }

@@ -49,7 +49,7 @@ struct SyncRequest: Sendable {
         let layout = try mapper.mapping(of: entity).layout
         let pass = SyncPass(transaction, mapper: mapper, rules: rules)
         let children = try await SyncChildren(parent, of: layout, in: pass)
-        let scope = StoreQuery(entity, where: options.scope, rows: children?.linkedRows ?? .all)
+        let scope = StoreQuery(entity, where: options.scope, objects: children?.linkedRows ?? .all)
         let limit = try await limit(in: scope, transaction)
         let pages = PassPages(self, of: source, into: pass, report: progress)
         try await pages.readAll()
@@ -95,11 +95,11 @@ struct SyncRequest: Sendable {
     ) -> StoreQuery {
         var absent = scope
         if end.coverage == .changes {
-            absent.rows = .only(pages.gone.sorted())
+            absent.objects = .only(pages.gone.sorted())
         } else {
             let seen = pass.tally.seen(layout)
-            absent.rows = .except(
-                pages.gone.isEmpty ? seen : RowSet(seen.rows.filter { !pages.gone.contains($0) }))
+            absent.objects = .except(
+                pages.gone.isEmpty ? seen : ObjectSet(seen.objects.filter { !pages.gone.contains($0) }))
         }
         return absent
     }
@@ -138,7 +138,7 @@ struct SyncRequest: Sendable {
         let pass = SyncPass(transaction, mapper: mapper, rules: rules)
         if let batch = collector.takeBatch() {
             try await pass.merge(
-                pass.mappedObjects(of: batch), SyncPass.Origin(policy: rules.policy, known: stored.row))
+                pass.mappedObjects(of: batch), SyncPass.Origin(policy: rules.policy, known: stored.object))
         }
         try await pass.finish()
         return pass.tally.result(for: layout)

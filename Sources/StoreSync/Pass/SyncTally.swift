@@ -6,16 +6,16 @@ import SyncStore
 struct SyncTally {
     /// The objects of entities that share a root.
     private struct Rows {
-        var seen = RowSet()
+        var seen = ObjectSet()
         /// The objects seen since the pages were read again; nil if they were not.
-        var seenAgain: RowSet?
+        var seenAgain: ObjectSet?
         /// The objects first seen in the page at hand.
         var fresh: [Int64] = []
         /// Objects seen only in pages that broke off and had other objects when they were read
         /// again.
         var abandoned: Set<Int64> = []
-        var inserted = RowSet()
-        var updated = RowSet()
+        var inserted = ObjectSet()
+        var updated = ObjectSet()
     }
 
     private static let reportedProblemCount = 1000
@@ -40,16 +40,16 @@ struct SyncTally {
     }
 
     /// The objects of the payload that share a root with an entity.
-    func seen(_ layout: EntityLayout) -> RowSet {
-        guard let rows = rows[layout.root] else { return RowSet() }
+    func seen(_ layout: EntityLayout) -> ObjectSet {
+        guard let rows = rows[layout.root] else { return ObjectSet() }
         let seen = rows.seenAgain ?? rows.seen
-        return rows.abandoned.isEmpty ? seen : RowSet(seen.rows.filter { !rows.abandoned.contains($0) })
+        return rows.abandoned.isEmpty ? seen : ObjectSet(seen.objects.filter { !rows.abandoned.contains($0) })
     }
 
     /// Begins a new reading of all pages. Objects that are not seen again are absent.
     mutating func beginAnew() {
         for root in rows.keys {
-            rows[root]?.seenAgain = RowSet()
+            rows[root]?.seenAgain = ObjectSet()
             rows[root]?.abandoned = []
         }
     }
@@ -65,18 +65,20 @@ struct SyncTally {
         for (root, seen) in rows { rows[root]?.abandoned.formUnion(seen.fresh) }
     }
 
-    func inserted(_ layout: EntityLayout) -> RowSet {
-        rows[layout.root]?.inserted ?? RowSet()
+    func inserted(_ layout: EntityLayout) -> ObjectSet {
+        rows[layout.root]?.inserted ?? ObjectSet()
     }
 
-    func updated(_ layout: EntityLayout) -> RowSet {
-        rows[layout.root]?.updated ?? RowSet()
+    func updated(_ layout: EntityLayout) -> ObjectSet {
+        rows[layout.root]?.updated ?? ObjectSet()
     }
 
     mutating func count(_ result: MergeResult, of layout: EntityLayout) {
         var rows = self.rows.removeValue(forKey: layout.root) ?? Rows()
         var counts = self.counts[layout.index] ?? StoreSyncResult.Counts()
-        for (row, change) in zip(result.rows, result.changes) where change != .none {
+        for merged in result.rows {
+            guard let merged else { continue }
+            let (row, change) = (merged.object, merged.change)
             let isNew = rows.seen.insert(row)
             let isFirst = rows.seenAgain?.insert(row) ?? isNew
             if hasPages, isFirst || rows.abandoned.remove(row) != nil { rows.fresh.append(row) }
@@ -91,7 +93,6 @@ struct SyncTally {
                 }
             case .unchanged:
                 if isNew { counts.unchanged += 1 }
-            case .none: break
             }
         }
         self.rows[layout.root] = rows
@@ -101,9 +102,7 @@ struct SyncTally {
     /// Counts objects whose relationships changed.
     mutating func countChanged(_ changed: [Int64], of layout: EntityLayout) {
         guard !changed.isEmpty else { return }
-        var result = MergeResult(capacity: changed.count)
-        for row in changed { result.append(row, .updated) }
-        count(result, of: layout)
+        count(MergeResult(changed.map { MergeResult.Row($0, .updated) }), of: layout)
     }
 
     mutating func countDeleted(_ result: RemovalResult) {

@@ -29,7 +29,7 @@ struct BookmarkPlace: Sendable {
         record["name"] = .string(name)
         guard let bookmark else {
             if let kept = try await transaction.record(layout.name, key: .identity([.string(name)])) {
-                _ = try await transaction.remove(StoreQuery(layout.name, rows: .only([kept.row])))
+                _ = try await transaction.remove(StoreQuery(layout.name, objects: .only([kept.object])))
             }
             return
         }

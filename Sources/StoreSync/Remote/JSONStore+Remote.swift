@@ -1,3 +1,4 @@
+import SyncBase
 import JSONMapper
 import SyncModel
 import SyncStore
@@ -105,44 +106,15 @@ extension JSONStore {
 }
 
 extension SyncRequest {
-    /// The place of a source's bookmark, and everything the bookmark depends on.
+    /// The place of a source's bookmark, with the fingerprint of all that the bookmark depends on.
     func bookmarkPlace(of source: some RemoteSource) async throws -> BookmarkPlace {
-        let parts = [
-            try await source.fingerprint, options.keyPath, "\(options.operations.rawValue)", "\(options.scope)",
-            "\(mapper.dialect)", mapper.model.declaration,
-        ]
-        return BookmarkPlace(name: "\(entity) from \(source.name)", fingerprint: Self.digest(parts))
-    }
-
-    /// A digest of the parts that is the same in every process (FNV-1a, 64 bits).
-    private static func digest(_ parts: [String]) -> String {
-        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-        for part in parts {
-            for byte in part.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
-            hash = (hash ^ 0xFF) &* 0x100_0000_01B3
-        }
-        return String(hash, radix: 16)
-    }
-}
-
-extension DataModel {
-    /// Everything the entities declare, as a text that is the same in every process.
-    fileprivate var declaration: String {
-        func text(_ userInfo: [String: String]) -> String {
-            userInfo.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: ",")
-        }
-        return entities.map { entity in
-            let attributes = entity.attributes.map { attribute in
-                "\(attribute.name) \(attribute.type) \(attribute.isOptional) \(attribute.defaultValue) "
-                    + "\(attribute.transformerName ?? "") \(text(attribute.userInfo))"
-            }
-            let relationships = entity.relationships.map { relationship in
-                "\(relationship.name) \(relationship.destination) \(relationship.isToMany) \(relationship.isOrdered) "
-                    + "\(relationship.inverse ?? "") \(relationship.deleteRule) \(text(relationship.userInfo))"
-            }
-            let head =
-                "\(entity.name) \(entity.parent ?? "") \(entity.isAbstract) \(entity.identity) \(text(entity.userInfo))"
-            return ([head] + attributes + relationships).joined(separator: "\n")
-        }.joined(separator: "\n\n")
+        var fingerprint = Fingerprint()
+        fingerprint.combine(try await source.fingerprint)
+        fingerprint.combine(options.keyPath)
+        fingerprint.combine(options.operations.rawValue)
+        fingerprint.combine(options.scope)
+        fingerprint.combine("\(mapper.dialect)")
+        fingerprint.combine(mapper.model)
+        return BookmarkPlace(name: "\(entity) from \(source.name)", fingerprint: fingerprint.text)
     }
 }

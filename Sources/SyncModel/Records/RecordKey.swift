@@ -2,8 +2,8 @@
 public enum RecordKey: Hashable, Sendable {
     /// The values of its identity's attributes, in the order of `EntityLayout.identitySlots`; none of them is null.
     case identity([AttributeValue])
-    /// A number that a store gave it; for records without an identity, or with null in it. Valid in that store alone.
-    case row(Int64)
+    /// The number of an object that has no identity, or a null in it. Valid only in one store.
+    case object(ObjectID)
 
     /// The key of an identity, by its values in order; nil where there is none, or one of them is null.
     public init?(_ identity: [AttributeValue]) {

@@ -1,22 +1,25 @@
 public import SyncModel
 
-/// What transactions did to the objects of a store, from the state before them to the state after.
+/// The difference between the states of a store before and after one or more transactions.
 ///
-/// What happened in between is not told: an object that was inserted and deleted is in no set, one that was inserted and updated is an
-/// inserted one, and one that was deleted and inserted again under the same key is an updated one. An object that was given another key is
-/// deleted under the former and inserted under the new one.
+/// Intermediate states are not reported:
+/// - An object that was inserted and deleted is in no set.
+/// - An object that was inserted and updated is in ``Keys/inserted``.
+/// - An object that was deleted and inserted again with the same key is in ``Keys/updated``.
+/// - An object whose key changed is deleted with the old key and inserted with the new one.
 public struct ChangeSet: Hashable, Sendable {
-    /// The keys of an entity's objects; each is in one of the sets.
+    /// The keys of an entity's objects; each key is in one of the sets.
     public struct Keys: Hashable, Sendable {
-        /// Objects that are new.
+        /// New objects.
         public var inserted: Set<RecordKey>
-        /// Objects whose values are others, or that lead elsewhere by a relationship that was linked from them. Those that are merely led to,
-        /// and those that were let go by a deletion, are not told of.
+        /// Objects whose values changed, or whose targets changed by a link from them.
+        ///
+        /// Targets of a changed link, and objects that lost a link by a deletion, are not included.
         public var updated: Set<RecordKey>
-        /// Objects that are gone, those included that went with others.
+        /// Deleted objects, objects deleted by a cascade included.
         public var deleted: Set<RecordKey>
 
-        /// Makes sets of keys; what is left out is empty.
+        /// Creates sets of keys, empty by default.
         public init(
             inserted: Set<RecordKey> = [], updated: Set<RecordKey> = [], deleted: Set<RecordKey> = []
         ) {
@@ -25,18 +28,19 @@ public struct ChangeSet: Hashable, Sendable {
             self.deleted = deleted
         }
 
-        /// Whether there is no key.
+        /// Whether all sets are empty.
         public var isEmpty: Bool {
             inserted.isEmpty && updated.isEmpty && deleted.isEmpty
         }
     }
 
-    /// The keys by the name of the objects' own entity; entities without any are left out.
+    /// The keys by entity name; entities without changes are left out.
     public private(set) var entities: [String: Keys] = [:]
 
-    /// Makes a set.
+    /// Creates a change set.
     ///
-    /// - Parameter entities: The keys by entity; one that is both inserted and deleted is taken for an updated one.
+    /// - Parameter entities: The keys by entity name. A key that is both inserted and deleted counts
+    ///   as updated.
     public init(_ entities: [String: Keys] = [:]) {
         for (name, keys) in entities {
             var keys = keys
@@ -48,17 +52,17 @@ public struct ChangeSet: Hashable, Sendable {
         }
     }
 
-    /// Whether nothing changed.
+    /// Whether the change set is empty.
     public var isEmpty: Bool {
         entities.isEmpty
     }
 
-    /// The keys of an entity's objects, those of its sub-entities left out.
+    /// The keys of an entity's own objects, without those of its sub-entities.
     public subscript(entity: String) -> Keys {
         entities[entity] ?? Keys()
     }
 
-    /// Adds what happened next, so that both are told as one.
+    /// Merges the changes of later transactions into this set.
     public mutating func add(_ next: ChangeSet) {
         for (name, next) in next.entities {
             var keys = self[name]

@@ -1,6 +1,7 @@
+import SyncBase
 public import SyncModel
 
-/// A store that tells what each commit changed, around any other.
+/// A store that wraps another store and reports the changes of each commit.
 ///
 ///     let store = ObservedStore(try await SQLiteStore(model, at: .file("data.sqlite")))
 ///     Task {
@@ -9,34 +10,38 @@ public import SyncModel
 ///         }
 ///     }
 ///
-/// It tells what was done through it: not what others do to the store within, or to its file. While nobody observes, it costs nothing; while
-/// somebody does, a transaction remembers the numbers of the objects that it changes and looks up their keys before it is committed.
+/// It reports only changes made through it, not changes made directly to the wrapped store or to its
+/// file. Without observers it costs nothing. With observers, a transaction records the numbers of the
+/// objects that it changes, and looks up their keys before the commit.
 public final class ObservedStore: Store {
     private let base: any Store
-    private let broadcaster = ChangeBroadcaster()
+    private let broadcaster = Broadcaster.ofChanges()
     /// Keeps the next transaction from being committed before the last one's changes are sent.
     private let queue = TransactionQueue()
 
-    /// Makes a store around another.
+    /// Creates a store that wraps another.
     public init(_ base: any Store) {
         self.base = base
     }
 
-    /// What the objects are of.
+    /// The model of the objects.
     public var model: DataModel {
         base.model
     }
 
-    /// A new observer, who sees the changes of transactions that begin from now on; of one that is running, all or nothing.
+    /// A new observer of the transactions that begin from now on.
     ///
-    /// A transaction that fails, or changes nothing, is not seen. ``ChangeSets`` says what becomes of slow observers.
+    /// Of a transaction that already runs, the observer sees all changes or none. Transactions that
+    /// fail or change nothing are not reported. Slow observers never block commits; see ``ChangeSets``.
     ///
-    /// - Parameter capacity: How many change sets wait for the observer before they are told as one; 100 by default, at least 1.
+    /// - Parameter capacity: The number of change sets that wait for the observer before the newest
+    ///   are merged; 100 by default, at least 1.
     public func changes(capacity: Int = 100) -> ChangeSets {
-        broadcaster.subscribe(capacity: capacity)
+        ChangeSets(broadcaster.subscribe(capacity: capacity))
     }
 
-    /// Changes the store, all or nothing, and tells observers afterwards; see `Store`.
+    /// Runs a body in a transaction and reports its changes after the commit; see
+    /// ``Store/transaction(_:)``.
     @discardableResult
     public func transaction<Result: Sendable>(
         _ body: @Sendable (any StoreTransaction) async throws -> Result
@@ -53,7 +58,7 @@ public final class ObservedStore: Store {
         }
     }
 
-    /// Reads what was committed last; see `Store`.
+    /// Runs a body that reads one snapshot; see ``Store/read(_:)``.
     public func read<Result: Sendable>(
         _ body: @Sendable (any StoreReader) async throws -> Result
     ) async throws -> Result {

@@ -1,24 +1,24 @@
 import SyncBase
 import SyncModel
 
-/// A transaction that remembers what it changes.
-final class ObservedTransaction: StoreTransaction {
-    /// The objects of the entities that share a root.
+/// A transaction that records its changes for observers.
+final class ObservedTransaction: InitialLinkingTransaction {
+    /// The changed objects of the entities that share a root.
     private struct Changed {
-        var inserted = RowSet()
-        var updated = RowSet()
-        /// What objects were known by before they were updated by their row, which may have changed that.
-        var formerKeys: [Int64: RecordKey] = [:]
+        var inserted = ObjectSet()
+        var updated = ObjectSet()
+        /// The keys of objects before an update by number, which can change their identity.
+        var formerKeys: [ObjectID: RecordKey] = [:]
     }
 
     private struct State {
-        /// By the places of root entities.
+        /// By the index of the root entity.
         var changed: [Int: Changed] = [:]
         /// By entity.
         var deleted: [String: Set<RecordKey>] = [:]
     }
 
-    /// How many keys are looked up at a time.
+    /// The number of keys that are looked up at once.
     private static let batchRowCount = 1000
 
     let model: DataModel
@@ -44,28 +44,40 @@ final class ObservedTransaction: StoreTransaction {
         try await base.count(query)
     }
 
-    func links(_ relationship: RelationshipLayout, of sources: [Int64]) async throws -> [StoreLink] {
+    func links(_ relationship: RelationshipLayout, of sources: [ObjectID]) async throws -> [StoreLink] {
         try await base.links(relationship, of: sources)
     }
 
     // MARK: Writing
 
-    func merge(
-        _ batch: RecordBatch, handles: [Int64]?, links: InitialLinks?, policy: MergePolicy
-    ) async throws -> MergeResult {
-        guard let root = batch.layout?.root else {
-            return try await base.merge(batch, handles: handles, links: links, policy: policy)
+    func find(_ records: RecordBatch) async throws -> [ObjectID?] {
+        try await base.find(records)
+    }
+
+    func merge(_ request: MergeRequest) async throws -> MergeResult {
+        try await merge(request, links: nil)
+    }
+
+    func mergeLinking(_ request: MergeRequest, _ links: InitialLinks) async throws -> MergeResult {
+        try await merge(request, links: links)
+    }
+
+    private func merge(_ request: MergeRequest, links: InitialLinks?) async throws -> MergeResult {
+        guard let root = request.records.layout?.root else { return try await base.merge(request, linking: links) }
+        if request.policy.updates, let matches = request.matches {
+            let given = matches.compactMap { match in if case .object(let object) = match { object } else { nil } }
+            try await rememberKeys(of: given, root: root)
         }
-        if policy.updates, let handles { try await rememberKeys(of: handles.filter { $0 > 0 }, root: root) }
-        let result = try await base.merge(batch, handles: handles, links: links, policy: policy)
+        let result = try await base.merge(request, linking: links)
         state.withLock { state in
-            // Taken out while it is changed: with a second reference all of it would be copied.
+            // Taken out during the change: a second reference would copy all of it.
             var changed = state.changed.removeValue(forKey: root) ?? Changed()
-            for (row, change) in zip(result.rows, result.changes) {
-                switch change {
-                case .inserted: changed.inserted.insert(row)
-                case .updated: if !changed.inserted.contains(row) { changed.updated.insert(row) }
-                case .none, .unchanged: break
+            for row in result.rows {
+                guard let row else { continue }
+                switch row.change {
+                case .inserted: changed.inserted.insert(row.object)
+                case .updated: if !changed.inserted.contains(row.object) { changed.updated.insert(row.object) }
+                case .unchanged: break
                 }
             }
             state.changed[root] = changed
@@ -77,8 +89,8 @@ final class ObservedTransaction: StoreTransaction {
         let result = try await base.link(batch)
         let root = model.layouts[batch.relationship.source].root
         state.withLock { state in
-            for row in result.changed where state.changed[root]?.inserted.contains(row) != true {
-                state.changed[root, default: Changed()].updated.insert(row)
+            for object in result.changed where state.changed[root]?.inserted.contains(object) != true {
+                state.changed[root, default: Changed()].updated.insert(object)
             }
         }
         return result
@@ -89,9 +101,9 @@ final class ObservedTransaction: StoreTransaction {
         state.withLock { state in
             for (entity, keys) in result.keys {
                 guard let root = model[entity]?.root else { continue }
-                for stored in keys where state.changed[root]?.inserted.remove(stored.row) != true {
-                    state.changed[root]?.updated.remove(stored.row)
-                    let former = state.changed[root]?.formerKeys.removeValue(forKey: stored.row)
+                for stored in keys where state.changed[root]?.inserted.remove(stored.object) != true {
+                    state.changed[root]?.updated.remove(stored.object)
+                    let former = state.changed[root]?.formerKeys.removeValue(forKey: stored.object)
                     state.deleted[entity, default: []].insert(former ?? stored.key)
                 }
             }
@@ -100,17 +112,17 @@ final class ObservedTransaction: StoreTransaction {
         return result
     }
 
-    private func rememberKeys(of rows: [Int64], root: Int) async throws {
+    private func rememberKeys(of objects: [ObjectID], root: Int) async throws {
         let unknown = state.withLock { state in
             let changed = state.changed[root] ?? Changed()
-            return rows.filter { !changed.inserted.contains($0) && changed.formerKeys[$0] == nil }
+            return objects.filter { !changed.inserted.contains($0) && changed.formerKeys[$0] == nil }
         }
         guard !unknown.isEmpty else { return }
-        let query = StoreQuery(model.layouts[root].name, rows: .only(unknown))
+        let query = StoreQuery(model.layouts[root].name, objects: .only(unknown))
         try await base.fetch(query, batchRowCount: Self.batchRowCount) { records in
             state.withLock { state in
                 for stored in records {
-                    state.changed[root, default: Changed()].formerKeys[stored.row] = stored.key
+                    state.changed[root, default: Changed()].formerKeys[stored.object] = stored.key
                 }
             }
         }
@@ -118,18 +130,18 @@ final class ObservedTransaction: StoreTransaction {
 
     // MARK: Result
 
-    /// What the transaction has changed so far.
+    /// The changes so far.
     func changes() async throws -> ChangeSet {
         let state = self.state.withLock { $0 }
         var entities = state.deleted.mapValues { ChangeSet.Keys(deleted: $0) }
         for (root, changed) in state.changed {
-            let rows = changed.inserted.rows + changed.updated.rows
-            for start in stride(from: 0, to: rows.count, by: Self.batchRowCount) {
-                let part = Array(rows[start..<min(start + Self.batchRowCount, rows.count)])
-                for stored in try await base.records(StoreQuery(model.layouts[root].name, rows: .only(part))) {
-                    let former = changed.formerKeys[stored.row] ?? stored.key
+            let objects = changed.inserted.objects + changed.updated.objects
+            for start in stride(from: 0, to: objects.count, by: Self.batchRowCount) {
+                let part = Array(objects[start..<min(start + Self.batchRowCount, objects.count)])
+                for stored in try await base.records(StoreQuery(model.layouts[root].name, objects: .only(part))) {
+                    let former = changed.formerKeys[stored.object] ?? stored.key
                     let entity = stored.record.entityName
-                    if changed.inserted.contains(stored.row) {
+                    if changed.inserted.contains(stored.object) {
                         entities[entity, default: ChangeSet.Keys()].inserted.insert(stored.key)
                     } else if former == stored.key {
                         entities[entity, default: ChangeSet.Keys()].updated.insert(stored.key)

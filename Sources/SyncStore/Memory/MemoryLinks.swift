@@ -1,87 +1,87 @@
 import SyncModel
 
-/// The pairs of a relationship and its inverse, as lists from either end.
+/// The links of a relationship and its inverse, as lists from either end.
 struct MemoryLinks: Sendable {
-    /// What is known of the lists of one end.
+    /// The properties of one end.
     struct End: Sendable {
         var isToMany: Bool
         var isOrdered: Bool
     }
 
-    /// Where a relationship finds its pairs.
+    /// The position of a relationship's links.
     struct Place: Hashable, Sendable {
-        /// Which links.
+        /// The index of the `MemoryLinks`.
         var links: Int
-        /// From which end.
+        /// The end that the relationship starts from.
         var side: Int
     }
 
     private let ends: [End]
-    private var lists: [ShardedMap<Int64, [Int64]>]
+    private var lists: [ShardedMap<ObjectID, [ObjectID]>]
 
-    /// One end for a relationship that is its own inverse.
+    /// Creates empty links; a relationship that is its own inverse has one end.
     init(ends: [End]) {
         self.ends = ends
         lists = ends.map { _ in ShardedMap() }
     }
 
-    func targets(of row: Int64, side: Int) -> [Int64] {
-        lists[side][row] ?? []
+    func targets(of id: ObjectID, side: Int) -> [ObjectID] {
+        lists[side][id] ?? []
     }
 
-    /// Gives a row other targets, and their lists with it.
+    /// Replaces the targets of an object, and updates the lists of the other end.
     ///
-    /// - Parameter targets: Each once, all of them objects, at most one at a to-one end.
-    mutating func set(_ targets: [Int64], of row: Int64, side: Int) {
+    /// - Parameter targets: Existing objects, each once; at most one at a to-one end.
+    mutating func set(_ targets: [ObjectID], of id: ObjectID, side: Int) {
         var targets = targets
         if !ends[side].isOrdered { targets.sort() }
-        let former = self.targets(of: row, side: side)
+        let former = self.targets(of: id, side: side)
         guard former != targets else { return }
         let other = (side + 1) % ends.count
         let wanted = Set(targets)
         for target in former where !wanted.contains(target) {
-            take(row, offListOf: target, side: other)
+            take(id, offListOf: target, side: other)
         }
         let known = Set(former)
         for target in targets where !known.contains(target) {
             if !ends[other].isToMany {
-                for holder in self.targets(of: target, side: other) where holder != row {
+                for holder in self.targets(of: target, side: other) where holder != id {
                     take(target, offListOf: holder, side: side)
                 }
-                lists[other][target] = [row]
+                lists[other][target] = [id]
             } else {
-                put(row, onListOf: target, side: other)
+                put(id, onListOf: target, side: other)
             }
         }
-        lists[side][row] = targets.isEmpty ? nil : targets
+        lists[side][id] = targets.isEmpty ? nil : targets
     }
 
-    private mutating func put(_ row: Int64, onListOf target: Int64, side: Int) {
+    private mutating func put(_ id: ObjectID, onListOf target: ObjectID, side: Int) {
         let isOrdered = ends[side].isOrdered
         lists[side].update(target, default: []) { list in
             guard !isOrdered else {
-                if !list.contains(row) { list.append(row) }
+                if !list.contains(id) { list.append(id) }
                 return
             }
-            let place = list.firstPlace(notBelow: row)
-            if place == list.endIndex || list[place] != row { list.insert(row, at: place) }
+            let place = list.firstPlace(notBelow: id)
+            if place == list.endIndex || list[place] != id { list.insert(id, at: place) }
         }
     }
 
-    private mutating func take(_ row: Int64, offListOf target: Int64, side: Int) {
+    private mutating func take(_ id: ObjectID, offListOf target: ObjectID, side: Int) {
         let isOrdered = ends[side].isOrdered
         lists[side].update(target, default: []) { list in
-            let place = isOrdered ? list.firstIndex(of: row) ?? list.endIndex : list.firstPlace(notBelow: row)
-            if place < list.endIndex, list[place] == row { list.remove(at: place) }
+            let place = isOrdered ? list.firstIndex(of: id) ?? list.endIndex : list.firstPlace(notBelow: id)
+            if place < list.endIndex, list[place] == id { list.remove(at: place) }
         }
         if lists[side][target]?.isEmpty == true { lists[side][target] = nil }
     }
 }
 
-extension [Int64] {
-    /// Where a number stands in a sorted list, or would.
-    fileprivate func firstPlace(notBelow number: Int64) -> Int {
-        // Most often it goes to the end.
+extension [ObjectID] {
+    /// The position of a number in a sorted list, or the position to insert it at.
+    fileprivate func firstPlace(notBelow number: ObjectID) -> Int {
+        // Most insertions go to the end.
         if let last, last < number { return endIndex }
         var low = startIndex
         var high = endIndex

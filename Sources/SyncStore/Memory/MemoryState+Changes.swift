@@ -1,36 +1,58 @@
 import SyncModel
 
 extension MemoryState {
-    mutating func merge(
-        _ batch: RecordBatch, handles: [Int64]?, links: InitialLinks?, policy: MergePolicy
-    ) throws -> MergeResult {
-        let layout = try model.layout(of: batch, handles: handles)
-        var result = MergeResult(capacity: batch.count)
-        try batch.withReader { reader in
-            for row in 0..<reader.count {
-                let handle = handles?[row] ?? 0
+    /// The objects that have the identities of a batch's rows.
+    func find(_ records: RecordBatch) throws -> [ObjectID?] {
+        let layout = try model.layout(of: records)
+        return records.withReader { reader in
+            (0..<reader.count).map { row in
                 let identity = MemoryIdentity(layout.identitySlots) { reader.value(row: row, slot: $0) }
-                let known = handle != 0 ? handle : identity.flatMap { self.row(of: $0, in: layout) }
-                if let known, let object = object(known, of: layout) {
-                    let isUpdated = policy.updates ? try update(known, object, from: reader, at: row) : false
-                    result.append(known, isUpdated ? .updated : .unchanged)
-                } else if policy.inserts, handle == 0 {
-                    let new = try insert(reader, at: row, identity, layout)
-                    if let links, links.targets[row] != 0 {
-                        relate(new, to: links.targets[row], by: links.relationship)
-                    }
-                    result.append(new, .inserted)
-                } else {
-                    result.append(0, .none)
+                return identity.flatMap { object(with: $0, in: layout) }
+            }
+        }
+    }
+
+    mutating func merge(_ request: MergeRequest, _ links: InitialLinks?) throws -> MergeResult {
+        let layout = try model.layout(of: request)
+        var result = MergeResult()
+        result.rows.reserveCapacity(request.records.count)
+        try request.records.withReader { reader in
+            for row in 0..<reader.count {
+                let merged = try merge(reader, at: row, request.matches?[row] ?? .identity, request.policy, layout)
+                if let links, let merged, merged.change == .inserted, let target = links.targets[row] {
+                    relate(merged.object, to: target, by: links.relationship)
                 }
+                result.rows.append(merged)
             }
         }
         return result
     }
 
+    private mutating func merge(
+        _ reader: BatchReader, at row: Int, _ match: MergeRequest.Match, _ policy: MergePolicy, _ layout: EntityLayout
+    ) throws -> MergeResult.Row? {
+        let identity: MemoryIdentity?
+        let known: ObjectID?
+        switch match {
+        case .skipped: return nil
+        case .object(let object):
+            identity = nil
+            known = object
+        case .identity:
+            identity = MemoryIdentity(layout.identitySlots) { reader.value(row: row, slot: $0) }
+            known = identity.flatMap { self.object(with: $0, in: layout) }
+        }
+        if let known, let object = object(known, of: layout) {
+            let isUpdated = policy.updates ? try update(known, object, from: reader, at: row) : false
+            return MergeResult.Row(known, isUpdated ? .updated : .unchanged)
+        }
+        guard policy.inserts, match == .identity else { return nil }
+        return MergeResult.Row(try insert(reader, at: row, identity, layout), .inserted)
+    }
+
     private mutating func insert(
         _ reader: BatchReader, at row: Int, _ identity: MemoryIdentity?, _ layout: EntityLayout
-    ) throws -> Int64 {
+    ) throws -> ObjectID {
         guard !layout.isAbstract else { throw StoreError.abstractEntity(entity: layout.name) }
         let values = layout.attributes.indices.map { slot in
             reader.value(row: row, slot: slot)
@@ -41,18 +63,18 @@ extension MemoryState {
         return new
     }
 
-    private mutating func relate(_ row: Int64, to target: Int64, by relationship: RelationshipLayout) {
+    private mutating func relate(_ id: ObjectID, to target: ObjectID, by relationship: RelationshipLayout) {
         let place = place(of: relationship)
-        links[place.links].set([target], of: row, side: place.side)
+        links[place.links].set([target], of: id, side: place.side)
     }
 
     private mutating func update(
-        _ row: Int64, _ object: MemoryObject, from reader: BatchReader, at batchRow: Int
+        _ id: ObjectID, _ object: MemoryObject, from reader: BatchReader, at row: Int
     ) throws -> Bool {
         let layout = model.layouts[object.entity]
         var values: [(slot: Int, value: AttributeValue)] = []
         for slot in 0..<reader.columnCount {
-            guard let value = reader.value(row: batchRow, slot: slot), value != object.values[slot] else { continue }
+            guard let value = reader.value(row: row, slot: slot), value != object.values[slot] else { continue }
             values.append((slot, value))
         }
         guard !values.isEmpty else { return false }
@@ -61,13 +83,13 @@ extension MemoryState {
             for (slot, value) in values { changed[slot] = value }
             let former = MemoryIdentity(layout.identitySlots) { object.values[$0] }
             let identity = MemoryIdentity(layout.identitySlots) { changed[$0] }
-            if let identity, let holder = identities[layout.index][identity], holder != row {
+            if let identity, let holder = identities[layout.index][identity], holder != id {
                 throw StoreError.identityTaken(entity: layout.name)
             }
             if let former { identities[layout.index][former] = nil }
-            if let identity { identities[layout.index][identity] = row }
+            if let identity { identities[layout.index][identity] = id }
         }
-        for (slot, value) in values { tables[layout.root].setValue(value, at: slot, of: row) }
+        for (slot, value) in values { tables[layout.root].setValue(value, at: slot, of: id) }
         return true
     }
 
@@ -80,28 +102,28 @@ extension MemoryState {
         let former = batch.sources.map { source in
             links[place.links].targets(of: source, side: place.side).filter { !batch.newTargets.contains($0) }
         }
-        for (index, row) in batch.sources.enumerated() where object(row, of: source) != nil {
-            var seen: Set<Int64> = []
+        for (index, id) in batch.sources.enumerated() where object(id, of: source) != nil {
+            var seen: Set<ObjectID> = []
             var wanted = batch.targets(at: index).filter {
                 object($0, of: destination) != nil && seen.insert($0).inserted
             }
             if !relationship.isToMany { wanted = Array(wanted.suffix(1)) }
-            let current = links[place.links].targets(of: row, side: place.side)
-            let targets: [Int64] =
+            let current = links[place.links].targets(of: id, side: place.side)
+            let targets: [ObjectID] =
                 switch batch.mode {
                 case .replace: wanted
                 case .add where !relationship.isToMany: wanted.isEmpty ? current : wanted
                 case .add: current + wanted.filter { !current.contains($0) }
                 case .retain: current.filter { seen.contains($0) }
                 }
-            links[place.links].set(targets, of: row, side: place.side)
+            links[place.links].set(targets, of: id, side: place.side)
         }
         var result = LinkResult()
-        var detached: Set<Int64> = []
-        for (row, former) in zip(batch.sources, former) {
-            let targets = links[place.links].targets(of: row, side: place.side)
+        var detached: Set<ObjectID> = []
+        for (id, former) in zip(batch.sources, former) {
+            let targets = links[place.links].targets(of: id, side: place.side)
             guard targets != former else { continue }
-            result.changed.append(row)
+            result.changed.append(id)
             for target in former where !targets.contains(target) && detached.insert(target).inserted {
                 result.detached.append(target)
             }
@@ -109,66 +131,66 @@ extension MemoryState {
         return result
     }
 
-    mutating func remove(_ rows: [Int64], of layout: EntityLayout, reportsKeys: Bool) throws -> RemovalResult {
-        var doomed: [Int: Set<Int64>] = [layout.root: Set(rows)]
-        var waiting = rows.map { (root: layout.root, row: $0) }
+    mutating func remove(_ objects: [ObjectID], of layout: EntityLayout, reportsKeys: Bool) throws -> RemovalResult {
+        var doomed: [Int: Set<ObjectID>] = [layout.root: Set(objects)]
+        var waiting = objects.map { (root: layout.root, id: $0) }
         var next = 0
         while next < waiting.count {
-            let (root, row) = waiting[next]
+            let (root, id) = waiting[next]
             next += 1
-            for relationship in relationships(of: row, root: root) where relationship.declaration.deleteRule == .cascade
+            for relationship in relationships(of: id, root: root) where relationship.declaration.deleteRule == .cascade
             {
                 let targetRoot = model.layouts[relationship.destination].root
-                for target in targets(of: row, by: relationship)
+                for target in targets(of: id, by: relationship)
                 where doomed[targetRoot, default: []].insert(target).inserted {
                     waiting.append((targetRoot, target))
                 }
             }
         }
-        for (root, row) in waiting {
-            for relationship in relationships(of: row, root: root) where relationship.declaration.deleteRule == .deny {
+        for (root, id) in waiting {
+            for relationship in relationships(of: id, root: root) where relationship.declaration.deleteRule == .deny {
                 let going = doomed[model.layouts[relationship.destination].root] ?? []
-                guard targets(of: row, by: relationship).allSatisfy(going.contains) else {
-                    let entity = tables[root][row].map { model.layouts[$0.entity].name } ?? layout.name
+                guard targets(of: id, by: relationship).allSatisfy(going.contains) else {
+                    let entity = tables[root][id].map { model.layouts[$0.entity].name } ?? layout.name
                     throw StoreError.deletionDenied(entity: entity, relationship: relationship.name)
                 }
             }
         }
         var result = RemovalResult()
-        // Keys are told in the order of rows.
-        if reportsKeys { waiting.sort { $0.row < $1.row } }
-        for (root, row) in waiting {
-            guard let object = tables[root][row] else { continue }
-            detach(row, object)
+        // Keys are reported in the order of object numbers.
+        if reportsKeys { waiting.sort { $0.id < $1.id } }
+        for (root, id) in waiting {
+            guard let object = tables[root][id] else { continue }
+            detach(id, object)
             let layout = model.layouts[object.entity]
             if let identity = MemoryIdentity(layout.identitySlots, { object.values[$0] }) {
                 identities[object.entity][identity] = nil
             }
-            tables[root].remove(row)
+            tables[root].remove(id)
             result.counts[layout.name, default: 0] += 1
             if reportsKeys {
-                let key = RecordKey(layout.identitySlots.map { object.values[$0] }) ?? .row(row)
-                result.keys[layout.name, default: []].append(StoredKey(row: row, key: key))
+                let key = RecordKey(layout.identitySlots.map { object.values[$0] }) ?? .object(id)
+                result.keys[layout.name, default: []].append(StoredKey(object: id, key: key))
             }
         }
         return result
     }
 
-    private func relationships(of row: Int64, root: Int) -> [RelationshipLayout] {
-        tables[root][row].map { model.layouts[$0.entity].relationships } ?? []
+    private func relationships(of id: ObjectID, root: Int) -> [RelationshipLayout] {
+        tables[root][id].map { model.layouts[$0.entity].relationships } ?? []
     }
 
-    /// Takes an object off all links, also off those that lead to it and have no inverse.
-    private mutating func detach(_ row: Int64, _ object: MemoryObject) {
+    /// Removes all links of an object, also links to it that have no inverse.
+    private mutating func detach(_ id: ObjectID, _ object: MemoryObject) {
         let lineage = Set(model.layouts.indices.filter { model.layouts[$0].family.contains(object.entity) })
         for layout in model.layouts {
             for relationship in layout.relationships where relationship.source == layout.index {
                 let place = place(of: relationship)
                 if lineage.contains(relationship.source) {
-                    links[place.links].set([], of: row, side: place.side)
+                    links[place.links].set([], of: id, side: place.side)
                 }
                 if lineage.contains(relationship.destination), relationship.inverse == nil {
-                    links[place.links].set([], of: row, side: 1)
+                    links[place.links].set([], of: id, side: 1)
                 }
             }
         }

@@ -1,14 +1,14 @@
 import SyncModel
 
-/// All that a `MemoryStore` holds at one moment; a copy shares what neither side changes.
+/// The content of a `MemoryStore` at one moment; copies share what neither side changes.
 struct MemoryState: Sendable {
     let model: DataModel
-    /// By the places of root entities in the model; those of other entities stay empty.
+    /// By the index of the root entity; the tables of other entities stay empty.
     var tables: [MemoryTable]
-    /// The objects of each entity that have an identity, by the entities' places.
+    /// The objects that have an identity, by the index of their entity.
     var identities: [ShardedMap<MemoryIdentity, Int64>]
     var links: [MemoryLinks]
-    /// By the place of the entity that declares a relationship and the relationship's index.
+    /// By the index of the entity that declares a relationship, and the relationship's own index.
     private let places: [[MemoryLinks.Place?]]
 
     init(_ model: DataModel) {
@@ -38,7 +38,7 @@ struct MemoryState: Sendable {
         self.places = places
     }
 
-    /// Where a relationship's pairs are; the model gives every relationship such a place.
+    /// The links of a relationship. The initializer gives every relationship of the model a place.
     func place(of relationship: RelationshipLayout) -> MemoryLinks.Place {
         guard let place = places[relationship.source][relationship.index] else {
             preconditionFailure("a relationship that was not checked")
@@ -46,59 +46,31 @@ struct MemoryState: Sendable {
         return place
     }
 
-    func targets(of row: Int64, by relationship: RelationshipLayout) -> [Int64] {
+    func targets(of source: ObjectID, by relationship: RelationshipLayout) -> [ObjectID] {
         let place = place(of: relationship)
-        return links[place.links].targets(of: row, side: place.side)
+        return links[place.links].targets(of: source, side: place.side)
     }
 
-    func object(_ row: Int64, of layout: EntityLayout) -> MemoryObject? {
-        tables[layout.root][row]
+    func object(_ id: ObjectID, of layout: EntityLayout) -> MemoryObject? {
+        tables[layout.root][id]
     }
 
-    func record(_ row: Int64, _ object: MemoryObject) -> StoredRecord {
+    func record(_ id: ObjectID, _ object: MemoryObject) -> StoredRecord {
         var record = Record(of: model.layouts[object.entity])
         for slot in object.values.indices {
             record[slot: slot] = object.values[slot]
         }
-        return StoredRecord(row: row, record: record)
+        return StoredRecord(object: id, record: record)
     }
 
-    /// The object that an identity finds when merging or fetching by an entity.
-    func row(of identity: MemoryIdentity, in layout: EntityLayout) -> Int64? {
-        if let row = identities[layout.index][identity] { return row }
-        var found: Int64?
-        for place in layout.family.dropFirst() where model.layouts[place].identitySlots == layout.identitySlots {
-            guard let row = identities[place][identity] else { continue }
-            found = min(row, found ?? row)
+    /// The object with an identity, for a merge or a fetch by an entity.
+    func object(with identity: MemoryIdentity, in layout: EntityLayout) -> ObjectID? {
+        if let object = identities[layout.index][identity] { return object }
+        var found: ObjectID?
+        for member in layout.family.dropFirst() where model.layouts[member].identitySlots == layout.identitySlots {
+            guard let object = identities[member][identity] else { continue }
+            found = min(object, found ?? object)
         }
         return found
-    }
-}
-
-/// An object whose properties a predicate asks for.
-struct MemorySubject: PredicateSubject {
-    let state: MemoryState
-    let row: Int64
-    let object: MemoryObject
-
-    func value(at key: BoundKey) -> AttributeValue {
-        var row = row
-        var object = object
-        for step in key.steps {
-            let destination = state.model.layouts[step.destination]
-            guard let next = state.targets(of: row, by: step).first, let found = state.object(next, of: destination)
-            else { return .null }
-            row = next
-            object = found
-        }
-        switch key.leaf {
-        case .attribute(let slot, _): return object.values[slot]
-        case .target(let index):
-            let relationship = state.model.layouts[object.entity].relationships[index]
-            return state.targets(of: row, by: relationship).isEmpty ? .null : .bool(true)
-        case .count(let index):
-            let relationship = state.model.layouts[object.entity].relationships[index]
-            return .int(Int64(state.targets(of: row, by: relationship).count))
-        }
     }
 }

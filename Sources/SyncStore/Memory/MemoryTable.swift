@@ -1,62 +1,34 @@
 import SyncModel
 
-/// An object: the place of its entity in the model, and its values in slot order.
-struct MemoryObject: Sendable {
-    var entity: Int
-    var values: [AttributeValue]
-}
-
-/// The objects of a root entity and of all that inherit from it, by their rows.
+/// The objects of a root entity and of all entities that inherit from it, by number.
 struct MemoryTable: Sendable {
     private static let pageSize = 256
 
-    /// Rows are numbered from 1; a page holds as many objects as `pageSize`, so that a copy that is changed copies few.
+    /// Numbers start at 1. Pages are small, so that changing a copy of the table copies few objects.
     private var pages: [[MemoryObject?]] = []
-    private(set) var lastRow: Int64 = 0
+    private(set) var lastObject: ObjectID = 0
 
-    subscript(row: Int64) -> MemoryObject? {
-        guard row > 0, row <= lastRow else { return nil }
-        let index = Int(row - 1)
+    subscript(id: ObjectID) -> MemoryObject? {
+        guard id > 0, id <= lastObject else { return nil }
+        let index = Int(id - 1)
         return pages[index / Self.pageSize][index % Self.pageSize]
     }
 
-    mutating func append(_ object: MemoryObject) -> Int64 {
-        let index = Int(lastRow)
+    mutating func append(_ object: MemoryObject) -> ObjectID {
+        let index = Int(lastObject)
         if index % Self.pageSize == 0 { pages.append([]) }
         pages[index / Self.pageSize].append(object)
-        lastRow += 1
-        return lastRow
+        lastObject += 1
+        return lastObject
     }
 
-    mutating func setValue(_ value: AttributeValue, at slot: Int, of row: Int64) {
-        let index = Int(row - 1)
+    mutating func setValue(_ value: AttributeValue, at slot: Int, of id: ObjectID) {
+        let index = Int(id - 1)
         pages[index / Self.pageSize][index % Self.pageSize]?.values[slot] = value
     }
 
-    mutating func remove(_ row: Int64) {
-        let index = Int(row - 1)
+    mutating func remove(_ id: ObjectID) {
+        let index = Int(id - 1)
         pages[index / Self.pageSize][index % Self.pageSize] = nil
-    }
-}
-
-/// The values of an identity, none of them null.
-enum MemoryIdentity: Hashable, Sendable {
-    case one(AttributeValue)
-    case many([AttributeValue])
-
-    /// Nil where a value is missing, or there is nothing to identify by.
-    init?(_ slots: [Int], _ value: (Int) -> AttributeValue?) {
-        guard slots.count != 1 else {
-            guard let found = value(slots[0]), !found.isNull else { return nil }
-            self = .one(found)
-            return
-        }
-        var values: [AttributeValue] = []
-        for slot in slots {
-            guard let found = value(slot), !found.isNull else { return nil }
-            values.append(found)
-        }
-        guard !values.isEmpty else { return nil }
-        self = .many(values)
     }
 }

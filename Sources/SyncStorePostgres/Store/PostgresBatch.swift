@@ -1,4 +1,5 @@
 #if Postgres
+import OneWayPostgresClient
 import SyncModel
 import SyncStore
 import SyncStoreSQL
@@ -60,7 +61,7 @@ struct PostgresBatch {
         var columns = ["\(Self.place) integer", "\(Self.object) bigint", "\(Self.target) bigint"]
         columns += (0..<markCount).map { "m\($0) bigint" }
         columns += layout.attributes.enumerated().map { slot, attribute in
-            "\(Self.cell(slot)) \(SQLDialect.postgres.valueType(attribute.type))"
+            "\(Self.cell(slot)) \(PostgresDialect().valueType(attribute.type))"
         }
         return "CREATE TEMPORARY TABLE IF NOT EXISTS \(tableName) (\(columns.joined(separator: ", "))) "
             + "ON COMMIT DELETE ROWS; TRUNCATE \(name)"
@@ -71,9 +72,9 @@ struct PostgresBatch {
     /// What is to be copied beside the cells.
     struct Extras {
         /// The objects of all rows of the batch; nil where they are not given.
-        var handles: [Int64]?
+        var objects: [ObjectID?]?
         /// The targets of all rows of the batch; nil where they are not given.
-        var targets: [Int64]?
+        var targets: [ObjectID?]?
         /// Whether marks tell absent cells from others.
         var hasMarks: Bool
     }
@@ -81,7 +82,7 @@ struct PostgresBatch {
     /// The statement that copies rows.
     func copying(_ extras: Extras) -> String {
         var names = [Self.place]
-        if extras.handles != nil { names.append(Self.object) }
+        if extras.objects != nil { names.append(Self.object) }
         if extras.targets != nil { names.append(Self.target) }
         if extras.hasMarks { names += (0..<markCount).map { "m\($0)" } }
         names += layout.attributes.indices.map(Self.cell)
@@ -104,13 +105,13 @@ struct PostgresBatch {
     ) throws {
         let slotCount = layout.attributes.count
         let extraCount =
-            1 + (extras.handles == nil ? 0 : 1) + (extras.targets == nil ? 0 : 1) + (extras.hasMarks ? markCount : 0)
+            1 + (extras.objects == nil ? 0 : 1) + (extras.targets == nil ? 0 : 1) + (extras.hasMarks ? markCount : 0)
         let types = layout.attributes.map(\.type)
         buffer.begin()
         for row in rows {
             buffer.beginRow(columnCount: extraCount + slotCount)
             buffer.add(Int32(truncatingIfNeeded: row))
-            if let handles = extras.handles { buffer.add(handles[row]) }
+            if let objects = extras.objects { buffer.add(objects[row]) }
             if let targets = extras.targets { buffer.add(targets[row]) }
             if extras.hasMarks { addMarks(reader, row, to: buffer) }
             for slot in 0..<slotCount {
@@ -140,6 +141,11 @@ struct PostgresBatch {
 }
 
 extension PostgresCopyBuffer {
+    /// Adds an object number, or null.
+    fileprivate func add(_ object: ObjectID?) {
+        if let object { add(object) } else { addNull() }
+    }
+
     /// Adds a cell where it lies.
     ///
     /// - Returns: False, with nothing added, for what a column of the type cannot keep.

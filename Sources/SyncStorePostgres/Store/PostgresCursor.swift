@@ -1,4 +1,5 @@
 #if Postgres
+import OneWayPostgresClient
 import SyncModel
 import SyncStore
 import SyncStoreSQL
@@ -18,7 +19,7 @@ struct PostgresCursor {
         model = queries.schema.model
         entity = try model.layout(of: query.entity)
         columns = queries.columns(of: entity.index)
-        let statement = try queries.records(query, rowSet: nil)
+        let statement = try queries.records(query, objectSet: nil)
         try connection.run(
             SQLStatementText("DECLARE \(name) NO SCROLL CURSOR FOR \(statement.text)", statement.bindings))
     }
@@ -46,7 +47,7 @@ struct PostgresCursor {
         for (slot, place) in places.enumerated() {
             record[slot: slot] = result.value(row, place, as: layout.attributes[slot].type)
         }
-        return StoredRecord(row: number, record: record)
+        return StoredRecord(object: number, record: record)
     }
 }
 
@@ -59,9 +60,9 @@ extension PostgresConnection {
 
     /// The pairs that a statement selects for some rows.
     func links(
-        _ relationship: RelationshipLayout, of sources: [Int64], _ queries: SQLQueries
+        _ relationship: RelationshipLayout, of sources: [ObjectID], _ queries: SQLQueries
     ) throws -> [StoreLink] {
-        let result = try run(SQLStatementText(queries.links(relationship), [.rows(sources)]))
+        let result = try run(SQLStatementText(queries.links(relationship), [.objects(sources)]))
         return (0..<result.rowCount).compactMap { row in
             guard let source = result.integer(row, 0), let target = result.integer(row, 1) else { return nil }
             return StoreLink(source: source, target: target)

@@ -1,4 +1,5 @@
 #if Postgres
+import OneWayPostgresClient
 import SyncModel
 import SyncStore
 import SyncStoreSQL
@@ -17,8 +18,8 @@ struct PostgresLinking: SQLLinkWriter {
         let relationship = batch.relationship
         plan = SQLLinkPlan(
             batch, schema: schema,
-            sources: try connection.rows(queries.existing(relationship.source), among: batch.sources),
-            targets: try connection.rows(queries.existing(relationship.destination), among: batch.targets),
+            sources: try connection.objects(queries.existing(relationship.source), among: batch.sources),
+            targets: try connection.objects(queries.existing(relationship.destination), among: batch.targets),
             links: try connection.links(relationship, of: batch.sources, queries))
     }
 
@@ -32,7 +33,7 @@ struct PostgresLinking: SQLLinkWriter {
         guard !plan.released.isEmpty else { return }
         let column = SQLText.name(link.column)
         let text = "UPDATE \(SQLText.name(link.table)) SET \(column) = NULL WHERE \(column) = ANY($1)"
-        try connection.run(SQLStatementText(text, [.rows(plan.released)]))
+        try connection.run(SQLStatementText(text, [.objects(plan.released)]))
     }
 
     func assign(_ link: SQLSchema.ColumnLink, position: SQLLinkPosition) throws {
@@ -60,8 +61,8 @@ struct PostgresLinking: SQLLinkWriter {
             SQLStatementText(
                 text,
                 [
-                    .rows(plan.assignments.map(\.row)), .rows(plan.assignments.map(\.value)),
-                    .rows(plan.assignments.map(\.position)),
+                    .objects(plan.assignments.map(\.object)), .objects(plan.assignments.map { $0.value ?? 0 }),
+                    .objects(plan.assignments.map(\.position)),
                 ]))
     }
 
@@ -99,7 +100,7 @@ struct PostgresLinking: SQLLinkWriter {
             + "FROM ROWS FROM (unnest($1::bigint[], $2::bigint[], $3::bigint[])) WITH ORDINALITY "
             + "AS p(source, target, position, n) ON CONFLICT \(conflict)"
         try connection.run(
-            SQLStatementText(text, pairs(plan.added.map(\.link)) + [.rows(plan.added.map(\.position))]))
+            SQLStatementText(text, pairs(plan.added.map(\.link)) + [.objects(plan.added.map(\.position))]))
     }
 
     /// Adds the other directions of pairs of a relationship that is its own inverse.
@@ -127,15 +128,15 @@ struct PostgresLinking: SQLLinkWriter {
     }
 
     private func pairs(_ links: [StoreLink]) -> [SQLBinding] {
-        [.rows(links.map(\.source)), .rows(links.map(\.target))]
+        [.objects(links.map(\.source)), .objects(links.map(\.target))]
     }
 }
 
 extension PostgresConnection {
-    /// Those of some rows that a statement with these as its parameter gives.
-    fileprivate func rows(_ text: String, among rows: [Int64]) throws -> Set<Int64> {
-        guard !rows.isEmpty else { return [] }
-        let result = try run(SQLStatementText(text, [.rows(rows)]))
+    /// The objects among some that a statement selects; its parameter takes them.
+    fileprivate func objects(_ text: String, among objects: [ObjectID]) throws -> Set<ObjectID> {
+        guard !objects.isEmpty else { return [] }
+        let result = try run(SQLStatementText(text, [.objects(objects)]))
         return Set((0..<result.rowCount).compactMap { result.integer($0, 0) })
     }
 }

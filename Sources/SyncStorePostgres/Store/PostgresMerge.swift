@@ -1,4 +1,5 @@
 #if Postgres
+import OneWayPostgresClient
 import SyncModel
 import SyncStore
 import SyncStoreSQL
@@ -24,27 +25,32 @@ struct PostgresMerge {
         statements = PostgresMergeStatements(schema: schema, batch: batch, nextRow: nextRow)
     }
 
+    func find(
+        _ records: RecordBatch, _ connection: PostgresConnection, _ buffer: PostgresCopyBuffer
+    ) throws -> [ObjectID?] {
+        let request = MergeRequest(records, policy: MergePolicy(inserts: false, updates: false))
+        return try run(request, nil, connection, buffer).objects
+    }
+
     func run(
-        _ records: RecordBatch, handles: [Int64]?, links: InitialLinks?, policy: MergePolicy,
-        _ connection: PostgresConnection, _ buffer: PostgresCopyBuffer
+        _ request: MergeRequest, _ links: InitialLinks?, _ connection: PostgresConnection, _ buffer: PostgresCopyBuffer
     ) throws -> MergeResult {
-        var result = MergeResult()
-        result.rows = Array(repeating: 0, count: records.count)
-        result.changes = Array(repeating: .none, count: records.count)
+        let (records, policy) = (request.records, request.policy)
+        var result = MergeResult(Array(repeating: nil, count: records.count))
         // Objects of an abstract entity are looked for all the same.
         let inserts = policy.inserts && !layout.isAbstract
         try records.withReader { reader in
             let order = PostgresMergeRounds(
-                reader, layout, handles: handles, writes: policy.inserts || policy.updates)
+                reader, layout, matches: request.matches, writes: policy.inserts || policy.updates)
             for round in order.rounds where !round.rows.isEmpty {
                 let presence = batch.presence(reader, round.rows)
                 let extras = PostgresBatch.Extras(
-                    handles: round.isByHandle ? handles : nil,
-                    targets: inserts && !round.isByHandle ? links?.targets : nil,
+                    objects: round.isByObject ? order.objects : nil,
+                    targets: inserts && !round.isByObject ? links?.targets : nil,
                     hasMarks: presence.contains(.sometimes))
                 let merge = statements.merge(
                     PostgresMergeStatements.Task(
-                        isByHandle: round.isByHandle, inserts: inserts && !round.isByHandle, updates: policy.updates,
+                        isByObject: round.isByObject, inserts: inserts && !round.isByObject, updates: policy.updates,
                         presence: presence, hasMarks: extras.hasMarks,
                         linked: extras.targets == nil ? nil : links?.relationship))
                 let answer: PostgresResult
@@ -52,15 +58,16 @@ struct PostgresMerge {
                     answer = try send(merge, extras, connection) { writer in
                         try batch.write(reader, round.rows, extras, into: buffer, to: writer)
                     }
-                } catch let error as PostgresError where error.code == "23505" && round.mayTakeIdentity {
+                } catch let error as PostgresError where error.code == .uniqueViolation && round.mayTakeIdentity {
                     throw StoreError.identityTaken(
-                        entity: try entity(of: handles?[round.rows[0]] ?? 0, connection) ?? layout.name)
+                        entity: try entity(of: order.objects[round.rows[0]], connection) ?? layout.name)
                 }
                 if !round.isSettled { try take(answer, round, policy, into: &result) }
             }
-            for item in order.repeats where result.rows[item.first] != 0 {
-                result.rows[item.row] = result.rows[item.first]
-                result.changes[item.row] = item.differs && policy.updates ? .updated : .unchanged
+            for item in order.repeats {
+                result.rows[item.row] = result.rows[item.first].map {
+                    MergeResult.Row($0.object, item.differs && policy.updates ? .updated : .unchanged)
+                }
             }
         }
         return result
@@ -80,7 +87,7 @@ struct PostgresMerge {
         var attempt = 1
         do {
             return try connection.copyIn("\(preparation); \(rest)", write)
-        } catch let error as PostgresError where error.isConflict || error.code == "23505" {
+        } catch let error as PostgresError where error.isConflict || error.code == .uniqueViolation {
             var error = error
             while true {
                 try connection.execute("ROLLBACK TO SAVEPOINT sync_merge")
@@ -92,9 +99,9 @@ struct PostgresMerge {
     }
 
     /// The name of an object's entity.
-    private func entity(of row: Int64, _ connection: PostgresConnection) throws -> String? {
-        guard let text = statements.entity else { return nil }
-        let found = try connection.query(text, [.integer(row)])
+    private func entity(of object: ObjectID?, _ connection: PostgresConnection) throws -> String? {
+        guard let object, let text = statements.entity else { return nil }
+        let found = try connection.query(text, [.integer(object)])
         return found.rowCount > 0 ? found.text(0, 0) : nil
     }
 
@@ -108,9 +115,10 @@ struct PostgresMerge {
         var codes = answer.integers(0, 0).makeIterator()
         for row in round.rows.sorted() {
             guard let code = codes.next() else { break }
-            result.rows[row] = code >> 2
-            result.changes[row] = MergeResult.Change(rawValue: UInt8(truncatingIfNeeded: code & 3)) ?? .none
-            if code == 0, policy.inserts, !round.isByHandle { throw StoreError.abstractEntity(entity: layout.name) }
+            result.rows[row] = MergeResult.Change(rawValue: UInt8(truncatingIfNeeded: code & 3)).map {
+                MergeResult.Row(code >> 2, $0)
+            }
+            if code == 0, policy.inserts, !round.isByObject { throw StoreError.abstractEntity(entity: layout.name) }
         }
     }
 }
@@ -130,14 +138,6 @@ extension PostgresConnection {
                 try execute("ROLLBACK TO SAVEPOINT sync_attempt")
             }
         }
-    }
-}
-
-extension PostgresError {
-    /// Whether a statement failed for what others do at the same time: a serialization failure or a deadlock
-    /// (https://www.postgresql.org/docs/current/mvcc-serialization-failure-handling.html).
-    var isConflict: Bool {
-        code == "40001" || code == "40P01"
     }
 }
 #endif

@@ -1,5 +1,6 @@
 #if Postgres
 import SyncModel
+import SyncStore
 import SyncStoreSQL
 
 /// The rows of a batch in the order in which they are merged: in sets that hold every object at most once, since a statement sees none of
@@ -9,7 +10,7 @@ struct PostgresMergeRounds {
     struct Round {
         var rows: [Int]
         /// Whether the rows name their objects; if not, they are found by identity.
-        var isByHandle = false
+        var isByObject = false
         /// Whether it may give an object an identity that another one has.
         var mayTakeIdentity = false
         /// Whether what becomes of its rows is known before.
@@ -24,6 +25,8 @@ struct PostgresMergeRounds {
         let differs: Bool
     }
 
+    /// The object that each row is given; nil for none. Empty if no row is given one.
+    private(set) var objects: [ObjectID?] = []
     /// The rounds, in order.
     private(set) var rounds: [Round] = []
     /// The rows of which is known what becomes of them as soon as that of another one is.
@@ -32,34 +35,34 @@ struct PostgresMergeRounds {
     /// Puts rows in order.
     ///
     /// - Parameters:
-    ///   - handles: The objects of the rows, 0 for one that is to be found; nil where all are.
+    ///   - matches: The match of each row; nil if every row matches by identity.
     ///   - writes: Whether anything may be written; if not, all rows can be looked for together.
-    init(_ reader: BatchReader, _ layout: EntityLayout, handles: [Int64]?, writes: Bool) {
-        guard let handles else {
+    init(_ reader: BatchReader, _ layout: EntityLayout, matches: [MergeRequest.Match]?, writes: Bool) {
+        guard let matches else {
             addByIdentity(reader, layout, 0..<reader.count, writes: writes)
             return
         }
-        // An object may be found by its identity and named by a handle as well: rows of either kind take turns.
+        objects = matches.map { match in if case .object(let object) = match { object } else { nil } }
+        // An object may be found by its identity and also be given: rows of both kinds take turns.
         var pending: [Int] = []
-        var isByHandle = false
+        var isByObject = false
         func flush(_ rounds: inout PostgresMergeRounds) {
             guard !pending.isEmpty else { return }
-            if isByHandle {
-                rounds.addByHandle(pending, handles)
+            if isByObject {
+                rounds.addByObject(pending)
             } else {
                 rounds.addByIdentity(reader, layout, pending, writes: writes)
             }
             pending = []
         }
-        // No object has a number below 1, so its rows are left out.
-        for row in 0..<reader.count where handles[row] >= 0 {
-            let hasHandle = handles[row] > 0
+        for row in 0..<reader.count where matches[row] != .skipped {
+            let isGiven = objects[row] != nil
             let takesIdentity =
-                hasHandle && layout.identitySlots.contains { reader.kind(row: row, slot: $0) != .absent }
-            if hasHandle != isByHandle || takesIdentity { flush(&self) }
-            isByHandle = hasHandle
+                isGiven && layout.identitySlots.contains { reader.kind(row: row, slot: $0) != .absent }
+            if isGiven != isByObject || takesIdentity { flush(&self) }
+            isByObject = isGiven
             if takesIdentity {
-                rounds.append(Round(rows: [row], isByHandle: true, mayTakeIdentity: true))
+                rounds.append(Round(rows: [row], isByObject: true, mayTakeIdentity: true))
             } else {
                 pending.append(row)
             }
@@ -67,13 +70,13 @@ struct PostgresMergeRounds {
         flush(&self)
     }
 
-    private mutating func addByHandle(_ rows: [Int], _ handles: [Int64]) {
-        var occurrences: [Int64: Int] = [:]
+    private mutating func addByObject(_ rows: [Int]) {
+        var occurrences: [ObjectID?: Int] = [:]
         var later: [Round] = []
         for row in rows {
-            let occurrence = occurrences[handles[row], default: 0]
-            occurrences[handles[row]] = occurrence + 1
-            if occurrence == later.count { later.append(Round(rows: [], isByHandle: true)) }
+            let occurrence = occurrences[objects[row], default: 0]
+            occurrences[objects[row]] = occurrence + 1
+            if occurrence == later.count { later.append(Round(rows: [], isByObject: true)) }
             later[occurrence].rows.append(row)
         }
         rounds += later

@@ -6,7 +6,7 @@ import SyncStoreSQL
 struct PostgresMergeStatements {
     /// What a merge is to do, as far as the statement depends on it.
     struct Task {
-        var isByHandle: Bool
+        var isByObject: Bool
         var inserts: Bool
         var updates: Bool
         /// What the cells of each slot have in common.
@@ -73,7 +73,7 @@ struct PostgresMergeStatements {
     /// The slots that an update may write: what objects are found by is the same already.
     private func writtenSlots(_ task: Task) -> [Int] {
         layout.attributes.indices.filter { slot in
-            task.presence[slot] != .never && (task.isByHandle || !layout.identitySlots.contains(slot))
+            task.presence[slot] != .never && (task.isByObject || !layout.identitySlots.contains(slot))
         }
     }
 
@@ -86,7 +86,7 @@ struct PostgresMergeStatements {
 
     /// The rows of the batch with the object of each, and whether it holds something else.
     private func found(_ task: Task, _ slots: [Int]) -> String {
-        guard task.isByHandle || layout.hasIdentity else {
+        guard task.isByObject || layout.hasIdentity else {
             return "SELECT b.*, NULL::bigint AS row, FALSE AS differs FROM \(batch.name) b"
         }
         let differs =
@@ -97,7 +97,7 @@ struct PostgresMergeStatements {
             }.joined(separator: " OR ") : "FALSE"
         var conditions: [String]
         var order = ""
-        if task.isByHandle {
+        if task.isByObject {
             conditions = ["t.\(schema.rowColumn) = b.\(PostgresBatch.object)"]
             if let condition = schema.entityCondition(layout.index, alias: "t") { conditions.append(condition) }
         } else {
@@ -131,7 +131,7 @@ struct PostgresMergeStatements {
         }
         if let linked = task.linked, case .column(let link) = schema.relationships[linked.source][linked.index] {
             names.append(SQLText.name(link.column))
-            terms.append("NULLIF(b.\(PostgresBatch.target), 0)")
+            terms.append("b.\(PostgresBatch.target)")
         }
         return "INSERT INTO \(table) (\(names.joined(separator: ", "))) "
             + "SELECT \(terms.joined(separator: ", ")) FROM fresh b"

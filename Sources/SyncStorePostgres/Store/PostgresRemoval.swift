@@ -1,4 +1,5 @@
 #if Postgres
+package import OneWayPostgresClient
 package import SyncModel
 import SyncStore
 package import SyncStoreSQL
@@ -9,7 +10,7 @@ extension PostgresConnection: SQLRemovalConnection {
         let removal = SQLRemoval(queries.schema)
         let layout = try queries.schema.model.layout(of: query.entity)
         return try removal.run(layout, reportsKeys: reportsKeys, on: self) {
-            try change(removal.start(try queries.rows(query, rowSet: nil), entity: layout.index))
+            try change(removal.start(try queries.rows(query, objectSet: nil), entity: layout.index))
         }
     }
 

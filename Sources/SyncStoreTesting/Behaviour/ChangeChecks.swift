@@ -1,7 +1,7 @@
 import SyncModel
 import SyncStore
 
-/// What an `ObservedStore` around the store tells of it.
+/// Checks of the changes that an `ObservedStore` around the store reports.
 enum ChangeChecks {
     static let all: [(String, @Sendable (any Store) async throws -> Void)] = [
         ("what a transaction changed is told after its commit", changes)
@@ -11,8 +11,8 @@ enum ChangeChecks {
         let store = ObservedStore(base)
         var seen = store.changes().makeAsyncIterator()
         let (people, notes) = try await store.transaction { transaction in
-            let people = try await transaction.put("Person", ["id": 1], ["id": 2], ["id": 3]).rows
-            let notes = try await transaction.put("Note", ["id": 1], ["id": 2]).rows
+            let people = try await transaction.put("Person", ["id": 1], ["id": 2], ["id": 3]).ids
+            let notes = try await transaction.put("Note", ["id": 1], ["id": 2]).ids
             try await transaction.tie("Person", people[0], "notes", notes)
             return (people, notes)
         }
@@ -27,7 +27,7 @@ enum ChangeChecks {
             try await transaction.tie("Person", people[2], "notes", [notes[1]])
             try await transaction.remove(StoreQuery("Person", where: PropertyPath("id") == 1))
             try await transaction.remove(StoreQuery("Note", where: PropertyPath("id") == 2))
-            try await transaction.put("Person", ["id": 22], handles: [people[1]])
+            try await transaction.put("Person", ["id": 22], matches: [.object(people[1])])
             try await transaction.put("Person", ["id": 4], ["id": 5], ["id": 3])
             try await transaction.put("Person", ["id": 4, "name": "d"])
             try await transaction.remove(StoreQuery("Person", where: PropertyPath("id") == 5))

@@ -1,7 +1,7 @@
 import SyncModel
 import SyncStore
 
-/// Relationships of every kind, from both ends.
+/// Checks of relationships of every kind, from both ends.
 enum LinkChecks {
     static let all: [(String, @Sendable (any Store) async throws -> Void)] = [
         ("a to-one relationship and its to-many inverse are kept in step", toOne),
@@ -16,8 +16,8 @@ enum LinkChecks {
 
     private static func toOne(_ store: any Store) async throws {
         try await store.transaction { transaction in
-            let people = try await transaction.put("Person", ["id": 1], ["id": 2]).rows
-            let company = try await transaction.put("Company", ["id": 1]).rows[0]
+            let people = try await transaction.put("Person", ["id": 1], ["id": 2]).ids
+            let company = try await transaction.put("Company", ["id": 1]).ids[0]
             var batch = LinkBatch(try transaction.relationship("Person", "company"), mode: .replace)
             for person in people { batch.append(person, to: [company]) }
             try expect(try await transaction.link(batch).changed.sorted(), people, "the sources that changed")
@@ -40,8 +40,8 @@ enum LinkChecks {
 
     private static func moves(_ store: any Store) async throws {
         try await store.transaction { transaction in
-            let people = try await transaction.put("Person", ["id": 1], ["id": 2]).rows
-            let note = try await transaction.put("Note", ["id": 1]).rows[0]
+            let people = try await transaction.put("Person", ["id": 1], ["id": 2]).ids
+            let note = try await transaction.put("Note", ["id": 1]).ids[0]
             try await transaction.tie("Person", people[0], "notes", [note])
             try await transaction.tie("Person", people[1], "notes", [note])
             try expect(try await transaction.targets("Person", people[0], "notes"), [], "the parent before")
@@ -51,25 +51,25 @@ enum LinkChecks {
 
     private static func initial(_ store: any Store) async throws {
         try await store.transaction { transaction in
-            let people = try await transaction.put("Person", ["id": 1], ["id": 2], ["id": 3]).rows
-            let old = try await transaction.put("Note", ["id": 1], ["id": 2]).rows
+            let people = try await transaction.put("Person", ["id": 1], ["id": 2], ["id": 3]).ids
+            let old = try await transaction.put("Note", ["id": 1], ["id": 2]).ids
             try await transaction.tie("Person", people[0], "notes", [old[0]])
             let links = InitialLinks(
                 try transaction.relationship("Note", "person"),
-                targets: [people[1], 0, people[1], people[2], people[2]])
+                targets: [people[1], nil, people[1], people[2], people[2]])
             let batch = try ConformanceModel.batch(
                 "Note", [["id": 1, "text": "x"], ["id": 2], ["id": 3], ["id": 3], ["id": 4]], of: transaction.model)
-            let merged = try await transaction.merge(batch, handles: nil, links: links, policy: MergePolicy())
+            let merged = try await transaction.merge(MergeRequest(batch), linking: links)
             try expect(
                 merged.changes, [.updated, .unchanged, .inserted, .unchanged, .inserted], "what became of the rows")
-            let new = [merged.rows[2], merged.rows[4]]
+            let new = [merged.ids[2], merged.ids[4]]
             try expect(try await transaction.targets("Person", people[0], "notes"), [old[0]], "what was there before")
             try expect(try await transaction.targets("Note", old[1], "person"), [], "what had no parent")
             try expect(try await transaction.targets("Person", people[1], "notes"), [new[0]], "what the first row says")
             try expect(
                 try await transaction.targets("Note", new[1], "person"), [people[2]], "the parent of a new object")
             var linking = LinkBatch(try transaction.relationship("Person", "notes"), mode: .replace)
-            linking.newTargets = RowSet(new)
+            linking.newTargets = ObjectSet(new)
             linking.append(people[1], to: [new[0]])
             linking.append(people[2], to: [])
             let result = try await transaction.link(linking)
@@ -82,8 +82,8 @@ enum LinkChecks {
 
     private static func ordered(_ store: any Store) async throws {
         try await store.transaction { transaction in
-            let person = try await transaction.put("Person", ["id": 1]).rows[0]
-            let tags = try await transaction.put("Tag", ["name": "a"], ["name": "b"], ["name": "c"]).rows
+            let person = try await transaction.put("Person", ["id": 1]).ids[0]
+            let tags = try await transaction.put("Tag", ["name": "a"], ["name": "b"], ["name": "c"]).ids
             try await transaction.tie("Person", person, "tags", [tags[2], tags[0], tags[1]])
             try expect(
                 try await transaction.targets("Person", person, "tags"), [tags[2], tags[0], tags[1]], "the order")
@@ -96,8 +96,8 @@ enum LinkChecks {
 
     private static func modes(_ store: any Store) async throws {
         try await store.transaction { transaction in
-            let person = try await transaction.put("Person", ["id": 1]).rows[0]
-            let tags = try await transaction.put("Tag", ["name": "a"], ["name": "b"], ["name": "c"]).rows
+            let person = try await transaction.put("Person", ["id": 1]).ids[0]
+            let tags = try await transaction.put("Tag", ["name": "a"], ["name": "b"], ["name": "c"]).ids
             try await transaction.tie("Person", person, "tags", [tags[1]])
             try await transaction.tie("Person", person, "tags", [tags[2], tags[1], tags[0]], .add)
             try expect(
@@ -110,8 +110,8 @@ enum LinkChecks {
 
     private static func oneToOne(_ store: any Store) async throws {
         try await store.transaction { transaction in
-            let people = try await transaction.put("Person", ["id": 1], ["id": 2]).rows
-            let badges = try await transaction.put("Badge", ["suit": "a", "value": 1], ["suit": "b", "value": 1]).rows
+            let people = try await transaction.put("Person", ["id": 1], ["id": 2]).ids
+            let badges = try await transaction.put("Badge", ["suit": "a", "value": 1], ["suit": "b", "value": 1]).ids
             try await transaction.tie("Person", people[0], "badge", [badges[0]])
             try await transaction.tie("Person", people[1], "badge", [badges[0]])
             try expect(try await transaction.targets("Person", people[0], "badge"), [], "who had it before")
@@ -123,7 +123,7 @@ enum LinkChecks {
 
     private static func symmetric(_ store: any Store) async throws {
         try await store.transaction { transaction in
-            let people = try await transaction.put("Person", ["id": 1], ["id": 2], ["id": 3]).rows
+            let people = try await transaction.put("Person", ["id": 1], ["id": 2], ["id": 3]).ids
             try await transaction.tie("Person", people[0], "friends", [people[1], people[2]])
             try expect(try await transaction.targets("Person", people[1], "friends"), [people[0]], "a friend's friends")
             try await transaction.tie("Person", people[1], "friends", [])
@@ -133,8 +133,8 @@ enum LinkChecks {
 
     private static func unknown(_ store: any Store) async throws {
         try await store.transaction { transaction in
-            let person = try await transaction.put("Person", ["id": 1]).rows[0]
-            let tags = try await transaction.put("Tag", ["name": "a"], ["name": "b"]).rows
+            let person = try await transaction.put("Person", ["id": 1]).ids[0]
+            let tags = try await transaction.put("Tag", ["name": "a"], ["name": "b"]).ids
             try await transaction.tie("Person", person, "tags", [tags[1], 4711, tags[0], tags[1]])
             try expect(try await transaction.targets("Person", person, "tags"), [tags[1], tags[0]], "targets")
             try expect(try await transaction.tie("Person", 4711, "tags", tags).changed, [], "a source that is none")

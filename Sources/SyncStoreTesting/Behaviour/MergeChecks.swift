@@ -2,7 +2,7 @@ import Foundation
 import SyncModel
 import SyncStore
 
-/// Identity, what is absent, what is null, what is not written.
+/// Checks of identity, absent and null values, and unchanged objects.
 enum MergeChecks {
     static let all: [(String, @Sendable (any Store) async throws -> Void)] = [
         ("an identity is one object, however often it is merged", identity),
@@ -10,7 +10,7 @@ enum MergeChecks {
         ("two attributes together are an identity", composite),
         ("absent cells stay, null ones are cleared, defaults are for new objects", cells),
         ("a policy is kept", policy),
-        ("a row for a given object is for that one", handles),
+        ("a row for a given object is for that one", matches),
         ("a parent entity finds the objects of its sub-entities", inheritance),
         ("what is of another model is refused", foreign),
         ("every type comes back as it was put in", types),
@@ -20,10 +20,10 @@ enum MergeChecks {
         try await store.transaction { transaction in
             let first = try await transaction.put("Person", ["id": 1, "name": "a"], ["id": 2], ["id": 1, "name": "b"])
             try expect(first.changes, [.inserted, .inserted, .updated], "two rows of one identity in a batch")
-            try expect(first.rows[0], first.rows[2], "the object of both")
+            try expect(first.ids[0], first.ids[2], "the object of both")
             let second = try await transaction.put("Person", ["id": 2], ["id": 1, "name": "b"], ["id": 3])
             try expect(second.changes, [.unchanged, .unchanged, .inserted], "the same again")
-            try expect(Array(second.rows.prefix(2)), [first.rows[1], first.rows[0]], "the objects of the same again")
+            try expect(Array(second.ids.prefix(2)), [first.ids[1], first.ids[0]], "the objects of the same again")
         }
         try expect(try await store.count(StoreQuery("Person")), 3, "objects in the end")
     }
@@ -51,7 +51,7 @@ enum MergeChecks {
         try await store.transaction { transaction in
             let result = try await transaction.put("Person", ["id": 1, "name": "a"])
             try await transaction.put("Person", ["id": 1, "age": .null])
-            let stored = try await transaction.record("Person", key: .row(result.rows[0]))
+            let stored = try await transaction.record("Person", key: .object(result.ids[0]))
             try expect(stored?.record["name"], "a", "an attribute that was absent")
             try expect(stored?.record["age"], .null, "an attribute that was null")
             try await transaction.put("Person", ["id": 2, "name": .null])
@@ -71,20 +71,24 @@ enum MergeChecks {
                 [.unchanged, .inserted], "insertion alone")
             try expect(
                 try await transaction.put("Person", ["id": 1, "name": "c"], ["id": 3], policy: updates).changes,
-                [.updated, .none], "updates alone")
-            let found = try await transaction.put("Person", ["id": 1, "name": "d"], ["id": 3], policy: .find)
-            try expect(found.changes, [.unchanged, .none], "neither")
-            try expect(found.rows[1], 0, "the object of a row that matched nothing")
+                [.updated, nil], "updates alone")
+            let neither = MergePolicy(inserts: false, updates: false)
+            let result = try await transaction.put("Person", ["id": 1, "name": "d"], ["id": 3], policy: neither)
+            try expect(result.changes, [.unchanged, nil], "neither")
+            let records = try ConformanceModel.batch(
+                "Person", [["id": 3], ["id": 1], ["name": "c"]], of: transaction.model)
+            try expect(try await transaction.find(records), [nil, result.ids[0], nil], "found objects")
             try expect(try await transaction.column("name", StoreQuery("Person")), ["c", .null], "names in the end")
         }
     }
 
-    private static func handles(_ store: any Store) async throws {
+    private static func matches(_ store: any Store) async throws {
         try await store.transaction { transaction in
-            let rows = try await transaction.put("Person", ["id": 1], ["id": 2]).rows
+            let rows = try await transaction.put("Person", ["id": 1], ["id": 2]).ids
             let result = try await transaction.put(
-                "Person", ["id": 9], ["id": 5], ["id": 2, "name": "x"], handles: [rows[0], -1, 0])
-            try expect(result.changes, [.updated, .none, .updated], "rows for an object, for none, for any")
+                "Person", ["id": 9], ["id": 5], ["id": 2, "name": "x"],
+                matches: [.object(rows[0]), .skipped, .identity])
+            try expect(result.changes, [.updated, nil, .updated], "rows for an object, for none, for any")
             try expect(
                 try await transaction.column("id", StoreQuery("Person")), [9, 2], "identities in the end")
             try expect(
@@ -92,14 +96,14 @@ enum MergeChecks {
         }
         try await expect(.identityTaken(entity: "Person"), "an identity that another object has") {
             try await store.transaction { transaction in
-                let row = try await transaction.put("Person", ["id": 9]).rows[0]
-                try await transaction.put("Person", ["id": 2], handles: [row])
+                let row = try await transaction.put("Person", ["id": 9]).ids[0]
+                try await transaction.put("Person", ["id": 2], matches: [.object(row)])
             }
         }
         try await expect(.identityTaken(entity: "Person"), "an error that was caught") {
             try await store.transaction { transaction in
-                let row = try await transaction.put("Person", ["id": 9]).rows[0]
-                _ = try? await transaction.put("Person", ["id": 2], ["id": 70], handles: [row, 0])
+                let row = try await transaction.put("Person", ["id": 9]).ids[0]
+                _ = try? await transaction.put("Person", ["id": 2], ["id": 70], matches: [.object(row), .identity])
             }
         }
         try await store.read { reader in
@@ -109,10 +113,10 @@ enum MergeChecks {
 
     private static func inheritance(_ store: any Store) async throws {
         try await store.transaction { transaction in
-            let employee = try await transaction.put("Employee", ["id": 1, "name": "a"]).rows[0]
+            let employee = try await transaction.put("Employee", ["id": 1, "name": "a"]).ids[0]
             let result = try await transaction.put("Person", ["id": 1, "name": "b"], ["id": 2])
             try expect(result.changes, [.updated, .inserted], "rows of the parent entity")
-            try expect(result.rows[0], employee, "the object that was found")
+            try expect(result.ids[0], employee, "the object that was found")
             try expect(try await transaction.count(StoreQuery("Employee")), 1, "employees")
             try expect(try await transaction.count(StoreQuery("Person")), 2, "people, employees among them")
             try expect(
@@ -138,16 +142,16 @@ enum MergeChecks {
         let relationship = try other.layout(of: "Person").relationships[0]
         try await store.transaction { transaction in
             try await expect(.foreignBatch(entity: "Person"), "a batch of other attributes") {
-                _ = try await transaction.merge(people, handles: nil, policy: MergePolicy())
+                _ = try await transaction.merge(MergeRequest(people))
             }
             try await expect(.foreignBatch(entity: "Stranger"), "a batch of an unknown entity") {
-                _ = try await transaction.merge(strangers, handles: nil, policy: MergePolicy())
+                _ = try await transaction.merge(MergeRequest(strangers))
             }
             try await expect(.foreignBatch(entity: nil), "a batch of no entity") {
-                _ = try await transaction.merge(RecordBatch(columnCount: 1), handles: nil, policy: MergePolicy())
+                _ = try await transaction.merge(MergeRequest(RecordBatch(columnCount: 1)))
             }
-            try await expect(.unsuitableHandles(entity: "Note"), "too few handles") {
-                try await transaction.put("Note", ["id": 1], ["id": 2], handles: [0])
+            try await expect(.unsuitableMatches(entity: "Note"), "too few matches") {
+                try await transaction.put("Note", ["id": 1], ["id": 2], matches: [.identity])
             }
             try await expect(.foreignRelationship(relationship: "notes"), "links by another relationship") {
                 _ = try await transaction.links(relationship, of: [])
@@ -175,7 +179,7 @@ enum MergeChecks {
             for row in rows {
                 let stored = try await transaction.put("Everything", row)
                 try expect(try await transaction.put("Everything", row).changes, [.unchanged], "the same values again")
-                let record = try await transaction.record("Everything", key: .row(stored.rows[0]))?.record
+                let record = try await transaction.record("Everything", key: .object(stored.ids[0]))?.record
                 for (name, value) in row { try expect(record?[name], value, "the value of \(name)") }
             }
         }

@@ -1,7 +1,7 @@
 import SyncModel
 import SyncStore
 
-/// What is fetched, and in what order.
+/// Checks of fetching and ordering.
 enum QueryChecks {
     static let all: [(String, @Sendable (any Store) async throws -> Void)] = [
         ("objects are ordered, limited and skipped", order),
@@ -65,8 +65,8 @@ enum QueryChecks {
     private static func relationships(_ store: any Store) async throws {
         try await fill(store)
         try await store.transaction { transaction in
-            let people = try await transaction.records(StoreQuery("Person")).map(\.row)
-            let tags = try await transaction.put("Tag", ["name": "x"], ["name": "y"]).rows
+            let people = try await transaction.records(StoreQuery("Person")).map(\.object)
+            let tags = try await transaction.put("Tag", ["name": "x"], ["name": "y"]).ids
             try await transaction.tie("Person", people[0], "tags", [tags[1], tags[0]])
         }
         let found = try await store.records(

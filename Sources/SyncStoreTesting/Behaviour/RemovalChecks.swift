@@ -1,7 +1,7 @@
 import SyncModel
 import SyncStore
 
-/// Deletion, with the delete rules.
+/// Checks of deletion and the delete rules.
 enum RemovalChecks {
     static let all: [(String, @Sendable (any Store) async throws -> Void)] = [
         ("what depends on an object goes with it, what does not is let go", rules),
@@ -15,9 +15,9 @@ enum RemovalChecks {
 
     private static func rules(_ store: any Store) async throws {
         try await store.transaction { transaction in
-            let person = try await transaction.put("Person", ["id": 1], ["id": 2]).rows
-            let notes = try await transaction.put("Note", ["id": 1], ["id": 2], ["id": 3]).rows
-            let tag = try await transaction.put("Tag", ["name": "a"]).rows[0]
+            let person = try await transaction.put("Person", ["id": 1], ["id": 2]).ids
+            let notes = try await transaction.put("Note", ["id": 1], ["id": 2], ["id": 3]).ids
+            let tag = try await transaction.put("Tag", ["name": "a"]).ids[0]
             try await transaction.tie("Person", person[0], "notes", [notes[0], notes[1]])
             try await transaction.tie("Person", person[0], "tags", [tag])
             try await transaction.tie("Person", person[1], "favourite", [tag])
@@ -36,8 +36,8 @@ enum RemovalChecks {
 
     private static func denial(_ store: any Store) async throws {
         try await store.transaction { transaction in
-            let company = try await transaction.put("Company", ["id": 1], ["id": 2]).rows
-            let person = try await transaction.put("Person", ["id": 1]).rows[0]
+            let company = try await transaction.put("Company", ["id": 1], ["id": 2]).ids
+            let person = try await transaction.put("Person", ["id": 1]).ids[0]
             try await transaction.tie("Person", person, "company", [company[0]])
         }
         try await expect(.deletionDenied(entity: "Company", relationship: "people"), "a company with people") {
@@ -55,8 +55,8 @@ enum RemovalChecks {
         try await store.transaction { transaction in
             let rows = try await transaction.put(
                 "Person", ["id": 1, "age": 10], ["id": 2, "age": 20], ["id": 3, "age": 30], ["id": 4, "age": 40]
-            ).rows
-            let query = StoreQuery("Person", where: PropertyPath("age") > 15, rows: .except(RowSet([rows[2]])))
+            ).ids
+            let query = StoreQuery("Person", where: PropertyPath("age") > 15, objects: .except(ObjectSet([rows[2]])))
             try expect(try await transaction.count(query), 2, "what is absent")
             try expect(try await transaction.remove(query).counts, ["Person": 2], "what was deleted")
             try expect(try await transaction.column("id", StoreQuery("Person")), [1, 3], "what is left")
@@ -65,25 +65,27 @@ enum RemovalChecks {
 
     private static func keys(_ store: any Store) async throws {
         try await store.transaction { transaction in
-            let people = try await transaction.put("Person", ["id": 2], ["id": 1], ["id": 3], ["id": .null]).rows
-            let employee = try await transaction.put("Employee", ["id": 7]).rows[0]
-            let notes = try await transaction.put("Note", ["id": 5], ["id": .null], ["id": 6]).rows
+            let people = try await transaction.put("Person", ["id": 2], ["id": 1], ["id": 3], ["id": .null]).ids
+            let employee = try await transaction.put("Employee", ["id": 7]).ids[0]
+            let notes = try await transaction.put("Note", ["id": 5], ["id": .null], ["id": 6]).ids
             try await transaction.tie("Person", people[0], "notes", [notes[0]])
             try await transaction.tie("Person", employee, "notes", [notes[1]])
             try await transaction.tie("Person", people[2], "notes", [notes[2]])
-            let query = StoreQuery("Person", rows: .except(RowSet([people[2]])))
+            let query = StoreQuery("Person", objects: .except(ObjectSet([people[2]])))
             let result = try await transaction.remove(query, reportsKeys: true)
             try expect(result.counts, ["Person": 3, "Employee": 1, "Note": 2], "how many were deleted")
             try expect(
                 result.keys,
                 [
                     "Person": [
-                        StoredKey(row: people[0], key: .identity(2)), StoredKey(row: people[1], key: .identity(1)),
-                        StoredKey(row: people[3], key: .row(people[3])),
+                        StoredKey(object: people[0], key: .identity(2)),
+                        StoredKey(object: people[1], key: .identity(1)),
+                        StoredKey(object: people[3], key: .object(people[3])),
                     ],
-                    "Employee": [StoredKey(row: employee, key: .identity(7))],
+                    "Employee": [StoredKey(object: employee, key: .identity(7))],
                     "Note": [
-                        StoredKey(row: notes[0], key: .identity(5)), StoredKey(row: notes[1], key: .row(notes[1])),
+                        StoredKey(object: notes[0], key: .identity(5)),
+                        StoredKey(object: notes[1], key: .object(notes[1])),
                     ],
                 ], "what was deleted")
             try expect(
@@ -93,20 +95,20 @@ enum RemovalChecks {
 
     private static func identity(_ store: any Store) async throws {
         try await store.transaction { transaction in
-            let former = try await transaction.put("Employee", ["id": 1, "name": "a"]).rows[0]
+            let former = try await transaction.put("Employee", ["id": 1, "name": "a"]).ids[0]
             try await transaction.remove(StoreQuery("Person"))
             let result = try await transaction.put("Employee", ["id": 1])
             try expect(result.changes, [.inserted], "the identity again")
             try expect(
-                try await transaction.record("Person", key: .row(result.rows[0]))?.record["name"], .null, "its name")
+                try await transaction.record("Person", key: .object(result.ids[0]))?.record["name"], .null, "its name")
             _ = former
         }
     }
 
     private static func circle(_ store: any Store) async throws {
         try await store.transaction { transaction in
-            let shelf = try await transaction.put("Shelf", ["id": 1]).rows[0]
-            let book = try await transaction.put("Book", ["id": 1], ["id": 2]).rows
+            let shelf = try await transaction.put("Shelf", ["id": 1]).ids[0]
+            let book = try await transaction.put("Book", ["id": 1], ["id": 2]).ids
             try await transaction.tie("Shelf", shelf, "books", book)
             try await transaction.tie("Book", book[0], "place", [shelf])
         }
@@ -121,8 +123,8 @@ enum RemovalChecks {
 
     private static func erase(_ store: any Store) async throws {
         try await store.transaction { transaction in
-            let person = try await transaction.put("Person", ["id": 1]).rows[0]
-            let company = try await transaction.put("Company", ["id": 1]).rows[0]
+            let person = try await transaction.put("Person", ["id": 1]).ids[0]
+            let company = try await transaction.put("Company", ["id": 1]).ids[0]
             try await transaction.tie("Person", person, "company", [company])
             try await transaction.put("Event", ["text": "x"])
         }

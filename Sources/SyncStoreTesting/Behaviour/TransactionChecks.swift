@@ -1,7 +1,7 @@
 import SyncModel
 import SyncStore
 
-/// All or nothing, one after the other.
+/// Checks of atomicity, isolation and order.
 enum TransactionChecks {
     static let all: [(String, @Sendable (any Store) async throws -> Void)] = [
         ("what fails leaves nothing behind", rollback),
@@ -18,8 +18,8 @@ enum TransactionChecks {
         try await store.transaction { try await $0.put("Person", ["id": 1, "name": "a"]) }
         do {
             try await store.transaction { transaction in
-                let row = try await transaction.put("Person", ["id": 1, "name": "b"], ["id": 2]).rows[0]
-                let tag = try await transaction.put("Tag", ["name": "x"]).rows
+                let row = try await transaction.put("Person", ["id": 1, "name": "b"], ["id": 2]).ids[0]
+                let tag = try await transaction.put("Tag", ["name": "x"]).ids
                 try await transaction.tie("Person", row, "tags", tag)
                 try await transaction.remove(StoreQuery("Person", where: PropertyPath("id") == 2))
                 throw Refusal()

@@ -1,4 +1,3 @@
-import OneWayTestSupport
 /// Seeded JSON of users, the input that all benchmarks read: one array, a record per line, made piece by piece.
 ///
 /// A record has `id`, `name`, `email`, `created_at`, `updated_at`, `score`, `active`, three `tags` and an `address`; nested ones also have three

@@ -1,6 +1,5 @@
 import OneWayBenchmarkSupport
 public import Foundation
-import OneWayTestSupport
 
 /// A file of users to sync.
 public struct Payload: Sendable {

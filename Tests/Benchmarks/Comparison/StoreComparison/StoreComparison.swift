@@ -1,4 +1,4 @@
-import OneWayBenchmarkSupport
+import ComparisonSupport
 
 /// The first sync of a file of users, by a store and by what one would write with `JSONDecoder` and GRDB.
 @main

@@ -1,0 +1,23 @@
+import SyncModel
+
+/// The values of an identity, none of them null.
+enum MemoryIdentity: Hashable, Sendable {
+    case one(AttributeValue)
+    case many([AttributeValue])
+
+    /// Nil if a value is missing or there are no slots.
+    init?(_ slots: [Int], _ value: (Int) -> AttributeValue?) {
+        guard slots.count != 1 else {
+            guard let found = value(slots[0]), !found.isNull else { return nil }
+            self = .one(found)
+            return
+        }
+        var values: [AttributeValue] = []
+        for slot in slots {
+            guard let found = value(slot), !found.isNull else { return nil }
+            values.append(found)
+        }
+        guard !values.isEmpty else { return nil }
+        self = .many(values)
+    }
+}

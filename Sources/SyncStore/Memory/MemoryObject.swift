@@ -1,0 +1,9 @@
+import SyncModel
+
+/// An object of a memory store.
+struct MemoryObject: Sendable {
+    /// The index of its entity in the model.
+    var entity: Int
+    /// The values by slot.
+    var values: [AttributeValue]
+}

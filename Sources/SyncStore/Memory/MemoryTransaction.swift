@@ -1,0 +1,107 @@
+import SyncBase
+import SyncModel
+
+/// A transaction or a reader of a memory store: a copy of its state.
+final class MemoryTransaction: InitialLinkingTransaction {
+    let model: DataModel
+    private let content: Locked<Content>
+
+    private struct Content {
+        var state = TransactionState.running
+        /// Nil after the end of the transaction, and during a change.
+        var objects: MemoryState?
+    }
+
+    init(_ objects: MemoryState) {
+        model = objects.model
+        content = Locked(Content(objects: objects))
+    }
+
+    /// Ends the transaction.
+    ///
+    /// - Returns: The objects.
+    /// - Throws: The error of a failed change; `StoreError.transactionEnded`.
+    func end() throws -> MemoryState {
+        try content.withLock { content in
+            defer { content.objects = nil }
+            try content.state.end()
+            return try content.objects.orEnded()
+        }
+    }
+
+    private func snapshot() throws -> MemoryState {
+        try content.withLock { content in
+            try content.state.check()
+            return try content.objects.orEnded()
+        }
+    }
+
+    private func change<Result: Sendable>(_ body: (inout MemoryState) throws -> Result) throws -> Result {
+        try content.withLock { content in
+            try content.state.check()
+            // Taken out during the change: a second reference would copy every part of it.
+            var objects = try content.objects.take().orEnded()
+            defer { content.objects = objects }
+            do { return try body(&objects) } catch {
+                content.state.note(error)
+                throw error
+            }
+        }
+    }
+
+    func fetch(
+        _ query: StoreQuery, batchRowCount: Int, _ body: ([StoredRecord]) async throws -> Void
+    ) async throws {
+        let state = try snapshot()
+        let layout = try model.layout(of: query.entity)
+        let found = try state.objects(of: query)
+        var start = 0
+        while start < found.count {
+            let end = min(start + max(batchRowCount, 1), found.count)
+            try await body(
+                found[start..<end].compactMap { id in state.object(id, of: layout).map { state.record(id, $0) } })
+            start = end
+        }
+    }
+
+    func count(_ query: StoreQuery) async throws -> Int {
+        try snapshot().objects(of: query).count
+    }
+
+    func links(_ relationship: RelationshipLayout, of sources: [ObjectID]) async throws -> [StoreLink] {
+        let state = try snapshot()
+        try model.check(relationship)
+        return sources.flatMap { source in
+            state.targets(of: source, by: relationship).map { StoreLink(source: source, target: $0) }
+        }
+    }
+
+    func find(_ records: RecordBatch) async throws -> [ObjectID?] {
+        try snapshot().find(records)
+    }
+
+    func merge(_ request: MergeRequest) async throws -> MergeResult {
+        try change { try $0.merge(request, nil) }
+    }
+
+    func mergeLinking(_ request: MergeRequest, _ links: InitialLinks) async throws -> MergeResult {
+        try change { try $0.merge(request, links) }
+    }
+
+    func link(_ batch: LinkBatch) async throws -> LinkResult {
+        try change { try $0.link(batch) }
+    }
+
+    func remove(_ query: StoreQuery, reportsKeys: Bool) async throws -> RemovalResult {
+        let objects = try snapshot().objects(of: query)
+        let layout = try model.layout(of: query.entity)
+        return try change { try $0.remove(objects, of: layout, reportsKeys: reportsKeys) }
+    }
+}
+
+extension Optional where Wrapped == MemoryState {
+    fileprivate func orEnded() throws(StoreError) -> MemoryState {
+        guard let self else { throw .transactionEnded }
+        return self
+    }
+}

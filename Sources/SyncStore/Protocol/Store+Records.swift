@@ -1,0 +1,32 @@
+public import SyncModel
+
+extension Store {
+    /// The records of a query, all at once; see ``StoreReader/records(_:with:)``.
+    public func records(_ query: StoreQuery, with relationships: [String] = []) async throws -> [StoredRecord] {
+        try await read { try await $0.records(query, with: relationships) }
+    }
+
+    /// The record that a key identifies; nil if there is none; see ``StoreReader/record(_:key:)``.
+    public func record(_ entity: String, key: RecordKey) async throws -> StoredRecord? {
+        try await read { try await $0.record(entity, key: key) }
+    }
+
+    /// The objects of a query, decoded as a `Decodable` type; see ``StoreReader/values(_:_:with:)``.
+    public func values<T: Decodable & Sendable>(
+        _ type: T.Type, _ query: StoreQuery, with relationships: [String] = []
+    ) async throws -> [T] {
+        try await read { try await $0.values(type, query, with: relationships) }
+    }
+
+    /// The number of objects that a query finds.
+    public func count(_ query: StoreQuery) async throws -> Int {
+        try await read { try await $0.count(query) }
+    }
+
+    /// Deletes every object.
+    ///
+    /// - Throws: The store's own errors; nothing is deleted then.
+    public func erase() async throws {
+        try await transaction { try await $0.erase() }
+    }
+}

@@ -1,0 +1,51 @@
+public import Foundation
+
+/// An error that any store can throw; each store adds errors of its own for its database.
+public enum StoreError: Error, Hashable, Sendable {
+    /// A transaction was requested inside a transaction of the same store.
+    case nestedTransaction
+    /// A transaction or reader was used after its body had returned.
+    case transactionEnded
+    /// A merge tried to insert an object of an abstract entity.
+    case abstractEntity(entity: String)
+    /// A change would have given two objects of one entity the same identity.
+    case identityTaken(entity: String)
+    /// A delete rule (deny) stopped a deletion.
+    case deletionDenied(entity: String, relationship: String)
+    /// A value does not have its attribute's type.
+    case unsuitableValue(entity: String, attribute: String)
+    /// A batch has an entity that the store's model lacks or declares with other attributes.
+    ///
+    /// The name is nil for a batch without an entity.
+    case foreignBatch(entity: String?)
+    /// A merge request does not have one match per row of its batch.
+    case unsuitableMatches(entity: String)
+    /// A relationship belongs to another model than the store's.
+    case foreignRelationship(relationship: String)
+    /// A store returned no object for a record that it had to insert.
+    case missingObject(entity: String)
+}
+
+extension StoreError: CustomStringConvertible, LocalizedError {
+    /// A sentence for people, without values.
+    public var description: String {
+        switch self {
+        case .nestedTransaction: "this task already runs a transaction of the store"
+        case .transactionEnded: "the transaction has ended"
+        case .abstractEntity(let entity): "\(entity) is abstract; only objects of its sub-entities can exist"
+        case .identityTaken(let entity): "another \(entity) already has this identity"
+        case .deletionDenied(let entity, let relationship):
+            "\(entity) cannot be deleted while its \(relationship) leads to an object"
+        case .unsuitableValue(let entity, let attribute): "the value does not have the type of \(entity).\(attribute)"
+        case .foreignBatch(let entity):
+            "the records belong to \(entity.map { "another \($0)" } ?? "no entity") than the store's model declares"
+        case .unsuitableMatches(let entity): "the request does not have one match for each record of \(entity)"
+        case .foreignRelationship(let relationship):
+            "the store's model does not have this relationship \(relationship)"
+        case .missingObject(let entity): "the store returned no object for a new \(entity)"
+        }
+    }
+
+    /// The same sentence.
+    public var errorDescription: String? { description }
+}

@@ -1,0 +1,36 @@
+public import SyncModel
+
+/// Read access to the objects of a store.
+public protocol StoreReader: Sendable {
+    /// The store's model.
+    var model: DataModel { get }
+
+    /// Fetches the objects of a query in batches.
+    ///
+    /// The result includes objects of sub-entities; each record has the layout of its own entity.
+    ///
+    /// - Parameters:
+    ///   - query: The objects and their order.
+    ///   - batchRowCount: The largest size of a batch; at least 1.
+    ///   - body: Receives the batches in order, none of them empty. It must not write through the
+    ///     same transaction.
+    /// - Throws: `RecordPredicateError` if the query does not fit the model; the body's error.
+    func fetch(
+        _ query: StoreQuery, batchRowCount: Int, _ body: ([StoredRecord]) async throws -> Void
+    ) async throws
+
+    /// The number of objects that a query finds, with its limit and offset applied.
+    ///
+    /// - Throws: `RecordPredicateError` if the query does not fit the model.
+    func count(_ query: StoreQuery) async throws -> Int
+
+    /// The links of a relationship that start from some objects.
+    ///
+    /// - Parameters:
+    ///   - relationship: A relationship of the model, from the layout of any entity that has it.
+    ///   - sources: The objects to start from; numbers of no object are ignored.
+    /// - Returns: One link per pair. Sources come in no particular order. The links of one source
+    ///   follow the relationship's order if it is ordered, and the targets' numbers if it is not.
+    /// - Throws: `StoreError.foreignRelationship` for a relationship of another model.
+    func links(_ relationship: RelationshipLayout, of sources: [ObjectID]) async throws -> [StoreLink]
+}

@@ -1,0 +1,65 @@
+public import SyncModel
+
+/// Read and write access to the objects of a store during one transaction.
+///
+/// Reads see the transaction's own writes. Only one task at a time uses a transaction.
+///
+/// After a change fails halfway, every later call throws the same error and the transaction rolls
+/// back, even if the caller caught the error. Errors that guarantee that nothing was changed leave
+/// the transaction usable: `StoreError.deletionDenied`, `foreignBatch`, `foreignRelationship`,
+/// `unsuitableMatches`, and `RecordPredicateError`.
+public protocol StoreTransaction: StoreReader {
+    /// The number of records that a large batch should have; 1,000 by default.
+    ///
+    /// Batches of any size are correct. The store states the size at which a merge is cheapest.
+    var batchRowCount: Int { get }
+
+    /// Finds the objects that have the identities of some records. Changes nothing.
+    ///
+    /// - Parameter records: Records of one entity; only their identity attributes matter.
+    /// - Returns: One element per row of the batch: the object with the row's identity, or nil if
+    ///   there is none or the row has no identity.
+    /// - Throws: `StoreError.foreignBatch` if the batch does not fit the model.
+    func find(_ records: RecordBatch) async throws -> [ObjectID?]
+
+    /// Matches records with objects; inserts and updates as the request's policy allows.
+    ///
+    /// ``MergeRequest`` describes how rows match objects. An absent cell leaves the object's value;
+    /// on insertion it becomes the attribute's default, or null for an identity attribute. An object
+    /// that would not change is not written. Rows take effect in their order: of several rows with
+    /// one identity the later wins, and all of them refer to one object.
+    ///
+    /// - Returns: The object of each row, and what the merge did with it.
+    /// - Throws: `StoreError.identityTaken` if an update of a given object would give two objects one
+    ///   identity; `StoreError.abstractEntity` for an insertion into an abstract entity;
+    ///   `StoreError.foreignBatch` and `StoreError.unsuitableMatches` if the request does not fit the
+    ///   model or itself.
+    func merge(_ request: MergeRequest) async throws -> MergeResult
+
+    /// Relates objects and keeps the inverse relationships consistent.
+    ///
+    /// A target that a to-one inverse ties to another source leaves that source. Sources and targets
+    /// that do not exist are ignored. A repeated target counts once. A to-one relationship takes the
+    /// last of its targets.
+    ///
+    /// - Returns: The sources that changed and the targets that were detached.
+    /// - Throws: `StoreError.foreignRelationship` for a relationship of another model.
+    func link(_ batch: LinkBatch) async throws -> LinkResult
+
+    /// Deletes objects and applies the model's delete rules.
+    ///
+    /// The deletions of one call act together: objects that deny each other's deletion do not stop a
+    /// call that deletes all of them.
+    ///
+    /// - Parameters:
+    ///   - query: The objects; the ordering matters only with a limit.
+    ///   - reportsKeys: Whether the result lists the keys of the deleted objects.
+    /// - Returns: The numbers of deleted objects, and their keys if requested.
+    /// - Throws: `StoreError.deletionDenied` and `RecordPredicateError`; nothing is deleted then.
+    func remove(_ query: StoreQuery, reportsKeys: Bool) async throws -> RemovalResult
+}
+
+extension StoreTransaction {
+    /// 1,000.
+    public var batchRowCount: Int { 1000 }
+}

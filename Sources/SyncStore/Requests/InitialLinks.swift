@@ -1,0 +1,27 @@
+public import SyncModel
+
+/// Links that the objects inserted by a merge have from the start.
+public struct InitialLinks: Sendable {
+    /// A to-one relationship of the merged entity or of an entity that it inherits from.
+    ///
+    /// Its inverse is to-many and not ordered.
+    public let relationship: RelationshipLayout
+    /// The target of each row of the batch, which must exist; nil for none.
+    public let targets: [ObjectID?]
+
+    /// Creates the links of a batch.
+    ///
+    /// - Parameters:
+    ///   - relationship: A relationship for which ``isPossible(_:in:)`` is true.
+    ///   - targets: One element per row of the batch.
+    public init(_ relationship: RelationshipLayout, targets: [ObjectID?]) {
+        self.relationship = relationship
+        self.targets = targets
+    }
+
+    /// Whether objects can be inserted with links of a relationship.
+    public static func isPossible(_ relationship: RelationshipLayout, in model: DataModel) -> Bool {
+        guard !relationship.isToMany, let inverse = model.inverse(of: relationship) else { return false }
+        return inverse.isToMany && !inverse.isOrdered
+    }
+}

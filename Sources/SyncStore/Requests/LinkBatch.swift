@@ -1,0 +1,53 @@
+public import SyncModel
+
+/// Objects to be related by one relationship.
+public struct LinkBatch: Sendable {
+    /// The effect on the existing links of a source.
+    public enum Mode: Hashable, Sendable {
+        /// Replaces all links. An ordered relationship takes the order of the targets.
+        case replace
+        /// Keeps existing links and appends missing ones. A to-one relationship is replaced.
+        case add
+        /// Removes links to other targets and adds none.
+        case retain
+    }
+
+    /// The relationship, from the layout of the sources' entity or of one that it inherits from.
+    public let relationship: RelationshipLayout
+    /// The effect on the existing links of each source.
+    public let mode: Mode
+    /// The objects to start from, each once.
+    public private(set) var sources: [ObjectID] = []
+    /// The targets of the first source in order, then those of the second source, and so on.
+    public private(set) var targets: [ObjectID] = []
+    /// The end of each source's targets in `targets`.
+    public private(set) var ends: [Int] = []
+    /// Targets that were inserted with a link of this relationship; see ``InitialLinks``.
+    ///
+    /// The result of linking reports their links as changes, although they exist already. Contains
+    /// only targets inserted since the relationship was last linked.
+    public var newTargets = ObjectSet()
+
+    /// Creates a batch without sources.
+    public init(_ relationship: RelationshipLayout, mode: Mode) {
+        self.relationship = relationship
+        self.mode = mode
+    }
+
+    /// Whether the batch has no source.
+    public var isEmpty: Bool {
+        sources.isEmpty
+    }
+
+    /// Adds a source, which the batch must not contain yet, with its targets in order.
+    public mutating func append(_ source: ObjectID, to targets: [ObjectID]) {
+        sources.append(source)
+        self.targets += targets
+        ends.append(self.targets.count)
+    }
+
+    /// The targets of the source at an index of `sources`.
+    public func targets(at index: Int) -> ArraySlice<ObjectID> {
+        targets[(index == 0 ? 0 : ends[index - 1])..<ends[index]]
+    }
+}

@@ -1,0 +1,13 @@
+/// The changes that a merge may make.
+public struct MergePolicy: Hashable, Sendable {
+    /// Whether records that match no object are inserted.
+    public var inserts: Bool
+    /// Whether matched objects are updated.
+    public var updates: Bool
+
+    /// Creates a policy; both changes are allowed by default.
+    public init(inserts: Bool = true, updates: Bool = true) {
+        self.inserts = inserts
+        self.updates = updates
+    }
+}

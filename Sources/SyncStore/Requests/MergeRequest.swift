@@ -1,0 +1,35 @@
+public import SyncModel
+
+/// A request to merge the records of one entity into a store.
+///
+///     try await transaction.merge(MergeRequest(batch))
+public struct MergeRequest: Sendable {
+    /// How a merge chooses the object of a row.
+    public enum Match: Hashable, Sendable {
+        /// The object that has the row's identity. A row without an identity matches none.
+        case identity
+        /// A given object, whatever identity the row holds. If it does not exist, the row is skipped.
+        case object(ObjectID)
+        /// None; the row is skipped.
+        case skipped
+    }
+
+    /// The records. Their cells hold values that the attributes accept.
+    public var records: RecordBatch
+    /// The match of each row of the batch; nil, the default, if every row matches by identity.
+    public var matches: [Match]?
+    /// The allowed changes; all by default.
+    public var policy: MergePolicy
+
+    /// Creates a request.
+    ///
+    /// - Parameters:
+    ///   - records: Records of one entity, which must not be abstract if objects are inserted.
+    ///   - matches: One element per row; nil, the default, if every row matches by identity.
+    ///   - policy: The allowed changes; all by default.
+    public init(_ records: RecordBatch, matches: [Match]? = nil, policy: MergePolicy = MergePolicy()) {
+        self.records = records
+        self.matches = matches
+        self.policy = policy
+    }
+}

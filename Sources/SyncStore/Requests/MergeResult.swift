@@ -1,0 +1,43 @@
+public import SyncModel
+
+/// The effect of a merge on each row of its batch.
+public struct MergeResult: Sendable {
+    /// The effect of a merge on one object.
+    public enum Change: UInt8, Hashable, Sendable {
+        /// The row became a new object.
+        case inserted = 1
+        /// The row changed values of the object that it matched.
+        case updated
+        /// The object that the row matched was left as it was.
+        case unchanged
+    }
+
+    /// The object of a row and the effect on it.
+    public struct Row: Hashable, Sendable {
+        /// The number of the object.
+        public var object: ObjectID
+        /// The effect on the object.
+        public var change: Change
+
+        /// Creates the result of one row.
+        public init(_ object: ObjectID, _ change: Change) {
+            self.object = object
+            self.change = change
+        }
+    }
+
+    /// One element per row of the batch, in order.
+    ///
+    /// Nil for a row that was skipped, or that matched no object and was not inserted.
+    public var rows: [Row?]
+
+    /// Creates a result.
+    public init(_ rows: [Row?] = []) {
+        self.rows = rows
+    }
+
+    /// The object of each row of the batch; nil for a row that has none.
+    public var objects: [ObjectID?] {
+        rows.map { $0?.object }
+    }
+}

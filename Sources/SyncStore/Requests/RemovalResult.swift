@@ -1,0 +1,15 @@
+/// The objects that a removal deleted.
+public struct RemovalResult: Hashable, Sendable {
+    /// The number of deleted objects by entity name, objects deleted by a cascade included.
+    ///
+    /// Entities without deleted objects are left out.
+    public var counts: [String: Int]
+    /// The deleted objects by entity name, in the order of their numbers; empty unless requested.
+    public var keys: [String: [StoredKey]]
+
+    /// Creates a result.
+    public init(counts: [String: Int] = [:], keys: [String: [StoredKey]] = [:]) {
+        self.counts = counts
+        self.keys = keys
+    }
+}

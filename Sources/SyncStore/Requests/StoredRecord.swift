@@ -1,0 +1,20 @@
+public import SyncModel
+
+/// The number and the values of an object in a store.
+public struct StoredRecord: Hashable, Sendable {
+    /// The number of the object.
+    public let object: ObjectID
+    /// The entity and the values. Related objects are known only if they were requested.
+    public var record: Record
+
+    /// Creates a pair of an object number and a record.
+    public init(object: ObjectID, record: Record) {
+        self.object = object
+        self.record = record
+    }
+
+    /// The object's identity, or its number if it has no identity.
+    public var key: RecordKey {
+        record.key ?? .object(object)
+    }
+}

@@ -1,0 +1,37 @@
+public import SyncModel
+
+/// The checks that every store makes before it does what a caller asks for.
+extension DataModel {
+    /// The entity of a batch.
+    ///
+    /// - Throws: `StoreError.foreignBatch` if the batch has no entity, or one that the model does not
+    ///   have or has with other attributes.
+    public func layout(of batch: RecordBatch) throws(StoreError) -> EntityLayout {
+        guard let given = batch.layout, let layout = self[given.name],
+            layout === given || layout.attributes == given.attributes
+        else { throw .foreignBatch(entity: batch.layout?.name) }
+        return layout
+    }
+
+    /// The entity of a request's records.
+    ///
+    /// - Throws: As ``layout(of:)-(RecordBatch)``; `StoreError.unsuitableMatches` if the request does
+    ///   not have one match per row.
+    public func layout(of request: MergeRequest) throws(StoreError) -> EntityLayout {
+        let layout = try layout(of: request.records)
+        guard request.matches.map({ $0.count == request.records.count }) ?? true else {
+            throw .unsuitableMatches(entity: layout.name)
+        }
+        return layout
+    }
+
+    /// Verifies that a relationship is one of the model.
+    ///
+    /// - Throws: `StoreError.foreignRelationship` if it is not.
+    public func check(_ relationship: RelationshipLayout) throws(StoreError) {
+        guard layouts.indices.contains(relationship.source),
+            layouts[relationship.source].relationships.indices.contains(relationship.index),
+            layouts[relationship.source].relationships[relationship.index] == relationship
+        else { throw .foreignRelationship(relationship: relationship.name) }
+    }
+}

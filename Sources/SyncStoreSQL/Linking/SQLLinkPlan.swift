@@ -1,0 +1,260 @@
+package import SyncModel
+package import SyncStore
+
+/// What has to be written to relate the objects of a batch, worked out from what is there.
+///
+/// The sources act one after another, as if each were related before the next one is looked at; what is to be written is what remains of
+/// that in the end, so that it can be written in sets.
+package struct SQLLinkPlan: Sendable {
+    /// What keeps the pairs decides how a pair comes about.
+    package enum Shape: Hashable, Sendable {
+        /// A column of the source. With a to-one inverse, the target leaves whoever it belonged to.
+        case column(isExclusive: Bool)
+        /// A column of the source that holds for the target as well.
+        case mirroredColumn
+        /// A column of the target, which belongs to one source.
+        case targetColumn
+        case join(isSymmetric: Bool)
+    }
+
+    /// What the column of an object holds from now on.
+    package struct Assignment: Hashable, Sendable {
+        package let object: ObjectID
+        /// The object that the column refers to; nil for none.
+        package let value: ObjectID?
+        /// The place among the source's targets, where the relationship is ordered.
+        package let position: Int64
+    }
+
+    package let shape: Shape
+    /// The columns to write, where objects have columns, in the order in which they came about.
+    package private(set) var assignments: [Assignment] = []
+    /// The rows that nothing may lead to any more, before the assignments are made.
+    package private(set) var released: [ObjectID] = []
+    /// The pairs to take off, where pairs are rows.
+    package private(set) var removed: [StoreLink] = []
+    /// The pairs to add or to give another place; with their places among the source's targets.
+    package private(set) var added: [(link: StoreLink, position: Int64)] = []
+    /// The other directions of pairs that have been added, to come after all that are there.
+    package private(set) var mirrored: [StoreLink] = []
+    /// What linking changes.
+    package private(set) var result = LinkResult()
+
+    private let batch: LinkBatch
+    private let sources: Set<ObjectID>
+    private let targets: Set<ObjectID>
+    private let former: [ObjectID: [ObjectID]]
+    /// The lists of the batch's sources as they are now.
+    private var current: [ObjectID: [ObjectID]]
+    /// The sources of the batch that targets belong to now; only where a target belongs to one.
+    private var holders: [ObjectID: ObjectID] = [:]
+
+    /// Works out a plan.
+    ///
+    /// - Parameters:
+    ///   - batch: What is wanted.
+    ///   - schema: Where it is kept.
+    ///   - sources: Those sources of the batch that exist.
+    ///   - targets: Those targets of the batch that exist.
+    ///   - links: The links of the sources, those of each in order.
+    package init(
+        _ batch: LinkBatch, schema: SQLSchema, sources: Set<ObjectID>, targets: Set<ObjectID>, links: [StoreLink]
+    ) {
+        self.batch = batch
+        self.sources = sources
+        self.targets = targets
+        shape = Shape(batch.relationship, schema: schema)
+        var found: [ObjectID: [ObjectID]] = [:]
+        for link in links { found[link.source, default: []].append(link.target) }
+        former = found
+        current = found
+        if isExclusive {
+            for link in links { holders[link.target] = link.source }
+        }
+        var writes = Writes()
+        for (index, source) in batch.sources.enumerated() where sources.contains(source) {
+            relate(source, to: wanted(of: source, at: index), &writes)
+        }
+        finish(writes)
+    }
+
+    // MARK: One source after another
+
+    /// What is to be written so far; a later word on the same place outweighs an earlier one.
+    private struct Writes {
+        var assignments: [ObjectID: Assignment] = [:]
+        var assigned: [ObjectID] = []
+        var released: [ObjectID] = []
+        var pairs: [StoreLink: Int64?] = [:]
+        var pairOrder: [StoreLink] = []
+        var mirrored: [StoreLink] = []
+
+        mutating func assign(_ object: ObjectID, _ value: ObjectID?, position: Int64 = 0) {
+            let assignment = Assignment(object: object, value: value, position: position)
+            if assignments.updateValue(assignment, forKey: object) == nil {
+                assigned.append(object)
+            }
+        }
+
+        /// - Parameter position: The pair's place; nil where it is taken off.
+        mutating func set(_ source: ObjectID, _ target: ObjectID, _ position: Int64?) {
+            let link = StoreLink(source: source, target: target)
+            if pairs.updateValue(position, forKey: link) == nil { pairOrder.append(link) }
+        }
+    }
+
+    private var isExclusive: Bool {
+        switch shape {
+        case .column(let isExclusive): isExclusive
+        case .mirroredColumn, .targetColumn: true
+        case .join: false
+        }
+    }
+
+    private func wanted(of source: ObjectID, at index: Int) -> [ObjectID] {
+        let relationship = batch.relationship
+        var seen: Set<ObjectID> = []
+        var wanted: [ObjectID] = []
+        for target in batch.targets(at: index) where targets.contains(target) {
+            if seen.insert(target).inserted { wanted.append(target) }
+        }
+        if !relationship.isToMany { wanted = Array(wanted.suffix(1)) }
+        let now = current[source] ?? []
+        let list: [ObjectID]
+        switch batch.mode {
+        case .replace: list = wanted
+        case .add where !relationship.isToMany: list = wanted.isEmpty ? now : wanted
+        case .add:
+            let known = Set(now)
+            list = now + wanted.filter { !known.contains($0) }
+        case .retain: list = now.filter { seen.contains($0) }
+        }
+        return relationship.isOrdered ? list : list.sorted()
+    }
+
+    private mutating func relate(_ source: ObjectID, to wanted: [ObjectID], _ writes: inout Writes) {
+        let now = current[source] ?? []
+        guard now != wanted else { return }
+        let kept = Set(wanted)
+        for target in now where !kept.contains(target) {
+            switch shape {
+            case .column: writes.assign(source, nil)
+            case .targetColumn: writes.assign(target, nil)
+            case .mirroredColumn:
+                writes.assign(source, nil)
+                writes.assign(target, nil)
+            case .join(let isSymmetric):
+                writes.set(source, target, nil)
+                if isSymmetric { writes.set(target, source, nil) }
+            }
+            if isExclusive { holders[target] = nil }
+            mirror(removing: source, from: target)
+        }
+        let known = Set(now)
+        for (place, target) in wanted.enumerated() {
+            let isNew = !known.contains(target)
+            guard isNew || batch.relationship.isOrdered else { continue }
+            if isNew { free(target, for: source, &writes) }
+            switch shape {
+            case .column: writes.assign(source, target)
+            case .targetColumn: writes.assign(target, source, position: Int64(place))
+            case .mirroredColumn:
+                writes.assign(source, target)
+                writes.assign(target, source)
+            case .join(let isSymmetric):
+                writes.set(source, target, Int64(place))
+                if isNew, isSymmetric { writes.mirrored.append(StoreLink(source: target, target: source)) }
+            }
+            guard isNew else { continue }
+            if isExclusive { holders[target] = source }
+            mirror(adding: source, to: target)
+        }
+        current[source] = wanted
+    }
+
+    /// Takes a target off the source that it belongs to, where it can belong to one alone.
+    private mutating func free(_ target: ObjectID, for source: ObjectID, _ writes: inout Writes) {
+        guard isExclusive else { return }
+        if let holder = holders[target], holder != source {
+            current[holder]?.removeAll { $0 == target }
+            // Its column may have been written by this plan already; one that was not is released.
+            if shape != .targetColumn, writes.assignments[holder] != nil { writes.assign(holder, nil) }
+        }
+        switch shape {
+        case .targetColumn, .join: break
+        case .column: writes.released.append(target)
+        case .mirroredColumn:
+            // Whoever was tied to either of the two is tied to nobody now.
+            for object in [target, source] {
+                writes.released.append(object)
+                if let partner = writes.assignments[object]?.value { writes.assign(partner, nil) }
+            }
+        }
+    }
+
+    /// Keeps the lists of sources that are targets as well in step, where a relationship is its own inverse.
+    private mutating func mirror(removing source: ObjectID, from target: ObjectID) {
+        guard isOwnInverse else { return }
+        current[target]?.removeAll { $0 == source }
+        if isExclusive { holders[source] = nil }
+    }
+
+    private mutating func mirror(adding source: ObjectID, to target: ObjectID) {
+        guard isOwnInverse, source != target else { return }
+        guard shape != .mirroredColumn else {
+            current[target] = [source]
+            holders[source] = target
+            return
+        }
+        var list = current[target] ?? []
+        guard !list.contains(source) else { return }
+        list.append(source)
+        current[target] = batch.relationship.isOrdered ? list : list.sorted()
+    }
+
+    private var isOwnInverse: Bool {
+        shape == .mirroredColumn || shape == .join(isSymmetric: true)
+    }
+
+    // MARK: In the end
+
+    private mutating func finish(_ writes: Writes) {
+        assignments = writes.assigned.compactMap { writes.assignments[$0] }
+        released = writes.released
+        for link in writes.pairOrder {
+            if let position = writes.pairs[link] ?? nil {
+                added.append((link, position))
+            } else {
+                removed.append(link)
+            }
+        }
+        mirrored = writes.mirrored.filter { link in
+            // Taken off again by a later source.
+            if case .some(.none) = writes.pairs[link] { false } else { true }
+        }
+        var detached: Set<ObjectID> = []
+        for source in batch.sources {
+            let before = (former[source] ?? []).filter { !batch.newTargets.contains($0) }
+            let now = current[source] ?? []
+            guard before != now else { continue }
+            let after = Set(now)
+            result.changed.append(source)
+            for target in before where !after.contains(target) && detached.insert(target).inserted {
+                result.detached.append(target)
+            }
+        }
+    }
+}
+
+extension SQLLinkPlan.Shape {
+    fileprivate init(_ relationship: RelationshipLayout, schema: SQLSchema) {
+        let inverse = schema.model.inverse(of: relationship)
+        switch schema.relationships[relationship.source][relationship.index] {
+        case .column:
+            let isMirrored = inverse.map { $0.source == relationship.source && $0.index == relationship.index }
+            self = isMirrored == true ? .mirroredColumn : .column(isExclusive: inverse?.isToMany == false)
+        case .inverseColumn: self = .targetColumn
+        case .join(let link): self = .join(isSymmetric: link.isSymmetric)
+        }
+    }
+}

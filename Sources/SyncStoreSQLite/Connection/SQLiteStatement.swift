@@ -1,0 +1,218 @@
+import COneWaySQLite
+import Foundation
+import SyncModel
+import SyncStoreSQL
+
+/// A prepared statement; the one owner of its handle.
+///
+/// Like the connection it belongs to, it is used by one thread at a time: it never leaves the actor that made it.
+final class SQLiteStatement {
+    /// The statement's text.
+    let text: String
+    private let handle: OpaquePointer
+    private let connection: OpaquePointer
+
+    init(_ text: String, connection: OpaquePointer) throws(SQLiteError) {
+        var prepared: OpaquePointer?
+        let code = sqlite3_prepare_v3(connection, text, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil)
+        guard code == SQLITE_OK, let prepared else {
+            throw SQLiteError(connection, code: code, statement: text)
+        }
+        self.text = text
+        self.connection = connection
+        handle = prepared
+    }
+
+    deinit {
+        sqlite3_finalize(handle)
+    }
+
+    // MARK: Running
+
+    /// Runs on to the next row.
+    ///
+    /// - Returns: Whether there is one; after the last the statement is ready to be run again.
+    func step() throws(SQLiteError) -> Bool {
+        let code = sqlite3_step(handle)
+        switch code {
+        case SQLITE_ROW: return true
+        case SQLITE_DONE:
+            sqlite3_reset(handle)
+            return false
+        default:
+            let error = SQLiteError(connection, code: code, statement: text, boundStatement: boundText)
+            sqlite3_reset(handle)
+            throw error
+        }
+    }
+
+    /// The beginning of the text with the values that are bound.
+    private var boundText: String? {
+        guard sqlite3_bind_parameter_count(handle) > 0, let expanded = sqlite3_expanded_sql(handle) else { return nil }
+        defer { sqlite3_free(expanded) }
+        return String(String(cString: expanded).prefix(4000))
+    }
+
+    /// Runs it to its end, whatever rows it gives.
+    func run() throws(SQLiteError) {
+        while try step() {}
+    }
+
+    /// Runs it with values, to its end.
+    func run(_ bindings: [SQLBinding]) throws(SQLiteError) {
+        bind(bindings)
+        try run()
+    }
+
+    /// Makes it ready to be run again, wherever it stands.
+    func reset() {
+        sqlite3_reset(handle)
+    }
+
+    // MARK: Parameters, counted from 1
+
+    func bind(_ bindings: [SQLBinding]) {
+        for (index, binding) in bindings.enumerated() {
+            bind(binding, at: index + 1)
+        }
+    }
+
+    func bind(_ binding: SQLBinding, at index: Int) {
+        switch binding {
+        case .null: bindNull(at: index)
+        case .integer(let number): bind(number, at: index)
+        case .real(let number): sqlite3_bind_double(handle, Int32(index), number)
+        case .text(let text):
+            var text = text
+            text.withUTF8 { bytes in
+                _ = sqlite3_bind_text64(
+                    handle, Int32(index), sqliteContent(bytes), UInt64(bytes.count), transientContent,
+                    UInt8(SQLITE_UTF8))
+            }
+        case .typed(let text, _): bind(.text(text), at: index)
+        case .objects(let objects): bind(.text(SQLQueries.list(objects)), at: index)
+        case .blobs: preconditionFailure("SQLite has no parameters of many blobs")
+        case .blob(let data):
+            data.withUnsafeBytes { bytes in
+                _ = sqlite3_bind_blob64(
+                    handle, Int32(index), sqliteContent(bytes), UInt64(bytes.count), transientContent)
+            }
+        }
+    }
+
+    func bind(_ number: Int64, at index: Int) {
+        sqlite3_bind_int64(handle, Int32(index), number)
+    }
+
+    func bindNull(at index: Int) {
+        sqlite3_bind_null(handle, Int32(index))
+    }
+
+    // MARK: Columns of the row it stands on, counted from 0
+
+    func isNull(at column: Int) -> Bool {
+        sqlite3_column_type(handle, Int32(truncatingIfNeeded: column)) == SQLITE_NULL
+    }
+
+    func integer(at column: Int) -> Int64 {
+        sqlite3_column_int64(handle, Int32(truncatingIfNeeded: column))
+    }
+
+    func real(at column: Int) -> Double {
+        sqlite3_column_double(handle, Int32(truncatingIfNeeded: column))
+    }
+
+    func text(at column: Int) -> String {
+        String(decoding: bytes(at: column), as: UTF8.self)
+    }
+
+    /// The bytes of a text or blob, until the statement moves on.
+    @inline(__always)
+    func bytes(at column: Int) -> UnsafeBufferPointer<UInt8> {
+        let place = Int32(truncatingIfNeeded: column)
+        guard let start = sqlite3_column_blob(handle, place) else { return UnsafeBufferPointer(start: nil, count: 0) }
+        return UnsafeBufferPointer(
+            start: start.assumingMemoryBound(to: UInt8.self), count: Int(sqlite3_column_bytes(handle, place)))
+    }
+
+    /// The value that a column of an attribute holds; null for one that does not fit the type, since other programs write as well.
+    func value(at column: Int, as type: AttributeType) -> AttributeValue {
+        let stored = sqlite3_column_type(handle, Int32(truncatingIfNeeded: column))
+        switch (type, stored) {
+        case (_, SQLITE_NULL): return .null
+        case (.bool, _): return .bool(integer(at: column) != 0)
+        case (.int16, _), (.int32, _), (.int64, _): return .int(integer(at: column))
+        case (.double, _), (.float, _): return .double(real(at: column))
+        case (.decimal, _): return Decimal(string: text(at: column)).map { .decimal($0) } ?? .null
+        case (.string, _): return .string(text(at: column))
+        case (.uri, _): return .uri(text(at: column))
+        case (.uuid, _): return UUID(uuidString: text(at: column)).map { .uuid($0) } ?? .null
+        case (.binary, _), (.transformable, _): return .binary(Data(bytes(at: column)))
+        case (.date, _): return moment(at: column, stored: stored).map { .date($0) } ?? .null
+        }
+    }
+
+    private func moment(at column: Int, stored: Int32) -> Timestamp? {
+        switch stored {
+        case SQLITE_TEXT: return DateText.read(bytes(at: column))
+        case SQLITE_FLOAT:
+            return Int64(exactly: (real(at: column) * 1_000_000).rounded()).map(Timestamp.init(microseconds:))
+        case SQLITE_INTEGER: return Timestamp(microseconds: integer(at: column))
+        default:
+            let bytes = bytes(at: column)
+            guard bytes.count == 8 else { return nil }
+            return Timestamp(microseconds: bytes.reduce(0) { $0 << 8 | Int64($1) })
+        }
+    }
+
+    /// Whether a cell holds what a column of the row does, so that writing it would change nothing.
+    @inline(__always)
+    func holds(_ reader: BatchReader, row: Int, slot: Int, at column: Int, dates: DateStorage) -> Bool {
+        let place = Int32(truncatingIfNeeded: column)
+        let stored = sqlite3_column_type(handle, place)
+        let kind = reader.kind(row: row, slot: slot)
+        if kind == .null { return stored == SQLITE_NULL }
+        if kind == .double, reader.double(row: row, slot: slot).isNaN { return stored == SQLITE_NULL }
+        if stored == SQLITE_NULL { return false }
+        switch kind {
+        case .absent, .null: return true
+        case .bool: return (sqlite3_column_int64(handle, place) != 0) == reader.bool(row: row, slot: slot)
+        case .int: return sqlite3_column_int64(handle, place) == reader.int(row: row, slot: slot)
+        case .double: return sqlite3_column_double(handle, place) == reader.double(row: row, slot: slot)
+        case .string, .uri, .decimal, .binary:
+            return Self.areSame(bytes(at: column), reader.bytes(row: row, slot: slot))
+        case .uuid:
+            return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: UUIDText.byteCount) { room in
+                guard let start = room.baseAddress else { return false }
+                UUIDText.write(reader.bytes(row: row, slot: slot), to: start)
+                return Self.areSame(bytes(at: column), UnsafeBufferPointer(room))
+            }
+        case .date:
+            let moment = reader.date(row: row, slot: slot)
+            if dates == .secondsSince1970 {
+                return sqlite3_column_double(handle, place) == Double(moment.microseconds) / 1_000_000
+            }
+            return self.moment(at: column, stored: stored) == moment
+        }
+    }
+
+    private static func areSame(_ one: UnsafeBufferPointer<UInt8>, _ other: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard one.count == other.count else { return false }
+        guard let start = one.baseAddress, let otherStart = other.baseAddress else { return true }
+        return memcmp(start, otherStart, one.count) == 0
+    }
+}
+
+/// The address of a text or blob, as SQLite wants it: not null, even where there are no bytes.
+func sqliteContent(_ bytes: UnsafeRawBufferPointer) -> UnsafePointer<CChar> {
+    let empty: StaticString = ""
+    return (bytes.baseAddress ?? UnsafeRawPointer(empty.utf8Start)).assumingMemoryBound(to: CChar.self)
+}
+
+/// The same for bytes by their type.
+func sqliteContent(_ bytes: UnsafeBufferPointer<UInt8>) -> UnsafePointer<CChar> {
+    sqliteContent(UnsafeRawBufferPointer(bytes))
+}
+
+/// Tells SQLite to copy what it is given: the macro's own value, minus one as an address.
+let transientContent = unsafeBitCast(-1, to: sqlite3_destructor_type.self)

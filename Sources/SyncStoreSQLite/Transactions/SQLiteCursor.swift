@@ -1,0 +1,74 @@
+import SyncModel
+import SyncStore
+import SyncStoreSQL
+
+/// A query that is read a batch at a time.
+final class SQLiteCursor {
+    private let statement: SQLiteStatement
+    private let columns: SQLQueries.Columns
+    private let model: DataModel
+    private let entity: EntityLayout
+    private let connection: SQLiteConnection
+    private let objectSet: Int64?
+    private var isDone = false
+
+    init(_ query: StoreQuery, queries: SQLQueries, connection: SQLiteConnection) throws {
+        model = queries.schema.model
+        entity = try model.layout(of: query.entity)
+        columns = queries.columns(of: entity.index)
+        self.connection = connection
+        var number: Int64?
+        if case .except(let objects) = query.objects { number = connection.add(objects) }
+        objectSet = number
+        // A statement of its own: the same query may be read again before this one is done.
+        statement = try Self.statement(query, objectSet: number, queries: queries, connection: connection)
+    }
+
+    private static func statement(
+        _ query: StoreQuery, objectSet: Int64?, queries: SQLQueries, connection: SQLiteConnection
+    ) throws -> SQLiteStatement {
+        do {
+            let text = try queries.records(query, objectSet: objectSet)
+            let statement = try connection.prepare(text.text)
+            statement.bind(text.bindings)
+            return statement
+        } catch {
+            if let objectSet { connection.removeObjectSet(objectSet) }
+            throw error
+        }
+    }
+
+    deinit {
+        if let objectSet { connection.removeObjectSet(objectSet) }
+    }
+
+    /// The next objects; none after the last.
+    func next(_ count: Int) throws(SQLiteError) -> [StoredRecord] {
+        var records: [StoredRecord] = []
+        while records.count < count, !isDone {
+            guard try statement.step() else {
+                isDone = true
+                break
+            }
+            if let record = record() { records.append(record) }
+        }
+        return records
+    }
+
+    /// The object of the row that the statement stands on; nil for one of an entity that the model does not know.
+    private func record() -> StoredRecord? {
+        let layout: EntityLayout
+        if columns.namesEntity {
+            guard let found = model[statement.text(at: 1)] else { return nil }
+            layout = found
+        } else {
+            layout = entity
+        }
+        guard let places = columns.places[layout.index] else { return nil }
+        var record = Record(of: layout)
+        for (slot, place) in places.enumerated() {
+            record[slot: slot] = statement.value(at: place, as: layout.attributes[slot].type)
+        }
+        return StoredRecord(object: statement.integer(at: 0), record: record)
+    }
+}

@@ -1,0 +1,48 @@
+import SyncModel
+import SyncStore
+import SyncStoreSQL
+
+extension SQLiteConnection: SQLRemovalConnection {
+    /// Deletes the objects of a query and what goes with them.
+    func remove(_ query: StoreQuery, reportsKeys: Bool, _ queries: SQLQueries) throws -> RemovalResult {
+        let removal = SQLRemoval(queries.schema)
+        let layout = try queries.schema.model.layout(of: query.entity)
+        return try removal.run(layout, reportsKeys: reportsKeys, on: self) {
+            try withObjectSet(of: query) { objectSet in
+                try change(removal.start(try queries.rows(query, objectSet: objectSet), entity: layout.index))
+            }
+        }
+    }
+
+    func perform(_ text: String) throws {
+        try execute(text)
+    }
+
+    func change(_ statement: SQLStatementText) throws -> Int {
+        try cached(statement.text).run(statement.bindings)
+        return changeCount
+    }
+
+    func forEachRow(of text: String, _ body: (SQLiteRow) throws -> Bool) throws {
+        let statement = try cached(text)
+        defer { statement.reset() }
+        while try statement.step(), try body(SQLiteRow(statement: statement)) {}
+    }
+}
+
+/// The row that a statement stands on.
+struct SQLiteRow: SQLRow {
+    let statement: SQLiteStatement
+
+    func integer(at column: Int) -> Int64? {
+        statement.isNull(at: column) ? nil : statement.integer(at: column)
+    }
+
+    func text(at column: Int) -> String? {
+        statement.isNull(at: column) ? nil : statement.text(at: column)
+    }
+
+    func value(at column: Int, as type: AttributeType) -> AttributeValue {
+        statement.value(at: column, as: type)
+    }
+}

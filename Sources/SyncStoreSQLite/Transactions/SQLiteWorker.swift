@@ -1,0 +1,198 @@
+import SyncBase
+import SyncModel
+import SyncStore
+import SyncStoreSQL
+
+/// Runs everything that one connection does, on a thread of its own.
+actor SQLiteWorker: SQLWorker {
+    private let executor: BlockingExecutor
+    let schema: SQLSchema
+    private let settings: SQLiteSettings
+    private let queries: SQLQueries
+    private var connection: SQLiteConnection?
+    private var merges: [Int: SQLiteMerge] = [:]
+    private var cursors: [Int: SQLiteCursor] = [:]
+    private var lastCursor = 0
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor {
+        executor.asUnownedSerialExecutor()
+    }
+
+    /// Makes a worker that opens its connection when it is first needed.
+    init(_ settings: SQLiteSettings, schema: SQLSchema, label: String) {
+        executor = BlockingExecutor(label: label)
+        self.settings = settings
+        self.schema = schema
+        queries = SQLQueries(schema)
+    }
+
+    private func opened() throws -> SQLiteConnection {
+        if let connection { return connection }
+        let new = try settings.open()
+        connection = new
+        return new
+    }
+
+    /// Opens the connection, and gives the file the tables of the schema, or makes those that it has fit.
+    func prepareSchema() throws {
+        try SQLiteMigration(try opened(), schema: schema, settings: settings).run()
+    }
+
+    // MARK: Transactions
+
+    /// Begins a transaction that writes, as soon as no other process does.
+    ///
+    /// - Parameter cancellation: What breaks off waiting, and every statement until the transaction ends.
+    func beginWriting(_ cancellation: SQLiteCancellation) throws {
+        let connection = try opened()
+        connection.interruption.cancellation = cancellation
+        do { try interruptible { try connection.execute("BEGIN IMMEDIATE") } } catch {
+            connection.interruption.cancellation = nil
+            throw error
+        }
+    }
+
+    /// Begins a transaction that reads what is committed now.
+    ///
+    /// - Parameter cancellation: What breaks off every statement until the transaction ends.
+    func beginReading(_ cancellation: SQLiteCancellation) throws {
+        let connection = try opened()
+        connection.interruption.cancellation = cancellation
+        do {
+            try interruptible {
+                try connection.execute("BEGIN")
+                // The state is that of the first read.
+                _ = try connection.integer("SELECT count(*) FROM sqlite_master")
+            }
+        } catch {
+            rollback()
+            throw error
+        }
+    }
+
+    /// Has an error that came of a cancellation be one.
+    private func interruptible<Result>(_ body: () throws -> Result) throws -> Result {
+        do { return try body() } catch let error as SQLiteError where connection?.interruption.caused(error) == true {
+            throw CancellationError()
+        }
+    }
+
+    /// Makes the transaction's changes last; if that fails, they are undone. It is not broken off any more.
+    func commit() throws {
+        closeCursors()
+        let connection = try opened()
+        connection.interruption.cancellation = nil
+        do { try connection.execute("COMMIT") } catch {
+            rollback()
+            throw error
+        }
+    }
+
+    /// Undoes the transaction's changes.
+    func rollback() {
+        closeCursors()
+        connection?.interruption.cancellation = nil
+        guard let connection, connection.isInTransaction else { return }
+        // It fails only where SQLite has rolled back already.
+        try? connection.execute("ROLLBACK")
+    }
+
+    // MARK: Reading
+
+    /// Starts to read the objects of a query.
+    ///
+    /// - Returns: What the cursor is known by.
+    func openCursor(_ query: StoreQuery) throws -> Int {
+        lastCursor += 1
+        cursors[lastCursor] = try interruptible {
+            try SQLiteCursor(query, queries: queries, connection: try opened())
+        }
+        return lastCursor
+    }
+
+    /// Reads the next objects of a cursor; none after the last.
+    func next(_ cursor: Int, count: Int) throws -> [StoredRecord] {
+        guard let found = cursors[cursor] else { throw StoreError.transactionEnded }
+        return try interruptible { try found.next(count) }
+    }
+
+    /// Ends a cursor.
+    func closeCursor(_ cursor: Int) {
+        cursors[cursor] = nil
+    }
+
+    private func closeCursors() {
+        cursors.removeAll()
+    }
+
+    func count(_ query: StoreQuery) throws -> Int {
+        let connection = try opened()
+        return try interruptible {
+            try connection.withObjectSet(of: query) { objectSet in
+                let statement = try queries.count(query, objectSet: objectSet)
+                return Int(try connection.integer(statement.text, statement.bindings) ?? 0)
+            }
+        }
+    }
+
+    func links(_ relationship: RelationshipLayout, of sources: [ObjectID]) throws -> [StoreLink] {
+        try schema.model.check(relationship)
+        return try interruptible { try opened().links(relationship, of: sources, queries) }
+    }
+
+    // MARK: Writing
+
+    func find(_ records: RecordBatch) throws -> [ObjectID?] {
+        let merge = merge(into: try schema.model.layout(of: records))
+        return try interruptible { try merge.find(records, connection: try opened()) }
+    }
+
+    func merge(_ request: MergeRequest, _ links: InitialLinks?) throws -> MergeResult {
+        let merge = merge(into: try schema.model.layout(of: request))
+        return try interruptible { try merge.run(request, links, connection: try opened()) }
+    }
+
+    private func merge(into layout: EntityLayout) -> SQLiteMerge {
+        let merge = merges[layout.index] ?? SQLiteMerge(layout.index, schema: schema)
+        merges[layout.index] = merge
+        return merge
+    }
+
+    func link(_ batch: LinkBatch) throws -> LinkResult {
+        try schema.model.check(batch.relationship)
+        return try interruptible {
+            let linking = try SQLiteLinking(batch, queries: queries, connection: try opened())
+            return try linking.run()
+        }
+    }
+
+    func remove(_ query: StoreQuery, reportsKeys: Bool) throws -> RemovalResult {
+        try interruptible {
+            try opened().remove(query, reportsKeys: reportsKeys, queries)
+        }
+    }
+}
+
+extension SQLiteConnection {
+    /// Makes the rows that a query leaves out known while a function runs.
+    func withObjectSet<Result>(of query: StoreQuery, _ body: (Int64?) throws -> Result) throws -> Result {
+        guard case .except(let objects) = query.objects else { return try body(nil) }
+        let number = add(objects)
+        defer { removeObjectSet(number) }
+        return try body(number)
+    }
+
+    /// Reads the pairs of a relationship that start from some rows.
+    func links(
+        _ relationship: RelationshipLayout, of sources: some Sequence<ObjectID>, _ queries: SQLQueries
+    ) throws(SQLiteError) -> [StoreLink] {
+        let statement = try cached(queries.links(relationship))
+        statement.bind(.text(SQLQueries.list(sources)), at: 1)
+        defer { statement.reset() }
+        var links: [StoreLink] = []
+        while try statement.step() {
+            links.append(StoreLink(source: statement.integer(at: 0), target: statement.integer(at: 1)))
+        }
+        return links
+    }
+}

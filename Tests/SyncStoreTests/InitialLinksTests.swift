@@ -1,0 +1,61 @@
+import SyncModel
+import SyncStore
+import SyncStoreTesting
+import Testing
+
+@Suite struct InitialLinksTests {
+    @Test func aStoreWithoutTheRefinementLinksAfterTheMerge() async throws {
+        try await StoreConformance.check { PlainStore(MemoryStore($0)) }
+    }
+}
+
+/// A store whose transactions have only what `StoreTransaction` requires.
+private struct PlainStore: Store {
+    let base: MemoryStore
+
+    var model: DataModel { base.model }
+
+    init(_ base: MemoryStore) {
+        self.base = base
+    }
+
+    func transaction<Result: Sendable>(
+        _ body: @Sendable (any StoreTransaction) async throws -> Result
+    ) async throws -> Result {
+        try await base.transaction { try await body(PlainTransaction(base: $0)) }
+    }
+
+    func read<Result: Sendable>(
+        _ body: @Sendable (any StoreReader) async throws -> Result
+    ) async throws -> Result {
+        try await base.read(body)
+    }
+}
+
+private struct PlainTransaction: StoreTransaction {
+    let base: any StoreTransaction
+
+    var model: DataModel { base.model }
+
+    func fetch(
+        _ query: StoreQuery, batchRowCount: Int, _ body: ([StoredRecord]) async throws -> Void
+    ) async throws {
+        try await base.fetch(query, batchRowCount: batchRowCount, body)
+    }
+
+    func count(_ query: StoreQuery) async throws -> Int { try await base.count(query) }
+
+    func links(_ relationship: RelationshipLayout, of sources: [ObjectID]) async throws -> [StoreLink] {
+        try await base.links(relationship, of: sources)
+    }
+
+    func find(_ records: RecordBatch) async throws -> [ObjectID?] { try await base.find(records) }
+
+    func merge(_ request: MergeRequest) async throws -> MergeResult { try await base.merge(request) }
+
+    func link(_ batch: LinkBatch) async throws -> LinkResult { try await base.link(batch) }
+
+    func remove(_ query: StoreQuery, reportsKeys: Bool) async throws -> RemovalResult {
+        try await base.remove(query, reportsKeys: reportsKeys)
+    }
+}
