@@ -2,10 +2,11 @@
 import Foundation
 import SyncBase
 
-/// A proxy on the loopback interface between a connection and a server, whose faults a test controls.
+/// A proxy on the loopback interface between a connection and a server, whose faults a test
+/// controls.
 ///
-/// It passes bytes on in both directions. In silence it stays connected, accepts new connections and passes nothing on,
-/// as a network does that loses every packet.
+/// It passes bytes on in both directions. In silence it stays connected, accepts new connections
+/// and passes nothing on, as a network does that loses every packet.
 package final class TestProxy: Sendable {
     private struct State {
         var isClosed = false
