@@ -73,7 +73,9 @@ for module in $documented; do
     mkdir "$graphs"
     find .build-strict/ -path '*symbolgraph*' \( -name "$module.symbols.json" -o -name "$module@*.symbols.json" \) \
         -exec cp {} "$graphs" \;
-    docc convert "Sources/$module/$module.docc" --additional-symbol-graph-dir "$graphs" \
+    catalog=()
+    [ ! -d "Sources/$module/$module.docc" ] || catalog=("Sources/$module/$module.docc")
+    docc convert ${catalog[@]+"${catalog[@]}"} --additional-symbol-graph-dir "$graphs" \
         --fallback-display-name "$module" --fallback-bundle-identifier "$module" \
         --output-path "$graphs/out" --warnings-as-errors
 done
