@@ -22,7 +22,7 @@ extension PostgresStore {
     ///
     /// Asks the server through a connection of its own.
     ///
-    /// - Throws: ``/OneWayPostgresClient/PostgresError``; `CancellationError`.
+    /// - Throws: `PostgresError`; `CancellationError`.
     public func lockWait() async throws -> LockWait? {
         let process = writer.process.withLock(\.self)
         guard process != 0 else { return nil }
