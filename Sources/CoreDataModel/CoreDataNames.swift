@@ -19,11 +19,13 @@ extension AttributeType {
         Self.coreDataNames.first { $0.type == self }?.name ?? ""
     }
 
-    /// The default that a model file states for an attribute of this type; nil where the text is none.
+    /// The default that a model file states for an attribute of this type; nil where the text is
+    /// none.
     ///
     /// - Parameters:
     ///   - text: As it stands in the file.
-    ///   - key: `defaultDateTimeInterval`, seconds since the first of January 2001, for dates; else `defaultValueString`.
+    ///   - key: `defaultDateTimeInterval`, seconds since the first of January 2001, for dates; else
+    ///     `defaultValueString`.
     func coreDataDefault(_ text: String, key: String) -> AttributeValue? {
         guard (self == .date) == (key == "defaultDateTimeInterval") else { return nil }
         let value: AttributeValue? =

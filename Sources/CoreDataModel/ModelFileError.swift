@@ -11,7 +11,8 @@ public enum ModelFileError: Error, Hashable, Sendable {
     case notAModel(file: String)
     /// The folder has several versions, and does not say which is current.
     case noCurrentVersion(file: String)
-    /// The version that is said to be current does not exist, or `.xccurrentversion` is no property list that names one.
+    /// The version that is said to be current does not exist, or `.xccurrentversion` is no property
+    /// list that names one.
     case unknownCurrentVersion(file: String)
     /// The file is larger than `ModelFile.maximumByteCount`.
     case tooLarge(file: String)
@@ -31,12 +32,13 @@ public enum ModelFileError: Error, Hashable, Sendable {
     case missingAttribute(file: String, line: Int, element: String, attribute: String)
     /// What the file declares contradicts itself; `line` is that of the entity or property.
     case invalid(file: String, line: Int, error: ModelError)
-    /// A model has something that the format cannot express. `property` is nil where it is the entity.
+    /// A model has something that the format cannot express. `property` is nil where it is the
+    /// entity.
     case unwritable(entity: String, property: String?, reason: String)
 }
 
 extension ModelFileError: CustomStringConvertible {
-    /// The error as a line for people.
+    /// The error as a readable line.
     public var description: String {
         switch self {
         case .unreadable(let file, let reason): "\(file): cannot be read: \(reason)"
@@ -60,7 +62,7 @@ extension ModelFileError: CustomStringConvertible {
 }
 
 extension ModelFileError: LocalizedError {
-    /// The error as a sentence for people, the same as `description`.
+    /// The error as a readable sentence, the same as `description`.
     public var errorDescription: String? {
         description
     }

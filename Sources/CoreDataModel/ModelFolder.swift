@@ -2,7 +2,8 @@ import Foundation
 
 /// Finds the XML of a model among the files of its folder, and reads it.
 enum ModelFolder {
-    /// The file with the XML of what a URL names: a file, a model's folder, or a folder of versions.
+    /// The file with the XML of what a URL names: a file, a model's folder, or a folder of
+    /// versions.
     static func contents(of url: URL) throws(ModelFileError) -> URL {
         guard isFolder(url) else { return url }
         if let contents = contents(inModel: url) { return contents }

@@ -8,9 +8,11 @@ public struct ModelWarning: Hashable, Sendable {
         case unknownAttribute(element: String, attribute: String)
         /// A value that the attribute of an element cannot have; it was taken as not said.
         case unknownValue(element: String, attribute: String, value: String)
-        /// Something that Core Data knows and a `DataModel` cannot express; `what` is the element or attribute.
+        /// Something that Core Data knows and a `DataModel` cannot express; `what` is the element
+        /// or attribute.
         case unsupported(what: String)
-        /// An attribute of the model without a type, or of a type that a `DataModel` does not have; it was left out.
+        /// An attribute of the model without a type, or of a type that a `DataModel` does not have;
+        /// it was left out.
         case unsupportedType(attribute: String, type: String)
         /// A key that stands twice in one user info; the later value was taken.
         case duplicateUserInfo(key: String)
@@ -25,7 +27,7 @@ public struct ModelWarning: Hashable, Sendable {
 }
 
 extension ModelWarning: CustomStringConvertible {
-    /// The warning as a line for people.
+    /// The warning as a readable line.
     public var description: String {
         let text =
             switch reason {

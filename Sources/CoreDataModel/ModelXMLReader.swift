@@ -33,7 +33,8 @@ struct ModelDocument {
 
 /// Reads the XML of a model.
 ///
-/// The parser calls back for each element; `place` says where the element stands, `ModelElements` what may stand there.
+/// The parser calls back for each element; `place` says where the element stands, `ModelElements`
+/// what may stand there.
 final class ModelXMLReader: NSObject, XMLParserDelegate {
     /// Where an open element stands, and so what its children may be.
     private enum Place {
@@ -276,7 +277,7 @@ final class ModelXMLReader: NSObject, XMLParserDelegate {
         return .nullify
     }
 
-    /// YES or NO; NO where it is not said.
+    /// YES or NO; NO by default.
     private func flag(_ element: ModelElement, _ key: String) -> Bool {
         switch element.attributes[key] {
         case "YES": return true

@@ -4,10 +4,11 @@ public import SyncModel
 extension DataModel {
     /// The model as a Core Data model file: what an `.xcdatamodel` folder has in `contents`.
     ///
-    /// Reading it back with `ModelFile` gives an equal model and no warnings. The same model gives the same bytes.
+    /// Reading it back with `ModelFile` gives an equal model and no warnings. The same model gives
+    /// the same bytes.
     ///
-    /// - Throws: `ModelFileError.unwritable` for what the format cannot express: a control character in a name or an
-    ///   annotation, an attribute of bytes with a default.
+    /// - Throws: `ModelFileError.unwritable` for what the format cannot express: a control
+    ///   character in a name or an annotation, an attribute of bytes with a default.
     public func coreDataXML() throws(ModelFileError) -> Data {
         var writer = ModelXMLWriter()
         for entity in entities {

@@ -3,17 +3,19 @@ import Foundation
 /// Looks at the bytes of a file before an XML parser sees any of them, for what must not reach it.
 ///
 /// - Document types, and with them every entity.
-/// - Processing instructions: FoundationXML's parser follows a null pointer at one without content, as in `<?a?>`.
-/// - Other encodings than UTF-8. The XML declaration is read here and hidden from the parser, so that the two cannot
-///   disagree on where it ends or what it says.
+/// - Processing instructions: FoundationXML's parser follows a null pointer at one without content,
+///   as in `<?a?>`.
+/// - Other encodings than UTF-8. The XML declaration is read here and hidden from the parser, so
+///   that the two cannot disagree on where it ends or what it says.
 ///
-/// No model file has any of these, so that `<?`, and `<!` that starts neither a comment nor character data, are refused
-/// wherever they stand, comments included: no text can be read as a comment here and as something else there.
+/// No model file has any of these, so that `<?`, and `<!` that starts neither a comment nor
+/// character data, are refused wherever they stand, comments included: no text can be read as a
+/// comment here and as something else there.
 enum XMLGuard {
     /// The bytes for the parser: those of the file, with spaces for the XML declaration.
     ///
-    /// - Throws: `ModelFileError.unsupportedEncoding`, `documentType`, `processingInstruction`. What else may be wrong is
-    ///   left to the XML parser.
+    /// - Throws: `ModelFileError.unsupportedEncoding`, `documentType`, `processingInstruction`.
+    ///   What else may be wrong is left to the XML parser.
     static func checked(_ data: Data, file: String) throws(ModelFileError) -> Data {
         guard !data.contains(0), String(validating: data, as: UTF8.self) != nil else {
             throw .unsupportedEncoding(file: file)

@@ -12,8 +12,8 @@ enum EntityNaming {
         Plural.singular(entity(ofKey: key))
     }
 
-    /// The property of a key, by convention where that gives a name, else of the letters and digits in it; `value` where there are
-    /// none.
+    /// The property of a key, by convention where that gives a name, else of the letters and digits
+    /// in it; `value` where there are none.
     static func property(ofKey key: String) -> String {
         if !key.isEmpty, key.allSatisfy({ $0.isUppercase }) { return key.lowercased() }
         let legible = String(key.map { $0.isLetter || $0.isNumber ? $0 : "_" })
@@ -31,7 +31,8 @@ enum EntityNaming {
         entity.prefix(1).lowercased() + entity.dropFirst()
     }
 
-    /// A relationship back to many objects of an entity: `users` for `User`, `companies` for `Company`.
+    /// A relationship back to many objects of an entity: `users` for `User`, `companies` for
+    /// `Company`.
     static func toMany(_ entity: String) -> String {
         let name = toOne(entity)
         if name.hasSuffix("y"), let before = name.dropLast().last, !"aeiou".contains(before) {

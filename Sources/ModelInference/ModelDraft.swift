@@ -1,7 +1,8 @@
 import JSONMapper
 import SyncModel
 
-/// A model on its way from a sample: entities and properties decided, names made unique, inverses paired.
+/// A model on its way from a sample: entities and properties decided, names made unique, inverses
+/// paired.
 struct ModelDraft {
     private struct DraftRelationship {
         var name: String
@@ -118,7 +119,8 @@ struct ModelDraft {
         return draft
     }
 
-    /// The names of an entity's properties: those that convention gives come first to theirs, any other gets a number where it is taken.
+    /// The names of an entity's properties: those that convention gives come first to theirs, any
+    /// other gets a number where it is taken.
     private static func names(of sketch: EntitySketch) -> [String] {
         let properties = sketch.properties.entries
         var names = properties.map { EntityNaming.property(ofKey: $0.key) }
@@ -156,7 +158,7 @@ struct ModelDraft {
             guard destination(of: property) == nil, property.valueCount > 0,
                 [.int64, .string, .uuid, .decimal].contains(Self.type(of: property))
             else { return nil }
-            // By convention alone, `id` tells objects apart; any other key has to prove that it does.
+            // By convention alone, `id` identify objects; any other key has to prove that it does.
             let isProven = property.valueCount == sketch.objectCount && !property.isRepeated
             return name == "id" || isProven ? place : nil
         }.first
@@ -201,7 +203,8 @@ struct ModelDraft {
             case (false, false): EntityNaming.toOne(source)
             }
         let conventional = [preferred, EntityNaming.toOne(source), EntityNaming.toMany(source)]
-        // The sample has the way back: nested objects of this entity, which nothing else is the inverse of.
+        // The sample has the way back: nested objects of this entity, which nothing else is the
+        // inverse of.
         let paired = entities[other].relationships.indices.first { candidate in
             let back = entities[other].relationships[candidate]
             return back.destination == source && back.inverse == nil && conventional.contains(back.name)

@@ -24,7 +24,8 @@ struct ModelSample {
 
     /// Adds an object of an entity, and all that is nested in it.
     private mutating func add(_ object: JSONObject, to entity: String, isElement: Bool = false) {
-        // Taken out while it changes, so that nothing is copied; what is nested in it may be of the same entity.
+        // Taken out while it changes, so that nothing is copied; what is nested in it may be of the
+        // same entity.
         var sketch = entities.removeValue(forKey: entity) ?? EntitySketch()
         if sketch.objectCount == 0 { names.append(entity) }
         sketch.objectCount += 1
@@ -69,8 +70,8 @@ struct EntitySketch {
 
 /// The properties of an entity in the order in which they were met.
 ///
-/// The spellings of a key that convention leads to one property (`firstName`, `first_name`) are one; any other spelling has to be
-/// annotated, and is a property of its own.
+/// The spellings of a key that convention leads to one property (`firstName`, `first_name`) are
+/// one; any other spelling has to be annotated, and is a property of its own.
 struct PropertySketches {
     private(set) var entries: [PropertySketch] = []
     private var indices: [String: Int] = [:]
@@ -96,8 +97,8 @@ struct PropertySketches {
 struct PropertySketch {
     /// A kind of value that is not made of others.
     enum Scalar: Hashable {
-        /// Numbers: in `Int64`, whole beyond it, with a fraction; a double that no decimal holds, a decimal that no double holds, and
-        /// what neither holds.
+        /// Numbers: in `Int64`, whole beyond it, with a fraction; a double that no decimal holds, a
+        /// decimal that no double holds, and what neither holds.
         case integer, largeInteger, fraction, extremeFraction, longNumber, endlessNumber
         case bool, uuid, date, text
     }
@@ -109,7 +110,8 @@ struct PropertySketch {
     private(set) var scalars: Set<Scalar> = []
     /// In how many objects it had a value.
     private(set) var valueCount = 0
-    /// Whether an object, an array of objects, any other array that is not empty, an empty one was there.
+    /// Whether an object, an array of objects, any other array that is not empty, an empty one was
+    /// there.
     private(set) var hasObject = false
     private(set) var hasObjects = false
     private(set) var hasOtherArray = false

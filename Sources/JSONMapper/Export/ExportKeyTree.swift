@@ -1,7 +1,8 @@
 /// Keys of an object gathered by their paths, in the order in which their first keys came.
 ///
-/// Paths that begin alike share the objects of their beginning. Where a key stands for something whole already, be it because two
-/// properties have one key or because one property's key is the beginning of another's path, the first one stays.
+/// Paths that begin alike share the objects of their beginning. Where a key stands for something
+/// whole already, be it because two properties have one key or because one property's key is the
+/// beginning of another's path, the first one stays.
 struct ExportKeyTree {
     /// What stands under a whole path.
     struct Leaf {

@@ -1,12 +1,14 @@
 import SyncModel
 
-/// What is written of the objects of one entity, and under which keys: worked out once, as a list of steps from the first key of an
-/// object to its last. Steps are plain numbers beside their key, so that taking one copies nothing; what they refer to is in tables.
+/// What is written of the objects of one entity, and under which keys: computed once, as a list of
+/// steps from the first key of an object to its last. Steps are plain numbers beside their key, so
+/// that taking one copies nothing; what they refer to is in tables.
 final class ExportPlan: Sendable {
     enum Kind: Sendable {
         /// An attribute; the index is its slot.
         case attribute
-        /// An attribute whose dates, or floats, are written in a way of their own; the index is its slot.
+        /// An attribute whose dates, or floats, are written in a way of their own; the index is its
+        /// slot.
         case dateAttribute, floatAttribute
         /// An attribute with a transformer; the index is its place in `transformed`.
         case transformedAttribute

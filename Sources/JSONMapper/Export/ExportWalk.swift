@@ -2,9 +2,10 @@ import SyncModel
 
 /// The way of exports from object to object.
 ///
-/// Objects that are begun and wait for those that they are related to are on a stack of its own, not on the thread's: how deep
-/// objects can be nested does not depend on who exports. It is not generic, so that no type has to be looked up per object where callers
-/// in other modules cannot specialize it.
+/// Objects that are begun and wait for those that they are related to are on a stack of its own,
+/// not on the thread's: how deep objects can be nested does not depend on who exports. It is not
+/// generic, so that no type has to be looked up per object where callers in other modules cannot
+/// specialize it.
 struct ExportWalk {
     private typealias Object = any ExportableObject
 
@@ -68,9 +69,11 @@ struct ExportWalk {
         }
     }
 
-    /// Begins an object; where it is related to others, it is then on the stack, else it has been written.
+    /// Begins an object; where it is related to others, it is then on the stack, else it has been
+    /// written.
     ///
-    /// - Parameter arrival: The relationship that led to the object; nil for the exported object itself.
+    /// - Parameter arrival: The relationship that led to the object; nil for the exported object
+    ///   itself.
     private mutating func begin(
         _ object: Object, arrivingBy arrival: ExportPlan.Related?, _ writer: inout JSONWriter
     ) throws {
@@ -173,14 +176,16 @@ struct ExportWalk {
 }
 
 extension EntityLayout {
-    /// Whether plans made for one of the two serve the other: the same entity, or one of a model that differs in identities alone.
+    /// Whether plans made for one of the two serve the other: the same entity, or one of a model
+    /// that differs in identities alone.
     fileprivate func isSame(as other: EntityLayout) -> Bool {
         self === other || (name == other.name && attributes.count == other.attributes.count)
     }
 }
 
 extension JSONWriter {
-    /// Writes a float, held as the double of the same worth, with as few digits as tell it from other floats.
+    /// Writes a float, held as the double of the same worth, with as few digits as tell it from
+    /// other floats.
     fileprivate mutating func float(_ value: AttributeValue) throws {
         guard case .double(let number) = value else { return try self.value(value) }
         guard number.isFinite else { throw JSONError.nonFiniteNumber }

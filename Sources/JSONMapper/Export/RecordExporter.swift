@@ -1,21 +1,26 @@
 public import SyncModel
 
-/// Writes objects of a model as JSON, straight to bytes: the way back of what was read by the same dialect.
+/// Writes objects of a model as JSON, straight to bytes: the way back of what was read by the same
+/// dialect.
 ///
 ///     let exporter = try RecordExporter(model)
 ///     try exporter.bytes(of: user)    // {"id":1,"first_name":"Ada","notes":[{"id":7,"text":"…"}]}
 ///
-/// An object has the keys of its attributes, then those of its relationships, each in the model's order; key paths are written as
-/// nested objects, which paths that begin alike share. Where two properties claim one key, or one's key is the beginning of the
-/// other's path, the attribute goes before the relationship and the first before the second; the other is left out. What is annotated as non-exportable, transformable
-/// attributes of the Sync dialect, and in the Groot dialect whatever has no key path, is left out. An attribute without a value is null; bytes that
-/// are JSON, as mapping keeps arrays and objects, are written as they are, other bytes as a string in base64.
+/// An object has the keys of its attributes, then those of its relationships, each in the model's
+/// order; key paths are written as nested objects, which paths that begin alike share. Where two
+/// properties claim one key, or one's key is the beginning of the other's path, the attribute goes
+/// before the relationship and the first before the second; the other is left out. What is
+/// annotated as non-exportable, transformable attributes of the Sync dialect, and in the Groot
+/// dialect whatever has no key path, is left out. An attribute without a value is null; bytes that
+/// are JSON, as mapping keeps arrays and objects, are written as they are, other bytes as a string
+/// in base64.
 ///
-/// **Related objects** are written in full, without the relationship that leads straight back to where they were come from. A to-many
-/// relationship without objects is an empty array or object; a to-one relationship that leads to nothing is left out, in the Groot
-/// dialect null. Where relationships can lead in a circle, each object on it is written in full once below the
-/// exported object; wherever else it is met, its attributes stand for it, without its relationships. So every export ends,
-/// and takes time in proportion to the objects and links it meets.
+/// **Related objects** are written in full, without the relationship that leads straight back to
+/// where they were come from. A to-many relationship without objects is an empty array or object; a
+/// to-one relationship that leads to nothing is left out, in the Groot dialect null. Where
+/// relationships can lead in a circle, each object on it is written in full once below the exported
+/// object; wherever else it is met, its attributes stand for it, without its relationships. So
+/// every export ends, and takes time in proportion to the objects and links it meets.
 public struct RecordExporter: Sendable {
     private let plans: [ExportPlan]
     private let options: ExportOptions
@@ -26,7 +31,8 @@ public struct RecordExporter: Sendable {
     /// - Parameters:
     ///   - model: The model of the objects.
     ///   - dialect: Whose annotations and conventions give the keys; Sync's by default.
-    ///   - transformers: The transformers that attributes name; values go through their reverse. A one-way transformer is passed over.
+    ///   - transformers: The transformers that attributes name; values go through their reverse. A
+    ///     one-way transformer is passed over.
     ///   - options: How objects are written.
     /// - Throws: `MappingError` where an attribute names a transformer that is not registered.
     public init(
@@ -48,9 +54,9 @@ public struct RecordExporter: Sendable {
 
     /// One object as JSON.
     ///
-    /// - Throws: `MappingError` where the object, or one that it is related to, is of no entity of the model, where objects are nested
-    ///   deeper than the options allow, or where a transformer fails; `JSONError.nonFiniteNumber`; and what the source of the
-    ///   objects throws.
+    /// - Throws: `MappingError` where the object, or one that it is related to, is of no entity of
+    ///   the model, where objects are nested deeper than the options allow, or where a transformer
+    ///   fails; `JSONError.nonFiniteNumber`; and what the source of the objects throws.
     package func bytes(of object: some ExportableObject) throws -> [UInt8] {
         var writer = JSONWriter(style: options.style)
         try write(object, to: &writer)
@@ -75,11 +81,13 @@ public struct RecordExporter: Sendable {
         return bytes
     }
 
-    /// Writes objects as an array of JSON, a piece of some 64 KiB at a time: memory does not grow with their number.
+    /// Writes objects as an array of JSON, a piece of some 64 KiB at a time: memory does not grow
+    /// with their number.
     ///
     /// - Parameters:
-    ///   - objects: The objects, of any entities of the model; taken one after the other.
-    ///   - sink: Takes the next piece, which is valid only during the call. After an error the pieces so far are no whole JSON.
+    ///   - objects: The objects, of any entities of the model; taken one after another.
+    ///   - sink: Takes the next piece, which is valid only during the call. After an error the
+    ///     pieces so far are no whole JSON.
     /// - Throws: What `bytes(of:)` throws, and what the sink throws.
     package func write<Objects: Sequence>(
         _ objects: Objects, to sink: (UnsafeRawBufferPointer) throws -> Void
@@ -95,12 +103,12 @@ public struct RecordExporter: Sendable {
         try writer.flush(to: sink)
     }
 
-    /// Writes objects that arrive over time as an array of JSON, a piece of some 64 KiB at a time: memory does not grow with their
-    /// number.
+    /// Writes objects that arrive over time as an array of JSON, a piece of some 64 KiB at a time:
+    /// memory does not grow with their number.
     ///
     /// - Parameters:
-    ///   - objects: The objects, of any entities of the model; taken one after the other. Where their task is cancelled, what happens
-    ///     is theirs to say.
+    ///   - objects: The objects, of any entities of the model; taken one after another. Where their
+    ///     task is cancelled, what happens is theirs to say.
     ///   - sink: Takes the next piece. After an error the pieces so far are no whole JSON.
     /// - Throws: What `bytes(of:)` throws, and what the sequence and the sink throw.
     package func write<Objects: AsyncSequence>(

@@ -1,17 +1,19 @@
 /// Turns names of attributes into keys of JSON and back.
 ///
-/// Words that are acronyms (`uuid`, `id`, `pdf`, `url`, `png`, `jpg`, `uri`, `json`, `xml`) are written in capitals inside a camelCase
-/// name and in small letters in snake_case: `userID` and `user_id`.
+/// Words that are acronyms (`uuid`, `id`, `pdf`, `url`, `png`, `jpg`, `uri`, `json`, `xml`) are
+/// written in capitals inside a camelCase name and in small letters in snake_case: `userID` and
+/// `user_id`.
 package enum JSONKey {
     private static let acronyms = ["uuid", "id", "pdf", "url", "png", "jpg", "uri", "json", "xml"]
 
     /// The camelCase name of a key: `user_id` gives `userID`, `FirstName` gives `firstName`.
     ///
-    /// A key without underscores, hyphens and spaces only loses its first capital. Otherwise each word between them starts with a capital
-    /// and goes on in small letters, except the first, which is all small, and acronyms. Separators at the ends are dropped.
+    /// A key without underscores, hyphens and spaces only loses its first capital. Otherwise each
+    /// word between them starts with a capital and goes on in small letters, except the first,
+    /// which is all small, and acronyms. Separators at the ends are dropped.
     ///
-    /// - Returns: nil for an empty key, for one of separators alone, and for one with separators whose words hold anything
-    ///   but letters and digits.
+    /// - Returns: nil for an empty key, for one of separators alone, and for one with separators
+    ///   whose words hold anything but letters and digits.
     package static func camelCase(_ key: String) -> String? {
         guard key.contains(where: isSeparator) else { return key.isEmpty ? nil : lowercasingFirst(key) }
         var name = ""
@@ -31,11 +33,11 @@ package enum JSONKey {
 
     /// The snake_case key of a name: `userID` gives `user_id`, `createdAt` gives `created_at`.
     ///
-    /// A word starts at each run of capitals; a run that starts with an acronym ends the word there, so `userIDFirst` gives
-    /// `user_id_first`. Digits belong to the word before them.
+    /// A word starts at each run of capitals; a run that starts with an acronym ends the word
+    /// there, so `userIDFirst` gives `user_id_first`. Digits belong to the word before them.
     ///
-    /// - Returns: nil for an empty name, for one of separators alone, and for one that holds anything but letters, digits, underscores, hyphens
-    ///   and spaces.
+    /// - Returns: nil for an empty name, for one of separators alone, and for one that holds
+    ///   anything but letters, digits, underscores, hyphens and spaces.
     package static func snakeCase(_ name: String) -> String? {
         var words: [String] = []
         for part in name.split(whereSeparator: isSeparator) {

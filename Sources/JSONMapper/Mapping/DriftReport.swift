@@ -43,7 +43,8 @@ public struct DriftReport: Hashable, Sendable {
         public internal(set) var count: Int
         /// The index in the payload's list of the first element that has it.
         public let firstIndex: Int
-        /// The kind of JSON value of the first occurrence, such as `string`; nil if it is not known.
+        /// The kind of JSON value of the first occurrence, such as `string`; nil if it is not
+        /// known.
         public let found: String?
     }
 
@@ -107,7 +108,7 @@ public struct DriftReport: Hashable, Sendable {
 }
 
 extension DriftReport.Entry: CustomStringConvertible {
-    /// The entry as a line for people, such as `User.address.zip: 12 values did not fit (string)`.
+    /// The entry as a readable line.
     public var description: String {
         let place = keyPath.isEmpty ? entity : "\(entity).\(keyPath)"
         let what =

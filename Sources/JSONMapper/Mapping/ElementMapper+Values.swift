@@ -189,7 +189,8 @@ extension ElementMapper {
         return nil
     }
 
-    /// A number in a string may have white space around it, a plus and zeros in front, and no digit before its point.
+    /// A number in a string may have white space around it, a plus and zeros in front, and no digit
+    /// before its point.
     private mutating func convertNumberText(
         _ text: UnsafeBufferPointer<UInt8>, _ field: EntityMapping.Field
     ) -> MappingProblem.Reason? {
@@ -236,7 +237,8 @@ extension ElementMapper {
         }
     }
 
-    /// Stores what a transformer made, converted by the rules of JSON where it is not of the attribute's type.
+    /// Stores what a transformer made, converted by the rules of JSON where it is not of the
+    /// attribute's type.
     private mutating func store(_ value: AttributeValue, _ field: EntityMapping.Field, entry: Int) throws -> Bool {
         if field.type.accepts(value) {
             group.records.setValue(value, at: field.slot)
@@ -265,7 +267,8 @@ extension RecordBatch {
 }
 
 extension UUID {
-    /// The UUID that 36 characters spell: 8, 4, 4, 4 and 12 hexadecimal digits of either case, hyphens between them.
+    /// The UUID that 36 characters spell: 8, 4, 4, 4 and 12 hexadecimal digits of either case,
+    /// hyphens between them.
     fileprivate init?(utf8 text: UnsafeBufferPointer<UInt8>) {
         guard text.count == 36 else { return nil }
         var uuid: uuid_t = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)

@@ -2,8 +2,9 @@ import SyncModel
 
 /// Maps one element after the other into a group of records.
 ///
-/// An element goes in three steps: `begin`, `map` with a cursor before it, and `commit` or `discard`. `begin` takes back whatever was left
-/// of an element that was cut by the end of the window.
+/// An element goes in three steps: `begin`, `map` with a cursor before it, and `commit` or
+/// `discard`. `begin` takes back whatever was left of an element that was cut by the end of the
+/// window.
 struct ElementMapper {
     /// Why an element is given up.
     struct Stop {
@@ -25,7 +26,8 @@ struct ElementMapper {
     /// Set when `map` returns false.
     var stop: Stop?
 
-    /// The entry that followed each entry the last time, and after those, the first one of each level; -1 where it is not known.
+    /// The entry that followed each entry the last time, and after those, the first one of each
+    /// level; -1 where it is not known.
     private var successors: [Int32]
     private var unknownKeys = UnknownKeys()
     /// What was found of committed elements, and of the open one.
@@ -212,7 +214,8 @@ struct ElementMapper {
         }
     }
 
-    /// A value that is a relationship's, or several attributes', or has more keys in it, or all of these: its bytes are read once for each.
+    /// A value that is a relationship's, or several attributes', or has more keys in it, or all of
+    /// these: its bytes are read once for each.
     @inline(never)
     private mutating func takeSeveral(
         _ cursor: inout JSONCursor, _ found: KeyTrie.Entry, entry: Int
@@ -238,8 +241,8 @@ struct ElementMapper {
         return true
     }
 
-    /// The object whose keys are the rest of a path. Null in its place is null at the end of every path through it, and anything else is of wrong
-    /// type there.
+    /// The object whose keys are the rest of a path. Null in its place is null at the end of every
+    /// path through it, and anything else is of wrong type there.
     private mutating func takeLevel(_ cursor: inout JSONCursor, _ level: Int, entry: Int) throws(JSONFault) -> Bool {
         if try cursor.significant() == ASCII.openBrace { return try mapObject(&cursor, level: level) }
         let isNull = try cursor.takeNull()

@@ -1,26 +1,32 @@
 package import SyncModel
 
-/// The keys of JSON for all properties of an entity: which are read, which are written, and which is the primary key.
+/// The keys of JSON for all properties of an entity: which are read, which are written, and which
+/// is the primary key.
 ///
 /// **In the Sync dialect** an attribute is found under
-/// 1. its custom key, if it has one: nested objects for a key with dots, or one flat key spelled with the dots;
-/// 2. its name, and every key whose camelCase is its name (`first_name`, `first-name`, `FirstName` for `firstName`);
-/// 3. a reserved word (`type`, `description`, `signed`), where the name is the entity's name, or that of an entity it inherits from,
-///    followed by the word: `description` for `userDescription` of `User`;
+/// 1. its custom key, if it has one: nested objects for a key with dots, or one flat key spelled
+///    with the dots;
+/// 2. its name, and every key whose camelCase is its name (`first_name`, `first-name`, `FirstName`
+///    for `firstName`);
+/// 3. a reserved word (`type`, `description`, `signed`), where the name is the entity's name, or
+///    that of an entity it inherits from, followed by the word: `description` for `userDescription`
+///    of `User`;
 /// 4. `id`, where its name is `remoteID` or `id`.
 ///
-/// A key that several attributes claim goes to the claim that stands first in this list, among equals to the first
-/// attribute; a custom key goes to all attributes that are annotated with it. An attribute is written under its custom
-/// key, else `id` for `remoteID`, else the reserved word, else its name in the wanted style.
+/// A key that several attributes claim goes to the claim that stands first in this list, among
+/// equals to the first attribute; a custom key goes to all attributes that are annotated with it.
+/// An attribute is written under its custom key, else `id` for `remoteID`, else the reserved word,
+/// else its name in the wanted style.
 ///
-/// A relationship with a custom key is found under that alone, objects or identifiers; any other has its objects under
-/// its name in snake_case or as it is, and identifiers under the name followed by `_id` (to-one) or `_ids` (to-many), `ID` or `IDs`,
-/// `Id` or `Ids`. One key may serve an attribute and a relationship at once; of several relationships the first has it. The primary key is the attribute so marked, else the
-/// identity that the model declares, else `id`, else `remoteID`; the topmost entity that has one of these gives it to all that inherit from
-/// it.
+/// A relationship with a custom key is found under that alone, objects or identifiers; any other
+/// has its objects under its name in snake_case or as it is, and identifiers under the name
+/// followed by `_id` (to-one) or `_ids` (to-many), `ID` or `IDs`, `Id` or `Ids`. One key may serve
+/// an attribute and a relationship at once; of several relationships the first has it. The primary
+/// key is the attribute so marked, else the identity that the model declares, else `id`, else
+/// `remoteID`; the topmost entity that has one of these gives it to all that inherit from it.
 ///
-/// **In the Groot dialect** a property has the key path of its annotation or none, and the identity is what the entity and those
-/// it inherits from are annotated with, else what the model declares.
+/// **In the Groot dialect** a property has the key path of its annotation or none, and the identity
+/// is what the entity and those it inherits from are annotated with, else what the model declares.
 package struct EntityKeys: Sendable {
     /// The entity.
     package let layout: EntityLayout
@@ -30,11 +36,14 @@ package struct EntityKeys: Sendable {
     package let attributes: [AttributeKeys]
     /// The keys of each relationship, by its index.
     package let relationships: [RelationshipKeys]
-    /// The slots of the attributes that tell objects apart, as the dialect finds them; empty for an entity without identity.
+    /// The slots of the attributes that identify objects, as the dialect finds them; empty for an
+    /// entity without identity.
     package let identitySlots: [Int]
-    /// The name of the entity mapper that picks a sub-entity for each object; nil where there is none.
+    /// The name of the entity mapper that picks a sub-entity for each object; nil where there is
+    /// none.
     package let entityMapperName: String?
-    /// The name of the transformer that each object goes through before it is mapped; nil where there is none.
+    /// The name of the transformer that each object goes through before it is mapped; nil where
+    /// there is none.
     package let objectTransformerName: String?
 
     /// Works out the keys of an entity.
@@ -65,13 +74,14 @@ package struct EntityKeys: Sendable {
         identitySlots = Self.identitySlots(lineage, dialect: dialect)
     }
 
-    /// The name of the one attribute that is the primary key; nil where there is none, or several make up the identity.
+    /// The name of the one attribute that is the primary key; nil where there is none, or several
+    /// make up the identity.
     package var localPrimaryKey: String? {
         identitySlots.count == 1 ? layout.attributes[identitySlots[0]].name : nil
     }
 
-    /// The key of JSON, dots between the levels, of the one attribute that is the primary key; nil where there is none, or
-    /// several make up the identity.
+    /// The key of JSON, dots between the levels, of the one attribute that is the primary key; nil
+    /// where there is none, or several make up the identity.
     package var remotePrimaryKey: String? {
         identitySlots.count == 1 ? attributes[identitySlots[0]].path()?.joined(separator: ".") : nil
     }
@@ -97,8 +107,8 @@ package struct EntityKeys: Sendable {
         Array(sequence(first: layout) { $0.parent.map { model.layouts[$0] } })
     }
 
-    /// In the Sync dialect, the names that the entity itself makes its identity: its marked attribute, what it declares,
-    /// or an attribute named so; nil where it has none of these.
+    /// In the Sync dialect, the names that the entity itself makes its identity: its marked
+    /// attribute, what it declares, or an attribute named so; nil where it has none of these.
     static func ownIdentity(_ layout: EntityLayout, _ dialect: JSONDialect) -> [String]? {
         let own = layout.entity.attributes
         if let marked = own.first(where: { dialect.annotations.isPrimaryKey($0.userInfo) }) { return [marked.name] }
@@ -123,7 +133,8 @@ package struct EntityKeys: Sendable {
 
     // MARK: Keys by name
 
-    /// Words that an attribute of Core Data cannot be named, so that its name has the entity's before it.
+    /// Words that an attribute of Core Data cannot be named, so that its name has the entity's
+    /// before it.
     private static let reservedWords = ["type", "description", "signed"]
 
     private static func inferredKeys(
@@ -140,7 +151,8 @@ package struct EntityKeys: Sendable {
             spellings.append(components(custom))
             spellings.append([custom])
         }
-        // A key leads to the attribute whose name is its camelCase; not every name is the camelCase of its own snake_case.
+        // A key leads to the attribute whose name is its camelCase; not every name is the camelCase
+        // of its own snake_case.
         spellings.append([name])
         if JSONKey.camelCase(snake) == name {
             spellings.append([snake])

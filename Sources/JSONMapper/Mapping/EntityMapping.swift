@@ -1,8 +1,9 @@
 import SyncBase
 package import SyncModel
 
-/// How JSON objects become records of one entity, compiled from its keys: which bytes of a key lead to which slot, and what
-/// converts the value there. Made by a `RecordMapper`, and the same for every object.
+/// How JSON objects become records of one entity, compiled from its keys: which bytes of a key lead
+/// to which slot, and what converts the value there. Made by a `RecordMapper`, and the same for
+/// every object.
 package final class EntityMapping: Sendable {
     /// The keys it was compiled from.
     package let keys: EntityKeys
@@ -43,7 +44,8 @@ package final class EntityMapping: Sendable {
     let clearableSlots: [Int]
     /// The field of the one attribute that is the primary key.
     let identityField: Field?
-    /// Fields by the hash of their names without case and separators, for keys in no usual spelling; empty in the Groot dialect.
+    /// Fields by the hash of their names without case and separators, for keys in no usual
+    /// spelling; empty in the Groot dialect.
     private let looseNames: [UInt64: [Int]]
 
     /// The entity.
@@ -89,7 +91,8 @@ package final class EntityMapping: Sendable {
             : Dictionary(grouping: fields.indices) { Self.looseHash(layout.attributes[fields[$0].slot].name.utf8) }
     }
 
-    /// The field of an attribute whose name is the camelCase of a key that is no entry; nil where there is none.
+    /// The field of an attribute whose name is the camelCase of a key that is no entry; nil where
+    /// there is none.
     func looseField(_ key: JSONSlice) -> Int? {
         guard !looseNames.isEmpty else { return nil }
         guard let candidates = looseNames[key.withUTF8 { Self.looseHash($0) }] else { return nil }
@@ -101,7 +104,8 @@ package final class EntityMapping: Sendable {
         return candidates.first { JSONKey.snakeCase(layout.attributes[fields[$0].slot].name) == snake }
     }
 
-    /// The same for two spellings of a name that differ in separators and in the case of ASCII letters.
+    /// The same for two spellings of a name that differ in separators and in the case of ASCII
+    /// letters.
     private static func looseHash(_ bytes: some Sequence<UInt8>) -> UInt64 {
         var hash = Fingerprint()
         for byte in bytes where byte != ASCII.minus && byte != ASCII.space && byte != 0x5F {
@@ -132,7 +136,8 @@ package final class EntityMapping: Sendable {
             case .uuid: .uuid
             case .uri: .uri
             case .binary: .binary
-            // By convention, what no transformer reads is not for reading; by annotation, it was asked for and is kept whole.
+            // By convention, what no transformer reads is not for reading; by annotation, it was
+            // asked for and is kept whole.
             case .transformable: dialect.infersFromNames ? .none : .binary
             }
         return Field(
@@ -140,7 +145,8 @@ package final class EntityMapping: Sendable {
             range: range)
     }
 
-    /// What each path leads to. Of several claims on one path the strongest holds, among equals the first; annotations hold all.
+    /// What each path leads to. Of several claims on one path the strongest holds, among equals the
+    /// first; annotations hold all.
     private static func sources(_ keys: EntityKeys) -> [KeyTrie.Source] {
         var strongest: [[String]: (strength: Int, slots: [Int])] = [:]
         var order: [[String]] = []

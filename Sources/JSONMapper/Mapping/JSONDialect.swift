@@ -61,8 +61,8 @@ public struct JSONDialect: Hashable, Sendable {
     /// Whether an export writes null for a to-one relationship without an object.
     public var writesNullRelationships: Bool
 
-    /// Whether a to-many relationship must be an array in JSON; if not, an object stands for an array
-    /// of it.
+    /// Whether a to-many relationship must be an array in JSON; if not, an object stands for an
+    /// array of it.
     public var demandsArrays: Bool
 
     /// Creates a dialect without annotations and with the most lenient rules.

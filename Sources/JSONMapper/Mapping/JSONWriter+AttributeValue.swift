@@ -2,8 +2,8 @@ import Foundation
 package import SyncModel
 
 extension JSONWriter {
-    /// Writes what an attribute holds: dates as ISO 8601, UUIDs and URIs as strings, decimals exactly, bytes as they are where they are JSON
-    /// and in Base64 otherwise.
+    /// Writes what an attribute holds: dates as ISO 8601, UUIDs and URIs as strings, decimals
+    /// exactly, bytes as they are where they are JSON and in Base64 otherwise.
     ///
     /// - Throws: ``JSONError/nonFiniteNumber``.
     @inline(__always)

@@ -3,15 +3,19 @@ import SyncModel
 
 /// What the bytes of a key lead to, compiled for looking up keys without making a `String` of any.
 ///
-/// A key is an *entry* of a *level*: level 0 holds the keys of the object itself, a further level those of the object under a
-/// key that is only part of a path. Per level, entries are found in a hash table of their bytes. Whoever walks objects tries the entry that
-/// followed the last one before: objects of one source mostly look alike.
+/// A key is an *entry* of a *level*: level 0 holds the keys of the object itself, a further level
+/// those of the object under a key that is only part of a path. Per level, entries are found in a
+/// hash table of their bytes. Whoever walks objects tries the entry that followed the last one
+/// before: objects of one source mostly look alike.
 ///
-/// Unchecked, because entries point to memory: it is filled in `init`, only read from then on, and freed in `deinit`.
+/// Unchecked, because entries point to memory: it is filled in `init`, only read from then on, and
+/// freed in `deinit`.
 final class KeyTrie: @unchecked Sendable {
-    /// A key of a level. What it leads to may be several attributes, a relationship and a further level at once.
+    /// A key of a level. What it leads to may be several attributes, a relationship and a further
+    /// level at once.
     struct Entry {
-        /// The key as it is written, with quotes and colon; of no bytes where it cannot be written so without escapes.
+        /// The key as it is written, with quotes and colon; of no bytes where it cannot be written
+        /// so without escapes.
         var quoted: UnsafeBufferPointer<UInt8>
         var bytes: UnsafeBufferPointer<UInt8>
         /// The places in the mapping's fields of the attributes it fills.
@@ -72,7 +76,8 @@ final class KeyTrie: @unchecked Sendable {
         var firstField = 0
         for (index, entry) in builder.entries.enumerated() {
             let bytes = Self.copy(plain[index], to: &next)
-            // A key with escapes can be written in more ways than one, and is compared after they are resolved.
+            // A key with escapes can be written in more ways than one, and is compared after they
+            // are resolved.
             let isEscaped = quoted[index].count != plain[index].count + 2
             let whole =
                 isEscaped

@@ -10,10 +10,11 @@ package struct MappedBatch: Sendable {
         package var records: RecordBatch
         /// The place of each row's object among all elements of the stream, from 0.
         package var elementIndices: [Int] = []
-        /// The rows that came as an identifier alone: stubs, from which no mandatory attribute is demanded.
+        /// The rows that came as an identifier alone: stubs, from which no mandatory attribute is
+        /// demanded.
         package var stubRows: [Int] = []
-        /// The JSON of those objects, by row, for which the entity mapper named no entity: a store may know them as objects of a
-        /// sub-entity, whose mapping then reads more of them.
+        /// The JSON of those objects, by row, for which the entity mapper named no entity: a store
+        /// may know them as objects of a sub-entity, whose mapping then reads more of them.
         package var undetermined: [Int: [UInt8]] = [:]
         /// The JSON of their relationships; empty where it was not asked for.
         package var relationships = RelationshipSlices()
@@ -32,7 +33,8 @@ package struct MappedBatch: Sendable {
         }
     }
 
-    /// The records by entity: one group, unless an entity mapper told sub-entities apart. Never one without records.
+    /// The records by entity: one group, unless an entity mapper told sub-entities apart. Never one
+    /// without records.
     package var groups: [Group]
     /// The objects that were left out, in order.
     package var rejected: [MappingProblem]

@@ -34,7 +34,7 @@ public struct MappingProblem: Hashable, Sendable {
     /// What is wrong.
     public let reason: Reason
 
-    /// Makes a problem.
+    /// Creates a problem.
     public init(entity: String, attribute: String? = nil, keyPath: String = "", index: Int, reason: Reason) {
         self.entity = entity
         self.attribute = attribute
@@ -45,7 +45,7 @@ public struct MappingProblem: Hashable, Sendable {
 }
 
 extension MappingProblem: CustomStringConvertible {
-    /// The problem as a sentence for people.
+    /// The problem as a readable sentence.
     public var description: String {
         let place = "element \(index)" + (keyPath.isEmpty ? "" : " at \(keyPath)")
         let property = attribute.map { "\(entity).\($0)" } ?? entity
@@ -64,12 +64,13 @@ extension MappingProblem: CustomStringConvertible {
     }
 }
 
-/// Why JSON could not be mapped or objects exported, apart from JSON that is malformed, which is a `JSONError`.
+/// Why JSON could not be mapped or objects exported, apart from JSON that is malformed, which is a
+/// `JSONError`.
 public enum MappingError: Error, Hashable, Sendable {
     /// The model has no such entity.
     case unknownEntity(String)
-    /// An annotation names a transformer, entity mapper or object transformer that was not registered. `attribute` is nil where the
-    /// annotation is the entity's.
+    /// An annotation names a transformer, entity mapper or object transformer that was not
+    /// registered. `attribute` is nil where the annotation is the entity's.
     case unknownTransformer(entity: String, attribute: String?, name: String)
     /// An entity mapper named an entity that does not inherit from the one asked for.
     case unrelatedEntity(entity: String, answer: String)
@@ -82,7 +83,7 @@ public enum MappingError: Error, Hashable, Sendable {
 }
 
 extension MappingError: CustomStringConvertible {
-    /// The error as a sentence for people.
+    /// The error as a readable sentence.
     public var description: String {
         switch self {
         case .unknownEntity(let entity): "there is no entity \(entity)"
@@ -100,7 +101,7 @@ extension MappingError: CustomStringConvertible {
 }
 
 extension MappingError: LocalizedError {
-    /// The error as a sentence for people, the same as `description`.
+    /// The error as a readable sentence, the same as `description`.
     public var errorDescription: String? {
         description
     }

@@ -4,11 +4,12 @@ package import SyncModel
 package struct AttributeKeys: Sendable {
     /// The attribute.
     package let attribute: SyncAttribute
-    /// Its place in the entity's attributes.
+    /// Its index in the entity's attributes.
     package let slot: Int
     /// The key path that an annotation gives it, one key per level; nil where there is none.
     package let customPath: [String]?
-    /// The key paths under which it is found, the preferred one first; empty for one that is never read.
+    /// The key paths under which it is found, the preferred one first; empty for one that is never
+    /// read.
     ///
     /// Where two attributes claim one key, `EntityKeys` says who gets it.
     package let spellings: [[String]]
@@ -20,8 +21,8 @@ package struct AttributeKeys: Sendable {
     let snakeCasePath: [String]
     let camelCasePath: [String]
 
-    /// The key path it is written under, one key per level: the custom one, else its name by convention; nil for an attribute that
-    /// has no key at all, which only the Groot dialect knows.
+    /// The key path it is written under, one key per level: the custom one, else its name by
+    /// convention; nil for an attribute that has no key at all, which only the Groot dialect knows.
     package func path(_ style: ExportOptions.KeyStyle = .snakeCase) -> [String]? {
         let path = style == .snakeCase ? snakeCasePath : camelCasePath
         return path.isEmpty ? nil : path
@@ -34,17 +35,19 @@ package struct RelationshipKeys: Sendable {
     package let relationship: RelationshipLayout
     /// The key path that an annotation gives it, one key per level; nil where there is none.
     package let customPath: [String]?
-    /// The key paths under which related objects are found (or bare identifiers, where ``customPath`` is one of them), the preferred one
-    /// first; empty for a relationship that is never read.
+    /// The key paths under which related objects are found (or bare identifiers, where
+    /// ``customPath`` is one of them), the preferred one first; empty for a relationship that is
+    /// never read.
     package let spellings: [[String]]
-    /// The keys under which identifiers of related objects are found, such as `company_id` and `notes_ids`; empty with a custom key, which
-    /// then serves for both.
+    /// The keys under which identifiers of related objects are found, such as `company_id` and
+    /// `notes_ids`; empty with a custom key, which then serves for both.
     package let identifierSpellings: [[String]]
     /// Whether it is written; false for one marked non-exportable and for one without a key.
     package let isExportable: Bool
 
-    /// The key path it is written under, one key per level: the custom one, else its name by convention; nil for a relationship that has
-    /// no key at all, which only the Groot dialect knows.
+    /// The key path it is written under, one key per level: the custom one, else its name by
+    /// convention; nil for a relationship that has no key at all, which only the Groot dialect
+    /// knows.
     package func path(_ style: ExportOptions.KeyStyle = .snakeCase) -> [String]? {
         let path = style == .snakeCase ? snakeCasePath : camelCasePath
         return path.isEmpty ? nil : path

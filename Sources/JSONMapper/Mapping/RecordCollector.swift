@@ -1,7 +1,7 @@
 import SyncModel
 
-/// Maps JSON objects one by one and gathers them in batches: what a `RecordReader` is made of, and what objects inside of others are
-/// mapped with.
+/// Maps JSON objects one by one and gathers them in batches: what a `RecordReader` is made of, and
+/// what objects inside of others are mapped with.
 ///
 ///     var notes = try RecordCollector(mapper, entity: "Note")
 ///     for entry in group.relationships.entries where entry.relationship == notesIndex {
@@ -37,7 +37,7 @@ package struct RecordCollector {
     private var elements: [ElementMapper]
     private var rejected: [MappingProblem] = []
 
-    /// Makes a collector without records.
+    /// Creates a collector without records.
     ///
     /// - Parameters:
     ///   - mapper: What maps.
@@ -78,7 +78,8 @@ package struct RecordCollector {
     /// Maps the value that comes next.
     ///
     /// - Parameters:
-    ///   - cursor: Stands before an object (or an identifier, if those are accepted) whose bytes are all there.
+    ///   - cursor: Stands before an object (or an identifier, if those are accepted) whose bytes
+    ///     are all there.
     ///   - index: What the row is told apart by in `elementIndices` and in problems.
     /// - Throws: `JSONFault` for malformed input, `MappingError.unfit` where the contract fails.
     package mutating func add(_ cursor: inout JSONCursor, index: Int) throws -> Added {
@@ -92,7 +93,8 @@ package struct RecordCollector {
         return try finish(outcome)
     }
 
-    /// Maps the value that comes next, and if it is an array, each of its elements, all with the same index.
+    /// Maps the value that comes next, and if it is an array, each of its elements, all with the
+    /// same index.
     ///
     /// - Throws: `JSONFault` for malformed input, `MappingError.unfit` where the contract fails.
     package mutating func addAll(_ cursor: inout JSONCursor, index: Int) throws {
@@ -124,7 +126,8 @@ package struct RecordCollector {
 
     // MARK: Elements
 
-    /// Maps the element that comes next into an open row, again if its end had not come; ``finish(_:)`` closes it.
+    /// Maps the element that comes next into an open row, again if its end had not come;
+    /// ``finish(_:)`` closes it.
     @inline(__always)
     mutating func read(_ cursor: inout JSONCursor, index: Int) throws -> Outcome {
         isPlain ? try readPlain(&cursor, index: index, element: 0) : try readTransformed(&cursor, index: index)

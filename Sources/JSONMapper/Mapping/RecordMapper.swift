@@ -6,9 +6,11 @@ public import SyncModel
 ///     let users = try mapper.reader(of: "User", bytes: bytes)
 ///     while let batch = try users.next() { … }
 ///
-/// Everything that depends on the model alone is worked out when the mapper is made; it is a value that can be kept and shared.
+/// Everything that depends on the model alone is computed when the mapper is made; it is a value
+/// that can be kept and shared.
 public struct RecordMapper: Sendable {
-    /// The model, with the identities that the dialect finds in it: what a store for these records is made with.
+    /// The model, with the identities that the dialect finds in it: what a store for these records
+    /// is made with.
     public let model: DataModel
     /// Where the rules for keys are taken from.
     public let dialect: JSONDialect
@@ -17,17 +19,18 @@ public struct RecordMapper: Sendable {
 
     private let mappings: [EntityMapping]
 
-    /// Makes a mapper.
+    /// Creates a mapper.
     ///
     /// - Parameters:
     ///   - model: The model.
     ///   - dialect: Where the rules for keys are taken from; Sync's by default.
     ///   - transformers: All that the model's annotations refer to.
-    ///   - contract: What is done about what does not fit; by default what the dialect's ancestor did.
+    ///   - contract: What is done about what does not fit; by default what the dialect's ancestor
+    ///     did.
     ///   - contracts: The same for single entities, by their names.
-    /// - Throws: `MappingError.unknownTransformer` for a name that was not registered, `MappingError.unknownEntity` for a contract
-    ///   of none; `ModelError` where an annotation makes
-    ///   an identity of what cannot be one.
+    /// - Throws: `MappingError.unknownTransformer` for a name that was not registered,
+    ///   `MappingError.unknownEntity` for a contract of none; `ModelError` where an annotation
+    ///   makes an identity of what cannot be one.
     public init(
         _ model: DataModel, dialect: JSONDialect = .sync, transformers: JSONTransformers = JSONTransformers(),
         contract: ValueContract? = nil, contracts: [String: ValueContract] = [:]
@@ -64,24 +67,28 @@ public struct RecordMapper: Sendable {
 
     // MARK: One object
 
-    /// Maps one JSON object onto a record: attributes whose keys are absent stay as they are, null clears.
+    /// Maps one JSON object onto a record: attributes whose keys are absent stay as they are, null
+    /// clears.
     ///
     /// - Parameters:
     ///   - record: A record of this mapper's model; what it is related to stays as it is.
     ///   - json: An object.
     /// - Returns: Whether a value changed.
-    /// - Throws: `MappingError.unfit` where the contract rejects the object or fails; `MappingError.unknownEntity` for a record of an
-    ///   entity that the model lacks; `JSONError.nonFiniteNumber` for such a number in `json`.
+    /// - Throws: `MappingError.unfit` where the contract rejects the object or fails;
+    ///   `MappingError.unknownEntity` for a record of an entity that the model lacks;
+    ///   `JSONError.nonFiniteNumber` for such a number in `json`.
     public func fill(_ record: inout Record, from json: JSONValue) throws -> Bool {
         var writer = JSONWriter()
         try writer.value(json)
         return try fill(&record, from: writer.bytes)
     }
 
-    /// Maps one JSON object, given as UTF-8, onto a record: attributes whose keys are absent stay as they are, null clears.
+    /// Maps one JSON object, given as UTF-8, onto a record: attributes whose keys are absent stay
+    /// as they are, null clears.
     ///
     /// - Returns: Whether a value changed.
-    /// - Throws: As ``fill(_:from:)-(_,JSONValue)``, and `JSONError` where the bytes are not one JSON document.
+    /// - Throws: As ``fill(_:from:)-(_,JSONValue)``, and `JSONError` where the bytes are not one
+    ///   JSON document.
     public func fill(_ record: inout Record, from bytes: [UInt8]) throws -> Bool {
         let reader = try RecordReader(
             self, entity: record.layout.name, reader: JSONReader(bytes: bytes, layout: .document),

@@ -2,26 +2,28 @@ public import SyncModel
 
 /// Reads JSON as batches of records, in memory that does not grow with the input.
 ///
-/// Null in place of an object counts for nothing, except in the count of elements. A reader is used by one task at a time.
+/// Null in place of an object counts for nothing, except in the count of elements. A reader is used
+/// by one task at a time.
 public final class RecordReader {
     /// How batches are cut, and what else they hold.
     public struct Options: Sendable {
         /// How many objects a batch is made of, at most; 1,000 by default, at least 1.
         public var batchRowCount: Int
-        /// How many bytes of values and relationships a batch may hold before it is handed out; 1 MiB by default.
+        /// How many bytes of values and relationships a batch may hold before it is handed out; 1
+        /// MiB by default.
         public var batchByteCount: Int
         /// Whether the JSON of relationships is kept with each batch; false by default.
         package var keepsRelationships = false
         /// Whether properties that an object does not have are cleared; false by default.
         package var clearsAbsent = false
-        /// The index of a relationship that is not cleared for being absent: the one that leads back
-        /// to the object that contains the elements.
+        /// The index of a relationship that is not cleared for being absent: the one that leads
+        /// back to the object that contains the elements.
         package var keptRelationship: Int?
-        /// Whether an element may be the identifier of its object alone, as a string or number; nil, the default, leaves it to the
-        /// dialect: Groot's does, Sync's does not.
+        /// Whether an element may be the identifier of its object alone, as a string or number;
+        /// nil, the default, leaves it to the dialect: Groot's does, Sync's does not.
         public var acceptsIdentifiers: Bool?
 
-        /// Makes options; what is left out keeps its default.
+        /// Creates options; what is left out keeps its default.
         public init(
             batchRowCount: Int = 1000, batchByteCount: Int = 1 << 20, acceptsIdentifiers: Bool? = nil
         ) {
@@ -44,7 +46,8 @@ public final class RecordReader {
     private let reader: JSONReader
     private var collector: RecordCollector
 
-    /// Makes a reader of elements that a `JSONReader` finds. Nobody else pulls from that one then; input may still be appended to it.
+    /// Creates a reader of elements that a `JSONReader` finds. Nobody else pulls from that one
+    /// then; input may still be appended to it.
     ///
     /// - Throws: `MappingError.unknownEntity`.
     public convenience init(
@@ -65,10 +68,11 @@ public final class RecordReader {
 
     /// The next records.
     ///
-    /// - Returns: Nil at the end, or, where the input is appended piece by piece, until there is more; what has been read of an
-    ///   unfinished batch is then handed out first.
-    /// - Throws: `JSONError` for malformed input, `MappingError.unfit` where the contract fails, and what the source throws. After
-    ///   `MappingError.unfit` reading can go on behind the element; what was mapped before it comes with the next batch.
+    /// - Returns: Nil at the end, or, where the input is appended piece by piece, until there is
+    ///   more; what has been read of an unfinished batch is then handed out first.
+    /// - Throws: `JSONError` for malformed input, `MappingError.unfit` where the contract fails,
+    ///   and what the source throws. After `MappingError.unfit` reading can go on behind the
+    ///   element; what was mapped before it comes with the next batch.
     package func next() throws -> MappedBatch? {
         while !collector.isFull {
             let index = reader.elementCount
@@ -82,14 +86,15 @@ public final class RecordReader {
     ///
     /// - Returns: At least one record or problem, or nil at the end. A reader whose input is
     ///   appended piece by piece also returns nil until there is more.
-    /// - Throws: `JSONError` for malformed input, `MappingError.unfit` where the contract fails, and
-    ///   what the source throws.
+    /// - Throws: `JSONError` for malformed input, `MappingError.unfit` where the contract fails,
+    ///   and what the source throws.
     public func nextRecords() throws -> (records: [Record], rejected: [MappingProblem])? {
         guard let batch = try next() else { return nil }
         return (batch.groups.flatMap { $0.makeRecords() }, batch.rejected)
     }
 
-    /// All that is left, as records with defaults in place of what is absent, and what was left out.
+    /// All that is left, as records with defaults in place of what is absent, and what was left
+    /// out.
     ///
     /// - Throws: As ``nextRecords()``.
     public func readAll() throws -> (records: [Record], rejected: [MappingProblem]) {

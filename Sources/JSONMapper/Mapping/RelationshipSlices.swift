@@ -1,8 +1,10 @@
-/// The JSON of relationships, taken out of the objects of a batch while they were mapped, for whoever relates records.
+/// The JSON of relationships, taken out of the objects of a batch while they were mapped, for
+/// whoever relates records.
 ///
-/// Each entry holds the whole value as it is written: an object, an array of objects or identifiers, an identifier, null. A key
-/// that is absent has no entry; of a key that occurs twice both are here, and the later one counts. The bytes have been checked, so a
-/// cursor over them fails only where it is asked for a value of another kind.
+/// Each entry holds the whole value as it is written: an object, an array of objects or
+/// identifiers, an identifier, null. A key that is absent has no entry; of a key that occurs twice
+/// both are here, and the later one counts. The bytes have been checked, so a cursor over them
+/// fails only where it is asked for a value of another kind.
 package struct RelationshipSlices: Sendable {
     /// One relationship of one record.
     package struct Entry: Hashable, Sendable {
@@ -10,13 +12,14 @@ package struct RelationshipSlices: Sendable {
         package let row: Int
         /// The relationship's index in the entity's layout.
         package let relationship: Int
-        /// Whether it was found under a key for identifiers, such as `company_id`, rather than under the relationship's own.
+        /// Whether it was found under a key for identifiers, such as `company_id`, rather than
+        /// under the relationship's own.
         package let holdsIdentifiers: Bool
         /// What kind of value it is.
         package let kind: JSONKind
         /// Whether it is an object, or an array that begins with one.
         package let holdsObjects: Bool
-        /// Its place in `bytes`.
+        /// Its range in `bytes`.
         package let range: Range<Int>
         /// Whether it is null or an array without elements.
         let isEmpty: Bool
@@ -24,7 +27,7 @@ package struct RelationshipSlices: Sendable {
 
     /// The entries in the order of their rows, and within a row as they were written.
     package private(set) var entries: [Entry] = []
-    /// The values, one after the other.
+    /// The values, one after another.
     package private(set) var bytes: [UInt8] = []
 
     mutating func append(_ value: JSONSlice, row: Int, relationship: Int, holdsIdentifiers: Bool) {

@@ -39,8 +39,8 @@ public struct ValueContract: Hashable, Sendable {
     /// - Parameters:
     ///   - unknownKey: The action for a key that nothing claims.
     ///   - wrongType: The action for a value of another kind; nil, the default, means `.null`.
-    ///   - outOfRange: The action for a number that does not fit; nil, the default, means the same as
-    ///     `wrongType`, or `.ignore` if that is nil as well.
+    ///   - outOfRange: The action for a number that does not fit; nil, the default, means the same
+    ///     as `wrongType`, or `.ignore` if that is nil as well.
     ///   - missingMandatory: The action for a mandatory attribute without a value.
     ///   - unreadableDate: The action for what is not a date.
     public init(

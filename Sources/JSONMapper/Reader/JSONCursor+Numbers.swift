@@ -1,7 +1,8 @@
 extension JSONCursor {
     /// A number, with everything needed to read it exactly.
     ///
-    /// - Throws: ``JSONFault`` if another value is here, or the number is not a legal one (RFC 8259, section 6).
+    /// - Throws: ``JSONFault`` if another value is here, or the number is not a legal one (RFC
+    ///   8259, section 6).
     @inline(__always)
     package mutating func readNumber() throws(JSONFault) -> JSONNumber {
         let first = try significant()
@@ -95,7 +96,8 @@ extension JSONCursor {
         return true
     }
 
-    /// A digit is missing at this place, or, with some already there, the leading one is a superfluous zero.
+    /// A digit is missing at this place, or, with some already there, the leading one is a
+    /// superfluous zero.
     @inline(never)
     private mutating func numberFault(at place: UnsafePointer<UInt8>, digitCount: Int) -> JSONFault {
         if place == end, digitCount == 0 { return endFault() }

@@ -25,8 +25,9 @@ extension JSONCursor {
         }
     }
 
-    /// Skips an array or object. The kinds of 64 nested containers are the bits of one word; what is nested deeper is skipped by a
-    /// call of its own, so that the call stack grows by a frame every 64 levels.
+    /// Skips an array or object. The kinds of 64 nested containers are the bits of one word; what
+    /// is nested deeper is skipped by a call of its own, so that the call stack grows by a frame
+    /// every 64 levels.
     @inline(never)
     private mutating func skipContainer() throws(JSONFault) {
         // The lowest bit is the innermost container: 1 for an object.

@@ -1,9 +1,10 @@
 extension JSONCursor {
     /// Scans a string whose opening quote comes next, eight bytes at a time, and checks it.
     ///
-    /// A byte stops the scan if it is a quote, a backslash, below U+0020 or above U+007F. All four questions are put to eight bytes
-    /// at once: subtracting 1 from each byte XORed with `"` borrows into its top bit exactly where it was `"`, and so on. A borrow can
-    /// also reach bytes after the first hit, so only the first one counts.
+    /// A byte stops the scan if it is a quote, a backslash, below U+0020 or above U+007F. All four
+    /// questions are put to eight bytes at once: subtracting 1 from each byte XORed with `"`
+    /// borrows into its top bit exactly where it was `"`, and so on. A borrow can also reach bytes
+    /// after the first hit, so only the first one counts.
     @inline(__always)
     mutating func scanString() throws(JSONFault) -> JSONSlice {
         let start = position + 1
@@ -34,7 +35,8 @@ extension JSONCursor {
         return (quotes | backslashes | controls | word) & (ones &* 0x80)
     }
 
-    /// The rest of a string that holds an escape or a character above U+007F, or ends near the end of the input.
+    /// The rest of a string that holds an escape or a character above U+007F, or ends near the end
+    /// of the input.
     @inline(never)
     private mutating func scanRest(
         start: UnsafePointer<UInt8>, from: UnsafePointer<UInt8>
@@ -74,7 +76,8 @@ extension JSONCursor {
     private mutating func sequenceLength(at cursor: UnsafePointer<UInt8>) throws(JSONFault) -> Int {
         let first = cursor.pointee
         let length: Int
-        // What the second byte may be: E0 and F0 leave out overlong forms, ED surrogates, F4 what is above U+10FFFF.
+        // What the second byte may be: E0 and F0 leave out overlong forms, ED surrogates, F4 what
+        // is above U+10FFFF.
         var seconds: ClosedRange<UInt8> = 0x80...0xBF
         switch first {
         case 0xC2...0xDF: length = 2

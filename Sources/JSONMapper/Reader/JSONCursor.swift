@@ -1,26 +1,30 @@
 /// Walks the tokens of one JSON value, forwards, straight over its bytes.
 ///
-/// The caller says what comes next, and the cursor checks it: grammar, UTF-8, escapes, depth. Nothing is allocated and nothing is
-/// copied. Inside an object, ask for ``nextKey()`` until it is nil and take or skip the value after each key; inside an array,
-/// ask ``nextElement()`` until it is false and take or skip one value each time:
+/// The caller says what comes next, and the cursor checks it: grammar, UTF-8, escapes, depth.
+/// Nothing is allocated and nothing is copied. Inside an object, ask for ``nextKey()`` until it is
+/// nil and take or skip the value after each key; inside an array, ask ``nextElement()`` until it
+/// is false and take or skip one value each time:
 ///
 ///     try cursor.beginObject()
 ///     while let key = try cursor.nextKey() {
 ///         if key.equals(idKey) { id = try cursor.readNumber().int64 } else { try cursor.skipValue() }
 ///     }
 ///
-/// A cursor is handed to a closure by ``JSONReader/next(_:)`` and must not leave it: its memory is the reader's.
+/// A cursor is handed to a closure by ``JSONReader/next(_:)`` and must not leave it: its memory is
+/// the reader's.
 package struct JSONCursor {
-    /// First byte of the value's input; offsets in faults count from here. The memory belongs to whoever made the cursor, who
-    /// keeps it unchanged for as long as the cursor lives.
+    /// First byte of the value's input; offsets in faults count from here. The memory belongs to
+    /// whoever made the cursor, who keeps it unchanged for as long as the cursor lives.
     let base: UnsafePointer<UInt8>
     var position: UnsafePointer<UInt8>
     let end: UnsafePointer<UInt8>
     /// Whether nothing follows `end`; otherwise a number that touches it may go on.
     let endIsFinal: Bool
-    /// Whether the cursor ran out of bytes that may still come: whatever was thrown or returned then is void.
+    /// Whether the cursor ran out of bytes that may still come: whatever was thrown or returned
+    /// then is void.
     var hitEnd = false
-    /// Whether a value has been read since the innermost container began, so that a comma must come before the next.
+    /// Whether a value has been read since the innermost container began, so that a comma must come
+    /// before the next.
     var needsComma = false
     private(set) var depth: Int
     private let maximumDepth: Int
@@ -90,11 +94,12 @@ package struct JSONCursor {
         return key
     }
 
-    /// Takes the next key if it is the expected one, written without white space and without escapes: the fast way through
-    /// objects that all look alike.
+    /// Takes the next key if it is the expected one, written without white space and without
+    /// escapes: the fast way through objects that all look alike.
     ///
     /// - Parameter quotedKey: the key as it is written, with its quotes and the colon: `"name":`.
-    /// - Returns: whether it was there; if not, nothing has been read and ``nextKey()`` tells what is.
+    /// - Returns: whether it was there; if not, nothing has been read and ``nextKey()`` tells what
+    ///   is.
     @inline(__always)
     package mutating func takeKey(_ quotedKey: UnsafeBufferPointer<UInt8>) -> Bool {
         guard let expected = quotedKey.baseAddress else { return false }

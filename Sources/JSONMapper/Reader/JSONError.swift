@@ -9,10 +9,11 @@ extension JSONError {
         public var line: Int
         /// Its column, from 1, counted in bytes of the line.
         public var column: Int
-        /// The way to the innermost value around it, such as `data.items[3].address`; empty for the whole document.
+        /// The way to the innermost value around it, such as `data.items[3].address`; empty for the
+        /// whole document.
         public var keyPath: String
 
-        /// Makes a location.
+        /// Creates a location.
         public init(byteOffset: Int, line: Int, column: Int, keyPath: String = "") {
             self.byteOffset = byteOffset
             self.line = line
@@ -131,7 +132,7 @@ extension JSONError {
 }
 
 extension JSONError: LocalizedError {
-    /// The error as a sentence for people, the same as `description`.
+    /// The error as a readable sentence, the same as `description`.
     public var errorDescription: String? {
         description
     }

@@ -1,6 +1,8 @@
-/// Finds where a value that has only partly arrived ends, looking at every byte once however small the pieces are.
+/// Finds where a value that has only partly arrived ends, looking at every byte once however small
+/// the pieces are.
 ///
-/// It knows only brackets and strings; whether the value is legal is the cursor's to say once it is whole.
+/// It knows only brackets and strings; whether the value is legal is the cursor's to say once it is
+/// whole.
 struct JSONFramer {
     private enum State { case idle, container, scalar, closed }
 
@@ -8,7 +10,8 @@ struct JSONFramer {
     private var openCount = 0
     private var isInString = false
     private var isEscaped = false
-    /// Bytes looked at so far; once closed, what a cursor needs: the value and, after a number or a word, the byte that ended it.
+    /// Bytes looked at so far; once closed, what a cursor needs: the value and, after a number or a
+    /// word, the byte that ended it.
     private(set) var byteCount = 0
 
     /// Whether it has begun and the end is not found yet.

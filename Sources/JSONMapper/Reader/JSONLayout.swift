@@ -12,28 +12,33 @@ public struct JSONLayout: Sendable, Equatable {
 
     /// The elements of the array at a key path.
     ///
-    /// The rest of the document is checked as well. If the path is not there, or leads to null, reading fails with
-    /// ``JSONFault/Reason/keyPathNotFound``, so that an error message in place of the data is never taken for an empty list. A key
-    /// of the path that occurs a second time is a duplicate key under every policy: its first value has been handed out already.
+    /// The rest of the document is checked as well. If the path is not there, or leads to null,
+    /// reading fails with ``JSONFault/Reason/keyPathNotFound``, so that an error message in place
+    /// of the data is never taken for an empty list. A key of the path that occurs a second time is
+    /// a duplicate key under every policy: its first value has been handed out already.
     ///
     /// - Parameters:
-    ///   - keyPath: the keys that lead to the array; empty, the default, if it is the document itself.
-    ///   - acceptsSingleObject: whether an object in the array's place counts as an array of it; false by default.
+    ///   - keyPath: the keys that lead to the array; empty, the default, if it is the document
+    ///     itself.
+    ///   - acceptsSingleObject: whether an object in the array's place counts as an array of it;
+    ///     false by default.
     public static func array(at keyPath: [String], acceptsSingleObject: Bool = false) -> JSONLayout {
         JSONLayout(
             kind: acceptsSingleObject ? .arrayOrSingle : .array, path: keyPath.map { Array($0.utf8) },
             pathText: JSONKeyPath.text(of: keyPath))
     }
 
-    /// The elements of the array at a key path written with dots, such as `data.items`; empty for the document itself. A
-    /// backslash escapes a dot within a key, as in `@odata\.value`.
+    /// The elements of the array at a key path written with dots, such as `data.items`; empty for
+    /// the document itself. A backslash escapes a dot within a key, as in `@odata\.value`.
     public static func array(at keyPath: String = "", acceptsSingleObject: Bool = false) -> JSONLayout {
         array(at: JSONKeyPath.keys(of: keyPath), acceptsSingleObject: acceptsSingleObject)
     }
 
-    /// The same layout, with values that are kept while the objects around the array are read; see ``JSONReader/captured``.
+    /// The same layout, with values that are kept while the objects around the array are read; see
+    /// ``JSONReader/captured``.
     ///
-    /// - Parameter keyPaths: keys from the document's root, dots between them; what is inside of the elements is not found.
+    /// - Parameter keyPaths: keys from the document's root, dots between them; what is inside of
+    ///   the elements is not found.
     public func capturing(_ keyPaths: [String]) -> JSONLayout {
         var layout = self
         layout.probe = JSONProbe(keyPaths)
@@ -43,7 +48,8 @@ public struct JSONLayout: Sendable, Equatable {
     /// The whole document is the one element.
     public static let document = JSONLayout(kind: .document, path: [], pathText: "")
 
-    /// Newline-delimited JSON: a value per line; blank lines count for nothing. A value may go on over several lines.
+    /// Newline-delimited JSON: a value per line; blank lines count for nothing. A value may go on
+    /// over several lines.
     public static let lines = JSONLayout(kind: .lines, path: [], pathText: "")
 
     /// What is wanted of the object at each level of the path; as many as there are keys.

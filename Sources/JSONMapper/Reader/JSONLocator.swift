@@ -1,4 +1,5 @@
-/// Works out afterwards where in a value a fault lies, so that reading itself keeps no record of the way it came.
+/// Works out afterwards where in a value a fault lies, so that reading itself keeps no record of
+/// the way it came.
 enum JSONLocator {
     private struct Scope {
         var isObject: Bool
@@ -7,7 +8,8 @@ enum JSONLocator {
         var index = 0
     }
 
-    /// The key path from a value to the innermost value that holds a byte of it: `.name[2].zip`, or nothing for the value itself.
+    /// The key path from a value to the innermost value that holds a byte of it: `.name[2].zip`, or
+    /// nothing for the value itself.
     ///
     /// - Parameters:
     ///   - start: first byte of the value; everything before `byteOffset` has passed the cursor.

@@ -1,6 +1,7 @@
 /// A number as it is written, read exactly or not at all.
 ///
-/// `text` is valid only inside the closure that got the ``JSONCursor`` it came from; the computed values can be kept.
+/// `text` is valid only inside the closure that got the ``JSONCursor`` it came from; the computed
+/// values can be kept.
 package struct JSONNumber {
     /// The number's characters, for whoever wants every digit.
     package let text: JSONSlice
@@ -15,23 +16,27 @@ package struct JSONNumber {
     /// Whether there are more digits than the mantissa holds.
     let isTruncated: Bool
 
-    /// The number as an `Int64`, also when it is written as `1.0` or `1e3`; nil if it has a fraction or does not fit.
+    /// The number as an `Int64`, also when it is written as `1.0` or `1e3`; nil if it has a
+    /// fraction or does not fit.
     package var int64: Int64? {
         guard let magnitude else { return nil }
         if isNegative { return magnitude <= 1 << 63 ? Int64(truncatingIfNeeded: 0 &- magnitude) : nil }
         return Int64(exactly: magnitude)
     }
 
-    /// The number as a `UInt64`, also when it is written as `1.0` or `1e3`; nil if it is negative, has a fraction or does not fit.
+    /// The number as a `UInt64`, also when it is written as `1.0` or `1e3`; nil if it is negative,
+    /// has a fraction or does not fit.
     package var uint64: UInt64? {
         guard let magnitude else { return nil }
         return isNegative && magnitude != 0 ? nil : magnitude
     }
 
-    /// The double nearest to the number, as IEEE 754 rounds; nil if that is infinite. What is too small becomes zero.
+    /// The double nearest to the number, as IEEE 754 rounds; nil if that is infinite. What is too
+    /// small becomes zero.
     ///
-    /// Up to 2⁵³ times or divided by a power of ten up to 22, both sides are exact, so one operation rounds correctly (Clinger,
-    /// "How to Read Floating Point Numbers Accurately"); anything else takes the slow way.
+    /// Up to 2⁵³ times or divided by a power of ten up to 22, both sides are exact, so one
+    /// operation rounds correctly (Clinger, "How to Read Floating Point Numbers Accurately");
+    /// anything else takes the slow way.
     @inline(__always)
     package var double: Double? {
         if !isTruncated {

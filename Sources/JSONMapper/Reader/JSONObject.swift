@@ -1,6 +1,7 @@
 /// The keys and values of a JSON object, in the order they were written; every key once.
 ///
-/// Keys are compared by their UTF-8 bytes. Two objects are equal if they hold the same keys and values in any order.
+/// Keys are compared by their UTF-8 bytes. Two objects are equal if they hold the same keys and
+/// values in any order.
 public struct JSONObject: Sendable {
     /// One key and its value.
     public typealias Entry = (key: String, value: JSONValue)
@@ -18,7 +19,8 @@ public struct JSONObject: Sendable {
     /// How many keys there are.
     public var count: Int { entries.count }
 
-    /// The value of a key. Setting one that is there replaces its value in place; a new one is added at the end; nil removes it.
+    /// The value of a key. Setting one that is there replaces its value in place; a new one is
+    /// added at the end; nil removes it.
     public subscript(key: String) -> JSONValue? {
         get { position(of: key).map { entries[$0].value } }
         set {

@@ -56,7 +56,7 @@ package struct JSONProbe: Sendable, Equatable {
     package let keyPaths: [String]
     let root: Node
 
-    /// Makes a probe.
+    /// Creates a probe.
     ///
     /// - Parameter keyPaths: Keys with dots between them, none of them empty and none twice.
     package init(_ keyPaths: [String]) {

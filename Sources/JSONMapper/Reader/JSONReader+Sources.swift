@@ -7,7 +7,7 @@ import Darwin
 #endif
 
 extension JSONReader {
-    /// Makes a reader of bytes in memory.
+    /// Creates a reader of bytes in memory.
     ///
     /// - Parameters:
     ///   - bytes: the whole input; kept until the reader is gone.
@@ -29,13 +29,14 @@ extension JSONReader {
         }
     }
 
-    /// Makes a reader of a file, which is read 256 KiB at a time.
+    /// Creates a reader of a file, which is read 256 KiB at a time.
     ///
     /// - Parameters:
     ///   - path: path of the file, absolute or relative to the process's directory.
     ///   - layout: where the elements are; the array that is the document by default.
     ///   - options: what is accepted, and how much.
-    /// - Throws: ``JSONError/unreadableFile(path:code:)`` if it cannot be opened; later on, ``next(_:)`` throws it if it cannot be read.
+    /// - Throws: ``JSONError/unreadableFile(path:code:)`` if it cannot be opened; later on,
+    ///   ``next(_:)`` throws it if it cannot be read.
     public convenience init(
         file path: String, layout: JSONLayout = .array(), options: JSONOptions = JSONOptions()
     ) throws(JSONError) {
@@ -43,7 +44,8 @@ extension JSONReader {
         self.init(layout: layout, options: options, source: file.read)
     }
 
-    /// Reads all elements of chunks that arrive over time, in memory that does not grow with their number.
+    /// Reads all elements of chunks that arrive over time, in memory that does not grow with their
+    /// number.
     ///
     /// - Parameters:
     ///   - chunks: the input in pieces of any size, cut anywhere.

@@ -7,12 +7,14 @@
 ///         print(user["name"] ?? .null)
 ///     }
 ///
-/// Or make it without a source, ``append(_:)`` what arrives, and pull until ``next(_:)`` is nil. One window of memory holds the
-/// element at hand; an element that is cut by the window's end is read again from its start when more has come.
+/// Or make it without a source, ``append(_:)`` what arrives, and pull until ``next(_:)`` is nil.
+/// One window of memory holds the element at hand; an element that is cut by the window's end is
+/// read again from its start when more has come.
 ///
 /// A reader is used by one task at a time.
 public final class JSONReader {
-    /// Fills the buffer it is given, which is never empty, and returns how many bytes it wrote; 0 is the end.
+    /// Fills the buffer it is given, which is never empty, and returns how many bytes it wrote; 0
+    /// is the end.
     public typealias Source = (UnsafeMutableRawBufferPointer) throws -> Int
 
     private enum Phase {
@@ -38,8 +40,8 @@ public final class JSONReader {
     /// How many elements have been read.
     public private(set) var elementCount = 0
 
-    /// The values that the layout's ``JSONLayout/capturing(_:)`` asked for, by their key paths, as far as they have come; each may be before or
-    /// after the elements.
+    /// The values that the layout's ``JSONLayout/capturing(_:)`` asked for, by their key paths, as
+    /// far as they have come; each may be before or after the elements.
     public private(set) var captured: [String: JSONValue] = [:]
     /// How many bytes of the input have come so far.
     public var byteCount: Int { window.totalByteCount }
@@ -60,13 +62,13 @@ public final class JSONReader {
     /// How many bytes are asked of a source at a time.
     static let windowByteCount = 256 << 10
 
-    /// Makes a reader of what a function supplies.
+    /// Creates a reader of what a function supplies.
     ///
     /// - Parameters:
     ///   - layout: where the elements are; the array that is the document by default.
     ///   - options: what is accepted, and how much.
-    ///   - windowByteCount: how many bytes are asked for at a time; 256 KiB by default. An element that is longer makes the window
-    ///     grow, up to ``JSONOptions/maximumElementByteCount``.
+    ///   - windowByteCount: how many bytes are asked for at a time; 256 KiB by default. An element
+    ///     that is longer makes the window grow, up to ``JSONOptions/maximumElementByteCount``.
     ///   - source: fills a buffer; what it throws comes out of ``next(_:)`` as it is.
     public init(
         layout: JSONLayout = .array(), options: JSONOptions = JSONOptions(), windowByteCount: Int = 256 << 10,
@@ -79,7 +81,8 @@ public final class JSONReader {
         window = JSONWindow(capacity: windowByteCount)
     }
 
-    /// Makes a reader that is handed its input piece by piece, by ``append(_:)`` and then ``finish()``.
+    /// Creates a reader that is handed its input piece by piece, by ``append(_:)`` and then
+    /// ``finish()``.
     public init(layout: JSONLayout = .array(), options: JSONOptions = JSONOptions()) {
         self.layout = layout
         self.options = options
@@ -103,13 +106,16 @@ public final class JSONReader {
 
     /// Reads the next element.
     ///
-    /// The function may be called more than once for one element, when its last bytes had not come: it should build its result and
-    /// leave everything else alone. What it leaves unread of the element is skipped, and checked all the same.
+    /// The function may be called more than once for one element, when its last bytes had not come:
+    /// it should build its result and leave everything else alone. What it leaves unread of the
+    /// element is skipped, and checked all the same.
     ///
     /// - Parameter body: reads the element; the cursor is valid only during the call.
-    /// - Returns: what the function returned; nil at the end, or, for a reader without a source, until more is appended.
-    /// - Throws: ``JSONError`` with the place in the whole input, what the source throws, and what the function throws. After malformed input
-    ///   every further call throws the same; after any other error of the function the reader stands before the element again.
+    /// - Returns: what the function returned; nil at the end, or, for a reader without a source,
+    ///   until more is appended.
+    /// - Throws: ``JSONError`` with the place in the whole input, what the source throws, and what
+    ///   the function throws. After malformed input every further call throws the same; after any
+    ///   other error of the function the reader stands before the element again.
     package func next<Result>(_ body: (inout JSONCursor) throws -> Result) throws -> Result? {
         precondition(!isReading, "a reader is not to be used from inside its own element")
         while true {
@@ -401,7 +407,8 @@ public final class JSONReader {
         fail(JSONCursor.kind(startingWith: byte) == nil ? .unexpectedByte : reason)
     }
 
-    /// Makes an error with its place in the whole input and, unless the value alone is at fault, ends reading.
+    /// Creates an error with its place in the whole input and, unless the value alone is at fault,
+    /// ends reading.
     @inline(never)
     private func fail(_ reason: JSONError.Reason, byteOffset: Int = 0) -> JSONError {
         var location = window.location(of: byteOffset)

@@ -1,9 +1,11 @@
-/// The bytes of one string, or of a whole value, where they lie in a reader's memory: nothing is copied.
+/// The bytes of one string, or of a whole value, where they lie in a reader's memory: nothing is
+/// copied.
 ///
-/// Valid only inside the closure that got the ``JSONCursor`` it came from; what is to be kept must be copied. The bytes have been
-/// checked: they are UTF-8, and every escape is a legal one.
+/// Valid only inside the closure that got the ``JSONCursor`` it came from; what is to be kept must
+/// be copied. The bytes have been checked: they are UTF-8, and every escape is a legal one.
 package struct JSONSlice {
-    /// The first byte. Points into memory that the reader owns and does not change while the closure runs.
+    /// The first byte. Points into memory that the reader owns and does not change while the
+    /// closure runs.
     let start: UnsafePointer<UInt8>
     /// How many bytes there are, escapes as they are written.
     package let count: Int
@@ -29,7 +31,8 @@ package struct JSONSlice {
         return String(unsafeUninitializedCapacity: count) { unescape(into: $0) }
     }
 
-    /// Calls a function with the string's UTF-8 bytes, escapes resolved; they are valid only during the call.
+    /// Calls a function with the string's UTF-8 bytes, escapes resolved; they are valid only during
+    /// the call.
     ///
     /// - Throws: what the function throws.
     package func withUTF8<Result, Failure: Error>(
@@ -62,7 +65,8 @@ package struct JSONSlice {
 
     /// Resolves the escapes.
     ///
-    /// - Parameter target: room for at least `count` bytes: resolved escapes are never longer than written ones.
+    /// - Parameter target: room for at least `count` bytes: resolved escapes are never longer than
+    ///   written ones.
     /// - Returns: how many bytes were written.
     func unescape(into target: UnsafeMutableBufferPointer<UInt8>) -> Int {
         guard var output = target.baseAddress else { return 0 }

@@ -1,4 +1,5 @@
-/// A JSON value as a tree, for small things and for whoever already has one; a store is fed without it.
+/// A JSON value as a tree, for small things and for whoever already has one; a store is fed without
+/// it.
 public enum JSONValue: Sendable, Equatable {
     /// `null`
     case null
@@ -10,8 +11,8 @@ public enum JSONValue: Sendable, Equatable {
     case unsigned(UInt64)
     /// Any other number, as the nearest double; also `-0`.
     case double(Double)
-    /// A number kept as it is written: one too large for the others, and, if exact decimals were asked for, every one with a
-    /// fraction or an exponent.
+    /// A number kept as it is written: one too large for the others, and, if exact decimals were
+    /// asked for, every one with a fraction or an exponent.
     case decimal(String)
     /// A string.
     case string(String)
@@ -24,8 +25,10 @@ public enum JSONValue: Sendable, Equatable {
     ///
     /// - Parameters:
     ///   - bytes: the document as UTF-8.
-    ///   - options: what is accepted, and how much; of two equal keys the last one's value stays, in the first one's place.
-    ///   - exactDecimals: whether a number with a fraction or an exponent is kept as ``decimal(_:)``; false by default.
+    ///   - options: what is accepted, and how much; of two equal keys the last one's value stays,
+    ///     in the first one's place.
+    ///   - exactDecimals: whether a number with a fraction or an exponent is kept as
+    ///     ``decimal(_:)``; false by default.
     /// - Throws: ``JSONError``.
     public init(
         parsing bytes: [UInt8], options: JSONOptions = JSONOptions(), exactDecimals: Bool = false
@@ -49,7 +52,8 @@ public enum JSONValue: Sendable, Equatable {
         try self.init(parsing: Array(text.utf8), options: options, exactDecimals: exactDecimals)
     }
 
-    /// Reads the value that comes next. Recursive as deep as ``JSONOptions/maximumDepth``, which is bounded.
+    /// Reads the value that comes next. Recursive as deep as ``JSONOptions/maximumDepth``, which is
+    /// bounded.
     ///
     /// - Parameters:
     ///   - cursor: stands before the value, and after it when this returns.

@@ -1,12 +1,14 @@
 /// The piece of the input that is in memory, and where it lies in the whole.
 struct JSONWindow: ~Copyable {
-    /// Owned by this value, which cannot be copied: allocated in `init`, replaced when it grows, freed in `deinit`.
+    /// Owned by this value, which cannot be copied: allocated in `init`, replaced when it grows,
+    /// freed in `deinit`.
     private var memory: UnsafeMutablePointer<UInt8>
     private var capacity: Int
     /// The unread bytes are those from `start` to before `end`.
     var start = 0
     private(set) var end = 0
-    /// Bytes, line feeds and the offset of the last line's start, all before the memory's first byte.
+    /// Bytes, line feeds and the offset of the last line's start, all before the memory's first
+    /// byte.
     private var discardedByteCount = 0
     private var discardedLineCount = 0
     private var lineStartOffset = 0
@@ -50,8 +52,8 @@ struct JSONWindow: ~Copyable {
         return count
     }
 
-    /// Adds bytes behind the unread ones. What has been read is dropped only once it is half of the memory, so that each byte is moved
-    /// a bounded number of times.
+    /// Adds bytes behind the unread ones. What has been read is dropped only once it is half of the
+    /// memory, so that each byte is moved a bounded number of times.
     mutating func append(_ bytes: UnsafeRawBufferPointer) {
         guard let base = bytes.baseAddress else { return }
         if start >= capacity / 2 || capacity - end < bytes.count { discardRead() }
@@ -98,7 +100,8 @@ struct JSONWindow: ~Copyable {
             byteOffset: offset, line: discardedLineCount + lines + 1, column: offset - lineStart + 1)
     }
 
-    /// Counts line feeds, sixteen bytes at a time: each lane counts its own, and is emptied before it can overflow.
+    /// Counts line feeds, sixteen bytes at a time: each lane counts its own, and is emptied before
+    /// it can overflow.
     private static func countLines(_ bytes: UnsafePointer<UInt8>, _ count: Int) -> Int {
         let raw = UnsafeRawPointer(bytes)
         let feeds = SIMD16<UInt8>(repeating: ASCII.newline)

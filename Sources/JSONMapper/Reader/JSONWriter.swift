@@ -2,8 +2,8 @@ public import SyncModel
 
 /// Writes JSON into a growing buffer of bytes, which can be emptied into a sink between two values.
 ///
-/// Keys come out in the order they are written, commas and colons by themselves. The caller sees to it that every
-/// container is ended and that inside an object a key precedes each value.
+/// Keys come out in the order they are written, commas and colons by themselves. The caller sees to
+/// it that every container is ended and that inside an object a key precedes each value.
 ///
 ///     var writer = JSONWriter()
 ///     writer.beginObject()
@@ -20,7 +20,8 @@ public struct JSONWriter: ~Copyable {
         case pretty
     }
 
-    /// Owned by this value, which cannot be copied: allocated in `init`, replaced when it grows, freed in `deinit`.
+    /// Owned by this value, which cannot be copied: allocated in `init`, replaced when it grows,
+    /// freed in `deinit`.
     private var buffer: UnsafeMutablePointer<UInt8>
     private var capacity: Int
     /// How many bytes are in the buffer.
@@ -30,7 +31,7 @@ public struct JSONWriter: ~Copyable {
     private var depth = 0
     private let style: Style
 
-    /// Makes a writer with an empty buffer.
+    /// Creates a writer with an empty buffer.
     public init(style: Style = .compact) {
         self.style = style
         capacity = 4096
@@ -48,10 +49,12 @@ public struct JSONWriter: ~Copyable {
         Array(UnsafeBufferPointer(start: buffer, count: byteCount))
     }
 
-    /// Hands what has been written to a sink and empties the buffer, if there is at least so much of it.
+    /// Hands what has been written to a sink and empties the buffer, if there is at least so much
+    /// of it.
     ///
     /// - Parameters:
-    ///   - minimumByteCount: how much must have gathered; 0, the default, flushes whatever there is.
+    ///   - minimumByteCount: how much must have gathered; 0, the default, flushes whatever there
+    ///     is.
     ///   - sink: takes the bytes, which are valid only during the call.
     /// - Throws: what the sink throws; the bytes then stay in the buffer.
     public mutating func flush<Failure: Error>(
@@ -131,7 +134,8 @@ public struct JSONWriter: ~Copyable {
         digits(value)
     }
 
-    /// Writes the shortest number that reads back as this double, always with a fraction or an exponent.
+    /// Writes the shortest number that reads back as this double, always with a fraction or an
+    /// exponent.
     ///
     /// - Throws: ``JSONError/nonFiniteNumber``; nothing has been written then.
     @inline(__always)
@@ -281,7 +285,8 @@ public struct JSONWriter: ~Copyable {
         put(ASCII.quote)
     }
 
-    /// Whether any of eight bytes is a quote, a backslash or below U+0020; bytes above U+007F are not.
+    /// Whether any of eight bytes is a quote, a backslash or below U+0020; bytes above U+007F are
+    /// not.
     @inline(__always)
     private static func needsEscape(_ word: UInt64) -> Bool {
         let ones: UInt64 = 0x0101_0101_0101_0101
@@ -329,8 +334,9 @@ public struct JSONWriter: ~Copyable {
         } while rest > 0
     }
 
-    /// Up to 15 significant digits identify a decimal: if the value times a power of ten is a whole number below 10¹⁵ that
-    /// divided again gives the value, that number is the shortest. Anything else the standard library prints.
+    /// Up to 15 significant digits identify a decimal: if the value times a power of ten is a whole
+    /// number below 10¹⁵ that divided again gives the value, that number is the shortest. Anything
+    /// else the standard library prints.
     @inline(__always)
     private mutating func shortest(_ value: Double) {
         reserve(32)

@@ -1,6 +1,7 @@
-/// A Swift type that stands for some JSON values, so that a transformer's closure can be written in terms of it.
+/// A Swift type that stands for some JSON values, so that a transformer's closure can be written in
+/// terms of it.
 public protocol JSONConvertible {
-    /// Makes the same as a JSON value; nil where that is of another kind.
+    /// Creates the same as a JSON value; nil where that is of another kind.
     init?(json: JSONValue)
     /// The same as a JSON value.
     var json: JSONValue { get }

@@ -6,17 +6,18 @@ public import SyncModel
 ///     transformers.register("Cents") { (text: String) in Double(text).map { Int64($0 * 100) } }
 ///         reverse: { (cents: Int64) in String(Double(cents) / 100) }
 ///
-/// Closures are called from whatever task maps, and must not depend on the order of calls. Null never reaches one: it is null on
-/// either side.
+/// Closures are called from whatever task maps, and must not depend on the order of calls. Null
+/// never reaches one: it is null on either side.
 public struct JSONTransformers: Sendable {
-    /// Makes an attribute's value of a JSON value; nil is null.
+    /// Creates an attribute's value of a JSON value; nil is null.
     public typealias Forward = @Sendable (JSONValue) throws -> AttributeValue?
-    /// Makes a JSON value of an attribute's value; nil is null.
+    /// Creates a JSON value of an attribute's value; nil is null.
     public typealias Reverse = @Sendable (AttributeValue) throws -> JSONValue?
-    /// Names the entity that an object is of; nil leaves it to the entity that was asked for. Numbers with a fraction or an exponent are
-    /// `JSONValue.decimal`, so that none loses a digit.
+    /// Names the entity that an object is of; nil leaves it to the entity that was asked for.
+    /// Numbers with a fraction or an exponent are `JSONValue.decimal`, so that none loses a digit.
     public typealias EntityMapper = @Sendable (JSONObject) throws -> String?
-    /// Rewrites an object before it is mapped. Numbers with a fraction or an exponent are `JSONValue.decimal`, so that none loses a digit.
+    /// Rewrites an object before it is mapped. Numbers with a fraction or an exponent are
+    /// `JSONValue.decimal`, so that none loses a digit.
     public typealias ObjectTransformer = @Sendable (JSONObject) throws -> JSONObject
 
     struct AttributeTransformer: Sendable {
@@ -33,18 +34,21 @@ public struct JSONTransformers: Sendable {
 
     /// Adds a transformer of attributes, replacing one of the same name.
     ///
-    /// What `forward` returns is converted to the attribute's type by the same rules as JSON, if it is not of that type. A transformable
-    /// attribute keeps bytes as they are, and anything else as its JSON text.
+    /// What `forward` returns is converted to the attribute's type by the same rules as JSON, if it
+    /// is not of that type. A transformable attribute keeps bytes as they are, and anything else as
+    /// its JSON text.
     ///
     /// - Parameters:
     ///   - name: The name that annotations refer to.
     ///   - forward: From JSON. What it throws makes the value one of wrong type.
-    ///   - reverse: To JSON; nil for a one-way transformer, with which the value is exported as it is.
+    ///   - reverse: To JSON; nil for a one-way transformer, with which the value is exported as it
+    ///     is.
     public mutating func register(_ name: String, forward: @escaping Forward, reverse: Reverse? = nil) {
         attributeTransformers[name] = AttributeTransformer(forward: forward, reverse: reverse)
     }
 
-    /// Adds a one-way transformer of attributes whose closure says what it takes. A JSON value of another kind is one of wrong type.
+    /// Adds a one-way transformer of attributes whose closure says what it takes. A JSON value of
+    /// another kind is one of wrong type.
     public mutating func register<
         Input: JSONConvertible & SendableMetatype, Output: ValueConvertible & SendableMetatype
     >(
@@ -53,7 +57,8 @@ public struct JSONTransformers: Sendable {
         register(name, forward: Self.untyped(forward))
     }
 
-    /// Adds a transformer of attributes whose closures say what they take. A value of another kind is one of wrong type.
+    /// Adds a transformer of attributes whose closures say what they take. A value of another kind
+    /// is one of wrong type.
     public mutating func register<
         Input: JSONConvertible & SendableMetatype, Output: ValueConvertible & ValueInitializable & SendableMetatype
     >(
@@ -78,7 +83,8 @@ public struct JSONTransformers: Sendable {
         objectTransformers[name] = transformer
     }
 
-    /// The attribute transformer of a name; nil where there is none. For whoever exports: `reverse` is nil for a one-way one.
+    /// The attribute transformer of a name; nil where there is none. For whoever exports: `reverse`
+    /// is nil for a one-way one.
     public func transformer(_ name: String) -> (forward: Forward, reverse: Reverse?)? {
         attributeTransformers[name].map { ($0.forward, $0.reverse) }
     }

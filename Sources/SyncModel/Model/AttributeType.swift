@@ -8,7 +8,8 @@ public enum AttributeType: String, Hashable, Sendable, CaseIterable {
     case int64
     /// A binary floating point number of 64 bits.
     case double
-    /// A binary floating point number of 32 bits; its value is held as the `Double` of the same worth.
+    /// A binary floating point number of 32 bits; its value is held as the `Double` of the same
+    /// worth.
     case float
     /// A decimal number of up to 38 digits, exact.
     case decimal
@@ -29,8 +30,9 @@ public enum AttributeType: String, Hashable, Sendable, CaseIterable {
 
     /// Whether an attribute of this type may hold a value.
     ///
-    /// Null is accepted by every type; whether it is allowed is the attribute's `isOptional`. Integers must be in the
-    /// type's range, and the value must be of the type's own kind: a `double` attribute does not accept `.int(1)`.
+    /// Null is accepted by every type; whether it is allowed is the attribute's `isOptional`.
+    /// Integers must be in the type's range, and the value must be of the type's own kind: a
+    /// `double` attribute does not accept `.int(1)`.
     public func accepts(_ value: AttributeValue) -> Bool {
         switch (self, value) {
         case (_, .null): true

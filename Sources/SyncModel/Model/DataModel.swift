@@ -19,17 +19,19 @@ public struct DataModel: Sendable {
 
     private let indices: [String: Int]
 
-    /// Makes a model of entities.
+    /// Creates a model of entities.
     ///
-    /// - Throws: `ModelError`, naming the entity and property, for the first thing that contradicts another.
+    /// - Throws: `ModelError`, naming the entity and property, for the first thing that contradicts
+    ///   another.
     public init(_ entities: [SyncEntity]) throws(ModelError) {
         layouts = try ModelResolver(entities).layouts()
         indices = Dictionary(uniqueKeysWithValues: entities.enumerated().map { ($1.name, $0) })
     }
 
-    /// Makes a model of the entities written out below it.
+    /// Creates a model of the entities written out below it.
     ///
-    /// - Throws: `ModelError`, naming the entity and property, for the first thing that contradicts another.
+    /// - Throws: `ModelError`, naming the entity and property, for the first thing that contradicts
+    ///   another.
     public init(@ModelBuilder<SyncEntity> entities: () -> [SyncEntity]) throws(ModelError) {
         try self.init(entities())
     }
@@ -52,22 +54,25 @@ public struct DataModel: Sendable {
         return layout
     }
 
-    /// The same model with more entities behind those it has, such as what a sync keeps beside the data it is about.
+    /// The same model with more entities behind those it has, such as what a sync keeps beside the
+    /// data it is about.
     ///
-    /// An entity that the model declares already in the same words is not added again, so that adding twice is adding once.
+    /// An entity that the model declares already in the same words is not added again, so that
+    /// adding twice is adding once.
     ///
-    /// - Throws: `ModelError.duplicateEntity` for an entity of which the model has another of the same name; `ModelError` where an entity
-    ///   contradicts the others.
+    /// - Throws: `ModelError.duplicateEntity` for an entity of which the model has another of the
+    ///   same name; `ModelError` where an entity contradicts the others.
     public func adding(_ entities: [SyncEntity]) throws(ModelError) -> DataModel {
         try DataModel(self.entities + entities.filter { self[$0.name]?.entity != $0 })
     }
 
     /// The same model with the identities of some entities replaced.
     ///
-    /// A mapper that finds primary keys by names or annotations states here what it found, so that stores know.
+    /// A mapper that finds primary keys by names or annotations states here what it found, so that
+    /// stores know.
     ///
-    /// - Parameter identities: What each named entity adds to its parent's identity; entities that are not named keep
-    ///   what they declare.
+    /// - Parameter identities: What each named entity adds to its parent's identity; entities that
+    ///   are not named keep what they declare.
     /// - Throws: `ModelError` where an entity or an attribute does not exist.
     public func replacingIdentities(_ identities: [String: [String]]) throws(ModelError) -> DataModel {
         for name in identities.keys.sorted() where self[name] == nil {

@@ -1,24 +1,27 @@
 /// An entity with all it has, inherited properties included, each at a fixed place.
 ///
-/// Code that runs per object works with these places: an attribute's *slot* and a relationship's *index*. A parent's
-/// properties come first, in the same places as in the parent's own layout, so that a slot of an entity is valid in
-/// all of its sub-entities. Layouts are made by a `DataModel`, live as long as any reference to them, and never change.
+/// Code that runs per object works with these places: an attribute's *slot* and a relationship's
+/// *index*. A parent's properties come first, in the same places as in the parent's own layout, so
+/// that a slot of an entity is valid in all of its sub-entities. Layouts are made by a `DataModel`,
+/// live as long as any reference to them, and never change.
 public final class EntityLayout: Sendable {
     /// The entity as it was declared.
     public let entity: SyncEntity
-    /// Its place in the model's `layouts`.
+    /// Its index in the model's `layouts`.
     public let index: Int
-    /// The place of the entity it inherits from; nil for a root.
+    /// The index of the entity it inherits from; nil for a root.
     public let parent: Int?
     /// The place of the topmost entity it inherits from; its own for a root.
     public let root: Int
-    /// The places of the entity itself and of all entities that inherit from it, each after its parent.
+    /// The index of the entity itself and of all entities that inherit from it, each after its
+    /// parent.
     public let family: [Int]
     /// All attributes, in slot order: the parent's, then its own.
     public let attributes: [SyncAttribute]
     /// All relationships: the parent's, then its own.
     public let relationships: [RelationshipLayout]
-    /// The slots of the attributes that identify an object in the whole store, the parent entity's first.
+    /// The slots of the attributes that identify an object in the whole store, the parent entity's
+    /// first.
     ///
     /// Empty for an entity without an identity, and for one whose identity is scoped.
     public let identitySlots: [Int]
@@ -88,9 +91,9 @@ public struct RelationshipLayout: Hashable, Sendable {
     public let declaration: SyncRelationship
     /// Its place in the `relationships` of the entity that declares it, and of all that inherit it.
     public let index: Int
-    /// The place in the model of the entity that declares it.
+    /// The index in the model of the entity that declares it.
     public let source: Int
-    /// The place in the model of the entity it leads to.
+    /// The index in the model of the entity it leads to.
     public let destination: Int
     /// The place of the inverse in the destination's `relationships`; nil where there is none.
     public let inverse: Int?

@@ -8,7 +8,8 @@ extension SyncEntity {
     }
 }
 
-/// Gathers what is written one below the other in a declaration: entities of a model, properties of an entity.
+/// Gathers what is written one below the other in a declaration: entities of a model, properties of
+/// an entity.
 @resultBuilder
 public enum ModelBuilder<Element> {
     /// Takes one element.

@@ -24,7 +24,7 @@ public enum ModelError: Error, Hashable, Sendable {
     case orderedToOne(entity: String, relationship: String)
     /// An identity names something that is not an attribute of the entity.
     case unknownIdentity(entity: String, attribute: String)
-    /// An identity names an attribute whose values cannot tell objects apart: it is transformable.
+    /// An identity names an attribute whose values cannot identify objects: it is transformable.
     case unsuitableIdentity(entity: String, attribute: String, type: AttributeType)
     /// An identity is scoped by something that is not a to-one relationship of the entity.
     case unsuitableScope(entity: String, relationship: String)
@@ -35,7 +35,7 @@ public enum ModelError: Error, Hashable, Sendable {
 }
 
 extension ModelError: CustomStringConvertible {
-    /// The error as a sentence for people.
+    /// The error as a readable sentence.
     public var description: String {
         switch self {
         case .emptyName(let entity, nil):
@@ -75,7 +75,7 @@ extension ModelError: CustomStringConvertible {
 }
 
 extension ModelError: LocalizedError {
-    /// The error as a sentence for people, the same as `description`.
+    /// The error as a readable sentence, the same as `description`.
     public var errorDescription: String? {
         description
     }

@@ -3,7 +3,8 @@ struct ModelResolver {
     private let entities: [SyncEntity]
     private var indices: [String: Int] = [:]
     private var parents: [Int?] = []
-    /// The places of all entities, each after its parent, siblings in the order of their declaration.
+    /// The places of all entities, each after its parent, siblings in the order of their
+    /// declaration.
     private var descent: [Int] = []
     private var attributes: [[SyncAttribute]]
     private var relationships: [[SyncRelationship]]
@@ -99,7 +100,8 @@ struct ModelResolver {
                 through.append(entities[place].name)
                 next = parents[place]
             }
-            // An entity that inherits from a cycle without being on it never meets itself again: go on to one that does.
+            // An entity that inherits from a cycle without being on it never meets itself again: go
+            // on to one that does.
             if next == index {
                 throw .inheritanceCycle(entity: entities[index].name, through: through + [entities[index].name])
             }

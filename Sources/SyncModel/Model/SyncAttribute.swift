@@ -1,6 +1,7 @@
 /// A property of an entity that holds a value of its own.
 public struct SyncAttribute: Hashable, Sendable {
-    /// The name, unique among the attributes and relationships of the entity, inherited ones included.
+    /// The name, unique among the attributes and relationships of the entity, inherited ones
+    /// included.
     public var name: String
     /// What it holds.
     public var type: AttributeType
@@ -8,22 +9,23 @@ public struct SyncAttribute: Hashable, Sendable {
     public var isOptional: Bool
     /// The value of a new object that was given none; null means that there is no default.
     public var defaultValue: AttributeValue
-    /// The name of the transformer between JSON and the value, as a model file states it outside the user info;
-    /// nil where there is none.
+    /// The name of the transformer between JSON and the value, as a model file states it outside
+    /// the user info; nil where there is none.
     public var transformerName: String?
-    /// The name that the attribute had in an earlier version of the model, by which a store that holds that version finds
-    /// its data; nil where it was not renamed.
+    /// The name that the attribute had in an earlier version of the model, by which a store that
+    /// holds that version finds its data; nil where it was not renamed.
     public var formerName: String?
     /// Annotations, as they stand in a model file.
     public var userInfo: [String: String]
 
-    /// Declares an attribute.
+    /// Creates an attribute.
     ///
     /// - Parameters:
     ///   - name: The name, not empty.
     ///   - type: What it holds.
-    ///   - optional: Whether it may be without a value; true where it is not said.
-    ///   - defaultValue: The value of a new object that was given none; must be one that `type` accepts.
+    ///   - optional: Whether it may be without a value; true by default.
+    ///   - defaultValue: The value of a new object that was given none; must be one that `type`
+    ///     accepts.
     ///   - transformer: The name of the transformer between JSON and the value.
     ///   - formerName: The name it had in an earlier version of the model.
     ///   - userInfo: Annotations.

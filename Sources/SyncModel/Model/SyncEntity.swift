@@ -1,6 +1,7 @@
 /// A kind of object, as it is declared: what it adds to its parent.
 ///
-/// What it has in all, inherited properties included, is its `EntityLayout`, which a `DataModel` works out.
+/// What it has in all, inherited properties included, is its `EntityLayout`, which a `DataModel`
+/// computes.
 public struct SyncEntity: Hashable, Sendable {
     /// The name, unique in the model.
     public var name: String
@@ -8,14 +9,15 @@ public struct SyncEntity: Hashable, Sendable {
     public var parent: String?
     /// Whether only objects of its sub-entities exist.
     public var isAbstract: Bool
-    /// The names of the attributes whose values tell its objects apart, added to those of its parent. Empty means that
-    /// it adds none; an entity with none in all has no identity.
+    /// The names of the attributes whose values identify objects, added to those of its parent.
+    /// Empty means that it adds none; an entity with none in all has no identity.
     public var identity: [String]
-    /// The name of the to-one relationship that leads to the parent object within which the identity
-    /// is unique, such as the order of an order line; nil for an identity of the whole store.
+    /// The name of the to-one relationship that leads to the parent object within which the
+    /// identity is unique, such as the order of an order line; nil for an identity of the whole
+    /// store.
     ///
-    /// Sub-entities inherit it. Kept as the annotation `sync.identityScope`, so that model files have
-    /// it.
+    /// Sub-entities inherit it. Kept as the annotation `sync.identityScope`, so that model files
+    /// have it.
     public var identityScope: String? {
         get { userInfo["sync.identityScope"] }
         set { userInfo["sync.identityScope"] = newValue }
@@ -24,21 +26,21 @@ public struct SyncEntity: Hashable, Sendable {
     public var attributes: [SyncAttribute]
     /// The relationships it declares itself, in order.
     public var relationships: [SyncRelationship]
-    /// The name that the entity had in an earlier version of the model, by which a store that holds that version finds
-    /// its data; nil where it was not renamed.
+    /// The name that the entity had in an earlier version of the model, by which a store that holds
+    /// that version finds its data; nil where it was not renamed.
     public var formerName: String?
     /// Annotations, as they stand in a model file.
     public var userInfo: [String: String]
 
-    /// Declares an entity from lists of its properties.
+    /// Creates an entity from lists of its properties.
     ///
     /// - Parameters:
     ///   - name: The name, not empty.
     ///   - parent: The name of the entity it inherits from.
-    ///   - abstract: Whether only objects of its sub-entities exist; false where it is not said.
+    ///   - abstract: Whether only objects of its sub-entities exist; false by default.
     ///   - identity: The names of the attributes, own or inherited, that it adds to the identity.
-    ///   - identityScope: The to-one relationship to the object within which the identity is unique;
-    ///     nil, the default, for an identity of the whole store.
+    ///   - identityScope: The to-one relationship to the object within which the identity is
+    ///     unique; nil, the default, for an identity of the whole store.
     ///   - attributes: The attributes it declares itself.
     ///   - relationships: The relationships it declares itself.
     ///   - formerName: The name it had in an earlier version of the model.
@@ -60,15 +62,15 @@ public struct SyncEntity: Hashable, Sendable {
         if identityScope != nil { self.identityScope = identityScope }
     }
 
-    /// Declares an entity with its attributes and relationships written out below it.
+    /// Creates an entity with its attributes and relationships written out below it.
     ///
     /// - Parameters:
     ///   - name: The name, not empty.
     ///   - parent: The name of the entity it inherits from.
-    ///   - abstract: Whether only objects of its sub-entities exist; false where it is not said.
+    ///   - abstract: Whether only objects of its sub-entities exist; false by default.
     ///   - identity: The names of the attributes, own or inherited, that it adds to the identity.
-    ///   - identityScope: The to-one relationship to the object within which the identity is unique;
-    ///     nil, the default, for an identity of the whole store.
+    ///   - identityScope: The to-one relationship to the object within which the identity is
+    ///     unique; nil, the default, for an identity of the whole store.
     ///   - formerName: The name it had in an earlier version of the model.
     ///   - userInfo: Annotations.
     ///   - properties: The attributes and relationships it declares itself.

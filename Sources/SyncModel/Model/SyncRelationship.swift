@@ -7,26 +7,30 @@ extension SyncRelationship {
         case cascade
         /// The deletion is refused as long as there are any.
         case deny
-        /// They are left as they are; the relationship is taken off all the same, since a store keeps no dangling reference.
+        /// They are left as they are; the relationship is taken off all the same, since a store
+        /// keeps no dangling reference.
         case noAction
     }
 }
 
 /// A property of an entity that relates its objects to those of an entity.
 public struct SyncRelationship: Hashable, Sendable {
-    /// The name, unique among the attributes and relationships of the entity, inherited ones included.
+    /// The name, unique among the attributes and relationships of the entity, inherited ones
+    /// included.
     public var name: String
     /// The name of the entity whose objects (or those of its sub-entities) are related.
     public var destination: String
     /// Whether it relates to many objects rather than to at most one.
     public var isToMany: Bool
-    /// Whether the related objects have an order that is kept. Only a to-many relationship can be ordered.
+    /// Whether the related objects have an order that is kept. Only a to-many relationship can be
+    /// ordered.
     public var isOrdered: Bool
     /// The name of the relationship of `destination` that leads back; nil where there is none.
     public var inverse: String?
     /// What happens to the related objects when an object is deleted.
     public var deleteRule: SyncRelationship.DeleteRule
-    /// Whether the related objects belong to this object and are deleted with the relationship to it.
+    /// Whether the related objects belong to this object and are deleted with the relationship to
+    /// it.
     ///
     /// Nil, the default, lets the model decide: objects of an entity without an identity belong to
     /// the object that they are nested in. See ``RelationshipLayout/isOwning``.
@@ -38,22 +42,23 @@ public struct SyncRelationship: Hashable, Sendable {
     }
     /// Whether it may relate to nothing. Checked where objects are mapped, not by a store.
     public var isOptional: Bool
-    /// The name that the relationship had in an earlier version of the model, by which a store that holds that version finds
-    /// its data; nil where it was not renamed.
+    /// The name that the relationship had in an earlier version of the model, by which a store that
+    /// holds that version finds its data; nil where it was not renamed.
     public var formerName: String?
     /// Annotations, as they stand in a model file.
     public var userInfo: [String: String]
 
-    /// Declares a relationship to at most one object.
+    /// Creates a relationship to at most one object.
     ///
     /// - Parameters:
     ///   - name: The name, not empty.
     ///   - destination: The name of the related entity.
-    ///   - inverse: The relationship of `destination` that leads back, which must name this one as its inverse.
-    ///   - deleteRule: What happens to the related object on deletion; nullify where it is not said.
+    ///   - inverse: The relationship of `destination` that leads back, which must name this one as
+    ///     its inverse.
+    ///   - deleteRule: What happens to the related object on deletion; nullify by default.
     ///   - ownsTargets: Whether the related objects belong to this one; nil, the default, lets the
     ///     model decide.
-    ///   - optional: Whether it may relate to nothing; true where it is not said.
+    ///   - optional: Whether it may relate to nothing; true by default.
     ///   - formerName: The name it had in an earlier version of the model.
     ///   - userInfo: Annotations.
     public init(
@@ -73,17 +78,18 @@ public struct SyncRelationship: Hashable, Sendable {
         if ownsTargets != nil { self.ownsTargets = ownsTargets }
     }
 
-    /// Declares a relationship to any number of objects.
+    /// Creates a relationship to any number of objects.
     ///
     /// - Parameters:
     ///   - name: The name, not empty.
     ///   - destination: The name of the related entity.
-    ///   - ordered: Whether the order of the related objects is kept; false where it is not said.
-    ///   - inverse: The relationship of `destination` that leads back, which must name this one as its inverse.
-    ///   - deleteRule: What happens to the related objects on deletion; nullify where it is not said.
+    ///   - ordered: Whether the order of the related objects is kept; false by default.
+    ///   - inverse: The relationship of `destination` that leads back, which must name this one as
+    ///     its inverse.
+    ///   - deleteRule: What happens to the related objects on deletion; nullify by default.
     ///   - ownsTargets: Whether the related objects belong to this one; nil, the default, lets the
     ///     model decide.
-    ///   - optional: Whether it may relate to nothing; true where it is not said.
+    ///   - optional: Whether it may relate to nothing; true by default.
     ///   - formerName: The name it had in an earlier version of the model.
     ///   - userInfo: Annotations.
     public init(

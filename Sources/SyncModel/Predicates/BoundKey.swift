@@ -4,16 +4,17 @@ public struct BoundKey: Hashable, Sendable {
     public enum Leaf: Hashable, Sendable {
         /// An attribute, by its slot in the entity that the steps lead to.
         case attribute(slot: Int, type: AttributeType)
-        /// A to-one relationship, by its index there: null where it leads to nothing. Only `isNull` asks for it.
+        /// A to-one relationship, by its index there: null where it leads to nothing. Only `isNull`
+        /// asks for it.
         case target(relationship: Int)
-        /// The number of objects that a to-many relationship leads to, by its index there; never null but where the steps
-        /// lead to nothing.
+        /// The number of objects that a to-many relationship leads to, by its index there; never
+        /// null but where the steps lead to nothing.
         case count(relationship: Int)
     }
 
     /// The to-one relationships to follow, first to last; none for a property of the entity itself.
     public let steps: [RelationshipLayout]
-    /// The place in the model of the entity that the steps lead to.
+    /// The index in the model of the entity that the steps lead to.
     public let entity: Int
     /// What is asked for there.
     public let leaf: Leaf

@@ -4,8 +4,8 @@ import Foundation
 public protocol PredicateSubject {
     /// The value that a key leads to; null where the key's steps lead to nothing.
     ///
-    /// For `BoundKey.Leaf.target`: null where the relationship leads to nothing, any other value where it leads
-    /// somewhere; for `count`: `.int`.
+    /// For `BoundKey.Leaf.target`: null where the relationship leads to nothing, any other value
+    /// where it leads somewhere; for `count`: `.int`.
     func value(at key: BoundKey) -> AttributeValue
 }
 

@@ -1,6 +1,6 @@
 import Foundation
 
-/// One criterion of the order in which records are fetched; several apply one after the other.
+/// One criterion of the order in which records are fetched; several apply one after another.
 ///
 ///     [Ordering("lastName"), Ordering("age", ascending: false, nulls: .last)]
 public struct Ordering: Hashable, Sendable {
@@ -19,12 +19,12 @@ public struct Ordering: Hashable, Sendable {
     /// Where records without a value stand, whichever way the values go.
     public var nulls: NullPlacement
 
-    /// Makes a criterion.
+    /// Creates a criterion.
     ///
     /// - Parameters:
     ///   - path: What is compared, as `PropertyPath` reads it.
-    ///   - ascending: Whether lesser values come first; true where it is not said.
-    ///   - nulls: Where records without a value stand; first where it is not said.
+    ///   - ascending: Whether lesser values come first; true by default.
+    ///   - nulls: Where records without a value stand; first by default.
     public init(_ path: String, ascending: Bool = true, nulls: NullPlacement = .first) {
         key = PropertyPath(path)
         self.ascending = ascending

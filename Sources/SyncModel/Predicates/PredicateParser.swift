@@ -3,15 +3,19 @@ extension PredicateTree where Path == PropertyPath {
     ///
     ///     createdAt >= 2014-01-01 and (company.remoteID = 7 or not name beginswith 'A')
     ///
-    /// - Comparisons: `=` or `==`, `!=` or `<>`, `<`, `<=`, `>`, `>=`, between a key and a value in this order; `in` with
-    ///   values in parentheses or braces; `contains`, `beginswith`, `endswith` with a text; `= null` and `!= null`.
-    /// - Combinations: `not` or `!`, then `and` or `&&`, then `or` or `||`, the former binding closer; parentheses.
-    /// - Values: numbers; texts in single or double quotes, where a backslash takes the next character as it is; `true`,
-    ///   `false`, `yes`, `no`; `null`, `nil`; dates as ISO 8601 without quotes.
+    /// - Comparisons: `=` or `==`, `!=` or `<>`, `<`, `<=`, `>`, `>=`, between a key and a value in
+    ///   this order; `in` with values in parentheses or braces; `contains`, `beginswith`,
+    ///   `endswith` with a text; `= null` and `!= null`.
+    /// - Combinations: `not` or `!`, then `and` or `&&`, then `or` or `||`, the former binding
+    ///   closer; parentheses.
+    /// - Values: numbers; texts in single or double quotes, where a backslash takes the next
+    ///   character as it is; `true`, `false`, `yes`, `no`; `null`, `nil`; dates as ISO 8601 without
+    ///   quotes.
     ///
     /// Words may be written in either case; keys are taken as they stand.
     ///
-    /// - Throws: `RecordPredicateError.syntax`, with the place, for anything else, and for more than 100 levels of nesting.
+    /// - Throws: `RecordPredicateError.syntax`, with the place, for anything else, and for more
+    ///   than 100 levels of nesting.
     public init(parsing text: String) throws(RecordPredicateError) {
         var parser = PredicateParser(text)
         self = try parser.parse()

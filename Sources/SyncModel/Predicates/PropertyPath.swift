@@ -7,7 +7,7 @@ public struct PropertyPath: Hashable, Sendable {
     /// The names along the path, relationships first.
     public var components: [String]
 
-    /// Makes a key of names joined by points.
+    /// Creates a key of names joined by points.
     public init(_ path: String) {
         components = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     }
@@ -27,7 +27,8 @@ public struct PropertyPath: Hashable, Sendable {
         .not(.isNull(self))
     }
 
-    /// Holds where the value is one of some; never where they are none. Nulls among them are passed over.
+    /// Holds where the value is one of some; never where they are none. Nulls among them are passed
+    /// over.
     public func isIn(_ values: some Sequence<some ValueConvertible>) -> RecordPredicate {
         .isIn(self, values.map(\.value).filter { !$0.isNull })
     }

@@ -3,9 +3,11 @@ import Foundation
 extension PredicateTree where Path == PropertyPath {
     /// Looks the keys up in an entity, and makes the values those of the attributes' types.
     ///
-    /// A whole number compared with a `double`, `float` or `decimal` attribute, a text compared with a `uuid` or `uri`
-    /// attribute, an ISO 8601 text compared with a `date` attribute (a day alone is its first moment in UTC), and a double
-    /// compared with a `decimal` one, become values of its type; any number can be compared with any number. What cannot be compared with the attribute is an error, so that no store has to decide what it means.
+    /// A whole number compared with a `double`, `float` or `decimal` attribute, a text compared
+    /// with a `uuid` or `uri` attribute, an ISO 8601 text compared with a `date` attribute (a day
+    /// alone is its first moment in UTC), and a double compared with a `decimal` one, become values
+    /// of its type; any number can be compared with any number. What cannot be compared with the
+    /// attribute is an error, so that no store has to decide what it means.
     ///
     /// - Throws: `RecordPredicateError` for the first key or value that does not fit.
     public func bound(to layout: EntityLayout, in model: DataModel) throws(RecordPredicateError) -> BoundPredicate {

@@ -32,25 +32,29 @@ extension PropertyPath {
 ///
 ///     PropertyPath("age") >= 18 && (PropertyPath("company.remoteID") == 7 || PropertyPath("company").isNull)
 ///
-/// **Null** is treated as SQL treats it, so that every store selects the same records: a comparison, `isIn` of some
-/// values, or a text match with a null is neither true nor false but unknown; `not` of unknown is unknown; `and` and `or`
-/// are unknown where the known parts do not decide; a record is selected where the whole is true. So `!=` does not
-/// select records without a value. `isNull` is always true or false. A path through a relationship that leads to
-/// nothing has the value null.
+/// **Null** is treated as SQL treats it, so that every store selects the same records: a
+/// comparison, `isIn` of some values, or a text match with a null is neither true nor false but
+/// unknown; `not` of unknown is unknown; `and` and `or` are unknown where the known parts do not
+/// decide; a record is selected where the whole is true. So `!=` does not select records without a
+/// value. `isNull` is always true or false. A path through a relationship that leads to nothing has
+/// the value null.
 ///
-/// Values are compared as `AttributeValue.compare(_:)` says. Before use, a predicate is bound to an entity: see `bound(to:in:)`.
+/// Values are compared as `AttributeValue.compare(_:)` says. Before use, a predicate is bound to an
+/// entity: see `bound(to:in:)`.
 public typealias RecordPredicate = PredicateTree<PropertyPath>
 
 /// A predicate whose keys have been looked up in an entity.
 public typealias BoundPredicate = PredicateTree<BoundKey>
 
-/// The form of predicates, whatever their keys are: names as written, or the places that they stand for.
+/// The form of predicates, whatever their keys are: names as written, or the places that they stand
+/// for.
 public indirect enum PredicateTree<Path: Hashable & Sendable>: Hashable, Sendable {
     /// True, or false, for every record.
     case constant(Bool)
     /// The value compares so with a value that is not null; unknown where it is null.
     case comparison(Path, PropertyPath.Comparison, AttributeValue)
-    /// The value equals one of some; false where these are none, else unknown where the value is null.
+    /// The value equals one of some; false where these are none, else unknown where the value is
+    /// null.
     case isIn(Path, [AttributeValue])
     /// There is no value.
     case isNull(Path)

@@ -4,16 +4,18 @@ public import Foundation
 public enum RecordPredicateError: Error, Hashable, Sendable {
     /// A name on the path is no property of the entity it is looked up in.
     case unknownProperty(entity: String, key: String, name: String)
-    /// A path goes through an attribute or a to-many relationship, or ends in what cannot be compared.
+    /// A path goes through an attribute or a to-many relationship, or ends in what cannot be
+    /// compared.
     case unsuitableProperty(entity: String, key: String, name: String)
-    /// A value cannot be compared with the attribute. The value itself is left out: it may be personal data.
+    /// A value cannot be compared with the attribute. The value itself is left out: it may be
+    /// personal data.
     case wrongType(entity: String, key: String, type: AttributeType)
     /// A text is no predicate: at a byte offset, counted from 0, something else was expected.
     case syntax(byteOffset: Int, expected: String)
 }
 
 extension RecordPredicateError: CustomStringConvertible {
-    /// The error as a sentence for people.
+    /// The error as a readable sentence.
     public var description: String {
         switch self {
         case .unknownProperty(let entity, let key, let name):
@@ -29,7 +31,7 @@ extension RecordPredicateError: CustomStringConvertible {
 }
 
 extension RecordPredicateError: LocalizedError {
-    /// The error as a sentence for people, the same as `description`.
+    /// The error as a readable sentence, the same as `description`.
     public var errorDescription: String? {
         description
     }

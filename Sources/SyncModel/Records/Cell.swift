@@ -26,7 +26,8 @@ extension RecordBatch {
     }
 }
 
-/// 16 bytes: the kind and, for what is in the arena, the length; then the content or its place in the arena.
+/// 16 bytes: the kind and, for what is in the arena, the length; then the content or its place in
+/// the arena.
 @frozen
 @usableFromInline
 struct Cell: Sendable {

@@ -11,17 +11,18 @@ public struct Record: Sendable {
     public let layout: EntityLayout
     /// The value of each attribute, in slot order; as many as there are attributes.
     public private(set) var values: [AttributeValue]
-    /// What each relationship leads to, by its index; nil where it is not known, because nobody asked the store for it.
+    /// What each relationship leads to, by its index; nil where it is not known, because nobody
+    /// asked the store for it.
     public private(set) var targets: [Record.Targets?]
 
-    /// Makes a record that holds the attributes' defaults and knows no relationships.
+    /// Creates a record that holds the attributes' defaults and knows no relationships.
     public init(of layout: EntityLayout) {
         self.layout = layout
         values = layout.attributes.map(\.defaultValue)
         targets = Array(repeating: nil, count: layout.relationships.count)
     }
 
-    /// Makes a record of a row of a batch; attributes that are absent in the row are null.
+    /// Creates a record of a row of a batch; attributes that are absent in the row are null.
     ///
     /// - Parameters:
     ///   - row: The row; it must exist.
@@ -54,8 +55,8 @@ public struct Record: Sendable {
 
     /// The value of an attribute.
     ///
-    /// Reading an attribute that the entity lacks gives null; writing it changes nothing. A value is not checked against
-    /// the attribute's type here, but where it is stored.
+    /// Reading an attribute that the entity lacks gives null; writing it changes nothing. A value
+    /// is not checked against the attribute's type here, but where it is stored.
     public subscript(attribute: String) -> AttributeValue {
         get { layout.slot(of: attribute).map { values[$0] } ?? .null }
         set {
@@ -73,7 +74,8 @@ public struct Record: Sendable {
 
     /// What a relationship leads to.
     ///
-    /// Reading gives nil where it is not known, or the entity has none of that name; then writing changes nothing.
+    /// Reading gives nil where it is not known, or the entity has none of that name; then writing
+    /// changes nothing.
     public subscript(related relationship: String) -> Record.Targets? {
         get { layout.relationship(relationship).flatMap { targets[$0.index] } }
         set {

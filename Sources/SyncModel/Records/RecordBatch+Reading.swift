@@ -32,8 +32,9 @@ extension RecordBatch {
 extension RecordBatch {
     /// The cells of a batch, as `RecordBatch.withReader` lends them.
     ///
-    /// Rows and slots must exist; they are checked in debug builds alone. The accessors of a kind expect a cell of that
-    /// kind and give an unspecified value otherwise, never memory that is not the batch's.
+    /// Rows and slots must exist; they are checked only in debug builds. The accessors of a kind
+    /// expect a cell of that kind and give an unspecified value otherwise, never memory that is not
+    /// the batch's.
     public struct Reader {
         @usableFromInline let cells: UnsafeBufferPointer<Cell>
         @usableFromInline let arena: UnsafeBufferPointer<UInt8>
@@ -85,8 +86,9 @@ extension RecordBatch {
             Timestamp(microseconds: Int64(bitPattern: cell(row, slot).payload))
         }
 
-        /// The bytes of a cell that has some: the UTF-8 of a text, URI or decimal, the 16 bytes of a UUID, a binary value;
-        /// empty for any other cell. Its base address is nil only where the batch has no bytes at all.
+        /// The bytes of a cell that has some: the UTF-8 of a text, URI or decimal, the 16 bytes of
+        /// a UUID, a binary value; empty for any other cell. Its base address is nil only where the
+        /// batch has no bytes at all.
         @inlinable
         public func bytes(row: Int, slot: Int) -> UnsafeBufferPointer<UInt8> {
             let cell = cell(row, slot)
@@ -94,7 +96,8 @@ extension RecordBatch {
             return UnsafeBufferPointer(rebasing: arena[cell.offset..<(cell.offset &+ cell.length)])
         }
 
-        /// Whether two cells hold the same, by the rules of `AttributeValue`'s equality; an absent cell equals an absent one.
+        /// Whether two cells hold the same, by the rules of `AttributeValue`'s equality; an absent
+        /// cell equals an absent one.
         public func isEqual(row: Int, slot: Int, to other: RecordBatch.Reader, row otherRow: Int, slot otherSlot: Int)
             -> Bool
         {

@@ -2,10 +2,11 @@ public import Foundation
 
 /// Many records of one entity, packed for the way from a mapper into a store.
 ///
-/// A record is a row of *cells*, one per attribute in slot order (or per column, for a batch that is of no entity).
-/// A cell takes 16 bytes; text and bytes are kept once for the whole batch in an *arena*, one after the other. No value
-/// is allocated on its own, and a `Record` is made only of the rows that someone asks for. Whoever fills a batch opens
-/// a row, sets the cells it knows in any order, and closes or discards the row:
+/// A record is a row of *cells*, one per attribute in slot order (or per column, for a batch that
+/// is of no entity). A cell takes 16 bytes; text and bytes are kept once for the whole batch in an
+/// *arena*, one after another. No value is allocated on its own, and a `Record` is made only of the
+/// rows that someone asks for. Whoever fills a batch opens a row, sets the cells it knows in any
+/// order, and closes or discards the row:
 ///
 ///     var batch = RecordBatch(of: layout)
 ///     batch.beginRecord()
@@ -13,13 +14,13 @@ public import Foundation
 ///     batch.setString(utf8, at: 1)
 ///     batch.endRecord()
 ///
-/// A cell that was not set is *absent*, which is not null: an absent cell leaves what a store holds as it is, a null one
-/// clears it. A cell that is set twice keeps the later value.
+/// A cell that was not set is *absent*, which is not null: an absent cell leaves what a store holds
+/// as it is, a null one clears it. A cell that is set twice keeps the later value.
 ///
-/// What is kept of each kind: integers and doubles in the cell; dates as microseconds since 1970 in the cell, see
-/// `Timestamp`; texts and URIs as UTF-8, unchecked; decimals as text in the one form that equal numbers share; UUIDs as
-/// their 16 bytes. Setters expect an open row and a slot that exists; anything else is a mistake of the caller and
-/// stops the program.
+/// What is kept of each kind: integers and doubles in the cell; dates as microseconds since 1970 in
+/// the cell, see `Timestamp`; texts and URIs as UTF-8, unchecked; decimals as text in the one form
+/// that equal numbers share; UUIDs as their 16 bytes. Setters expect an open row and a slot that
+/// exists; anything else is a mistake of the caller and stops the program.
 public struct RecordBatch: Sendable {
     /// The entity of the records; nil where the columns are the caller's own.
     public let layout: EntityLayout?
@@ -30,17 +31,18 @@ public struct RecordBatch: Sendable {
 
     @usableFromInline var cells: [Cell] = []
     @usableFromInline var arena: [UInt8] = []
-    /// Where the cells and the arena of the open row start; equal to their ends where no row is open.
+    /// Where the cells and the arena of the open row start; equal to their ends where no row is
+    /// open.
     @usableFromInline var openCell = 0
     @usableFromInline var openByte = 0
 
-    /// Makes an empty batch whose columns are an entity's attributes in slot order.
+    /// Creates an empty batch whose columns are an entity's attributes in slot order.
     public init(of layout: EntityLayout) {
         self.layout = layout
         columnCount = layout.attributes.count
     }
 
-    /// Makes an empty batch of columns that the caller gives a meaning.
+    /// Creates an empty batch of columns that the caller gives a meaning.
     public init(columnCount: Int) {
         layout = nil
         self.columnCount = columnCount
@@ -68,7 +70,7 @@ public struct RecordBatch: Sendable {
 
     /// Empties the batch.
     ///
-    /// - Parameter keepingCapacity: Whether its memory is kept for the next rows; false where it is not said.
+    /// - Parameter keepingCapacity: Whether its memory is kept for the next rows; false by default.
     public mutating func removeAll(keepingCapacity: Bool = false) {
         cells.removeAll(keepingCapacity: keepingCapacity)
         arena.removeAll(keepingCapacity: keepingCapacity)
@@ -101,12 +103,13 @@ public struct RecordBatch: Sendable {
 
     /// Removes closed rows from the end, and the open one.
     ///
-    /// - Parameter rowCount: How many rows stay; no more than there are.
+    /// - Parameter rowCount: How many rows stay; at most there are.
     public mutating func truncate(to rowCount: Int) {
         precondition(rowCount >= 0 && rowCount <= count, "more rows than there are")
         discardRecord()
         guard rowCount < count else { return }
-        // Arena bytes are in row order: those of the rows that stay end where the first removed byte starts.
+        // Arena bytes are in row order: those of the rows that stay end where the first removed
+        // byte starts.
         let removed = cells[(rowCount * columnCount)...]
         let arenaEnd = removed.lazy.filter(\.isInArena).map(\.offset).min()
         cells.removeLast(removed.count)
@@ -176,9 +179,10 @@ public struct RecordBatch: Sendable {
 
     /// Sets a cell to a decimal number, exactly.
     ///
-    /// - Parameter text: The number as JSON writes numbers; a plus or zeros in front are read as well.
-    /// - Returns: Whether the text is a number of at most 38 significant digits, none beyond 10¹²⁷ or 10⁻¹²⁷; otherwise
-    ///   the cell is left as it was.
+    /// - Parameter text: The number as JSON writes numbers; a plus or zeros in front are read as
+    ///   well.
+    /// - Returns: Whether the text is a number of at most 38 significant digits, none beyond 10¹²⁷
+    ///   or 10⁻¹²⁷; otherwise the cell is left as it was.
     public mutating func setDecimal(_ text: UnsafeBufferPointer<UInt8>, at slot: Int) -> Bool {
         setDecimal(text, within: .text, at: slot)
     }
@@ -237,8 +241,8 @@ public struct RecordBatch: Sendable {
         endRecord()
     }
 
-    /// Appends a closed row with the cells of several rows of another batch, of which the later ones
-    /// count where they are present.
+    /// Appends a closed row with the cells of several rows of another batch, of which the later
+    /// ones count where they are present.
     package mutating func append(combining rows: [Int], of other: RecordBatch) {
         precondition(other.columnCount == columnCount, "the other batch has other columns")
         beginRecord()

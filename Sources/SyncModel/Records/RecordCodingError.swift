@@ -7,16 +7,17 @@ extension Record {
         case unknownProperty(entity: String, property: String)
         /// There is no value, and the type cannot do without it.
         case missingValue(entity: String, property: String)
-        /// What is there cannot become what the type asks for, or the other way round. The value itself is left out: it may
-        /// be personal data.
+        /// What is there cannot become what the type asks for, or the other way round. The value
+        /// itself is left out: it may be personal data.
         case wrongType(entity: String, property: String, type: String)
-        /// The type is not a plain list of properties: it nests objects or lists that a record does not have.
+        /// The type is not a plain list of properties: it nests objects or lists that a record does
+        /// not have.
         case unsupportedShape(entity: String, property: String?)
     }
 }
 
 extension Record.CodingError: CustomStringConvertible {
-    /// The error as a sentence for people.
+    /// The error as a readable sentence.
     public var description: String {
         switch self {
         case .unknownProperty(let entity, let property): "\(entity) has no property \(property)"
@@ -29,7 +30,7 @@ extension Record.CodingError: CustomStringConvertible {
 }
 
 extension Record.CodingError: LocalizedError {
-    /// The error as a sentence for people, the same as `description`.
+    /// The error as a readable sentence, the same as `description`.
     public var errorDescription: String? {
         description
     }

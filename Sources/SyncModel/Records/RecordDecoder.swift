@@ -1,15 +1,17 @@
 import Foundation
 
 extension Record {
-    /// The record as a `Codable` type whose coding keys are the names of attributes and relationships.
+    /// The record as a `Codable` type whose coding keys are the names of attributes and
+    /// relationships.
     ///
     ///     struct User: Codable { var id: Int; var email: String?; var company: Int?; var notes: [Int] }
     ///     let user = try record.decode(User.self)
     ///
-    /// Numbers are converted where nothing is lost; `Date`, `Data`, `UUID`, `URL` and `Decimal` are taken from
-    /// attributes of their kind, and a `UUID` or `URL` from text too; a type with a raw value from that. A relationship is
-    /// read as the identity of what it leads to, where that is a single value: one for a to-one relationship, an array for
-    /// a to-many one. A property that the type has as optional may be missing from the entity.
+    /// Numbers are converted where nothing is lost; `Date`, `Data`, `UUID`, `URL` and `Decimal` are
+    /// taken from attributes of their kind, and a `UUID` or `URL` from text too; a type with a raw
+    /// value from that. A relationship is read as the identity of what it leads to, where that is a
+    /// single value: one for a to-one relationship, an array for a to-many one. A property that the
+    /// type has as optional may be missing from the entity.
     ///
     /// - Throws: `Record.CodingError`, naming the attribute, or what the type itself throws.
     public func decode<T: Decodable>(_ type: T.Type) throws -> T {

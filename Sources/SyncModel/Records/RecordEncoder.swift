@@ -1,13 +1,15 @@
 import Foundation
 
 extension Record {
-    /// Sets the properties of the record to those of a `Codable` value whose coding keys are their names.
+    /// Sets the properties of the record to those of a `Codable` value whose coding keys are their
+    /// names.
     ///
-    /// The counterpart of `decode(_:)`. Values become those of the attributes' types where nothing is lost; only a `float`
-    /// attribute rounds what it is given. What the value does not encode, as a nil of a synthesized conformance, stays as
-    /// it was.
+    /// The counterpart of `decode(_:)`. Values become those of the attributes' types where nothing
+    /// is lost; only a `float` attribute rounds what it is given. What the value does not encode,
+    /// as a nil of a synthesized conformance, stays as it was.
     ///
-    /// - Throws: `Record.CodingError`, naming the attribute, or what the value itself throws; the record is then as it was.
+    /// - Throws: `Record.CodingError`, naming the attribute, or what the value itself throws; the
+    ///   record is then as it was.
     public mutating func encode(_ value: some Encodable) throws {
         let encoder = RecordEncoder(record: self)
         try value.encode(to: encoder)

@@ -1,11 +1,13 @@
 /// What a record is found by within its entity, sub-entities included.
 public enum RecordKey: Hashable, Sendable {
-    /// The values of its identity's attributes, in the order of `EntityLayout.identitySlots`; none of them is null.
+    /// The values of its identity's attributes, in the order of `EntityLayout.identitySlots`; none
+    /// of them is null.
     case identity([AttributeValue])
     /// The number of an object that has no identity, or a null in it. Valid only in one store.
     case object(ObjectID)
 
-    /// The key of an identity, by its values in order; nil where there is none, or one of them is null.
+    /// The key of an identity, by its values in order; nil where there is none, or one of them is
+    /// null.
     public init?(_ identity: [AttributeValue]) {
         guard !identity.isEmpty, !identity.contains(where: \.isNull) else { return nil }
         self = .identity(identity)
@@ -22,7 +24,8 @@ extension Record {
     public enum Targets: Hashable, Sendable {
         /// Those of a to-one relationship: one or nothing.
         case one(RecordKey?)
-        /// Those of a to-many relationship; in their order where it is ordered, else in an order without meaning.
+        /// Those of a to-many relationship; in their order where it is ordered, else in an order
+        /// without meaning.
         case many([RecordKey])
 
         /// All of them, however many.

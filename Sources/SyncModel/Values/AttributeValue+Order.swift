@@ -3,11 +3,12 @@ public import Foundation
 extension AttributeValue {
     /// How it stands to another value in a sort, and in the comparisons of a predicate.
     ///
-    /// A total preorder, the same in every store. Numbers are compared by their worth, whichever kind they are: integers
-    /// and doubles exactly, a decimal and a double as doubles; a double that is no number comes before all numbers.
-    /// Texts and URIs are compared by their UTF-8 bytes (SQLite's `BINARY`, PostgreSQL's `"C"`), bytes and UUIDs by
-    /// their bytes, false before true. Of different kinds, null comes first, then booleans, numbers, texts, dates,
-    /// bytes, UUIDs, URIs.
+    /// A total preorder, the same in every store. Numbers are compared by their worth, whichever
+    /// kind they are: integers and doubles exactly, a decimal and a double as doubles; a double
+    /// that is no number comes before all numbers. Texts and URIs are compared by their UTF-8 bytes
+    /// (SQLite's `BINARY`, PostgreSQL's `"C"`), bytes and UUIDs by their bytes, false before true.
+    /// Of different kinds, null comes first, then booleans, numbers, texts, dates, bytes, UUIDs,
+    /// URIs.
     public func compare(_ other: AttributeValue) -> ComparisonResult {
         switch (self, other) {
         case (.bool(let one), .bool(let other)): order(one ? 1 : 0, other ? 1 : 0)

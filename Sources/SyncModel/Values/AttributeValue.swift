@@ -2,11 +2,12 @@ public import Foundation
 
 /// What an attribute can hold.
 ///
-/// **Equality** is that of a store which compares what it holds: two values are equal when they are of one kind and
-/// have the same content. `.int(1)` and `.double(1)` are different values; texts are compared by their UTF-8 bytes, so
-/// that two normalisation forms of one letter differ, as they do in SQL; `1.50` and `1.5` are the same decimal; zero
-/// and minus zero are the same double, and a double that is no number equals itself. What a *comparison in a
-/// predicate* says is another matter: there `1` and `1.0` are the same; see `compare(_:)`.
+/// **Equality** is that of a store which compares what it holds: two values are equal when they are
+/// of one kind and have the same content. `.int(1)` and `.double(1)` are different values; texts
+/// are compared by their UTF-8 bytes, so that two normalisation forms of one letter differ, as they
+/// do in SQL; `1.50` and `1.5` are the same decimal; zero and minus zero are the same double, and a
+/// double that is no number equals itself. What a *comparison in a predicate* says is another
+/// matter: there `1` and `1.0` are the same; see `compare(_:)`.
 public enum AttributeValue: Sendable {
     /// No value.
     case null

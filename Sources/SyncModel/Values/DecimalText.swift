@@ -1,7 +1,7 @@
 /// Decimal numbers as text in one form, so that two texts of the same number are the same bytes.
 ///
-/// The form: an optional minus, digits without needless zeros in front, and, where it is not whole, a point and digits
-/// without needless zeros at the end; zero is `0`.
+/// The form: an optional minus, digits without needless zeros in front, and, where it is not whole,
+/// a point and digits without needless zeros at the end; zero is `0`.
 enum DecimalText {
     /// Which numbers are taken.
     struct Limits {
@@ -16,8 +16,8 @@ enum DecimalText {
         static let decimal = Limits(digitCount: 39, powers: -128...165)
     }
 
-    /// Appends the canonical form of a number's text: `-`, digits, a point and digits, an exponent, as JSON writes them;
-    /// a plus in front and zeros in front are read as well.
+    /// Appends the canonical form of a number's text: `-`, digits, a point and digits, an exponent,
+    /// as JSON writes them; a plus in front and zeros in front are read as well.
     ///
     /// - Returns: Whether the text is a number within the limits; otherwise nothing is appended.
     static func append(
@@ -29,7 +29,8 @@ enum DecimalText {
             isNegative = text[index] == UInt8(ascii: "-")
             index += 1
         }
-        // The digits before and after the point, without the point; the number is those digits times 10^exponent.
+        // The digits before and after the point, without the point; the number is those digits
+        // times 10^exponent.
         var digits: (first: Int, end: Int)?
         var exponent = 0
         var digitCount = 0
@@ -104,7 +105,8 @@ enum DecimalText {
         while index < text.count {
             let byte = text[index]
             guard byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") else { return nil }
-            // Beyond any number that fits: the exact worth no longer matters, only that it does not overflow.
+            // Beyond any number that fits: the exact worth no longer matters, only that it does not
+            // overflow.
             exponent = min(exponent * 10 + Int(byte - UInt8(ascii: "0")), 1_000_000_000)
             index += 1
         }

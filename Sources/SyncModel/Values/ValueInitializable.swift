@@ -2,7 +2,7 @@ public import Foundation
 
 /// A Swift type that can be made of values of its kind, without loss.
 public protocol ValueInitializable {
-    /// Makes the same as a value; nil where that is not possible without loss.
+    /// Creates the same as a value; nil where that is not possible without loss.
     init?(_ value: AttributeValue)
 }
 
@@ -99,7 +99,8 @@ extension Double: ValueInitializable {
 }
 
 extension Float: ValueInitializable {
-    /// A double is rounded: a `float` attribute holds the double of the same worth, which comes back as it was.
+    /// A double is rounded: a `float` attribute holds the double of the same worth, which comes
+    /// back as it was.
     public init?(_ value: AttributeValue) {
         guard let number = Double(value) else { return nil }
         self.init(number)

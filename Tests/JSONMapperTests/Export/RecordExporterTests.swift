@@ -28,8 +28,8 @@ import Testing
             .uuid, .uuid(UUID(uuid: (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15))),
             #""00010203-0405-0607-0809-0A0B0C0D0E0F""#
         ),
-        (.date, .date(Timestamp(microseconds: 1_435_063_208_123_456)), #""2015-06-23T12:40:08Z""#),
-        (.date, .date(Timestamp(microseconds: -1)), #""1969-12-31T23:59:59Z""#),
+        (.date, .date(Timestamp(microseconds: 1_435_063_208_123_456)), #""2015-06-23T12:40:08.123456Z""#),
+        (.date, .date(Timestamp(microseconds: -1)), #""1969-12-31T23:59:59.999999Z""#),
         (.binary, .binary(Data(#"{"a": [1]}"#.utf8)), #"{"a": [1]}"#), (.binary, .binary(Data("\"x\"".utf8)), #""x""#),
         (.binary, .binary(Data([1, 2, 255])), #""AQL/""#), (.binary, .binary(Data()), #""""#),
         (.binary, .binary(Data("[1] ".utf8)), #""WzFdIA==""#),
