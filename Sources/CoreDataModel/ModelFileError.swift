@@ -1,9 +1,9 @@
 public import Foundation
 public import SyncModel
 
-/// Why a model file cannot be read, or a model not be written as one.
+/// An error of reading or writing a model file.
 ///
-/// Lines and columns count from 1; the line of an element is that on which its start ends.
+/// Lines and columns count from 1. The line of an element is the line on which its start tag ends.
 public enum ModelFileError: Error, Hashable, Sendable {
     /// The file system does not give the file; `reason` is its own explanation.
     case unreadable(file: String, reason: String)

@@ -1,6 +1,6 @@
-/// Something that a model file says and the model made of it does not.
+/// A declaration of a model file that the model does not contain.
 public struct ModelWarning: Hashable, Sendable {
-    /// What it is.
+    /// The kind of warning.
     public enum Reason: Hashable, Sendable {
         /// An element that this reader does not know; what it contains was passed over.
         case unknownElement(String)
@@ -18,11 +18,11 @@ public struct ModelWarning: Hashable, Sendable {
         case duplicateUserInfo(key: String)
     }
 
-    /// The file, as it was named to the reader.
+    /// The name of the file, as it was given to the reader.
     public let file: String
-    /// The line on which the start of the element ends, counted from 1.
+    /// The line on which the element's start tag ends, counted from 1.
     public let line: Int
-    /// What it is.
+    /// The kind of warning.
     public let reason: Reason
 }
 

@@ -1,5 +1,6 @@
 import Foundation
 import JSONMapper
+import ModelInference
 import StoreSync
 import SyncModel
 import SyncStore
@@ -371,17 +372,31 @@ import Testing
     }
 
     @Test(arguments: StoreKind.all)
-    func aNumberThatDoesNotFitClearsNothingUnlessTheContractSaysSo(kind: StoreKind) async throws {
-        try await RealJSONWorld.with(kind, try Self.things()) { world in
-            try await world.sync(#"[{"id":1,"n":7}]"#, into: "Thing")
-            let result = try await world.sync(#"[{"id":1,"n":1.5}]"#, into: "Thing")
-            #expect(result.drift.count(of: .unfitValue) == 1)
-            #expect(try await world.values("n", of: "Thing") == [7])
+    func theContractDecidesWhatANumberThatDoesNotFitDoes(kind: StoreKind) async throws {
+        let contracts: [(ValueContract?, AttributeValue)] = [
+            // The dialect clears, as its ancestor did.
+            (nil, .null), (ValueContract(), 7), (.keeping, 7), (ValueContract(outOfRange: .null), .null),
+            (ValueContract(wrongType: .null), .null),
+        ]
+        for (contract, kept) in contracts {
+            try await RealJSONWorld.with(kind, try Self.things(), contract: contract) { world in
+                try await world.sync(#"[{"id":1,"n":7}]"#, into: "Thing")
+                let result = try await world.sync(#"[{"id":1,"n":1.5}]"#, into: "Thing")
+                #expect(result.drift.count(of: .unfitValue) == 1)
+                #expect(try await world.values("n", of: "Thing") == [kept])
+            }
         }
-        try await RealJSONWorld.with(kind, try Self.things(), contract: ValueContract(outOfRange: .null)) { world in
-            try await world.sync(#"[{"id":1,"n":7}]"#, into: "Thing")
-            try await world.sync(#"[{"id":1,"n":1.5}]"#, into: "Thing")
-            #expect(try await world.values("n", of: "Thing") == [.null])
+    }
+
+    @Test(arguments: StoreKind.all)
+    func anInferredModelKeepsWhatIsStored(kind: StoreKind) async throws {
+        let model = try DataModel.inferred(from: #"[{"id":1,"n":7,"day":"2014-01-02"}]"#, entity: "Thing")
+        try await RealJSONWorld.with(kind, model) { world in
+            try await world.sync(#"[{"id":1,"n":7,"day":"2014-01-02"}]"#, into: "Thing")
+            let result = try await world.sync(#"[{"id":1,"n":"x","day":"soon"}]"#, into: "Thing")
+            #expect(result.drift.count(of: .unfitValue) == 2)
+            #expect(result.isUnchanged)
+            #expect(try await world.values("n", of: "Thing") == [7])
         }
     }
 

@@ -1,4 +1,5 @@
 import Foundation
+import JSONMapper
 import SyncModel
 import SyncStore
 import TestChild
@@ -58,7 +59,8 @@ import Testing
         while let line = try await child.output.next(), line != "stopped" {}
         await child.kill()
         #expect(try logSize() > 0)
-        let reader = try await SQLiteStore(Generation.model(), at: .readOnlyFile(path))
+        let model = try RecordMapper(Generation.model()).model
+        let reader = try await SQLiteStore(model, at: .readOnlyFile(path))
         #expect(try await Generation.users(of: reader) == Generation(1, of: Self.ids).users)
     }
 

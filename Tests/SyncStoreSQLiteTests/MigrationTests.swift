@@ -289,10 +289,12 @@ import Testing
         }.sorted()
     }
 
+    /// The tables of the model's entities and relationships.
     private func tables() throws -> [String] {
         try SQLiteConnection.texts(
             "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_%' ESCAPE '\\' ORDER BY name",
-            at: path)
+            at: path
+        ).filter { $0 != SyncEntity.pendingLink.name }
     }
 
     private func columns(_ table: String) throws -> [String] {

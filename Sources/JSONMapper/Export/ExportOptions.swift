@@ -1,14 +1,15 @@
-/// How a `RecordExporter` writes objects.
+/// The options of a `RecordExporter`.
 public struct ExportOptions: Sendable {
-    /// What becomes of the objects that an object is related to.
+    /// The form of related objects.
     public enum Relationships: Hashable, Sendable, CaseIterable {
-        /// A to-one relationship is an object, a to-many one an array of objects.
+        /// A to-one relationship is an object, a to-many relationship an array of objects.
         case array
-        /// As web frameworks take nested attributes: the key gets `_attributes` (`Attributes` in
-        /// camelCase), a to-many relationship is an object whose keys are indices from `"0"` on,
-        /// and an attribute `destroy` is written as `_destroy`.
+        /// Nested attributes as web frameworks read them.
+        ///
+        /// The key ends with `_attributes` (`Attributes` in camelCase). A to-many relationship is an object
+        /// whose keys are indices from `"0"` on. An attribute `destroy` is written as `_destroy`.
         case nested
-        /// They are left out.
+        /// Related objects are left out.
         case none
     }
 
@@ -24,14 +25,15 @@ public struct ExportOptions: Sendable {
     ///
     /// Annotated keys are written as they are annotated.
     public var keyStyle: KeyStyle = .snakeCase
-    /// What becomes of related objects; ``Relationships/array`` by default.
+    /// The form of related objects; ``Relationships/array`` by default.
     public var relationships: Relationships = .array
     /// The format of dates; ``DateFormat/iso8601`` by default, which keeps fractions of a second.
     public var dateFormat: DateFormat = .iso8601
-    /// How the bytes are laid out; compact by default.
+    /// The layout of the bytes; compact by default.
     public var style: JSONWriter.Style = .compact
-    /// How deep objects may be nested in one another by relationships; 1...2,048, 128 by default.
-    /// An object deeper down is an error.
+    /// The maximum nesting of objects by relationships, from 1 to 2,048; 128 by default.
+    ///
+    /// Deeper nesting is an error.
     public var maximumDepth: Int {
         get { depth }
         set { depth = min(max(newValue, 1), 2048) }
@@ -39,6 +41,6 @@ public struct ExportOptions: Sendable {
 
     private var depth = 128
 
-    /// The defaults.
+    /// Creates options with the defaults.
     public init() {}
 }

@@ -1,26 +1,23 @@
 public import SyncModel
 
-/// Writes objects of a model as JSON, straight to bytes: the way back of what was read by the same
-/// dialect.
+/// Writes records of a model as JSON bytes, with the keys that the same dialect reads.
 ///
 ///     let exporter = try RecordExporter(model)
-///     try exporter.bytes(of: user)    // {"id":1,"first_name":"Ada","notes":[{"id":7,"text":"…"}]}
+///     try exporter.bytes(ofRecord: user)    // {"id":1,"first_name":"Ada"}
 ///
-/// An object has the keys of its attributes, then those of its relationships, each in the model's
-/// order; key paths are written as nested objects, which paths that begin alike share. Where two
-/// properties claim one key, or one's key is the beginning of the other's path, the attribute goes
-/// before the relationship and the first before the second; the other is left out. What is
-/// annotated as non-exportable, transformable attributes of the Sync dialect, and in the Groot
-/// dialect whatever has no key path, is left out. An attribute without a value is null; bytes that
-/// are JSON, as mapping keeps arrays and objects, are written as they are, other bytes as a string
-/// in base64.
+/// An object has the keys of its attributes and then those of its relationships, in the model's order.
+/// Key paths become nested objects, which paths with a common beginning share. If two properties have
+/// one key, or if one key is the beginning of another's path, attributes go before relationships and
+/// earlier properties before later ones; the other property is left out. Properties that are annotated
+/// as non-exportable are left out, as are transformable attributes of the Sync dialect and, in the Groot
+/// dialect, properties without a key path. An attribute without a value is null. Bytes that are JSON are
+/// written as JSON, other bytes as base64.
 ///
-/// **Related objects** are written in full, without the relationship that leads straight back to
-/// where they were come from. A to-many relationship without objects is an empty array or object; a
-/// to-one relationship that leads to nothing is left out, in the Groot dialect null. Where
-/// relationships can lead in a circle, each object on it is written in full once below the exported
-/// object; wherever else it is met, its attributes stand for it, without its relationships. So
-/// every export ends, and takes time in proportion to the objects and links it meets.
+/// **Related objects** are written in full, without the inverse of the relationship that led to them. A
+/// to-many relationship without objects is an empty array or object. A to-one relationship without an
+/// object is left out; the Groot dialect writes null. Where relationships form a cycle, each object on
+/// it is written in full once below the exported object, and without relationships wherever it occurs
+/// again. Every export therefore ends, in time proportional to the objects and links.
 public struct RecordExporter: Sendable {
     private let plans: [ExportPlan]
     private let options: ExportOptions

@@ -81,13 +81,15 @@ public struct JSONDialect: Hashable, Sendable {
     ///
     /// The annotations are `sync.remoteKey`, `sync.isPrimaryKey`, `sync.valueTransformer` and
     /// `sync.nonExportable`, each also with the older prefix `hyper.`. A key reaches an attribute
-    /// through its name in snake_case or camelCase.
+    /// through its name in snake_case or camelCase. A value that does not fit clears its attribute,
+    /// unless the model was inferred from a sample.
     public static let sync: JSONDialect = {
         var dialect = JSONDialect(name: "sync")
         func names(_ name: String) -> [String] { ["sync.\(name)", "hyper.\(name)"] }
         dialect.annotations = Annotations(
             key: names("remoteKey"), transformer: names("valueTransformer"), primaryKey: names("isPrimaryKey"),
             nonExportable: names("nonExportable"))
+        dialect.contract = ValueContract(wrongType: .null, outOfRange: .null)
         return dialect
     }()
 

@@ -1,37 +1,37 @@
 public import Foundation
 public import SyncModel
 
-/// What is wrong with one object, and where. The value itself is left out: it may be personal data.
+/// The problem of one object. It does not contain the value, which may be personal data.
 public struct MappingProblem: Hashable, Sendable {
-    /// What is wrong.
+    /// The kind of problem.
     public enum Reason: Hashable, Sendable {
         /// A key that no attribute or relationship claims.
         case unknownKey
-        /// A value that cannot become one of the type.
+        /// A value that the type cannot hold.
         case wrongType(AttributeType)
-        /// A number that the type cannot hold: too large, or with a fraction.
+        /// A number that is too large for the type, or that has a fraction where the type has none.
         case outOfRange(AttributeType)
-        /// A text or number that is no date.
+        /// Text or a number that is not a date.
         case unreadableDate
-        /// An attribute that must have a value has none.
+        /// A mandatory attribute without a value, or a missing key.
         case missingMandatory
-        /// A transformer, entity mapper or object transformer threw; its own description.
+        /// A transformer, entity mapper or object transformer threw an error, with its description.
         case refused(by: String, String)
-        /// The element is neither an object nor an identifier.
+        /// An element that is neither an object nor an identifier.
         case notAnObject
-        /// The element is an identifier, and the entity has none, or one of several attributes.
+        /// An identifier for an entity without an identity of exactly one attribute.
         case noIdentity
     }
 
-    /// The entity that was asked for.
+    /// The requested entity.
     public let entity: String
-    /// The attribute; nil where none is at fault.
+    /// The attribute; nil if no single attribute has the problem.
     public let attribute: String?
-    /// The keys that lead to the value, dots between them; empty for the whole object.
+    /// The keys that lead to the value, separated by dots; empty for the whole object.
     public let keyPath: String
-    /// The place of the object among the elements read, from 0.
+    /// The index of the object among the elements.
     public let index: Int
-    /// What is wrong.
+    /// The kind of problem.
     public let reason: Reason
 
     /// Creates a problem.
@@ -64,8 +64,7 @@ extension MappingProblem: CustomStringConvertible {
     }
 }
 
-/// Why JSON could not be mapped or objects exported, apart from JSON that is malformed, which is a
-/// `JSONError`.
+/// An error of mapping or exporting. Malformed JSON is a `JSONError`.
 public enum MappingError: Error, Hashable, Sendable {
     /// The model has no such entity.
     case unknownEntity(String)

@@ -1,20 +1,20 @@
 public import SyncModel
 
-/// Maps JSON onto the records of a model.
+/// Maps JSON to the records of a model.
 ///
 ///     let mapper = try RecordMapper(model)
 ///     let users = try mapper.reader(of: "User", bytes: bytes)
-///     while let batch = try users.next() { … }
+///     while let batch = try users.nextRecords() { … }
 ///
-/// Everything that depends on the model alone is computed when the mapper is made; it is a value
-/// that can be kept and shared.
+/// The mapper compiles the model once. It is a value that can be kept and shared.
 public struct RecordMapper: Sendable {
-    /// The model, with the identities that the dialect finds in it: what a store for these records
-    /// is made with.
+    /// The model with the identities that the dialect finds, and with the entity of pending links.
+    ///
+    /// Create stores with this model.
     public let model: DataModel
-    /// Where the rules for keys are taken from.
+    /// The rules for keys.
     public let dialect: JSONDialect
-    /// What annotations refer to by name.
+    /// The transformers that annotations name.
     public let transformers: JSONTransformers
 
     private let mappings: [EntityMapping]
@@ -23,14 +23,14 @@ public struct RecordMapper: Sendable {
     ///
     /// - Parameters:
     ///   - model: The model.
-    ///   - dialect: Where the rules for keys are taken from; Sync's by default.
-    ///   - transformers: All that the model's annotations refer to.
-    ///   - contract: What is done about what does not fit; by default what the dialect's ancestor
-    ///     did.
-    ///   - contracts: The same for single entities, by their names.
-    /// - Throws: `MappingError.unknownTransformer` for a name that was not registered,
-    ///   `MappingError.unknownEntity` for a contract of none; `ModelError` where an annotation
-    ///   makes an identity of what cannot be one.
+    ///   - dialect: The rules for keys; ``JSONDialect/sync`` by default.
+    ///   - transformers: All transformers that the model's annotations name.
+    ///   - contract: What happens to values that do not fit. By default the dialect decides, and an
+    ///     inferred model keeps stored values.
+    ///   - contracts: Contracts of single entities, by name.
+    /// - Throws: `MappingError.unknownTransformer` for a transformer that is not registered;
+    ///   `MappingError.unknownEntity` for a contract of no entity; `ModelError` if an annotation makes an
+    ///   identity of an unsuitable attribute.
     public init(
         _ model: DataModel, dialect: JSONDialect = .sync, transformers: JSONTransformers = JSONTransformers(),
         contract: ValueContract? = nil, contracts: [String: ValueContract] = [:]

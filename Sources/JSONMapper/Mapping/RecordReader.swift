@@ -2,15 +2,13 @@ public import SyncModel
 
 /// Reads JSON as batches of records, in memory that does not grow with the input.
 ///
-/// Null in place of an object counts for nothing, except in the count of elements. A reader is used
-/// by one task at a time.
+/// Null in place of an object is skipped but counts as an element. One task at a time uses a reader.
 public final class RecordReader {
-    /// How batches are cut, and what else they hold.
+    /// The size and content of batches.
     public struct Options: Sendable {
-        /// How many objects a batch is made of, at most; 1,000 by default, at least 1.
+        /// The maximum number of objects in a batch; 1,000 by default, at least 1.
         public var batchRowCount: Int
-        /// How many bytes of values and relationships a batch may hold before it is handed out; 1
-        /// MiB by default.
+        /// The number of bytes after which a batch is complete; 1 MiB by default.
         public var batchByteCount: Int
         /// Whether the JSON of relationships is kept with each batch; false by default.
         package var keepsRelationships = false
@@ -19,8 +17,9 @@ public final class RecordReader {
         /// The index of a relationship that is not cleared for being absent: the one that leads
         /// back to the object that contains the elements.
         package var keptRelationship: Int?
-        /// Whether an element may be the identifier of its object alone, as a string or number;
-        /// nil, the default, leaves it to the dialect: Groot's does, Sync's does not.
+        /// Whether an element may be the identifier of its object, a string or a number.
+        ///
+        /// Nil, the default, means that the dialect decides.
         public var acceptsIdentifiers: Bool?
 
         /// Creates options; what is left out keeps its default.
@@ -46,8 +45,9 @@ public final class RecordReader {
     private let reader: JSONReader
     private var collector: RecordCollector
 
-    /// Creates a reader of elements that a `JSONReader` finds. Nobody else pulls from that one
-    /// then; input may still be appended to it.
+    /// Creates a reader of the elements that a `JSONReader` finds.
+    ///
+    /// Nothing else may read from that reader. Input may still be appended to it.
     ///
     /// - Throws: `MappingError.unknownEntity`.
     public convenience init(
@@ -93,10 +93,9 @@ public final class RecordReader {
         return (batch.groups.flatMap { $0.makeRecords() }, batch.rejected)
     }
 
-    /// All that is left, as records with defaults in place of what is absent, and what was left
-    /// out.
+    /// Reads the remaining records, with defaults for absent values, and the objects that were left out.
     ///
-    /// - Throws: As ``nextRecords()``.
+    /// - Throws: The errors of ``nextRecords()``.
     public func readAll() throws -> (records: [Record], rejected: [MappingProblem]) {
         var records: [Record] = []
         var rejected: [MappingProblem] = []

@@ -13,7 +13,7 @@ public struct JSONLayout: Sendable, Equatable {
     /// The elements of the array at a key path.
     ///
     /// The rest of the document is checked as well. If the path is not there, or leads to null,
-    /// reading fails with ``JSONFault/Reason/keyPathNotFound``, so that an error message in place
+    /// reading fails with ``JSONError/Reason/keyPathNotFound``, so that an error message in place
     /// of the data is never taken for an empty list. A key of the path that occurs a second time is
     /// a duplicate key under every policy: its first value has been handed out already.
     ///

@@ -36,7 +36,7 @@ extension JSONReader {
     ///   - layout: where the elements are; the array that is the document by default.
     ///   - options: what is accepted, and how much.
     /// - Throws: ``JSONError/unreadableFile(path:code:)`` if it cannot be opened; later on,
-    ///   ``next(_:)`` throws it if it cannot be read.
+    ///   ``nextValue(exactDecimals:)`` throws it if it cannot be read.
     public convenience init(
         file path: String, layout: JSONLayout = .array(), options: JSONOptions = JSONOptions()
     ) throws(JSONError) {
@@ -49,8 +49,8 @@ extension JSONReader {
     ///
     /// - Parameters:
     ///   - chunks: the input in pieces of any size, cut anywhere.
-    ///   - body: reads one element, as in ``next(_:)``; called for each in order.
-    /// - Throws: what ``next(_:)`` and the sequence throw; a cancelled sequence's error is its own.
+    ///   - body: reads one element, as in ``nextValue(exactDecimals:)``; called for each in order.
+    /// - Throws: what ``nextValue(exactDecimals:)`` and the sequence throw; a cancelled sequence's error is its own.
     package func read<Chunks: AsyncSequence>(
         _ chunks: Chunks, isolation: isolated (any Actor)? = #isolation, _ body: (inout JSONCursor) throws -> Void
     ) async throws where Chunks.Element: Collection<UInt8> {

@@ -7,7 +7,7 @@
 ///         print(user["name"] ?? .null)
 ///     }
 ///
-/// Or make it without a source, ``append(_:)`` what arrives, and pull until ``next(_:)`` is nil.
+/// Or make it without a source, ``append(_:)`` what arrives, and pull until ``nextValue(exactDecimals:)`` is nil.
 /// One window of memory holds the element at hand; an element that is cut by the window's end is
 /// read again from its start when more has come.
 ///
@@ -69,7 +69,7 @@ public final class JSONReader {
     ///   - options: what is accepted, and how much.
     ///   - windowByteCount: how many bytes are asked for at a time; 256 KiB by default. An element
     ///     that is longer makes the window grow, up to ``JSONOptions/maximumElementByteCount``.
-    ///   - source: fills a buffer; what it throws comes out of ``next(_:)`` as it is.
+    ///   - source: fills a buffer; what it throws comes out of ``nextValue(exactDecimals:)`` as it is.
     public init(
         layout: JSONLayout = .array(), options: JSONOptions = JSONOptions(), windowByteCount: Int = 256 << 10,
         source: @escaping Source

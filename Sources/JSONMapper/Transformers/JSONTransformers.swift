@@ -1,23 +1,25 @@
 public import SyncModel
 
-/// Named conversions that the annotations of a model refer to, collected for one mapper.
+/// Named conversions that the annotations of a model refer to.
 ///
 ///     var transformers = JSONTransformers()
 ///     transformers.register("Cents") { (text: String) in Double(text).map { Int64($0 * 100) } }
 ///         reverse: { (cents: Int64) in String(Double(cents) / 100) }
 ///
-/// Closures are called from whatever task maps, and must not depend on the order of calls. Null
-/// never reaches one: it is null on either side.
+/// Closures run in the task that maps and must not depend on the order of calls. They never receive
+/// null, which stays null in both directions.
 public struct JSONTransformers: Sendable {
-    /// Creates an attribute's value of a JSON value; nil is null.
+    /// Converts a JSON value to an attribute's value; nil means null.
     public typealias Forward = @Sendable (JSONValue) throws -> AttributeValue?
-    /// Creates a JSON value of an attribute's value; nil is null.
+    /// Converts an attribute's value to a JSON value; nil means null.
     public typealias Reverse = @Sendable (AttributeValue) throws -> JSONValue?
-    /// Names the entity that an object is of; nil leaves it to the entity that was asked for.
-    /// Numbers with a fraction or an exponent are `JSONValue.decimal`, so that none loses a digit.
+    /// Returns the name of an object's entity; nil for the requested entity.
+    ///
+    /// Numbers with a fraction or an exponent are `JSONValue.decimal`, so that no digit is lost.
     public typealias EntityMapper = @Sendable (JSONObject) throws -> String?
-    /// Rewrites an object before it is mapped. Numbers with a fraction or an exponent are
-    /// `JSONValue.decimal`, so that none loses a digit.
+    /// Changes an object before it is mapped.
+    ///
+    /// Numbers with a fraction or an exponent are `JSONValue.decimal`, so that no digit is lost.
     public typealias ObjectTransformer = @Sendable (JSONObject) throws -> JSONObject
 
     struct AttributeTransformer: Sendable {
@@ -29,7 +31,7 @@ public struct JSONTransformers: Sendable {
     private(set) var entityMappers: [String: EntityMapper] = [:]
     private(set) var objectTransformers: [String: ObjectTransformer] = [:]
 
-    /// No transformers.
+    /// Creates an empty collection.
     public init() {}
 
     /// Adds a transformer of attributes, replacing one of the same name.
@@ -73,12 +75,12 @@ public struct JSONTransformers: Sendable {
             })
     }
 
-    /// Adds an entity mapper, replacing one of the same name.
+    /// Adds an entity mapper. Replaces one with the same name.
     public mutating func registerEntityMapper(_ name: String, _ mapper: @escaping EntityMapper) {
         entityMappers[name] = mapper
     }
 
-    /// Adds a transformer of objects, replacing one of the same name.
+    /// Adds a transformer of objects. Replaces one with the same name.
     public mutating func registerObjectTransformer(_ name: String, _ transformer: @escaping ObjectTransformer) {
         objectTransformers[name] = transformer
     }

@@ -82,7 +82,7 @@ extension SyncPass {
     /// anew, and remembers new ones.
     func settlePendingLinks(remembering pending: [PendingLink]) async throws {
         guard let layout = transaction.model[SyncEntity.pendingLink.name],
-            !pending.isEmpty || !stated.isEmpty || tally.hasInserted
+            rules.relates, !pending.isEmpty || !stated.isEmpty || tally.hasInserted
         else { return }
         let query = StoreQuery(layout.name)
         var obsolete: [ObjectID] = []

@@ -56,7 +56,9 @@ extension SyncPass {
                 }
             }
             if !unknown.isEmpty, let identifiers = deferred.unknown[relationship.id] {
-                pending.append(PendingLink(statement, unknown, of: identifiers, in: model))
+                if rules.mode(of: relationship) != .retain {
+                    pending.append(PendingLink(statement, unknown, of: identifiers, in: model))
+                }
                 try noteUnknown(unknown.count, statement)
             }
             guard isNew else { continue }

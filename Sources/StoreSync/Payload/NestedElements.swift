@@ -188,7 +188,8 @@ struct NestedElements: Sendable {
         let others = Self.identities([other.objects.takeBatch(), other.identifiers.takeBatch()], slot)
         let own = Self.identities([objects?.batch, identifiers?.batch], slot)
         let sourcesByRow = Dictionary(sources.map { ($0.row, $0) }) { $1 }
-        for source in copy.sources {
+        // Null and an empty list name no object, as for an object that was not loaded.
+        for source in copy.sources where !source.ordinals.isEmpty {
             let named = Set(source.ordinals.compactMap { others[$0] })
             let counting = Set(sourcesByRow[source.row]?.ordinals.compactMap { own[$0] } ?? [])
             guard named != counting else { continue }

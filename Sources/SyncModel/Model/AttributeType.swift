@@ -1,38 +1,37 @@
-/// What an attribute holds.
+/// The type of an attribute's values.
 public enum AttributeType: String, Hashable, Sendable, CaseIterable {
-    /// A whole number of 16 bits.
+    /// A 16-bit integer.
     case int16
-    /// A whole number of 32 bits.
+    /// A 32-bit integer.
     case int32
-    /// A whole number of 64 bits.
+    /// A 64-bit integer.
     case int64
-    /// A binary floating point number of 64 bits.
+    /// A 64-bit floating-point number.
     case double
-    /// A binary floating point number of 32 bits; its value is held as the `Double` of the same
-    /// worth.
+    /// A 32-bit floating-point number, held as a `Double` of the same value.
     case float
-    /// A decimal number of up to 38 digits, exact.
+    /// An exact decimal number of up to 38 digits.
     case decimal
     /// Text.
     case string
     /// True or false.
     case bool
-    /// A moment, to the microsecond.
+    /// A date and time with microseconds.
     case date
-    /// Bytes; the mapper keeps whole JSON arrays and objects here.
+    /// Bytes. The mapper stores whole JSON arrays and objects in attributes of this type.
     case binary
     /// A UUID.
     case uuid
-    /// A URI, kept as the text it came as.
+    /// A URI, kept as text.
     case uri
-    /// Bytes that a named transformer makes and reads; the model knows nothing of their meaning.
+    /// Bytes that a named transformer writes and reads.
     case transformable
 
-    /// Whether an attribute of this type may hold a value.
+    /// Returns whether an attribute of this type can hold a value.
     ///
-    /// Null is accepted by every type; whether it is allowed is the attribute's `isOptional`.
-    /// Integers must be in the type's range, and the value must be of the type's own kind: a
-    /// `double` attribute does not accept `.int(1)`.
+    /// Every type accepts null; ``SyncAttribute/isOptional`` decides whether null is allowed. An integer
+    /// must be in the type's range. The value must be of the type's own kind: a `double` attribute does
+    /// not accept `.int(1)`.
     public func accepts(_ value: AttributeValue) -> Bool {
         switch (self, value) {
         case (_, .null): true
@@ -45,7 +44,7 @@ public enum AttributeType: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// Whether values of this type are whole numbers.
+    /// Whether values of this type are integers.
     public var isInteger: Bool {
         switch self {
         case .int16, .int32, .int64: true

@@ -14,66 +14,61 @@
 ///
 /// Two models are equal when they declare the same entities in the same order.
 public struct DataModel: Sendable {
-    /// The entities with all they have, in the order of their declaration.
+    /// The entities with all their properties, in the order of declaration.
     public let layouts: [EntityLayout]
 
     private let indices: [String: Int]
 
-    /// Creates a model of entities.
+    /// Creates a model from entities.
     ///
-    /// - Throws: `ModelError`, naming the entity and property, for the first thing that contradicts
-    ///   another.
+    /// - Throws: `ModelError` for the first contradiction, with the entity and the property.
     public init(_ entities: [SyncEntity]) throws(ModelError) {
         layouts = try ModelResolver(entities).layouts()
         indices = Dictionary(uniqueKeysWithValues: entities.enumerated().map { ($1.name, $0) })
     }
 
-    /// Creates a model of the entities written out below it.
+    /// Creates a model from entities in a builder.
     ///
-    /// - Throws: `ModelError`, naming the entity and property, for the first thing that contradicts
-    ///   another.
+    /// - Throws: `ModelError` for the first contradiction, with the entity and the property.
     public init(@ModelBuilder<SyncEntity> entities: () -> [SyncEntity]) throws(ModelError) {
         try self.init(entities())
     }
 
-    /// The entities as they were declared, in order.
+    /// The declarations of the entities, in order.
     public var entities: [SyncEntity] {
         layouts.map(\.entity)
     }
 
-    /// The entity of a name; nil where there is none.
+    /// The entity with a name, or nil if there is none.
     public subscript(entity: String) -> EntityLayout? {
         indices[entity].map { layouts[$0] }
     }
 
-    /// The entity of a name.
+    /// Returns the entity with a name.
     ///
-    /// - Throws: `ModelError.unknownEntity` where there is none.
+    /// - Throws: `ModelError.unknownEntity` if there is none.
     public func layout(of entity: String) throws(ModelError) -> EntityLayout {
         guard let layout = self[entity] else { throw .unknownEntity(entity: entity) }
         return layout
     }
 
-    /// The same model with more entities behind those it has, such as what a sync keeps beside the
-    /// data it is about.
+    /// Returns the model with more entities at its end, such as those of bookkeeping.
     ///
-    /// An entity that the model declares already in the same words is not added again, so that
-    /// adding twice is adding once.
+    /// An entity that the model has with the same declaration is not added again.
     ///
-    /// - Throws: `ModelError.duplicateEntity` for an entity of which the model has another of the
-    ///   same name; `ModelError` where an entity contradicts the others.
+    /// - Throws: `ModelError.duplicateEntity` if the model has another entity of the same name;
+    ///   `ModelError` if an entity contradicts the others.
     public func adding(_ entities: [SyncEntity]) throws(ModelError) -> DataModel {
         try DataModel(self.entities + entities.filter { self[$0.name]?.entity != $0 })
     }
 
-    /// The same model with the identities of some entities replaced.
+    /// Returns the model with the identities of some entities replaced.
     ///
-    /// A mapper that finds primary keys by names or annotations states here what it found, so that
-    /// stores know.
+    /// A mapper uses this to state the primary keys that it finds by names or annotations, for stores.
     ///
-    /// - Parameter identities: What each named entity adds to its parent's identity; entities that
-    ///   are not named keep what they declare.
-    /// - Throws: `ModelError` where an entity or an attribute does not exist.
+    /// - Parameter identities: What each named entity adds to its parent's identity. Other entities keep
+    ///   their declared identity.
+    /// - Throws: `ModelError` if an entity or an attribute does not exist.
     public func replacingIdentities(_ identities: [String: [String]]) throws(ModelError) -> DataModel {
         for name in identities.keys.sorted() where self[name] == nil {
             throw .unknownEntity(entity: name)

@@ -1,24 +1,22 @@
-/// An entity with all it has, inherited properties included, each at a fixed place.
+/// An entity with all its properties, including inherited ones, at fixed indices.
 ///
-/// Code that runs per object works with these places: an attribute's *slot* and a relationship's
-/// *index*. A parent's properties come first, in the same places as in the parent's own layout, so
-/// that a slot of an entity is valid in all of its sub-entities. Layouts are made by a `DataModel`,
-/// live as long as any reference to them, and never change.
+/// The index of an attribute is its *slot*. A parent's properties come first, at the same indices as in
+/// the parent's layout, so that a slot is valid in all sub-entities. A `DataModel` creates the layouts,
+/// which never change.
 public final class EntityLayout: Sendable {
-    /// The entity as it was declared.
+    /// The declaration of the entity.
     public let entity: SyncEntity
-    /// Its index in the model's `layouts`.
+    /// The index in the model's `layouts`.
     public let index: Int
-    /// The index of the entity it inherits from; nil for a root.
+    /// The index of the parent entity; nil for a root entity.
     public let parent: Int?
-    /// The place of the topmost entity it inherits from; its own for a root.
+    /// The index of the topmost ancestor; the entity's own index for a root entity.
     public let root: Int
-    /// The index of the entity itself and of all entities that inherit from it, each after its
-    /// parent.
+    /// The indices of the entity and of all entities that inherit from it, each after its parent.
     public let family: [Int]
-    /// All attributes, in slot order: the parent's, then its own.
+    /// All attributes by slot: those of the parent, then its own.
     public let attributes: [SyncAttribute]
-    /// All relationships: the parent's, then its own.
+    /// All relationships by index: those of the parent, then its own.
     public let relationships: [RelationshipLayout]
     /// The slots of the attributes that identify an object in the whole store, the parent entity's
     /// first.
@@ -54,38 +52,38 @@ public final class EntityLayout: Sendable {
         relationshipIndices = Dictionary(uniqueKeysWithValues: relationships.enumerated().map { ($1.name, $0) })
     }
 
-    /// The entity's name.
+    /// The name of the entity.
     public var name: String {
         entity.name
     }
 
-    /// Whether only objects of its sub-entities exist.
+    /// Whether only objects of sub-entities exist.
     public var isAbstract: Bool {
         entity.isAbstract
     }
 
-    /// Whether its objects can be told apart by their values.
+    /// Whether objects have an identity in the whole store.
     public var hasIdentity: Bool {
         !identitySlots.isEmpty
     }
 
-    /// The slot of an attribute, inherited ones included; nil where there is none of that name.
+    /// Returns the slot of an attribute, or nil if there is no such attribute.
     public func slot(of attribute: String) -> Int? {
         slots[attribute]
     }
 
-    /// A relationship, inherited ones included; nil where there is none of that name.
+    /// Returns a relationship, or nil if there is no such relationship.
     public func relationship(_ name: String) -> RelationshipLayout? {
         relationshipIndices[name].map { relationships[$0] }
     }
 
-    /// Whether the entity is the other one, or inherits from it.
+    /// Returns whether the entity is another entity or inherits from it.
     public func isKind(of other: EntityLayout) -> Bool {
         other.family.contains(index)
     }
 }
 
-/// A relationship with its ends looked up.
+/// A relationship with resolved indices.
 public struct RelationshipLayout: Hashable, Sendable {
     /// The relationship as it was declared.
     public let declaration: SyncRelationship

@@ -1,5 +1,5 @@
 extension SyncEntity {
-    /// An attribute or a relationship, as it is written in the declaration of an entity.
+    /// A property in the declaration of an entity.
     public enum Property: Hashable, Sendable {
         /// An attribute.
         case attribute(SyncAttribute)
@@ -8,8 +8,7 @@ extension SyncEntity {
     }
 }
 
-/// Gathers what is written one below the other in a declaration: entities of a model, properties of
-/// an entity.
+/// The result builder of declarations: entities of a model, properties of an entity.
 @resultBuilder
 public enum ModelBuilder<Element> {
     /// Takes one element.

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// What makes a model's declarations contradict each other.
+/// A contradiction in the declarations of a model.
 public enum ModelError: Error, Hashable, Sendable {
     /// An entity, attribute or relationship has no name. `property` is nil where it is the entity.
     case emptyName(entity: String, property: String?)

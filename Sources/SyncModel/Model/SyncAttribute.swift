@@ -1,33 +1,33 @@
-/// A property of an entity that holds a value of its own.
+/// A property of an entity that holds a value.
 public struct SyncAttribute: Hashable, Sendable {
-    /// The name, unique among the attributes and relationships of the entity, inherited ones
-    /// included.
+    /// The name, unique among all properties of the entity, including inherited ones.
     public var name: String
-    /// What it holds.
+    /// The type of the values.
     public var type: AttributeType
-    /// Whether it may be without a value. Checked where objects are mapped, not by a store.
+    /// Whether the value may be null. The mapper checks this, not the store.
     public var isOptional: Bool
-    /// The value of a new object that was given none; null means that there is no default.
+    /// The value of a new object without a value for the attribute; null for no default.
     public var defaultValue: AttributeValue
-    /// The name of the transformer between JSON and the value, as a model file states it outside
-    /// the user info; nil where there is none.
+    /// The name of the transformer between JSON and the value, from a model file; nil for none.
+    ///
+    /// An annotation in ``userInfo`` takes precedence.
     public var transformerName: String?
-    /// The name that the attribute had in an earlier version of the model, by which a store that
-    /// holds that version finds its data; nil where it was not renamed.
+    /// The attribute's name in an earlier version of the model; nil if it was not renamed.
+    ///
+    /// A store finds the data of the earlier version by this name.
     public var formerName: String?
-    /// Annotations, as they stand in a model file.
+    /// The annotations of a model file.
     public var userInfo: [String: String]
 
     /// Creates an attribute.
     ///
     /// - Parameters:
     ///   - name: The name, not empty.
-    ///   - type: What it holds.
-    ///   - optional: Whether it may be without a value; true by default.
-    ///   - defaultValue: The value of a new object that was given none; must be one that `type`
-    ///     accepts.
+    ///   - type: The type of the values.
+    ///   - optional: Whether the value may be null; true by default.
+    ///   - defaultValue: The value of a new object without one. `type` must accept it.
     ///   - transformer: The name of the transformer between JSON and the value.
-    ///   - formerName: The name it had in an earlier version of the model.
+    ///   - formerName: The name in an earlier version of the model.
     ///   - userInfo: Annotations.
     public init(
         _ name: String, _ type: AttributeType, optional: Bool = true, default defaultValue: AttributeValue = .null,

@@ -1,16 +1,16 @@
-/// A kind of object, as it is declared: what it adds to its parent.
+/// The declaration of a kind of object: the properties that it adds to its parent entity.
 ///
-/// What it has in all, inherited properties included, is its `EntityLayout`, which a `DataModel`
-/// computes.
+/// ``EntityLayout`` has all properties, including inherited ones.
 public struct SyncEntity: Hashable, Sendable {
     /// The name, unique in the model.
     public var name: String
-    /// The name of the entity it inherits from; nil for a root.
+    /// The name of the parent entity; nil for a root entity.
     public var parent: String?
-    /// Whether only objects of its sub-entities exist.
+    /// Whether only objects of sub-entities exist.
     public var isAbstract: Bool
-    /// The names of the attributes whose values identify objects, added to those of its parent.
-    /// Empty means that it adds none; an entity with none in all has no identity.
+    /// The names of the attributes that identify objects, in addition to the parent's.
+    ///
+    /// An entity without any identity attribute has no identity.
     public var identity: [String]
     /// The name of the to-one relationship that leads to the parent object within which the
     /// identity is unique, such as the order of an order line; nil for an identity of the whole
@@ -22,14 +22,15 @@ public struct SyncEntity: Hashable, Sendable {
         get { userInfo["sync.identityScope"] }
         set { userInfo["sync.identityScope"] = newValue }
     }
-    /// The attributes it declares itself, in order.
+    /// The attributes that this entity declares, in order.
     public var attributes: [SyncAttribute]
-    /// The relationships it declares itself, in order.
+    /// The relationships that this entity declares, in order.
     public var relationships: [SyncRelationship]
-    /// The name that the entity had in an earlier version of the model, by which a store that holds
-    /// that version finds its data; nil where it was not renamed.
+    /// The entity's name in an earlier version of the model; nil if it was not renamed.
+    ///
+    /// A store finds the data of the earlier version by this name.
     public var formerName: String?
-    /// Annotations, as they stand in a model file.
+    /// The annotations of a model file.
     public var userInfo: [String: String]
 
     /// Creates an entity from lists of its properties.

@@ -1,33 +1,30 @@
 extension SyncRelationship {
-    /// What happens to the related objects when an object is deleted.
+    /// The effect of deleting an object on the objects that it is related to.
     public enum DeleteRule: String, Hashable, Sendable, CaseIterable {
-        /// They are related to nothing from then on.
+        /// The related objects stay, without the relationship.
         case nullify
-        /// They are deleted as well, their own delete rules applied.
+        /// The related objects are deleted as well, with their own delete rules.
         case cascade
-        /// The deletion is refused as long as there are any.
+        /// The deletion fails while there are related objects.
         case deny
-        /// They are left as they are; the relationship is taken off all the same, since a store
-        /// keeps no dangling reference.
+        /// The related objects stay. The relationship is removed, as with ``nullify``.
         case noAction
     }
 }
 
-/// A property of an entity that relates its objects to those of an entity.
+/// A property of an entity that relates its objects to other objects.
 public struct SyncRelationship: Hashable, Sendable {
-    /// The name, unique among the attributes and relationships of the entity, inherited ones
-    /// included.
+    /// The name, unique among all properties of the entity, including inherited ones.
     public var name: String
-    /// The name of the entity whose objects (or those of its sub-entities) are related.
+    /// The name of the related entity. Objects of its sub-entities can be related as well.
     public var destination: String
-    /// Whether it relates to many objects rather than to at most one.
+    /// Whether an object can be related to more than one object.
     public var isToMany: Bool
-    /// Whether the related objects have an order that is kept. Only a to-many relationship can be
-    /// ordered.
+    /// Whether the related objects have an order. Only a to-many relationship can be ordered.
     public var isOrdered: Bool
-    /// The name of the relationship of `destination` that leads back; nil where there is none.
+    /// The name of the inverse relationship of `destination`; nil for none.
     public var inverse: String?
-    /// What happens to the related objects when an object is deleted.
+    /// The effect of deleting an object on the related objects.
     public var deleteRule: SyncRelationship.DeleteRule
     /// Whether the related objects belong to this object and are deleted with the relationship to
     /// it.
@@ -40,12 +37,13 @@ public struct SyncRelationship: Hashable, Sendable {
         get { userInfo["sync.owned"].map { $0 == "YES" || $0 == "true" } }
         set { userInfo["sync.owned"] = newValue.map { $0 ? "YES" : "NO" } }
     }
-    /// Whether it may relate to nothing. Checked where objects are mapped, not by a store.
+    /// Whether there may be no related object. The mapper checks this, not the store.
     public var isOptional: Bool
-    /// The name that the relationship had in an earlier version of the model, by which a store that
-    /// holds that version finds its data; nil where it was not renamed.
+    /// The relationship's name in an earlier version of the model; nil if it was not renamed.
+    ///
+    /// A store finds the data of the earlier version by this name.
     public var formerName: String?
-    /// Annotations, as they stand in a model file.
+    /// The annotations of a model file.
     public var userInfo: [String: String]
 
     /// Creates a relationship to at most one object.

@@ -1,49 +1,48 @@
-/// A path to a value, as it is written in a predicate or an ordering.
+/// A path to a property, in a predicate or an ordering.
 ///
 ///     PropertyPath("age")                 // an attribute
-///     PropertyPath("company.remoteID")    // one of an object that a to-one relationship leads to
-///     PropertyPath("notes.@count")        // how many objects a to-many relationship leads to
+///     PropertyPath("company.remoteID")    // an attribute of a related object
+///     PropertyPath("notes.@count")        // the number of related objects
 public struct PropertyPath: Hashable, Sendable {
     /// The names along the path, relationships first.
     public var components: [String]
 
-    /// Creates a key of names joined by points.
+    /// Creates a path from names separated by dots.
     public init(_ path: String) {
         components = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     }
 
-    /// The names joined by points.
+    /// The names separated by dots.
     public var path: String {
         components.joined(separator: ".")
     }
 
-    /// Holds where there is no value.
+    /// True if there is no value.
     public var isNull: RecordPredicate {
         .isNull(self)
     }
 
-    /// Holds where there is a value.
+    /// True if there is a value.
     public var isNotNull: RecordPredicate {
         .not(.isNull(self))
     }
 
-    /// Holds where the value is one of some; never where they are none. Nulls among them are passed
-    /// over.
+    /// True if the value is one of several. Nulls among them are ignored.
     public func isIn(_ values: some Sequence<some ValueConvertible>) -> RecordPredicate {
         .isIn(self, values.map(\.value).filter { !$0.isNull })
     }
 
-    /// Holds where the text contains another, byte for byte.
+    /// True if the text contains another, byte for byte.
     public func contains(_ text: String) -> RecordPredicate {
         .text(self, .contains, text)
     }
 
-    /// Holds where the text begins with another, byte for byte.
+    /// True if the text begins with another, byte for byte.
     public func beginsWith(_ text: String) -> RecordPredicate {
         .text(self, .beginsWith, text)
     }
 
-    /// Holds where the text ends with another, byte for byte.
+    /// True if the text ends with another, byte for byte.
     public func endsWith(_ text: String) -> RecordPredicate {
         .text(self, .endsWith, text)
     }

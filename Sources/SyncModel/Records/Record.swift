@@ -1,21 +1,20 @@
-/// An object of an entity: its values, and what it is related to.
+/// The values of an object, and the objects that it is related to.
 ///
 ///     var record = Record(of: layout)
 ///     record["name"] = "Ada"
 ///     record["name"]                  // .string("Ada")
 ///     record[related: "company"]      // nil: not known
 ///
-/// Records are for reading and for the occasional write; many go into a store as a `RecordBatch`.
+/// Records are for reading and for single writes. Many records go into a store as a `RecordBatch`.
 public struct Record: Sendable {
-    /// What the entity has, and where.
+    /// The entity and its properties.
     public let layout: EntityLayout
-    /// The value of each attribute, in slot order; as many as there are attributes.
+    /// The values by slot, one per attribute.
     public private(set) var values: [AttributeValue]
-    /// What each relationship leads to, by its index; nil where it is not known, because nobody
-    /// asked the store for it.
+    /// The related objects by relationship index; nil if they were not fetched.
     public private(set) var targets: [Record.Targets?]
 
-    /// Creates a record that holds the attributes' defaults and knows no relationships.
+    /// Creates a record with default values and without known relationships.
     public init(of layout: EntityLayout) {
         self.layout = layout
         values = layout.attributes.map(\.defaultValue)
@@ -37,12 +36,12 @@ public struct Record: Sendable {
         targets = Array(repeating: nil, count: layout.relationships.count)
     }
 
-    /// The entity's name.
+    /// The name of the entity.
     public var entityName: String {
         layout.name
     }
 
-    /// What it is found by; nil where the entity has no identity, or an attribute of it is null.
+    /// The key of the object; nil if it has no identity or an identity value is null.
     public var key: RecordKey? {
         RecordKey(layout.identitySlots.map { values[$0] })
     }

@@ -22,11 +22,11 @@ public import Foundation
 /// that equal numbers share; UUIDs as their 16 bytes. Setters expect an open row and a slot that
 /// exists; anything else is a mistake of the caller and stops the program.
 public struct RecordBatch: Sendable {
-    /// The entity of the records; nil where the columns are the caller's own.
+    /// The entity of the records; nil if the caller defines the columns.
     public let layout: EntityLayout?
-    /// How many cells a row has.
+    /// The number of cells per row.
     public let columnCount: Int
-    /// How many closed rows there are.
+    /// The number of closed rows.
     public private(set) var count = 0
 
     @usableFromInline var cells: [Cell] = []
@@ -36,24 +36,24 @@ public struct RecordBatch: Sendable {
     @usableFromInline var openCell = 0
     @usableFromInline var openByte = 0
 
-    /// Creates an empty batch whose columns are an entity's attributes in slot order.
+    /// Creates an empty batch with one column per attribute of an entity, by slot.
     public init(of layout: EntityLayout) {
         self.layout = layout
         columnCount = layout.attributes.count
     }
 
-    /// Creates an empty batch of columns that the caller gives a meaning.
+    /// Creates an empty batch of columns that the caller defines.
     public init(columnCount: Int) {
         layout = nil
         self.columnCount = columnCount
     }
 
-    /// Whether there is no closed row.
+    /// Whether there are no closed rows.
     public var isEmpty: Bool {
         count == 0
     }
 
-    /// The bytes that cells and arena take; what a caller limits batches by.
+    /// The memory of cells and arena in bytes, for callers that limit batches.
     public var byteCount: Int {
         cells.count * MemoryLayout<Cell>.stride + arena.count
     }
@@ -81,13 +81,13 @@ public struct RecordBatch: Sendable {
 
     // MARK: Rows
 
-    /// Opens a row whose cells are all absent. A row that is still open is discarded.
+    /// Opens a row of absent cells. Discards a row that is still open.
     public mutating func beginRecord() {
         discardRecord()
         cells.append(contentsOf: repeatElement(Cell.absent, count: columnCount))
     }
 
-    /// Closes the open row; it is the last of the batch from then on.
+    /// Closes the open row, which becomes the last row of the batch.
     public mutating func endRecord() {
         precondition(cells.count - openCell == columnCount, "no row is open")
         count += 1
@@ -95,7 +95,7 @@ public struct RecordBatch: Sendable {
         openByte = arena.count
     }
 
-    /// Takes the open row back, its text included; nothing happens where none is open.
+    /// Discards the open row, if there is one.
     public mutating func discardRecord() {
         cells.removeLast(cells.count - openCell)
         arena.removeLast(arena.count - openByte)

@@ -1,4 +1,4 @@
-/// What a record is found by within its entity, sub-entities included.
+/// The key of an object within its entity and its sub-entities.
 public enum RecordKey: Hashable, Sendable {
     /// The values of its identity's attributes, in the order of `EntityLayout.identitySlots`; none
     /// of them is null.
@@ -6,21 +6,20 @@ public enum RecordKey: Hashable, Sendable {
     /// The number of an object that has no identity, or a null in it. Valid only in one store.
     case object(ObjectID)
 
-    /// The key of an identity, by its values in order; nil where there is none, or one of them is
-    /// null.
+    /// Creates a key from identity values in order; nil if there are none or one is null.
     public init?(_ identity: [AttributeValue]) {
         guard !identity.isEmpty, !identity.contains(where: \.isNull) else { return nil }
         self = .identity(identity)
     }
 
-    /// The key of an identity of one attribute.
+    /// Creates a key from the value of a single identity attribute.
     public static func identity(_ value: some ValueConvertible) -> RecordKey {
         .identity([value.value])
     }
 }
 
 extension Record {
-    /// The objects that a relationship of a record leads to.
+    /// The keys of the objects that a relationship of a record leads to.
     public enum Targets: Hashable, Sendable {
         /// Those of a to-one relationship: one or nothing.
         case one(RecordKey?)
@@ -28,7 +27,7 @@ extension Record {
         /// without meaning.
         case many([RecordKey])
 
-        /// All of them, however many.
+        /// All keys, however many.
         public var keys: [RecordKey] {
             switch self {
             case .one(let key): key.map { [$0] } ?? []

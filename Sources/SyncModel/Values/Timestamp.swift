@@ -1,22 +1,22 @@
 public import Foundation
 
-/// A moment, as whole microseconds since the first of January 1970, 00:00 UTC, leap seconds not
-/// counted.
+/// A date and time in microseconds since 1970-01-01T00:00:00Z, without leap seconds.
 ///
-/// The one exact form of dates in this package: mappers make it, batches carry it, stores compare
-/// it. It reaches 292,000 years to either side. A `Date` of the years 1716 to 2286 that stands for
-/// whole microseconds converts both ways without loss; others are rounded.
+/// Mappers, batches and stores use this one exact form. It covers 292,000 years in both directions. A
+/// `Date` of the years 1716 to 2286 with whole microseconds converts both ways without loss; other dates
+/// are rounded.
 public struct Timestamp: Hashable, Comparable, Sendable {
-    /// The microseconds since the first of January 1970, 00:00 UTC; negative before it.
+    /// The microseconds since 1970-01-01T00:00:00Z; negative before.
     public var microseconds: Int64
 
-    /// Creates a moment of microseconds since 1970.
+    /// Creates a timestamp from microseconds since 1970.
     public init(microseconds: Int64) {
         self.microseconds = microseconds
     }
 
-    /// Creates the moment nearest to a `Date`; the first or last one there is for a date beyond
-    /// them, or no number.
+    /// Creates the timestamp nearest to a date.
+    ///
+    /// A date outside the range, or one that is not a number, becomes the nearest end of the range.
     public init(_ date: Date) {
         let sinceReference = (date.timeIntervalSinceReferenceDate * 1_000_000).rounded()
         let limited = min(max(sinceReference, -0x1p62), 0x1p62)

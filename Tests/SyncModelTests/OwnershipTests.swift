@@ -1,0 +1,69 @@
+import SyncModel
+import Testing
+
+@Suite struct OwnershipTests {
+    @Test func objectsWithoutAnIdentityBelongToWhatLeadsToThem() throws {
+        let model = try DataModel {
+            SyncEntity("Place", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncRelationship("geo", toOne: "Geo", inverse: "place")
+                SyncRelationship("city", toOne: "City", inverse: "places")
+                SyncRelationship("tags", toMany: "Tag", deleteRule: .deny)
+            }
+            SyncEntity("Geo") {
+                SyncAttribute("lat", .double)
+                SyncRelationship("place", toOne: "Place", inverse: "geo")
+            }
+            SyncEntity("City", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncRelationship("places", toMany: "Place", inverse: "city")
+            }
+            SyncEntity("Tag") { SyncAttribute("text", .string) }
+        }
+        let place = try model.layout(of: "Place")
+        #expect(place.relationships.map(\.isOwning) == [true, false, true])
+        // What is owned goes with its owner, unless the model forbids it.
+        #expect(place.relationships.map(\.declaration.deleteRule) == [.cascade, .nullify, .deny])
+        #expect(try model.layout(of: "Geo").relationships.map(\.isOwning) == [false])
+    }
+
+    @Test func theSideOfManyOwnsWhereNeitherSideHasAnIdentity() throws {
+        let model = try DataModel {
+            SyncEntity("Node") {
+                SyncRelationship("children", toMany: "Node", inverse: "parent")
+                SyncRelationship("parent", toOne: "Node", inverse: "children")
+            }
+        }
+        #expect(try model.layout(of: "Node").relationships.map(\.isOwning) == [true, false])
+    }
+
+    @Test func anIdentityWithinAParentIsNoneOfTheStore() throws {
+        let model = try DataModel {
+            SyncEntity("Order", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncRelationship("lines", toMany: "Line", inverse: "order")
+            }
+            SyncEntity("Line", identity: "number", within: "order") {
+                SyncAttribute("number", .int64)
+                SyncRelationship("order", toOne: "Order", inverse: "lines")
+            }
+        }
+        let line = try model.layout(of: "Line")
+        #expect(line.identitySlots.isEmpty && line.scopedIdentitySlots == [0] && line.identityScope == 0)
+        #expect(!line.hasIdentity)
+        #expect(try model.layout(of: "Order").relationships[0].isOwning)
+        #expect(line.entity.userInfo == ["sync.identityScope": "order"])
+    }
+
+    @Test(arguments: ["lines", "nothing"])
+    func aScopeMustBeAToOneRelationship(scope: String) {
+        #expect(throws: ModelError.unsuitableScope(entity: "Line", relationship: scope)) {
+            try DataModel {
+                SyncEntity("Line", identity: "number", within: scope) {
+                    SyncAttribute("number", .int64)
+                    SyncRelationship("lines", toMany: "Line")
+                }
+            }
+        }
+    }
+}
