@@ -8,8 +8,21 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
-/// Linked under the trait `Postgres` alone; without it nothing here needs libpq.
+/// The interface of libpq, only with the trait `Postgres`; without it nothing here needs libpq.
 let libpq = Target.Dependency.target(name: "COneWayLibpq", condition: .when(traits: ["Postgres"]))
+
+/// On Linux the library itself, so that no development files are needed.
+let libpqLibrary: [LinkerSetting] = [
+    .linkedLibrary(":libpq.so.5", .when(platforms: [.linux], traits: ["Postgres"])),
+    .linkedLibrary("pq", .when(platforms: [.macOS], traits: ["Postgres"])),
+]
+
+#if os(macOS)
+// Homebrew keeps libpq out of the linker's search path.
+let libpqInterface = Target.systemLibrary(name: "COneWayLibpq", pkgConfig: "libpq", providers: [.brew(["libpq"])])
+#else
+let libpqInterface = Target.systemLibrary(name: "COneWayLibpq")
+#endif
 
 let package = Package(
     name: "OneWaySynchronizer",
@@ -29,8 +42,7 @@ let package = Package(
         .library(name: "HTTPSource", targets: ["HTTPSource"]),
         .library(name: "SyncStoreSQLite", targets: ["SyncStoreSQLite", "SyncStoreSQL"]),
         .library(name: "SyncStorePostgres", targets: ["SyncStorePostgres", "SyncStoreSQL"]),
-        // For the packages in Tests/Benchmarks, and for no one else.
-        .library(name: "_BenchmarkSupport", targets: ["OneWayBenchmarkSupport"]),
+        .library(name: "SyncWorkQueuePostgres", targets: ["SyncWorkQueuePostgres"]),
     ],
     traits: [
         .trait(name: "Postgres", description: "Everything that needs PostgreSQL's client library, libpq.")
@@ -54,8 +66,7 @@ let package = Package(
         .target(name: "SyncStore", dependencies: ["SyncBase", "SyncModel"], swiftSettings: settings),
         .target(
             name: "SyncStoreTesting",
-            dependencies: ["SyncBase", "SyncModel", "CoreDataModel", "JSONMapper", "SyncStore", "StoreSync"],
-            swiftSettings: settings),
+            dependencies: ["SyncBase", "SyncModel", "SyncStore"], swiftSettings: settings),
         .target(
             name: "StoreSync",
             dependencies: ["SyncBase", "OneWaySynchronizer", "SyncModel", "JSONMapper", "SyncStore"],
@@ -72,8 +83,14 @@ let package = Package(
             ], swiftSettings: settings),
         .target(
             name: "OneWaySyncSQLite", dependencies: ["OneWaySync", "SyncStoreSQLite"], swiftSettings: settings),
-        .systemLibrary(
-            name: "COneWaySQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite3"])]),
+        // By the library's own name on Linux, where only development packages have `libsqlite3.so`.
+        .target(
+            name: "COneWaySQLite", exclude: ["README.md"],
+            linkerSettings: [
+                .linkedLibrary(
+                    "sqlite3", .when(platforms: [.macOS, .iOS, .tvOS, .watchOS, .visionOS, .macCatalyst])),
+                .linkedLibrary(":libsqlite3.so.0", .when(platforms: [.linux])),
+            ]),
         .target(name: "SyncStoreSQL", dependencies: ["SyncBase", "SyncModel", "SyncStore"], swiftSettings: settings),
         .target(
             name: "SyncStoreSQLite",
@@ -81,16 +98,27 @@ let package = Package(
                 "SyncBase", "OneWaySynchronizer", "SyncModel", "SyncStore", "SyncStoreSQL", "COneWaySQLite",
             ],
             swiftSettings: settings),
-        .systemLibrary(name: "COneWayLibpq", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
+        libpqInterface,
+        .target(
+            name: "OneWayPostgresClient", dependencies: ["SyncBase", "OneWaySynchronizer", libpq],
+            swiftSettings: settings, linkerSettings: libpqLibrary),
         .target(
             name: "SyncStorePostgres",
-            dependencies: ["SyncBase", "OneWaySynchronizer", "SyncModel", "SyncStore", "SyncStoreSQL", libpq],
+            dependencies: [
+                "SyncBase", "OneWaySynchronizer", "SyncModel", "SyncStore", "SyncStoreSQL", "OneWayPostgresClient",
+            ],
+            swiftSettings: settings),
+        .target(
+            name: "SyncWorkQueuePostgres", dependencies: ["SyncBase", "OneWaySynchronizer", "OneWayPostgresClient"],
             swiftSettings: settings),
 
         // Tests
         .target(
             name: "OneWayTestSupport", dependencies: ["SyncBase", "OneWaySynchronizer"], path: "Tests/TestSupport",
             swiftSettings: settings),
+        .target(
+            name: "OneWayStoreTestSupport", dependencies: ["SyncBase", "SyncModel", "SyncStore"],
+            path: "Tests/StoreTestSupport", swiftSettings: settings),
         .testTarget(
             name: "SyncBaseTests", dependencies: ["SyncBase", "OneWayTestSupport"], swiftSettings: settings),
         .testTarget(
@@ -125,7 +153,7 @@ let package = Package(
             name: "StoreSyncTests",
             dependencies: [
                 "SyncBase", "StoreSync", "SyncStore", "SyncModel", "JSONMapper", "OneWaySynchronizer",
-                "OneWayTestSupport",
+                "OneWayStoreTestSupport", "OneWayTestSupport",
             ], swiftSettings: settings),
         .testTarget(
             name: "HTTPSourceTests",
@@ -142,34 +170,53 @@ let package = Package(
             dependencies: [
                 "SyncBase", "OneWaySynchronizer", "SyncModel", "CoreDataModel", "JSONMapper", "SyncStore",
                 "SyncStoreTesting",
-                "StoreSync", "SyncStoreSQLite", "SyncStorePostgres", "OneWayPostgresTestSupport", "OneWayTestSupport",
-            ], swiftSettings: settings),
+                "StoreSync", "SyncStoreSQLite", "SyncStorePostgres", "OneWayPostgresTestSupport",
+                "OneWayStoreTestSupport", "OneWayTestSupport",
+            ], resources: [.copy("Fixtures")], swiftSettings: settings),
         .testTarget(
-            name: "SyncStoreSQLTests", dependencies: ["SyncBase", "SyncStoreSQL", "SyncStore", "SyncModel"],
+            name: "SyncStoreSQLTests",
+            dependencies: [
+                "SyncBase", "SyncStoreSQL", "SyncStoreSQLite", "SyncStorePostgres", "SyncStore", "SyncModel",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "SyncStoreSQLiteTests",
             dependencies: [
                 "SyncBase", "SyncStoreSQLite", "SyncStoreSQL", "SyncStore", "SyncStoreTesting", "SyncModel",
                 "OneWaySynchronizer",
-                "StoreSync", "JSONMapper", "COneWaySQLite", "OneWayTestSupport", "TestChild",
+                "StoreSync", "JSONMapper", "COneWaySQLite", "OneWayStoreTestSupport", "OneWayTestSupport", "TestChild",
             ],
             swiftSettings: settings),
         .executableTarget(
             name: "TestChild",
             dependencies: [
-                "SyncBase", "StoreSync", "SyncStoreSQLite", "SyncStorePostgres", "SyncStore", "JSONMapper", "SyncModel",
-                "OneWaySynchronizer",
+                "SyncBase", "StoreSync", "SyncStoreSQLite", "SyncStorePostgres", "SyncWorkQueuePostgres", "SyncStore",
+                "JSONMapper", "SyncModel",
+                "OneWaySynchronizer", "OneWayStoreTestSupport",
             ],
             path: "Tests/TestChild", swiftSettings: settings),
         .target(
             name: "OneWayPostgresTestSupport",
-            dependencies: ["SyncBase", "SyncStorePostgres", "SyncStoreSQL", "SyncStore", "OneWayTestSupport"],
+            dependencies: [
+                "SyncBase", "OneWayPostgresClient", "SyncStorePostgres", "SyncStoreSQL", "SyncStore",
+                "OneWayTestSupport",
+            ],
             path: "Tests/PostgresTestSupport", swiftSettings: settings),
+        .testTarget(
+            name: "OneWayPostgresClientTests",
+            dependencies: ["SyncBase", "OneWayPostgresClient", "OneWayPostgresTestSupport", "OneWayTestSupport"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "SyncWorkQueuePostgresTests",
+            dependencies: [
+                "SyncBase", "OneWayPostgresClient", "SyncWorkQueuePostgres", "SyncStorePostgres", "SyncStoreSQL",
+                "OneWaySynchronizer", "OneWayPostgresTestSupport", "OneWayTestSupport", "TestChild",
+            ], swiftSettings: settings),
         .testTarget(
             name: "SyncStorePostgresTests",
             dependencies: [
-                "SyncBase", "SyncStorePostgres", "SyncStoreSQL", "SyncStore", "SyncStoreTesting", "SyncModel",
+                "SyncBase", "OneWayPostgresClient", "SyncStorePostgres", "SyncStoreSQL", "SyncStore",
+                "SyncStoreTesting", "SyncModel",
                 "OneWaySynchronizer",
                 "OneWayPostgresTestSupport", "OneWayTestSupport", "TestChild",
             ], swiftSettings: settings),
@@ -179,7 +226,7 @@ let package = Package(
             name: "Simulation",
             dependencies: [
                 "SyncBase", "HTTPTransfer", "HTTPSource", "StoreSync", "SyncStoreSQLite", "SyncStore", "SyncModel",
-                "JSONMapper", "OneWaySynchronizer", "OneWayTestSupport",
+                "JSONMapper", "OneWaySynchronizer", "OneWayStoreTestSupport", "OneWayTestSupport",
             ], path: "Tests/Simulation", swiftSettings: settings),
 
         // Fuzz targets, each built alone with --sanitize=fuzzer
@@ -195,7 +242,7 @@ let package = Package(
 
         // Benchmarks
         .target(
-            name: "OneWayBenchmarkSupport", dependencies: ["SyncBase", "SyncModel", "OneWayTestSupport"],
+            name: "OneWayBenchmarkSupport", dependencies: ["SyncModel"],
             path: "Tests/Benchmarks/BenchmarkSupport",
             swiftSettings: settings),
         .executableTarget(
@@ -235,7 +282,7 @@ let package = Package(
         .executableTarget(
             name: "WorkQueueBenchmark",
             dependencies: [
-                "SyncBase", "OneWaySynchronizer", "SyncStorePostgres", "OneWayBenchmarkSupport",
+                "SyncBase", "OneWaySynchronizer", "SyncWorkQueuePostgres", "OneWayBenchmarkSupport",
                 "OneWayPostgresTestSupport", "OneWayTestSupport",
             ], path: "Tests/Benchmarks/WorkQueueBenchmark", swiftSettings: settings),
     ],

@@ -85,7 +85,7 @@ public final class SQLiteStore: Store {
             modelVersion: options.modelVersion, maximumPageCount: options.maximumPageCount,
             cacheByteCount: options.cacheByteCount)
         self.settings = settings
-        let schema = SQLSchema(model, naming: options.naming, dates: options.dates)
+        let schema = SQLSchema(model, naming: options.naming, dates: options.dates, dialect: .sqlite)
         let writer = SQLiteWorker(settings, schema: schema, label: "SQLiteStore writer")
         sessions = SQLSessions(model, batchRowCount: Self.batchRowCount, writer: writer) {
             SQLiteWorker(settings, schema: schema, label: "SQLiteStore reader")
@@ -101,7 +101,7 @@ public final class SQLiteStore: Store {
         _ body: @Sendable (any StoreTransaction) async throws -> Result
     ) async throws -> Result {
         guard !settings.isReadOnly else {
-            throw SQLiteError(code: 8, message: "the store was opened for reading alone")
+            throw SQLiteError(code: SQLiteError.Code.readOnly, message: "the store was opened read-only")
         }
         let cancellation = SQLiteCancellation()
         return try await withTaskCancellationHandler {

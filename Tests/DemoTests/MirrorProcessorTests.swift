@@ -8,7 +8,7 @@ import Testing
 
 @testable import Demo
 
-@Suite(.timeLimit(.minutes(5))) struct MirrorProcessorTests {
+@Suite(.timeLimit(.minutes(30))) struct MirrorProcessorTests {
     // MARK: The work
 
     @Test func aMirrorEqualsItsSource() async throws {

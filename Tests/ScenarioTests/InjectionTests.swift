@@ -72,7 +72,7 @@ import Testing
 
     private static func fill(_ store: any Store) async throws {
         try await store.transaction { transaction in
-            var rows: [[Int64]] = []
+            var rows: [[ObjectID]] = []
             for layout in store.model.layouts {
                 var batch = RecordBatch(of: layout)
                 for (number, word) in words.enumerated() {

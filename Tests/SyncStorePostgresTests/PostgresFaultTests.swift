@@ -1,5 +1,6 @@
 #if Postgres
 import Foundation
+import OneWayPostgresClient
 import OneWayPostgresTestSupport
 import SyncModel
 import SyncStore
@@ -9,7 +10,8 @@ import OneWayTestSupport
 import Testing
 
 /// What goes wrong leaves the old state or the new one, says why, and is over with the next transaction.
-@Suite(.enabled(if: PostgresServer.isInstalled, "\(SharedPostgres.absence)"), .serialized)
+@Suite(
+    .enabled(if: PostgresServer.isInstalled, "\(SharedPostgres.absence)"), .serialized, .timeLimit(.minutes(2)))
 struct PostgresFaultTests {
     /// Runs a function with a server of its own.
     private func withServer(
@@ -42,7 +44,7 @@ struct PostgresFaultTests {
                     server.url(),
                     """
                     SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-                    WHERE application_name = 'OneWaySynchronizer' AND wait_event_type = 'Lock'
+                    WHERE application_name LIKE '%@%' AND wait_event_type = 'Lock'
                     """)
             }
             #expect(try await store.names() == [#""a""#])

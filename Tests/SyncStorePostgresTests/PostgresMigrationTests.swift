@@ -8,7 +8,8 @@ import SyncStoreSQL
 import Testing
 
 /// What becomes of tables when the model changes, and of tables that were there before.
-@Suite(.enabled(if: SharedPostgres.isAvailable, "\(SharedPostgres.absence)"))
+@Suite(
+    .enabled(if: SharedPostgres.isAvailable, "\(SharedPostgres.absence)"), .timeLimit(.minutes(2)))
 struct PostgresMigrationTests {
     private func before() throws -> DataModel {
         try DataModel {

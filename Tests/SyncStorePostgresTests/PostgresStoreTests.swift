@@ -8,7 +8,8 @@ import SyncStoreSQL
 import SyncStoreTesting
 import Testing
 
-@Suite(.enabled(if: SharedPostgres.isAvailable, "\(SharedPostgres.absence)"))
+@Suite(
+    .enabled(if: SharedPostgres.isAvailable, "\(SharedPostgres.absence)"), .timeLimit(.minutes(2)))
 struct PostgresStoreTests {
     @Test func isAStore() async throws {
         try await SharedPostgres.withSchemas { schemas in

@@ -1,7 +1,9 @@
 import Foundation
 import SyncModel
 import SyncStore
+import SyncStorePostgres
 import SyncStoreSQL
+import SyncStoreSQLite
 import Testing
 
 /// What is written for the databases, word by word. What it does is for the stores' tests.
@@ -23,7 +25,7 @@ import Testing
             SyncEntity("Tag", identity: "name") { SyncAttribute("name", .string) }
         }
         let naming = SQLNaming(tables: ["Tag": "labels"], columns: ["Person.name": "full name"])
-        schema = SQLSchema(model, naming: naming)
+        schema = SQLSchema(model, naming: naming, dialect: .sqlite)
         postgresSchema = SQLSchema(model, naming: naming, dialect: .postgres)
     }
 

@@ -2,10 +2,13 @@
 import Foundation
 import OneWaySynchronizer
 import SyncStorePostgres
+import SyncWorkQueuePostgres
 
-/// Takes a lease again and again: `postgres-lease URL NAME MILLISECONDS LABEL`, until its standard input ends.
+/// Takes a lease again and again: `postgres-lease URL NAME MILLISECONDS LABEL`, until its standard
+/// input ends.
 ///
-/// It says `+ LABEL` when it has it, and `- LABEL` just before it gives it back, at the next line of its input.
+/// It says `+ LABEL` when it has it, and `- LABEL` just before it gives it back, at the next line
+/// of its input.
 enum PostgresLeaseRole {
     static func run(_ arguments: [String]) async throws {
         guard arguments.count == 4, let milliseconds = Int64(arguments[2]) else { throw UsageError() }
@@ -26,9 +29,11 @@ enum PostgresLeaseRole {
     }
 }
 
-/// Downloads a queue's items: `work URL QUEUE CONCURRENCY VISIBILITY-MILLISECONDS ITEM-MILLISECONDS LABEL`, until its standard input ends.
+/// Downloads a queue's items: `work URL QUEUE CONCURRENCY VISIBILITY-MILLISECONDS ITEM-MILLISECONDS
+/// LABEL`, until its standard input ends.
 ///
-/// It says `+ LABEL KEY` when it begins an item and `- LABEL KEY` when it has done it; those whose keys end in `!` fail.
+/// It says `+ LABEL KEY` when it begins an item and `- LABEL KEY` when it has done it; those whose
+/// keys end in `!` fail.
 enum WorkRole {
     struct Item: SyncItem, Codable {
         var owsPrimaryKey: String

@@ -2,10 +2,10 @@ import JSONMapper
 import SyncModel
 import SyncStore
 
-/// Links to objects that were not in the store when an identifier named them: they may come later
+/// Links to objects that the store did not have when an identifier named them. They may come later
 /// in the payload.
 struct DeferredLinks {
-    /// What a source is to be related to: objects, and places in `unknown`.
+    /// A target: an object, or a row of `unknown`.
     enum Target {
         case object(Int64)
         case unknown(Int)
@@ -13,23 +13,23 @@ struct DeferredLinks {
 
     /// The links of one relationship.
     struct Links {
-        /// The targets by their identity.
+        /// The identities of the unknown targets.
         var unknown: RecordBatch
-        /// The later word of a source counts.
+        /// The targets by source. A later value replaces an earlier one.
         var targets: [Int64: [Target]] = [:]
     }
 
     private(set) var links: [RelationshipLayout: Links] = [:]
 
-    /// Forgets what a source was to be related to.
+    /// Forgets the targets of a source.
     mutating func forget(_ source: Int64, _ relationship: RelationshipLayout) {
         links[relationship]?.targets[source] = nil
     }
 
-    /// Remembers what a source is to be related to.
+    /// Remembers the targets of a source.
     ///
     /// - Parameters:
-    ///   - targets: The objects, and the rows of `batch` for those that are not there.
+    ///   - targets: The objects, and rows of `batch` for unknown ones.
     ///   - batch: Records of the relationship's destination.
     mutating func add(
         _ source: Int64, _ relationship: RelationshipLayout, to targets: [Target], of batch: RecordBatch

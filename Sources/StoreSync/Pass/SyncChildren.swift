@@ -2,16 +2,16 @@ import OneWaySynchronizer
 import SyncModel
 import SyncStore
 
-/// The parent that a payload's objects are children of, and the children it had before.
+/// The parent of a payload's objects, and the children it had before the pass.
 struct SyncChildren {
     private let parent: Int64
     private let layout: EntityLayout
     private let relationship: RelationshipLayout
     private let linked: [Int64]
 
-    /// Nil where there is no parent.
+    /// Finds the parent; nil if the request has none.
     ///
-    /// - Throws: `StoreSyncError` where the parent or the relationship is not to be found.
+    /// - Throws: `StoreSyncError` if the parent or the relationship is not found.
     init?(_ parent: SyncParent?, of child: EntityLayout, in pass: SyncPass) async throws {
         guard let parent else { return nil }
         relationship = try parent.relationship(to: child, in: pass.model)
@@ -24,17 +24,17 @@ struct SyncChildren {
         linked = try await pass.transaction.links(relationship, of: found).map(\.target)
     }
 
-    /// The children there were before.
+    /// The children before the pass.
     var linkedRows: StoreQuery.Objects {
         .only(linked)
     }
 
-    /// Relates the parent to its children, and lets go of those that are absent: they are deleted
-    /// where they can have no other parent.
+    /// Links the parent to its children. Absent children are unlinked, or deleted if they can have
+    /// no other parent.
     ///
     /// - Parameters:
     ///   - children: The objects of the payload, in order.
-    ///   - scope: What children the payload speaks of; nil if none is let go.
+    ///   - scope: The children that the payload covers; nil if none is unlinked.
     func relate(
         _ children: [Int64], sweeping scope: StoreQuery?, limit: (limit: RemovalLimit, localCount: Int)?,
         in pass: SyncPass
@@ -47,7 +47,7 @@ struct SyncChildren {
             query.objects = .only(absent)
             if let inverse = pass.model.inverse(of: relationship), !inverse.isToMany {
                 try await pass.sweep(query, limit: limit)
-                // What was not deleted stays where it is.
+                // Objects whose deletion was withheld keep their place.
                 absent = []
             }
         }

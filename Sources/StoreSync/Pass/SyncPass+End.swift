@@ -4,8 +4,8 @@ import SyncModel
 import SyncStore
 
 extension SyncPass {
-    /// Ends the pass after the last object: relates what was named before it came, and deletes what
-    /// lost its place.
+    /// Ends the pass: links objects that were named before they came, and deletes objects that lost
+    /// their place.
     func finish() async throws {
         for (relationship, links) in deferred.links {
             let found = try await transaction.find(links.unknown)
@@ -26,7 +26,7 @@ extension SyncPass {
             let changed = try await transaction.link(batch).changed
             tally.countChanged(changed, of: model.layouts[relationship.source])
         }
-        // What was left out may be among those that seem to have lost their place.
+        // An object that was left out may be one that seems to have lost its place.
         guard !tally.mayLackObjects else { return }
         for (relationship, rows) in detached.sorted(by: {
             ($0.key.source, $0.key.index) < ($1.key.source, $1.key.index)
@@ -42,13 +42,14 @@ extension SyncPass {
         }
     }
 
-    /// Deletes objects that are absent from the payload; withholds that where an object was left
-    /// out that may be one of them.
+    /// Deletes objects that are absent from the payload.
+    ///
+    /// The deletion is withheld if an object was left out that may be one of them.
     ///
     /// - Parameters:
     ///   - absent: The objects.
-    ///   - isCertain: Whether they are known to be gone, whatever was left out.
-    ///   - limit: How many may be deleted, of as many as there were before.
+    ///   - isCertain: Whether the source named the objects as gone.
+    ///   - limit: The removal limit and the number of objects it applies to.
     func sweep(
         _ absent: StoreQuery, isCertain: Bool = false, limit: (limit: RemovalLimit, localCount: Int)?
     ) async throws {

@@ -3,11 +3,11 @@ import SyncModel
 import SyncStore
 
 extension SyncPass {
-    /// Merges what is nested in the objects of a group, and relates them.
+    /// Merges the objects nested in a group, and links them.
     ///
     /// - Parameters:
-    ///   - nested: What is nested in them, by relationship.
-    ///   - relatingsBefore: How often relationships were spoken of before the group was merged.
+    ///   - nested: The nested elements by relationship.
+    ///   - relatingsBefore: How often each relationship was processed before the group was merged.
     func relate(
         _ group: MappedBatch.Group, _ nested: [NestedElements?], _ result: MergeResult, _ origin: Origin,
         since relatingsBefore: [RelationshipLayout: Int]
@@ -19,8 +19,8 @@ extension SyncPass {
             if let mapped = nested[index], mapped.entryCount == entries.count {
                 elements = mapped
             } else {
-                // Not all that was mapped is to be merged: some objects have a later word, or are
-                // none.
+                // Some mapped elements must not be merged: their object is repeated later, or was
+                // left out.
                 elements = try NestedElements(
                     relationship, of: group, entries, mapper: mapper, keepsJSON: rules.isHookedWhereNested)
             }
@@ -35,8 +35,8 @@ extension SyncPass {
         }
     }
 
-    /// What objects are to be related to, by relationship; the last word on each object, in the
-    /// order of their rows.
+    /// The last value of each relationship for each object, by relationship and in the order of the
+    /// rows.
     private func entries(
         of group: MappedBatch.Group, _ result: MergeResult, _ origin: Origin
     ) -> [[RelationshipSlices.Entry]] {
@@ -103,12 +103,18 @@ extension SyncPass {
         }
         var sources = elements.sources
         if origin.owners != nil, mergeCount == 1, relatings[relationship, default: 0] == relatingsBefore {
-            // New objects that lead to nothing but objects that came with them are related already.
+            // New objects that lead only to objects inserted with them are linked already.
             sources.removeAll { source in
                 result.rows[source.row]?.change == .inserted && source.ordinals.allSatisfy { isNew[$0] }
             }
         }
         try await link(sources, of: result, to: targets, newTargets, by: relationship, of: layout)
+        if let inverse = model.inverse(of: relationship), !inverse.isToMany, deferred.links[inverse] != nil,
+            rules.mode(of: relationship) != .retain
+        {
+            // An object belongs to the one that nests it, whatever batch brings the object that it names itself.
+            for case let target? in targets { deferred.forget(target, inverse) }
+        }
         noteRelating(relationship)
         guard let unknown, !unknown.rows.isEmpty else { return }
         for source in elements.sources where source.ordinals.contains(where: { unknown.rows[$0] != nil }) {
@@ -149,7 +155,7 @@ extension SyncPass {
         }
     }
 
-    /// Notes that what a relationship leads to has been said for some objects.
+    /// Counts a relationship, and its inverse, as processed.
     private func noteRelating(_ relationship: RelationshipLayout) {
         relatings[relationship, default: 0] += 1
         if let inverse = model.inverse(of: relationship), inverse != relationship {
@@ -157,11 +163,12 @@ extension SyncPass {
         }
     }
 
-    /// Which objects nested ones without an identity are: those without one that the relationship
-    /// leads to already, one after the other. So that the same payload does not make new ones each
-    /// time.
+    /// Finds the stored objects that nested elements without an identity stand for.
     ///
-    /// - Parameter owners: The objects that they are nested in, by ordinal.
+    /// They are the objects without an identity that the relationship already leads to, in order,
+    /// so that the same payload does not insert new ones each time.
+    ///
+    /// - Parameter owners: The objects that contain the elements, by ordinal.
     private func reused(
         _ batch: MappedBatch, _ owners: [ObjectID?], by relationship: RelationshipLayout
     ) async throws -> [Int: Int64] {
@@ -192,10 +199,10 @@ extension SyncPass {
         return reused
     }
 
-    /// Shows the hook the objects that match none in the store.
+    /// Calls the hook for the objects that match none in the store.
     ///
     /// - Parameter json: By ordinal.
-    /// - Returns: Their JSON as the hook leaves it, by ordinal.
+    /// - Returns: The JSON that the hook returned, by ordinal.
     func hook(_ batch: MappedBatch, _ json: [[UInt8]]) async throws -> [Int: [UInt8]] {
         guard let willInsert = rules.willInsert else { return [:] }
         var hooked: [Int: [UInt8]] = [:]

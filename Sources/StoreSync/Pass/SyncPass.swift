@@ -5,20 +5,20 @@ import SyncStore
 /// A pass inside its transaction: merges mapped batches, and remembers the steps that wait for the
 /// last one.
 ///
-/// The objects of a batch are merged first, then those nested in them, relationship by
-/// relationship, then they are linked: as many calls of the store as there are batches, entities
-/// and relationships, however many objects and parents there are.
+/// The objects of a batch are merged first, then the nested objects by relationship, then all are
+/// linked. The number of store calls depends on the number of batches, entities and relationships,
+/// not on the number of objects.
 final class SyncPass {
     let transaction: any StoreTransaction
     let mapper: RecordMapper
     let rules: SyncRules
     var tally: SyncTally
-    /// Links to objects that were not there when they were named.
+    /// Links to objects that the store did not have when they were named.
     var deferred = DeferredLinks()
-    /// Objects that lost their place in a relationship, by that relationship, which deletes such.
+    /// Objects that lost their place in a relationship that deletes such objects.
     var detached: [RelationshipLayout: [Int64]] = [:]
-    /// How often each relationship was spoken of, from either end: what was inserted since its last
-    /// time is related to nothing by it.
+    /// How often each relationship was processed, from either end. An object inserted since the
+    /// last time has no links of the relationship.
     var relatings: [RelationshipLayout: Int] = [:]
 
     init(_ transaction: any StoreTransaction, mapper: RecordMapper, rules: SyncRules) {
@@ -32,19 +32,19 @@ final class SyncPass {
         mapper.model
     }
 
-    /// Where objects come from, as far as it matters for what becomes of them.
+    /// The origin of objects, as far as it decides how they are merged.
     struct Origin {
         var policy: MergePolicy
-        /// Whether they are nested in others.
+        /// Whether the objects are nested in others.
         var isNested = false
-        /// The places of the payload's elements, by ordinal; nil where the ordinals are those.
+        /// The indices of the payload's elements by ordinal; nil if the ordinals are the indices.
         var elementIndices: [Int]?
-        /// The objects that those without an identity are, by ordinal.
+        /// The stored objects that elements without an identity stand for, by ordinal.
         var reused: [Int: Int64] = [:]
-        /// The one object that it is all about, whatever its key.
+        /// The one object that all of them stand for, whatever their key.
         var known: Int64?
-        /// What leads from new objects to those that they are nested in, which are given by
-        /// ordinal; nil where that is said later.
+        /// The relationship from new objects to the objects that contain them, by ordinal; nil if
+        /// they are linked later.
         var owners: (relationship: RelationshipLayout, objects: [ObjectID?])?
 
         func elementIndex(_ ordinal: Int) -> Int {
@@ -52,14 +52,14 @@ final class SyncPass {
         }
     }
 
-    /// Gets the object of an ordinal, and what became of it.
+    /// Receives the ordinal, the object and its change.
     typealias Collector = (Int, Int64, MergeResult.Change) -> Void
 
     // MARK: Objects
 
-    /// Merges objects, and all that is nested in them.
+    /// Merges objects and their nested objects.
     ///
-    /// - Parameter collect: Gets the object of each ordinal that has one, and what became of it.
+    /// - Parameter collect: Receives each object that was merged.
     func merge(_ objects: MappedObjects, _ origin: Origin, _ collect: Collector? = nil) async throws {
         let batch = objects.batch
         tally.toleratedCount += batch.toleratedCount
@@ -78,14 +78,14 @@ final class SyncPass {
         }
     }
 
-    /// The objects of a batch, with what is nested in them.
+    /// Maps the nested objects of a batch.
     func mappedObjects(of batch: MappedBatch) throws -> MappedObjects {
         try MappedObjects(batch, mapper: mapper, keepsJSON: rules.isHookedWhereNested)
     }
 
-    /// Maps objects anew whose sub-entity only the store knows.
+    /// Maps objects again whose sub-entity only the store knows.
     ///
-    /// - Parameter skipped: Gets their rows in the group.
+    /// - Parameter skipped: Receives their rows in the group.
     private func remapped(_ group: MappedBatch.Group, _ skipped: inout Set<Int>) async throws -> [MappedBatch] {
         let found = try await transaction.find(group.records)
         let known = group.undetermined.keys.filter { found[$0] != nil }.sorted()
@@ -135,7 +135,8 @@ final class SyncPass {
         }
     }
 
-    /// The objects of rows that are not to be found by identity; nil where there are none such.
+    /// The objects that rows stand for regardless of their identity; nil if all rows are found by
+    /// identity.
     private func matches(
         of group: MappedBatch.Group, _ origin: Origin, skipping skipped: Set<Int>
     ) -> [MergeRequest.Match]? {
@@ -175,7 +176,7 @@ final class SyncPass {
             index: origin.elementIndex(group.elementIndices[row]), reason: .missingMandatory)
     }
 
-    /// Fails where a new object lacks what it must have, or an object is robbed of it.
+    /// Throws if a new object lacks a mandatory attribute, or if one is cleared.
     private func demandMandatory(
         _ group: MappedBatch.Group, _ result: MergeResult, _ origin: Origin
     ) throws(MappingError) {
@@ -197,7 +198,8 @@ final class SyncPass {
 }
 
 extension BatchReader {
-    /// Whether a row has a value in each of some slots, and there is one.
+    /// Whether a row has a value other than null in each of some slots, of which there is at least
+    /// one.
     func isIdentified(_ row: Int, by slots: [Int]) -> Bool {
         for slot in slots {
             let kind = kind(row: row, slot: slot)

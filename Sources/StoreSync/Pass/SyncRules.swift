@@ -4,22 +4,24 @@ import SyncStore
 
 /// What a pass may do to objects and relationships.
 struct SyncRules {
-    /// What may be done to the objects of the payload.
+    /// The operations on objects of the payload.
     var policy = MergePolicy()
-    /// What may be done to objects nested in them.
+    /// The operations on nested objects.
     var nestedPolicy = MergePolicy()
-    /// Whether links that the payload does not name are taken off.
+    /// Whether links that the payload does not name are removed.
     var unlinks = true
-    /// Whether an import is meant: identifiers alone make objects, objects without an identity are
-    /// new ones, nothing is deleted, and a relationship's value that makes no sense is an error.
+    /// Whether the pass is an import.
+    ///
+    /// In an import, identifiers insert objects, objects without an identity are new, nothing is
+    /// deleted, and an unsuitable value of a relationship is an error.
     var isImport = false
     /// Whether a new object must have all its mandatory attributes.
     var demandsMandatory = false
     var willInsert: StoreSyncOptions.InsertHook?
-    /// Whether the result names keys.
+    /// Whether the result lists keys.
     var reportsKeys = false
 
-    /// Whether relationships are looked at.
+    /// Whether relationships are processed.
     var relates: Bool {
         links || unlinks
     }
@@ -28,12 +30,12 @@ struct SyncRules {
         nestedPolicy.inserts || nestedPolicy.updates
     }
 
-    /// Whether a hook wants to see the JSON of objects that are new.
+    /// Whether a hook sees the JSON of new objects.
     var isHooked: Bool {
         willInsert != nil && policy.inserts
     }
 
-    /// Whether it wants to see that of nested objects.
+    /// Whether a hook sees the JSON of new nested objects.
     var isHookedWhereNested: Bool {
         willInsert != nil && nestedPolicy.inserts
     }
@@ -48,20 +50,20 @@ struct SyncRules {
         reportsKeys = options.reportsKeys
     }
 
-    /// The rules of an import.
+    /// Creates the rules of an import.
     init(importing dialect: JSONDialect) {
         isImport = true
         demandsMandatory = dialect == .groot
     }
 
-    /// What becomes of the links of a relationship.
+    /// How the links of a relationship are changed.
     func mode(of relationship: RelationshipLayout) -> LinkBatch.Mode {
         guard relationship.isToMany else { return unlinks || nestedPolicy.updates ? .replace : .add }
         return links ? (unlinks ? .replace : .add) : .retain
     }
 
-    /// Whether objects that lose their place in a relationship are deleted: those that belong to
-    /// one object at most.
+    /// Whether objects that lose their place in a relationship are deleted. True if they can belong
+    /// to one object only.
     func deletesDetached(of relationship: RelationshipLayout, in model: DataModel) -> Bool {
         guard unlinks, !isImport, relationship.isToMany, let inverse = relationship.inverse else { return false }
         return !model.layouts[relationship.destination].relationships[inverse].isToMany

@@ -2,16 +2,16 @@ import JSONMapper
 import SyncModel
 import SyncStore
 
-/// Keeps count of what a sync does to each object, so that one which is met twice counts once.
+/// Counts what a pass does to each object. An object that is met twice counts once.
 struct SyncTally {
-    /// The objects of the entities that share a root.
+    /// The objects of entities that share a root.
     private struct Rows {
         var seen = ObjectSet()
-        /// Those since the payload began anew; nil where it has not.
+        /// The objects seen since the pages were read again; nil if they were not.
         var seenAgain: ObjectSet?
-        /// Those that were seen for the first time in the page that is being read.
+        /// The objects first seen in the page at hand.
         var fresh: [Int64] = []
-        /// Those that were seen in pages alone that broke off, and were other when they were read
+        /// Objects seen only in pages that broke off and had other objects when they were read
         /// again.
         var abandoned: Set<Int64> = []
         var inserted = ObjectSet()
@@ -21,32 +21,32 @@ struct SyncTally {
     private static let reportedProblemCount = 1000
 
     let model: DataModel
-    /// By the places of root entities.
+    /// By the indices of root entities.
     private var rows: [Int: Rows] = [:]
-    /// By the places of entities.
+    /// By the indices of entities.
     private var counts: [Int: StoreSyncResult.Counts] = [:]
-    /// Of deleted objects, if they are asked for; by the places of entities.
+    /// The keys of deleted objects, if they are reported; by the indices of entities.
     private var deletedKeys: [Int: [RecordKey]] = [:]
     private(set) var rejected: [MappingProblem] = []
     private(set) var rejectedCount = 0
-    /// Whether an object was left out that may be one of the store's.
+    /// Whether an object was left out that the store may have.
     private(set) var mayLackObjects = false
     var toleratedCount = 0
-    /// Whether the payload comes in pages that may break off and be read again.
+    /// Whether the payload has pages that may break off and be read again.
     private var hasPages = false
 
     init(_ model: DataModel) {
         self.model = model
     }
 
-    /// The objects of the payload among those that share a root with an entity.
+    /// The objects of the payload that share a root with an entity.
     func seen(_ layout: EntityLayout) -> ObjectSet {
         guard let rows = rows[layout.root] else { return ObjectSet() }
         let seen = rows.seenAgain ?? rows.seen
         return rows.abandoned.isEmpty ? seen : ObjectSet(seen.objects.filter { !rows.abandoned.contains($0) })
     }
 
-    /// Says that the whole payload is read once more: what is not seen again is absent.
+    /// Begins a new reading of all pages. Objects that are not seen again are absent.
     mutating func beginAnew() {
         for root in rows.keys {
             rows[root]?.seenAgain = ObjectSet()
@@ -54,13 +54,13 @@ struct SyncTally {
         }
     }
 
-    /// Says that a page begins.
+    /// Begins a page.
     mutating func beginPage() {
         hasPages = true
         for root in rows.keys { rows[root]?.fresh = [] }
     }
 
-    /// Says that the page broke off: what was seen in it alone is absent, unless it is seen again.
+    /// Abandons the page at hand. Objects seen only in it are absent unless they are seen again.
     mutating func abandonPage() {
         for (root, seen) in rows { rows[root]?.abandoned.formUnion(seen.fresh) }
     }
@@ -99,7 +99,7 @@ struct SyncTally {
         self.counts[layout.index] = counts
     }
 
-    /// Counts objects whose relationships are others now.
+    /// Counts objects whose relationships changed.
     mutating func countChanged(_ changed: [Int64], of layout: EntityLayout) {
         guard !changed.isEmpty else { return }
         count(MergeResult(changed.map { MergeResult.Row($0, .updated) }), of: layout)
@@ -113,8 +113,8 @@ struct SyncTally {
         }
     }
 
-    /// The keys of the deleted objects of an entity, sub-entities included; none unless they were
-    /// asked for.
+    /// The keys of an entity's deleted objects, including its sub-entities; empty unless they are
+    /// reported.
     func deletedKeys(_ layout: EntityLayout) -> [RecordKey] {
         layout.family.flatMap { deletedKeys[$0] ?? [] }
     }
@@ -125,14 +125,14 @@ struct SyncTally {
 
     /// Reports an object that is left out.
     ///
-    /// - Parameter hasKey: Whether it may be one that the store has.
+    /// - Parameter hasKey: Whether the store may have the object.
     mutating func reject(_ problem: MappingProblem, hasKey: Bool) {
         rejectedCount += 1
         mayLackObjects = mayLackObjects || hasKey
         if rejected.count < Self.reportedProblemCount { rejected.append(problem) }
     }
 
-    /// What was left out and what was tolerated so far.
+    /// The numbers of problems at one moment.
     struct Problems {
         fileprivate let rejectedCount: Int
         fileprivate let toleratedCount: Int
@@ -143,10 +143,9 @@ struct SyncTally {
         Problems(rejectedCount: rejectedCount, toleratedCount: toleratedCount, mayLackObjects: mayLackObjects)
     }
 
-    /// Forgets the problems of objects that are read, or were read, another time.
+    /// Restores the numbers of problems before objects that are read again.
     ///
-    /// - Parameter areDoubtful: Whether what was left out since may still be an object that the
-    ///   store has.
+    /// - Parameter areDoubtful: Whether objects that were left out since may still be in the store.
     mutating func restore(_ problems: Problems, areDoubtful: Bool) {
         rejected.removeLast(max(0, rejected.count - problems.rejectedCount))
         rejectedCount = problems.rejectedCount
@@ -154,7 +153,7 @@ struct SyncTally {
         mayLackObjects = problems.mayLackObjects || areDoubtful && mayLackObjects
     }
 
-    /// What was done, as a result for an entity.
+    /// Returns the result for an entity.
     func result(for layout: EntityLayout) -> StoreSyncResult {
         var result = StoreSyncResult()
         for (index, counts) in counts {

@@ -1,18 +1,16 @@
 import JSONMapper
 import SyncModel
 
-/// Objects of a payload, mapped with all that is nested in them: nothing is left to be mapped while
-/// they are merged.
+/// Mapped objects of a payload with their nested objects, ready to be merged.
 struct MappedObjects: Sendable {
     let batch: MappedBatch
-    /// What is nested in them, by group of the batch and by relationship of its entity; nil where
-    /// there is nothing.
+    /// The nested elements, by group of the batch and by relationship of its entity; nil if there
+    /// are none.
     let nested: [[NestedElements?]]
 
-    /// Maps what is nested in the objects of a batch.
+    /// Maps the nested objects of a batch.
     ///
-    /// - Parameter keepsJSON: Whether the JSON of nested objects is kept beside what was made of
-    ///   it.
+    /// - Parameter keepsJSON: Whether the JSON of nested objects is kept.
     init(_ batch: MappedBatch, mapper: RecordMapper, keepsJSON: Bool) throws {
         self.batch = batch
         nested = try batch.groups.map { group in
@@ -20,7 +18,7 @@ struct MappedObjects: Sendable {
             let relationships = group.mapping.layout.relationships
             var entries: [[RelationshipSlices.Entry]] = Array(repeating: [], count: relationships.count)
             for entry in group.relationships.entries {
-                // The last word on a relationship counts.
+                // The last value of a relationship counts.
                 if entries[entry.relationship].last?.row == entry.row { entries[entry.relationship].removeLast() }
                 entries[entry.relationship].append(entry)
             }

@@ -1,36 +1,34 @@
 import JSONMapper
 import SyncModel
 
-/// The values of one relationship of the objects of a group, mapped: which object each source is to
-/// lead to.
+/// The mapped values of one relationship, for the objects of a group.
 ///
-/// Every object or identifier that is met gets an *ordinal*, the number by which the store's answer
-/// is found again.
+/// Every object or identifier has an *ordinal*, the number by which the store's answer is found.
 struct NestedElements: Sendable {
-    /// What a source is to be related to.
+    /// A source and its targets.
     struct Source: Sendable {
-        /// Its row in the group.
+        /// The row of the source in the group.
         let row: Int
         var ordinals: [Int] = []
-        /// Whether the objects themselves are there, in an array: then what is missing from it is
+        /// Whether the value is an array of whole objects, so that an object missing from it is
         /// gone.
         var holdsObjects = false
     }
 
-    /// How many values were read.
+    /// The number of values that were read.
     let entryCount: Int
     private(set) var sources: [Source] = []
-    /// The first row with a value that the relationship cannot have, and therefore stays as it is.
+    /// The first row whose value does not suit the relationship and is ignored.
     private(set) var unsuitableRow: Int?
-    /// The place of the payload's element that each ordinal is in.
+    /// The index of the payload's element by ordinal.
     private(set) var elementIndices: [Int] = []
-    /// The row of each ordinal's source.
+    /// The row of the source by ordinal.
     private(set) var owners: [Int] = []
-    /// The JSON of each ordinal, if it was asked for; empty for identifiers.
+    /// The JSON by ordinal, if it is kept; empty for identifiers.
     private(set) var json: [[UInt8]] = []
-    /// The objects.
+    /// The targets that are whole objects.
     private(set) var objects: MappedObjects?
-    /// The objects of which there is but an identifier.
+    /// The targets that are identifiers.
     private(set) var identifiers: MappedObjects?
 
     private let relationship: RelationshipLayout
@@ -39,9 +37,9 @@ struct NestedElements: Sendable {
     /// Maps values.
     ///
     /// - Parameters:
-    ///   - group: What has them.
-    ///   - entries: The values of the relationship, of a row each.
-    ///   - keepsJSON: Whether the JSON of objects is kept beside what was made of it.
+    ///   - group: The group that has the values.
+    ///   - entries: The values of the relationship, one per row.
+    ///   - keepsJSON: Whether the JSON of objects is kept.
     init(
         _ relationship: RelationshipLayout, of group: MappedBatch.Group, _ entries: [RelationshipSlices.Entry],
         mapper: RecordMapper, keepsJSON: Bool
@@ -62,7 +60,7 @@ struct NestedElements: Sendable {
         }
     }
 
-    /// What maps the values.
+    /// The collectors of the values.
     private struct Reading {
         var objects: RecordCollector
         var identifiers: RecordCollector
@@ -122,7 +120,7 @@ struct NestedElements: Sendable {
         owners.append(source.row)
     }
 
-    /// Maps the objects anew from other JSON.
+    /// Maps the objects again from other JSON.
     ///
     /// - Parameter replacements: The JSON of some ordinals.
     mutating func replace(_ replacements: [Int: [UInt8]], mapper: RecordMapper) throws {
@@ -136,7 +134,7 @@ struct NestedElements: Sendable {
 }
 
 extension RecordCollector {
-    /// Maps one object given as UTF-8.
+    /// Maps one object from UTF-8.
     mutating func add(_ bytes: [UInt8], index: Int) throws {
         let reader = JSONReader(bytes: bytes, layout: .document)
         _ = try reader.next { cursor in try add(&cursor, index: index) }

@@ -1,22 +1,22 @@
 import JSONMapper
 
-/// Reads the pages of a source step by step: an actor, so that the next page is fetched and mapped
-/// while what came before is merged.
+/// Reads the pages of a source step by step. An actor, so that the next page is fetched and mapped
+/// while earlier objects are merged.
 actor PageReader {
-    /// What comes next.
+    /// A step of reading.
     enum Step {
-        /// Objects of the page at hand, mapped.
+        /// Mapped objects of the page at hand.
         case batch(MappedObjects, PayloadReader.Progress)
-        /// Objects of the page at hand, as they are written, and the place of the first.
+        /// Objects of the page at hand as JSON, and the index of the first one.
         case elements(first: Int, [PayloadReader.Element], PayloadReader.Progress)
-        /// The page at hand has been read.
+        /// The end of the page at hand.
         case pageEnd(RemotePage, PayloadReader.Progress)
-        /// The page at hand begins anew: it could not be read to its end.
+        /// The page at hand broke off and is read again from its start.
         case restart
     }
 
     private let remote: any RemotePass
-    /// Opens a page; says whether its elements are to be taken apart.
+    /// Opens a page, and decides whether its elements are read as JSON.
     private let open: @Sendable (RemotePage) throws -> (payload: PayloadReader, isApart: Bool)
     private var current: (page: RemotePage, payload: PayloadReader, isApart: Bool)?
     private var hasEnded = false
@@ -29,11 +29,10 @@ actor PageReader {
         self.open = open
     }
 
-    /// The next steps, up to the next objects: an end of a page is not worth a round, in which
-    /// nothing would be mapped beside it.
+    /// Returns the next steps up to the next objects, so that mapping always overlaps with merging.
     ///
-    /// - Returns: Nothing after the last page.
-    /// - Throws: What is wrong with a page, and what the source throws.
+    /// - Returns: An empty array after the last page.
+    /// - Throws: Errors of the page and of the source.
     func next() async throws -> [Step] {
         var steps: [Step] = []
         while let step = try await nextStep() {

@@ -1,30 +1,46 @@
-import JSONMapper
+package import JSONMapper
 
-/// Reads a payload for a sync: an actor, so that what comes next is mapped while what came before
-/// is merged.
+/// Reads a payload for a sync. An actor, so that the next objects are mapped while earlier ones are
+/// merged.
 actor PayloadReader {
-    /// How far a payload has been read.
+    /// The progress of reading a payload.
     struct Progress {
-        /// How many of its elements have been met.
+        /// The number of elements read.
         let elementCount: Int
-        /// How many bytes of it have been read.
+        /// The number of bytes read.
         let byteCount: Int
-        /// What was found so far of the values that are wanted beside the elements, by their key
-        /// paths.
+        /// The captured values found so far, by their key paths.
         let captured: [String: JSONValue]
     }
 
-    /// An element, taken out of the JSON.
+    /// A field of an element that marks the object as gone.
+    struct Flag {
+        let probe: JSONProbe
+        /// The text or number that marks it; nil for any value that is set.
+        var value: String?
+
+        fileprivate func isRaised(_ found: JSONValue?) -> Bool {
+            guard let value else { return found?.isSet ?? false }
+            return switch found {
+            case .string(let text): text == value
+            case .integer(let number): String(number) == value
+            case .bool(let flag): String(flag) == value
+            default: false
+            }
+        }
+    }
+
+    /// The JSON of an element.
     struct Element {
         var bytes: [UInt8]
-        /// Whether its flag says that the object is gone.
+        /// Whether the flag of the element marks the object as gone.
         let isGone: Bool
 
-        fileprivate init(_ cursor: inout JSONCursor, flag: JSONProbe?) throws {
+        fileprivate init(_ cursor: inout JSONCursor, flag: Flag?) throws {
             var isGone = false
             if let flag {
                 let start = cursor
-                isGone = try flag.read(&cursor)[0]?.isSet ?? false
+                isGone = flag.isRaised(try flag.probe.read(&cursor)[0])
                 cursor = start
             }
             self.isGone = isGone
@@ -32,7 +48,7 @@ actor PayloadReader {
         }
     }
 
-    /// How many bytes of a document that comes in pieces are read at a time, at least.
+    /// The minimum number of bytes to read at a time from a document in pieces.
     private static let pieceByteCount = 256 << 10
 
     private let json: JSONReader
@@ -40,27 +56,26 @@ actor PayloadReader {
     private let records: RecordReader
     private let keepsNestedJSON: Bool
     private let batchRowCount: Int
-    private let flag: JSONProbe?
-    /// What has not been read of a document that comes in pieces; nil where there is nothing more.
+    private let flag: Flag?
+    /// The unread rest of a document in pieces; nil at its end.
     private var chunks: (any AsyncIteratorProtocol<[UInt8], any Error>)?
 
     /// Opens a payload.
     ///
     /// - Parameters:
-    ///   - source: Where it comes from.
-    ///   - keyPath: The keys that lead to the array; empty for the document itself.
-    ///   - entity: The entity of its objects.
-    ///   - captures: Key paths beside the objects, of which the values are wanted.
-    ///   - acceptsSingleObject: Whether an object in the array's place counts as an array of it.
-    ///   - flag: The field of an element that says that the object is gone; nil where there is
-    ///     none.
-    ///   - keepsNestedJSON: Whether the JSON of nested objects is kept beside what was made of it;
-    ///     false by default.
-    /// - Throws: `MappingError.unknownEntity`; `JSONError` for a file that cannot be opened, or a
-    ///   number that JSON has not.
+    ///   - source: The JSON.
+    ///   - keyPath: The keys that lead to the array; empty if the document is the array.
+    ///   - entity: The entity of the objects.
+    ///   - captures: Key paths of values to capture beside the objects.
+    ///   - acceptsSingleObject: Whether an object in place of the array counts as an array of it.
+    ///   - flag: The field that marks an object as gone; nil if there is none.
+    ///   - keepsNestedJSON: Whether the JSON of nested objects is kept after mapping; false by
+    ///     default.
+    /// - Throws: `MappingError.unknownEntity`; `JSONError` if a file cannot be opened, or for a
+    ///   number that JSON cannot express.
     init(
         _ source: JSONSource, at keyPath: String, mapper: RecordMapper, entity: String, options: RecordReader.Options,
-        capturing captures: [String] = [], acceptsSingleObject: Bool = true, flag: JSONProbe? = nil,
+        capturing captures: [String] = [], acceptsSingleObject: Bool = true, flag: Flag? = nil,
         keepsNestedJSON: Bool = false
     ) throws {
         let layout = JSONLayout.array(at: keyPath, acceptsSingleObject: acceptsSingleObject).capturing(captures)
@@ -82,15 +97,15 @@ actor PayloadReader {
         self.keepsNestedJSON = keepsNestedJSON
     }
 
-    /// How far it has been read.
+    /// The progress of reading.
     var progress: Progress {
         Progress(elementCount: json.elementCount, byteCount: json.byteCount, captured: json.captured)
     }
 
-    /// The next objects, mapped with what is nested in them, and how far it has been read then; nil
-    /// after the last.
+    /// Returns the next mapped objects with their nested objects, and the progress; nil after the
+    /// last.
     ///
-    /// - Throws: What is wrong with the payload, and what its source throws.
+    /// - Throws: Errors of the payload and of its source.
     func nextBatch() async throws -> (objects: MappedObjects, progress: Progress)? {
         while true {
             if let batch = try records.next() {
@@ -100,10 +115,9 @@ actor PayloadReader {
         }
     }
 
-    /// The next objects as they are written, and the place of the first one among all; nil after
-    /// the last.
+    /// Returns the JSON of the next objects, and the index of the first one; nil after the last.
     ///
-    /// - Throws: What is wrong with the payload, and what its source throws.
+    /// - Throws: Errors of the payload and of its source.
     func nextElements() async throws -> (first: Int, elements: [Element])? {
         while true {
             let first = json.elementCount
@@ -124,8 +138,7 @@ actor PayloadReader {
     private func readOn() async throws -> Bool {
         guard var rest = chunks else { return false }
         chunks = nil
-        // A batch is cut where the bytes end: small pieces would make small batches, which cost
-        // more.
+        // A batch ends where the bytes end, and small batches cost more.
         var byteCount = 0
         while byteCount < Self.pieceByteCount {
             guard let chunk = try await rest.next(isolation: self) else {
@@ -141,8 +154,8 @@ actor PayloadReader {
 }
 
 extension JSONValue {
-    /// Whether it says yes: true, a number other than 0, or a text that is not empty.
-    fileprivate var isSet: Bool {
+    /// Whether the value is true, a number other than 0, or a text that is not empty.
+    package var isSet: Bool {
         switch self {
         case .null, .bool(false), .integer(0), .unsigned(0), .double(0), .string(""): false
         case .decimal(let text): Double(text) != 0

@@ -1,4 +1,5 @@
 #if Postgres
+import OneWayPostgresClient
 import SyncModel
 import SyncStore
 import SyncStoreSQL
@@ -57,7 +58,7 @@ struct PostgresMerge {
                     answer = try send(merge, extras, connection) { writer in
                         try batch.write(reader, round.rows, extras, into: buffer, to: writer)
                     }
-                } catch let error as PostgresError where error.code == "23505" && round.mayTakeIdentity {
+                } catch let error as PostgresError where error.code == .uniqueViolation && round.mayTakeIdentity {
                     throw StoreError.identityTaken(
                         entity: try entity(of: order.objects[round.rows[0]], connection) ?? layout.name)
                 }
@@ -86,7 +87,7 @@ struct PostgresMerge {
         var attempt = 1
         do {
             return try connection.copyIn("\(preparation); \(rest)", write)
-        } catch let error as PostgresError where error.isConflict || error.code == "23505" {
+        } catch let error as PostgresError where error.isConflict || error.code == .uniqueViolation {
             var error = error
             while true {
                 try connection.execute("ROLLBACK TO SAVEPOINT sync_merge")
@@ -137,14 +138,6 @@ extension PostgresConnection {
                 try execute("ROLLBACK TO SAVEPOINT sync_attempt")
             }
         }
-    }
-}
-
-extension PostgresError {
-    /// Whether a statement failed for what others do at the same time: a serialization failure or a deadlock
-    /// (https://www.postgresql.org/docs/current/mvcc-serialization-failure-handling.html).
-    var isConflict: Bool {
-        code == "40001" || code == "40P01"
     }
 }
 #endif

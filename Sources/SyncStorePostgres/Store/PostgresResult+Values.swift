@@ -1,4 +1,5 @@
 #if Postgres
+import OneWayPostgresClient
 import Foundation
 import SyncModel
 import SyncStoreSQL

@@ -1,4 +1,5 @@
 #if Postgres
+import OneWayPostgresClient
 public import SyncModel
 public import SyncStore
 public import SyncStoreSQL
@@ -23,21 +24,32 @@ public import SyncStoreSQL
 ///
 /// Names of more than 63 bytes are cut, as PostgreSQL would.
 public final class PostgresStore: Store {
-    /// How a store behaves.
+    /// Options of a store.
     public struct Options: Sendable {
-        /// The schema that has the tables, and is made where there is none; `public` where it is not said.
+        /// The schema of the tables, created if missing; `public` by default.
         public var schema = "public"
-        /// What tables and columns are called; after the model where it is not said. Must stay the same for a schema.
+        /// The names of tables and columns; those of the model by default. Must stay the same for a schema.
         public var naming = SQLNaming()
-        /// A number to raise with each change of the model, so that an older version of a program refuses a schema of a newer one instead of
-        /// dropping what it does not know; 0 where it is not said.
+        /// The version of the model, to be raised with each change; 0 by default.
+        ///
+        /// A program with an older version refuses a schema of a newer one.
         public var modelVersion = 0
-        /// How long a transaction waits for what others hold before it fails with `55P03`; nil, for as long as it takes, where it is not said.
+        /// How long a transaction waits for a lock before it fails with `55P03`; nil, the default, for no limit.
         public var lockTimeout: Duration?
-        /// Whether nothing may be written; then the tables must fit the model as they are. False where it is not said.
+        /// Whether nothing may be written; then the tables must already fit the model. False by default.
         public var isReadOnly = false
+        /// How long the server, the network or this process may be silent; 10 seconds by default, at least 1.
+        ///
+        /// A connection that is silent for longer is checked through another one, and dropped if it is dead. The server
+        /// ends a transaction of a process that is frozen or unreachable for longer.
+        public var silenceLimit: Duration = .seconds(10)
+        /// Whether connections go through a pooler that gives each client a session of its own; false by default.
+        ///
+        /// Poolers are refused otherwise. A pooler that shares sessions among clients, such as PgBouncer with
+        /// `pool_mode = transaction`, must never be used: a store needs settings and locks of its session.
+        public var isBehindSessionPooler = false
 
-        /// Makes options with all values as they are where nothing is said.
+        /// Creates options with default values.
         public init() {}
     }
 
@@ -45,7 +57,7 @@ public final class PostgresStore: Store {
     public let model: DataModel
 
     let writer: PostgresWorker
-    private let settings: PostgresSettings
+    let settings: PostgresSettings
     private let sessions: SQLSessions<PostgresWorker>
 
     /// Connects, and makes or adapts the tables.
@@ -61,11 +73,13 @@ public final class PostgresStore: Store {
     public init(_ model: DataModel, at connectionString: String, options: Options = Options()) async throws {
         self.model = model
         let settings = PostgresSettings(
-            connectionString: connectionString, schemaName: options.schema, isReadOnly: options.isReadOnly,
-            lockTimeout: options.lockTimeout, modelVersion: options.modelVersion)
+            address: PostgresAddress(connectionString), schemaName: options.schema, isReadOnly: options.isReadOnly,
+            lockTimeout: options.lockTimeout, modelVersion: options.modelVersion,
+            silenceLimit: max(options.silenceLimit, .seconds(1)),
+            isBehindSessionPooler: options.isBehindSessionPooler)
         self.settings = settings
         let schema = SQLSchema(model, naming: options.naming, dialect: .postgres)
-        let writer = PostgresWorker(settings, schema: schema, label: "PostgresStore writer")
+        let writer = PostgresWorker(settings, schema: schema, label: "PostgresStore writer", writes: true)
         self.writer = writer
         // A batch costs a round trip to the server.
         sessions = SQLSessions(model, batchRowCount: 8000, writer: writer) {
@@ -83,7 +97,7 @@ public final class PostgresStore: Store {
     ) async throws -> Result {
         guard !settings.isReadOnly else {
             throw PostgresError(
-                code: PostgresError.readOnlyTransaction, message: "the store was opened for reading alone")
+                code: .readOnlyTransaction, message: "the store was opened read only")
         }
         return try await sessions.transaction(begin: { try await $0.beginWriting() }, body)
     }

@@ -1,4 +1,3 @@
-import OneWayTestSupport
 import OneWayBenchmarkSupport
 import Foundation
 import JSONMapper

@@ -1,0 +1,89 @@
+package import SyncModel
+package import SyncStore
+
+/// The differences between the SQL of one database and of another.
+///
+/// A database supplies a value of its own; nothing in this module names a database.
+package protocol SQLDialect: Sendable {
+    // MARK: Types
+
+    /// The declared type of an attribute's column.
+    func columnType(_ type: AttributeType, dates: DateStorage) -> String
+    /// The declaration of the column of object numbers.
+    var objectDeclaration: String { get }
+    /// The type of columns that refer to objects or hold positions.
+    var referenceType: String { get }
+    /// The declaration of the column of entity names.
+    var entityDeclaration: String { get }
+
+    // MARK: Names
+
+    /// Whether foreign keys are created after all tables, because each needs the table it refers to.
+    var addsForeignKeysLater: Bool { get }
+    /// Names that no column may have.
+    var reservedColumns: [String] { get }
+    /// The longest form of a name that the database keeps as it is.
+    ///
+    /// - Parameter room: The number of bytes that a suffix needs.
+    func suitable(_ name: String, room: Int) -> String
+
+    // MARK: Values
+
+    /// The value of a parameter or a column.
+    func binding(_ value: AttributeValue, dates: DateStorage) -> SQLBinding
+    /// The placeholder of a parameter.
+    ///
+    /// - Parameter number: Its position among the parameters, from 1.
+    func placeholder(_ number: Int, for binding: SQLBinding) -> String
+    /// The placeholder of the first parameter, a number that the statement uses several times.
+    var firstNumber: String { get }
+    /// A literal that equals a value exactly; nil if the value has none.
+    func literal(_ binding: SQLBinding) -> String?
+    /// A literal for the default of a column.
+    func defaultLiteral(_ binding: SQLBinding) -> String?
+    /// The value of `LIMIT` that means no limit.
+    var noLimit: SQLBinding { get }
+
+    // MARK: Expressions
+
+    /// Whether integers and floating-point numbers compare by their exact values.
+    var comparesNumbersExactly: Bool { get }
+    /// True or false as a condition.
+    func condition(_ holds: Bool) -> String
+    /// The expression that reads a column of an attribute in one form, whatever the column's type.
+    func selected(_ column: String, as type: AttributeType) -> String
+    /// The `COLLATE` clause for comparisons of an attribute; empty for none.
+    func collation(_ type: AttributeType) -> String
+    /// The condition that a text contains, begins or ends with another, which is not empty, by bytes.
+    func textCondition(
+        _ expression: String, collation: String, _ match: TextMatch, _ text: String, _ parameters: inout SQLParameters
+    ) -> String
+    /// The condition that an object is one of some, given by a placeholder for object numbers.
+    func isObject(_ expression: String, among placeholder: String) -> String
+    /// The condition that an object is in a set.
+    ///
+    /// - Parameter number: The number under which the connection knows the set, if it knows sets.
+    func isObject(
+        _ expression: String, in set: ObjectSet, number: Int64?, _ parameters: inout SQLParameters
+    ) -> String
+
+    // MARK: Removal
+
+    /// The temporary table of objects to be deleted.
+    var doomedTable: String { get }
+    /// The statements that create that table, or empty it.
+    var doomedPreparation: String { get }
+    /// An `INSERT` into that table that ignores objects it has already.
+    func doomedInsertion(_ selection: String) -> String
+
+    // MARK: Migration
+
+    /// A column's values converted to a wider type.
+    func converted(_ column: String, from type: AttributeType, to wider: AttributeType) -> String
+    /// The statement that makes a filled table number new objects after its own; nil if it does so anyway.
+    func numbering(_ table: String, objectColumn: String) -> String?
+}
+
+extension SQLDialect {
+    package func defaultLiteral(_ binding: SQLBinding) -> String? { literal(binding) }
+}

@@ -1,0 +1,24 @@
+package import Foundation
+
+/// Pieces of SQL text that every statement is made of.
+package enum SQLText {
+    /// A name in double quotes, as SQL writes names that may be anything.
+    package static func name(_ name: String) -> String {
+        "\"" + name.replacing("\"", with: "\"\"") + "\""
+    }
+
+    /// Names in double quotes, separated by commas.
+    package static func names(_ names: some Sequence<String>) -> String {
+        names.map(name).joined(separator: ", ")
+    }
+
+    /// Bytes as hexadecimal digits.
+    package static func hexadecimal(_ data: Data) -> String {
+        data.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+
+    /// A text as a literal.
+    package static func literal(_ text: String) -> String {
+        "'" + text.replacing("'", with: "''") + "'"
+    }
+}

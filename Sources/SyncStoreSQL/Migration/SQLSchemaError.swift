@@ -1,0 +1,47 @@
+public import Foundation
+
+/// An error that says why the tables of a database cannot match a model. The database is unchanged.
+public enum SQLSchemaError: Error, Hashable, Sendable {
+    /// A newer version of the package or of the model wrote the tables.
+    case newer(found: Int, known: Int)
+    /// The database's record of its tables cannot be read.
+    case unreadable
+    /// The database was opened read-only and its tables do not match the model.
+    case outdated
+    /// An adopted table lacks a column.
+    case missingColumn(table: String, column: String)
+    /// The database stores dates in another form.
+    case otherDates
+    /// An entity moved to another family, in whose table its objects have no number.
+    case movedEntity(entity: String)
+    /// An attribute's new type cannot hold every value of the stored type.
+    case narrowedType(entity: String, attribute: String)
+    /// A relationship has another kind or another destination than the stored one.
+    case changedRelationship(entity: String, relationship: String)
+    /// An index, a trigger or a view of somebody else does not fit the new tables.
+    case unfitForeignObject(name: String, reason: String)
+}
+
+extension SQLSchemaError: CustomStringConvertible, LocalizedError {
+    /// A sentence for people.
+    public var description: String {
+        switch self {
+        case .newer(let found, let known):
+            "the database has version \(found), but this program only knows versions up to \(known)"
+        case .unreadable: "the database's record of its tables cannot be read"
+        case .outdated: "the tables do not match the model, and the database was opened read-only"
+        case .missingColumn(let table, let column): "the table \(table) has no column \(column)"
+        case .otherDates: "the database stores dates in another form"
+        case .movedEntity(let entity): "\(entity) inherits from another entity than in the database"
+        case .narrowedType(let entity, let attribute):
+            "the type of \(entity).\(attribute) cannot hold every value in the database"
+        case .changedRelationship(let entity, let relationship):
+            "\(entity).\(relationship) has another kind or destination than in the database"
+        case .unfitForeignObject(let name, let reason):
+            "\(name), which somebody added to the database, does not fit the new tables (\(reason))"
+        }
+    }
+
+    /// The same sentence.
+    public var errorDescription: String? { description }
+}

@@ -1,0 +1,33 @@
+/// Assigns distinct names: names that differ only in case are the same in SQL.
+struct SQLNames {
+    private let dialect: any SQLDialect
+    private var taken: Set<String> = []
+
+    init(_ dialect: any SQLDialect) {
+        self.dialect = dialect
+    }
+
+    /// Marks a name as taken.
+    mutating func reserve(_ name: String) {
+        taken.insert(name.lowercased())
+    }
+
+    /// Takes the wished name if it is free, or a longer one.
+    mutating func take(_ wish: String, otherwise longer: String) -> String {
+        let wish = dialect.suitable(wish, room: 0)
+        if taken.insert(wish.lowercased()).inserted { return wish }
+        var name = dialect.suitable(longer, room: 0)
+        var number = 2
+        while !taken.insert(name.lowercased()).inserted {
+            let suffix = "_\(number)"
+            name = dialect.suitable(longer, room: suffix.utf8.count) + suffix
+            number += 1
+        }
+        return name
+    }
+
+    /// Takes a name for an index; databases keep names of indices and of tables together.
+    mutating func takeIndex(_ wish: String) -> String {
+        take(wish, otherwise: wish + "_index")
+    }
+}

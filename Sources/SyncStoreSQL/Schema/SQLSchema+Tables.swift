@@ -1,0 +1,174 @@
+import SyncModel
+
+extension SQLSchema {
+    /// A table of the schema, with the statements that make it.
+    package struct Table: Hashable, Sendable, Codable {
+        package let name: String
+        /// The names of its columns.
+        package let columns: [String]
+        /// What stands between the parentheses of its definition.
+        package let definition: String
+        /// The names of its indices, and what makes each after `CREATE … INDEX name`.
+        package let indices: [Index]
+        /// The foreign keys that are not part of the definition; nil where all are.
+        package let foreignKeys: [ForeignKey]?
+
+        /// Whether another has the same name, columns and indices; its foreign keys may be others where they are made apart.
+        func isBuilt(as other: Table) -> Bool {
+            name == other.name && definition == other.definition && indices == other.indices
+        }
+
+        /// The statement that makes it, under its own name or another.
+        package func creation(as name: String? = nil) -> String {
+            "CREATE TABLE \(SQLText.name(name ?? self.name)) (\(definition))"
+        }
+    }
+
+    /// A foreign key that is made when all tables are there.
+    package struct ForeignKey: Hashable, Sendable, Codable {
+        package let name: String
+        package let definition: String
+
+        /// The statement that makes it.
+        package func creation(on table: String) -> String {
+            "ALTER TABLE \(SQLText.name(table)) ADD CONSTRAINT \(SQLText.name(name)) \(definition)"
+        }
+
+        /// The statement that takes it off.
+        package func removal(from table: String) -> String {
+            "ALTER TABLE \(SQLText.name(table)) DROP CONSTRAINT IF EXISTS \(SQLText.name(name))"
+        }
+    }
+
+    /// An index of a table.
+    package struct Index: Hashable, Sendable, Codable {
+        package let isUnique: Bool
+        package let name: String
+        /// The columns in parentheses, and the condition where there is one.
+        package let columns: String
+
+        /// The statement that makes it.
+        package func creation(on table: String) -> String {
+            "CREATE \(isUnique ? "UNIQUE " : "")INDEX \(SQLText.name(name)) ON \(SQLText.name(table)) \(columns)"
+        }
+    }
+
+    /// All tables: those of entities, then the join tables.
+    package var tables: [Table] {
+        var names = SQLNames(dialect)
+        for family in families { names.reserve(family.table) }
+        for join in joins { names.reserve(join.table) }
+        return families.indices.map { entityTable($0, &names) } + joins.map { joinTable($0, &names) }
+    }
+
+    private func entityTable(_ family: Int, _ names: inout SQLNames) -> Table {
+        let table = families[family].table
+        var columns = [naming.rowColumn]
+        var lines = ["\(rowColumn) \(dialect.objectDeclaration)"]
+        var foreignKeys: [ForeignKey] = []
+        if families[family].namesEntity {
+            columns.append(naming.entityColumn)
+            lines.append("\(entityColumn) \(dialect.entityDeclaration)")
+        }
+        for column in attributeColumns[family] {
+            columns.append(column.name)
+            let type = dialect.columnType(column.attribute.type, dates: dates)
+            lines.append("\(SQLText.name(column.name)) \(type)")
+        }
+        var indices = identityIndices(family, &names)
+        for (link, rule) in references[family] {
+            columns += [link.column] + (link.position.map { [$0] } ?? [])
+            let reference = reference(to: link.target, rule.onDelete)
+            lines.append(referring(link.column, reference, from: table, &foreignKeys, &names))
+            if let position = link.position {
+                lines.append("\(SQLText.name(position)) \(dialect.referenceType)")
+            }
+            let column = SQLText.name(link.column)
+            indices.append(
+                Index(
+                    isUnique: false, name: names.takeIndex("\(table)_\(link.column)"),
+                    columns: "(\(column)) WHERE \(column) IS NOT NULL"))
+        }
+        return Table(
+            name: table, columns: columns, definition: lines.joined(separator: ", "), indices: indices,
+            foreignKeys: dialect.addsForeignKeysLater ? foreignKeys : nil)
+    }
+
+    private func reference(to table: String, _ action: String) -> String {
+        "REFERENCES \(SQLText.name(table))(\(rowColumn)) \(action) DEFERRABLE INITIALLY DEFERRED"
+    }
+
+    /// The declaration of a column that leads to rows, whose foreign key is put aside where it is made later.
+    private func referring(
+        _ column: String, _ reference: String, from table: String, constraint: String = "",
+        _ foreignKeys: inout [ForeignKey], _ names: inout SQLNames
+    ) -> String {
+        let declaration = "\(SQLText.name(column)) \(dialect.referenceType)\(constraint)"
+        guard dialect.addsForeignKeysLater else { return "\(declaration) \(reference)" }
+        foreignKeys.append(
+            ForeignKey(
+                name: names.takeIndex("\(table)_\(column)_fkey"),
+                definition: "FOREIGN KEY (\(SQLText.name(column))) \(reference)"))
+        return declaration
+    }
+
+    private func identityIndices(_ family: Int, _ names: inout SQLNames) -> [Index] {
+        let root = families[family].root
+        var indices: [Index] = []
+        for place in model.layouts[root].family {
+            let layout = model.layouts[place]
+            guard layout.hasIdentity, identityScope(of: place) == place else { continue }
+            let identity = layout.identitySlots.map { self.columns[place][$0] }
+            let isShared = families[family].namesEntity
+            var columns = "(\(SQLText.names(identity + (isShared ? [naming.entityColumn] : []))))"
+            if let condition = scopeCondition(place) {
+                columns += " WHERE \(condition)"
+            }
+            indices.append(Index(isUnique: true, name: names.takeIndex("\(layout.name)_identity"), columns: columns))
+        }
+        return indices
+    }
+
+    /// The condition that a row's identity is that of a scope, as its unique index has it; nil where that of every row is.
+    package func scopeCondition(_ scope: Int) -> String? {
+        let members = members(ofScope: scope)
+        guard members.count < model.layouts[model.layouts[scope].root].family.count else { return nil }
+        let names = members.map { SQLText.literal(model.layouts[$0].name) }
+        return "\(entityColumn) IN (\(names.joined(separator: ", ")))"
+    }
+
+    private func joinTable(_ join: JoinLink, _ names: inout SQLNames) -> Table {
+        let source = SQLText.name(join.source)
+        let target = SQLText.name(join.target)
+        var foreignKeys: [ForeignKey] = []
+        var lines: [String] = []
+        for (column, table) in [(join.source, join.sourceTable), (join.target, join.targetTable)] {
+            let reference = reference(to: table, "ON DELETE CASCADE")
+            lines.append(
+                referring(column, reference, from: join.table, constraint: " NOT NULL", &foreignKeys, &names))
+        }
+        for position in [join.position, join.inversePosition].compactMap({ $0 }) {
+            lines.append("\(SQLText.name(position)) \(dialect.referenceType)")
+        }
+        lines.append("PRIMARY KEY (\(source), \(target))")
+        let index = Index(
+            isUnique: false, name: names.takeIndex("\(join.table)_\(join.target)"), columns: "(\(target))")
+        let columns = [join.source, join.target] + [join.position, join.inversePosition].compactMap { $0 }
+        return Table(
+            name: join.table, columns: columns, definition: lines.joined(separator: ", "), indices: [index],
+            foreignKeys: dialect.addsForeignKeysLater ? foreignKeys : nil)
+    }
+}
+
+extension DeleteRule {
+    /// What the foreign key of a column that leads to an object does when that is deleted.
+    ///
+    /// A store looks after rules itself, since it reports what it deletes; the foreign keys see to them for other programs.
+    fileprivate var onDelete: String {
+        switch self {
+        case .cascade: "ON DELETE CASCADE"
+        case .deny: "ON DELETE NO ACTION"
+        case .nullify, .noAction: "ON DELETE SET NULL"
+        }
+    }
+}

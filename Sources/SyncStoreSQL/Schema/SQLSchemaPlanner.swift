@@ -1,0 +1,147 @@
+import SyncModel
+
+/// Works out what `SQLSchema` holds.
+struct SQLSchemaPlanner {
+    private let model: DataModel
+    private let naming: SQLNaming
+    private let dialect: any SQLDialect
+    private var tableNames: SQLNames
+    private var columnNames: [SQLNames] = []
+    private(set) var families: [SQLSchema.Family] = []
+    private(set) var familyIndex: [Int]
+    private(set) var attributeColumns: [[SQLSchema.AttributeColumn]] = []
+    private(set) var columns: [[String]]
+    private(set) var relationships: [[SQLSchema.Storage]]
+    private(set) var references: [[(link: SQLSchema.ColumnLink, rule: DeleteRule)]] = []
+    private(set) var joins: [SQLSchema.JoinLink] = []
+
+    init(_ model: DataModel, naming: SQLNaming, dialect: any SQLDialect) {
+        self.model = model
+        self.naming = naming
+        self.dialect = dialect
+        tableNames = SQLNames(dialect)
+        familyIndex = Array(repeating: 0, count: model.layouts.count)
+        columns = Array(repeating: [], count: model.layouts.count)
+        relationships = Array(repeating: [], count: model.layouts.count)
+    }
+
+    /// The tables of entities, and the columns of their attributes.
+    mutating func planFamilies() {
+        for root in model.layouts where root.parent == nil {
+            let wish = naming.tables[root.name] ?? root.name
+            let table = tableNames.take(wish, otherwise: wish + "_table")
+            var names = SQLNames(dialect)
+            for name in dialect.reservedColumns { names.reserve(name) }
+            _ = names.take(naming.rowColumn, otherwise: naming.rowColumn)
+            _ = names.take(naming.entityColumn, otherwise: naming.entityColumn)
+            var found: [SQLSchema.AttributeColumn] = []
+            for place in root.family {
+                let layout = model.layouts[place]
+                familyIndex[place] = families.count
+                var slots = layout.parent.map { columns[$0] } ?? []
+                for attribute in layout.entity.attributes {
+                    let wish = naming.columns["\(layout.name).\(attribute.name)"] ?? attribute.name
+                    let name = names.take(wish, otherwise: "\(layout.name)_\(attribute.name)")
+                    found.append(SQLSchema.AttributeColumn(name: name, attribute: attribute, source: place))
+                    slots.append(name)
+                }
+                columns[place] = slots
+            }
+            families.append(SQLSchema.Family(table: table, root: root.index, namesEntity: root.family.count > 1))
+            attributeColumns.append(found)
+            columnNames.append(names)
+            references.append([])
+        }
+    }
+
+    /// Where relationships are kept: each once, by the side that keeps it, then read from both.
+    mutating func planRelationships() {
+        var planned: [RelationshipPlace: SQLSchema.Storage] = [:]
+        // To-one sides first: a to-many side reads their columns.
+        for wantsMany in [false, true] {
+            for layout in model.layouts {
+                for relationship in layout.relationships
+                where relationship.source == layout.index && relationship.isToMany == wantsMany {
+                    let place = RelationshipPlace(relationship)
+                    guard planned[place] == nil else { continue }
+                    let inverse = inverse(of: relationship)
+                    let sides =
+                        wantsMany && inverse?.isToMany != false
+                        ? planJoin(relationship, inverse: inverse)
+                        : planColumn(relationship, inverse: inverse)
+                    planned[place] = sides.own
+                    if let inverse, RelationshipPlace(inverse) != place {
+                        planned[RelationshipPlace(inverse)] = sides.other
+                    }
+                }
+            }
+        }
+        for layout in model.layouts {
+            relationships[layout.index] = layout.relationships.compactMap { planned[RelationshipPlace($0)] }
+        }
+    }
+
+    private func inverse(of relationship: RelationshipLayout) -> RelationshipLayout? {
+        relationship.inverse.map { model.layouts[relationship.destination].relationships[$0] }
+    }
+
+    private mutating func planColumn(
+        _ relationship: RelationshipLayout, inverse: RelationshipLayout?
+    ) -> (own: SQLSchema.Storage, other: SQLSchema.Storage) {
+        let family = familyIndex[relationship.source]
+        let entity = model.layouts[relationship.source].name
+        let wish = naming.columns["\(entity).\(relationship.name)"] ?? relationship.name
+        let column = columnNames[family].take(wish, otherwise: "\(entity)_\(relationship.name)")
+        var position: String?
+        if let inverse, inverse.isOrdered {
+            position = columnNames[family].take("\(column)_position", otherwise: "\(entity)_\(column)_position")
+        }
+        let link = SQLSchema.ColumnLink(
+            table: families[family].table, column: column, position: position,
+            target: families[familyIndex[relationship.destination]].table)
+        references[family].append((link, inverse?.declaration.deleteRule ?? .nullify))
+        return (.column(link), .inverseColumn(link))
+    }
+
+    private mutating func planJoin(
+        _ relationship: RelationshipLayout, inverse: RelationshipLayout?
+    ) -> (own: SQLSchema.Storage, other: SQLSchema.Storage) {
+        let source = model.layouts[relationship.source].name
+        let destination = model.layouts[relationship.destination].name
+        let wish = naming.columns["\(source).\(relationship.name)"] ?? "\(source)_\(relationship.name)"
+        var names = SQLNames(dialect)
+        for name in dialect.reservedColumns { names.reserve(name) }
+        let isSymmetric = inverse.map { RelationshipPlace($0) == RelationshipPlace(relationship) } ?? false
+        let link = SQLSchema.JoinLink(
+            table: tableNames.take(wish, otherwise: wish + "_join"),
+            source: names.take(source, otherwise: source),
+            target: names.take(destination, otherwise: "\(relationship.name)_\(destination)"),
+            position: relationship.isOrdered ? names.take("position", otherwise: "position") : nil,
+            inversePosition: !isSymmetric && inverse?.isOrdered == true
+                ? names.take("inverse_position", otherwise: "inverse_position") : nil,
+            isSymmetric: isSymmetric, sourceTable: families[familyIndex[relationship.source]].table,
+            targetTable: families[familyIndex[relationship.destination]].table)
+        joins.append(link)
+        return (.join(link), .join(link.reversed))
+    }
+}
+
+/// A relationship wherever it is inherited: the entity that declares it, and its index.
+private struct RelationshipPlace: Hashable {
+    let source: Int
+    let index: Int
+
+    init(_ relationship: RelationshipLayout) {
+        source = relationship.source
+        index = relationship.index
+    }
+}
+
+extension SQLSchema.JoinLink {
+    /// The same table, seen from the other side.
+    var reversed: SQLSchema.JoinLink {
+        SQLSchema.JoinLink(
+            table: table, source: target, target: source, position: inversePosition, inversePosition: position,
+            isSymmetric: isSymmetric, sourceTable: targetTable, targetTable: sourceTable)
+    }
+}

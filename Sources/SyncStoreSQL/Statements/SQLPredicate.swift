@@ -1,0 +1,268 @@
+import Foundation
+package import SyncModel
+
+/// Writes predicates and orderings as SQL that selects the same rows as they select records in memory.
+///
+/// A path through to-one relationships becomes a scalar subquery, which is null where the path leads to nothing, as in memory.
+package struct SQLPredicate {
+    /// Values of an `IN` beyond this number are written out, since parameters are limited.
+    private static let parameterLimit = 500
+
+    /// The parameters written so far.
+    var parameters: SQLParameters
+    private let schema: SQLSchema
+    private var aliasCount = 0
+
+    /// - Parameter parameters: Those of the statement's text before.
+    init(_ schema: SQLSchema, after parameters: SQLParameters) {
+        self.schema = schema
+        self.parameters = parameters
+    }
+
+    private var dialect: any SQLDialect {
+        schema.dialect
+    }
+
+    /// The condition of a predicate on the rows of an entity's table.
+    ///
+    /// - Parameters:
+    ///   - predicate: A predicate that is bound to the entity.
+    ///   - entity: The entity's place in the model.
+    ///   - alias: What the table is called in the statement.
+    package mutating func condition(_ predicate: BoundPredicate, entity: Int, alias: String) -> String {
+        switch predicate {
+        case .constant(let holds):
+            return dialect.condition(holds)
+        case .comparison(let key, let comparison, let value):
+            return self.comparison(key, comparison, value, entity: entity, alias: alias)
+        case .isIn(let key, let values):
+            return isIn(key, values, entity: entity, alias: alias)
+        case .isNull(let key):
+            return "\(expression(key, entity: entity, alias: alias)) IS NULL"
+        case .text(let key, let match, let text):
+            return self.text(key, match, text, entity: entity, alias: alias)
+        case .and(let parts):
+            return joined(parts, by: " AND ", orElse: dialect.condition(true), entity: entity, alias: alias)
+        case .or(let parts):
+            return joined(parts, by: " OR ", orElse: dialect.condition(false), entity: entity, alias: alias)
+        case .not(let part):
+            return "NOT (\(condition(part, entity: entity, alias: alias)))"
+        }
+    }
+
+    /// The terms of an `ORDER BY`, the row's number last, so that the order is always the same.
+    package mutating func order(_ orderings: [BoundOrdering], entity: Int, alias: String) -> String {
+        var terms: [String] = []
+        for ordering in orderings {
+            let expression = expression(ordering.key, entity: entity, alias: alias)
+            let direction = ordering.ascending ? "ASC" : "DESC"
+            let nulls = ordering.nulls == .first ? "FIRST" : "LAST"
+            terms.append("\(expression)\(collation(ordering.key)) \(direction) NULLS \(nulls)")
+        }
+        terms.append("\(alias).\(schema.rowColumn)")
+        return terms.joined(separator: ", ")
+    }
+
+    // MARK: Conditions
+
+    private mutating func joined(
+        _ parts: [BoundPredicate], by separator: String, orElse empty: String, entity: Int, alias: String
+    ) -> String {
+        guard !parts.isEmpty else { return empty }
+        var conditions: [String] = []
+        for part in parts {
+            conditions.append("(\(condition(part, entity: entity, alias: alias)))")
+        }
+        return conditions.joined(separator: separator)
+    }
+
+    private mutating func comparison(
+        _ key: BoundKey, _ comparison: Comparison, _ value: AttributeValue, entity: Int, alias: String
+    ) -> String {
+        let expression = expression(key, entity: entity, alias: alias)
+        switch value {
+        case .null:
+            return "NULL"
+        case .double(let number) where number.isNaN:
+            // What is no number comes before all numbers, and no column holds it.
+            return constant([.greater, .greaterOrEqual, .notEqual].contains(comparison), for: expression)
+        case .decimal where isInteger(key):
+            return compareWhole(expression, comparison, with: value)
+        case .double where isInteger(key) && !dialect.comparesNumbersExactly:
+            return compareWhole(expression, comparison, with: value)
+        case .int(let number) where isReal(key) && !dialect.comparesNumbersExactly:
+            // Binding has made a double of it where there is one of its worth.
+            let near = Double(number)
+            let isBelow = AttributeValue.double(near).compare(value) == .orderedAscending
+            return compare(expression, comparison, withNextAfter: .real(isBelow ? near : near.nextDown))
+        default:
+            return "\(expression)\(collation(key)) \(comparison.rawValue) \(parameters.add(schema.binding(value)))"
+        }
+    }
+
+    /// Compares a whole number with one that may lie between two, exactly: with that itself if it is whole, else with the next lower one.
+    private mutating func compareWhole(_ expression: String, _ comparison: Comparison, with number: AttributeValue)
+        -> String
+    {
+        guard let (whole, isExact) = number.wholeNumber else {
+            let isGreater = number.compare(.int(0)) == .orderedDescending
+            let holds =
+                isGreater
+                ? [.less, .lessOrEqual, .notEqual].contains(comparison)
+                : [.greater, .greaterOrEqual, .notEqual].contains(comparison)
+            return constant(holds, for: expression)
+        }
+        if isExact { return "\(expression) \(comparison.rawValue) \(parameters.add(.integer(whole)))" }
+        return compare(expression, comparison, withNextAfter: .integer(whole))
+    }
+
+    /// Compares with a number that the expression never equals: it lies between another and the next one.
+    private mutating func compare(
+        _ expression: String, _ comparison: Comparison, withNextAfter lower: SQLBinding
+    ) -> String {
+        switch comparison {
+        case .equal, .notEqual: constant(comparison == .notEqual, for: expression)
+        case .less, .lessOrEqual: "\(expression) <= \(parameters.add(lower))"
+        case .greater, .greaterOrEqual: "\(expression) > \(parameters.add(lower))"
+        }
+    }
+
+    /// True or false, but unknown where the expression is null.
+    private func constant(_ holds: Bool, for expression: String) -> String {
+        holds ? "(\(expression) IS NOT NULL OR NULL)" : "(\(expression) IS NULL AND NULL)"
+    }
+
+    private mutating func isIn(_ key: BoundKey, _ values: [AttributeValue], entity: Int, alias: String) -> String {
+        guard !values.isEmpty else { return dialect.condition(false) }
+        let expression = expression(key, entity: entity, alias: alias)
+        var bound: [SQLBinding] = []
+        for value in values {
+            switch value {
+            case .double(let number) where number.isNaN: continue
+            case .decimal where isInteger(key): if let whole = value.exactWholeNumber { bound.append(.integer(whole)) }
+            case .double where isInteger(key) && !dialect.comparesNumbersExactly:
+                if let whole = value.exactWholeNumber { bound.append(.integer(whole)) }
+            case .int where isReal(key) && !dialect.comparesNumbersExactly: continue
+            default: bound.append(schema.binding(value))
+            }
+        }
+        guard !bound.isEmpty else { return constant(false, for: expression) }
+        var terms: [String] = []
+        for binding in bound {
+            if bound.count > Self.parameterLimit, let literal = dialect.literal(binding) {
+                terms.append(literal)
+            } else {
+                terms.append(parameters.add(binding))
+            }
+        }
+        return "\(expression) IN (\(terms.joined(separator: ", ")))"
+    }
+
+    /// A comparison of texts by their bytes.
+    private mutating func text(
+        _ key: BoundKey, _ match: TextMatch, _ text: String, entity: Int, alias: String
+    ) -> String {
+        let expression = expression(key, entity: entity, alias: alias)
+        guard !text.isEmpty else { return constant(true, for: expression) }
+        return dialect.textCondition(expression, collation: collation(key), match, text, &parameters)
+    }
+
+    // MARK: Expressions
+
+    private func isInteger(_ key: BoundKey) -> Bool {
+        switch key.leaf {
+        case .attribute(_, let type): type.isInteger
+        case .count: true
+        case .target: false
+        }
+    }
+
+    private func isReal(_ key: BoundKey) -> Bool {
+        if case .attribute(_, let type) = key.leaf { type == .double || type == .float } else { false }
+    }
+
+    private func collation(_ key: BoundKey) -> String {
+        guard case .attribute(_, let type) = key.leaf else { return "" }
+        return dialect.collation(type)
+    }
+
+    private mutating func expression(_ key: BoundKey, entity: Int, alias: String) -> String {
+        expression(key, step: 0, entity: entity, alias: alias)
+    }
+
+    private mutating func expression(_ key: BoundKey, step: Int, entity: Int, alias: String) -> String {
+        guard step < key.steps.count else { return leaf(key, alias: alias) }
+        let relationship = key.steps[step]
+        let next = nextAlias()
+        let rest = expression(key, step: step + 1, entity: relationship.destination, alias: next)
+        switch schema.relationships[entity][relationship.index] {
+        case .column(let link):
+            return "(SELECT \(rest) FROM \(SQLText.name(link.target)) \(next) "
+                + "WHERE \(next).\(schema.rowColumn) = \(alias).\(SQLText.name(link.column)))"
+        case .inverseColumn(let link):
+            return "(SELECT \(rest) FROM \(SQLText.name(link.table)) \(next) "
+                + "WHERE \(next).\(SQLText.name(link.column)) = \(alias).\(schema.rowColumn))"
+        case .join:
+            preconditionFailure("a step of a path is a to-one relationship, which has no join table")
+        }
+    }
+
+    private mutating func leaf(_ key: BoundKey, alias: String) -> String {
+        switch key.leaf {
+        case .attribute(let slot, _):
+            return "\(alias).\(SQLText.name(schema.columns[key.entity][slot]))"
+        case .target(let relationship):
+            switch schema.relationships[key.entity][relationship] {
+            case .column(let link): return "\(alias).\(SQLText.name(link.column))"
+            case .inverseColumn(let link):
+                let next = nextAlias()
+                return "(SELECT \(next).\(schema.rowColumn) FROM \(SQLText.name(link.table)) \(next) "
+                    + "WHERE \(next).\(SQLText.name(link.column)) = \(alias).\(schema.rowColumn))"
+            case .join: preconditionFailure("a target is that of a to-one relationship, which has no join table")
+            }
+        case .count(let relationship):
+            let table: String
+            let column: String
+            switch schema.relationships[key.entity][relationship] {
+            case .inverseColumn(let link): (table, column) = (link.table, link.column)
+            case .join(let link): (table, column) = (link.table, link.source)
+            case .column: preconditionFailure("a to-many relationship is no column")
+            }
+            let next = nextAlias()
+            return "(SELECT count(*) FROM \(SQLText.name(table)) \(next) "
+                + "WHERE \(next).\(SQLText.name(column)) = \(alias).\(schema.rowColumn))"
+        }
+    }
+
+    private mutating func nextAlias() -> String {
+        aliasCount += 1
+        return "r\(aliasCount)"
+    }
+}
+
+extension AttributeValue {
+    /// The greatest whole number that is not greater than this one, and whether it is the same; nil where it is beyond those of 64 bits.
+    fileprivate var wholeNumber: (whole: Int64, isExact: Bool)? {
+        switch self {
+        case .decimal(let number):
+            var exact = number
+            var floor = Decimal()
+            NSDecimalRound(&floor, &exact, 0, .down)
+            return Int64(floor.description).map { ($0, floor == number) }
+        case .double(let number):
+            return Int64(exactly: number.rounded(.down)).map { ($0, number.rounded(.down) == number) }
+        default: return nil
+        }
+    }
+
+    fileprivate var exactWholeNumber: Int64? {
+        wholeNumber.flatMap { $0.isExact ? $0.whole : nil }
+    }
+}
+
+extension SQLSchema {
+    /// A value in the form that its column keeps.
+    package func binding(_ value: AttributeValue) -> SQLBinding {
+        dialect.binding(value, dates: dates)
+    }
+}

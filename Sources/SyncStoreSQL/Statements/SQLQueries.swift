@@ -1,0 +1,181 @@
+package import SyncModel
+package import SyncStore
+
+/// Writes the statements that read objects and links.
+package struct SQLQueries: Sendable {
+
+    package let schema: SQLSchema
+
+    package init(_ schema: SQLSchema) {
+        self.schema = schema
+    }
+
+    /// What a statement that reads records gives: first the row's number and, where the family has several entities, the entity's name;
+    /// then the columns of attributes.
+    package struct Columns: Sendable {
+        /// Whether the second column is the entity's name.
+        package let namesEntity: Bool
+        /// The names of the attributes' columns.
+        package let names: [String]
+        /// Their types.
+        package let types: [AttributeType]
+        /// For each entity that may occur, by its place in the model, the column of each of its slots (for a key: of each of its identity
+        /// slots) among those of the statement, counted from 0.
+        package let places: [Int: [Int]]
+
+        /// What selects the attributes' columns.
+        func terms(of alias: String, _ dialect: any SQLDialect) -> [String] {
+            zip(names, types).map { dialect.selected("\(alias).\(SQLText.name($0))", as: $1) }
+        }
+    }
+
+    /// What the statements that read an entity's objects give.
+    package func columns(of entity: Int) -> Columns {
+        columns(of: entity) { Array(schema.model.layouts[$0].attributes.indices) }
+    }
+
+    /// What the statement that reads the keys of a family's objects gives.
+    package func keyColumns(family: Int) -> Columns {
+        columns(of: schema.families[family].root) { schema.model.layouts[$0].identitySlots }
+    }
+
+    /// - Parameter wanted: Gives the slots of a member of the family.
+    private func columns(of entity: Int, _ wanted: (Int) -> [Int]) -> Columns {
+        let layout = schema.model.layouts[entity]
+        let namesEntity = schema.families[schema.familyIndex[entity]].namesEntity
+        var names: [String] = []
+        var types: [AttributeType] = []
+        var index: [String: Int] = [:]
+        var places: [Int: [Int]] = [:]
+        for member in layout.family {
+            places[member] = wanted(member).map { slot in
+                let name = schema.columns[member][slot]
+                if let known = index[name] { return known }
+                let place = names.count + (namesEntity ? 2 : 1)
+                index[name] = place
+                names.append(name)
+                types.append(schema.model.layouts[member].attributes[slot].type)
+                return place
+            }
+        }
+        return Columns(namesEntity: namesEntity, names: names, types: types, places: places)
+    }
+
+    /// The statement that reads the objects of a query in its order.
+    ///
+    /// - Parameters:
+    ///   - query: A query of an entity of the model.
+    ///   - objectSet: The number that the rows to be left out are known by to the row set function; needed for `rows: .except`.
+    /// - Throws: `ModelError`, `RecordPredicateError`.
+    package func records(_ query: StoreQuery, objectSet: Int64?) throws -> SQLStatementText {
+        let layout = try schema.model.layout(of: query.entity)
+        let columns = columns(of: layout.index)
+        var terms = ["t.\(schema.rowColumn)"]
+        if columns.namesEntity { terms.append("t.\(schema.entityColumn)") }
+        terms += columns.terms(of: "t", schema.dialect)
+        return try select(terms.joined(separator: ", "), query, layout: layout, objectSet: objectSet, isOrdered: true)
+    }
+
+    /// The statement that reads the rows of a query's objects.
+    package func rows(_ query: StoreQuery, objectSet: Int64?) throws -> SQLStatementText {
+        let layout = try schema.model.layout(of: query.entity)
+        let isOrdered = query.limit != nil || query.offset > 0
+        return try select(
+            "t.\(schema.rowColumn)", query, layout: layout, objectSet: objectSet, isOrdered: isOrdered)
+    }
+
+    /// The statement that counts the objects of a query.
+    package func count(_ query: StoreQuery, objectSet: Int64?) throws -> SQLStatementText {
+        let layout = try schema.model.layout(of: query.entity)
+        // An ordering changes no number, but is looked up all the same.
+        for ordering in query.ordering { _ = try ordering.bound(to: layout, in: schema.model) }
+        guard query.limit != nil || query.offset > 0 else {
+            return try select("count(*)", query, layout: layout, objectSet: objectSet, isOrdered: false)
+        }
+        let inner = try select("1", query, layout: layout, objectSet: objectSet, isOrdered: false)
+        return SQLStatementText("SELECT count(*) FROM (\(inner.text)) s", inner.bindings)
+    }
+
+    private func select(
+        _ terms: String, _ query: StoreQuery, layout: EntityLayout, objectSet: Int64?, isOrdered: Bool
+    ) throws -> SQLStatementText {
+        let predicate = try query.predicate.bound(to: layout, in: schema.model)
+        let ordering = try query.ordering.map { try $0.bound(to: layout, in: schema.model) }
+        var writer = SQLPredicate(schema, after: SQLParameters(schema.dialect))
+        var conditions: [String] = []
+        if predicate != .constant(true) {
+            conditions.append("(\(writer.condition(predicate, entity: layout.index, alias: "t")))")
+        }
+        if let condition = schema.entityCondition(layout.index, alias: "t") { conditions.append(condition) }
+        var parameters = writer.parameters
+        let row = "t.\(schema.rowColumn)"
+        switch query.objects {
+        case .all: break
+        case .only(let objects):
+            conditions.append(schema.dialect.isObject(row, among: parameters.add(.objects(objects))))
+        case .except(let objects):
+            conditions.append(
+                "NOT \(schema.dialect.isObject(row, in: objects, number: objectSet, &parameters))")
+        }
+        var text = "SELECT \(terms) FROM \(SQLText.name(schema.table(of: layout.index))) t"
+        if !conditions.isEmpty { text += " WHERE \(conditions.joined(separator: " AND "))" }
+        if isOrdered {
+            var orderWriter = SQLPredicate(schema, after: parameters)
+            text += " ORDER BY \(orderWriter.order(ordering, entity: layout.index, alias: "t"))"
+            parameters = orderWriter.parameters
+        }
+        if query.limit != nil || query.offset > 0 {
+            let limit = query.limit.map { SQLBinding.integer(Int64(max($0, 0))) } ?? schema.dialect.noLimit
+            text += " LIMIT \(parameters.add(limit)) OFFSET \(parameters.add(.integer(Int64(query.offset))))"
+        }
+        return SQLStatementText(text, parameters.bindings)
+    }
+
+    // MARK: Links
+
+    /// The statement that reads pairs of a relationship's sources and targets, those of a source in its order. Its one parameter is
+    /// some rows to start from.
+    package func links(_ relationship: RelationshipLayout) -> String {
+        let row = schema.rowColumn
+        let isOrdered = relationship.isOrdered
+        switch schema.relationships[relationship.source][relationship.index] {
+        case .column(let link):
+            let column = SQLText.name(link.column)
+            return "SELECT \(row), \(column) FROM \(SQLText.name(link.table)) "
+                + "WHERE \(isRow(row)) AND \(column) IS NOT NULL"
+        case .inverseColumn(let link):
+            let column = SQLText.name(link.column)
+            let position = isOrdered ? link.position.map { "\(SQLText.name($0)), " } ?? "" : ""
+            return "SELECT \(column), \(row) FROM \(SQLText.name(link.table)) "
+                + "WHERE \(isRow(column)) ORDER BY \(column), \(position)\(row)"
+        case .join(let link):
+            let source = SQLText.name(link.source)
+            let target = SQLText.name(link.target)
+            let position = link.position.map { "\(SQLText.name($0)), " } ?? ""
+            return "SELECT \(source), \(target) FROM \(SQLText.name(link.table)) "
+                + "WHERE \(isRow(source)) ORDER BY \(source), \(position)\(target)"
+        }
+    }
+
+    /// The statement that tells which of the rows that its one parameter has are objects of an entity.
+    package func existing(_ entity: Int) -> String {
+        let condition = schema.entityCondition(entity, alias: "t").map { " AND \($0)" } ?? ""
+        return "SELECT t.\(schema.rowColumn) FROM \(SQLText.name(schema.table(of: entity))) t "
+            + "WHERE \(isRow("t.\(schema.rowColumn)"))\(condition)"
+    }
+
+    /// The condition that a row is one of those that the statement's one parameter has.
+    private func isRow(_ expression: String) -> String {
+        schema.dialect.isObject(expression, among: schema.dialect.placeholder(1, for: .objects([])))
+    }
+
+    /// Numbers as a JSON array, which one parameter takes however many they are.
+    package static func list(_ rows: some Sequence<Int64>) -> String {
+        var text = "["
+        for row in rows {
+            if text.utf8.count > 1 { text += "," }
+            text += String(row)
+        }
+        return text + "]"
+    }
+}

@@ -1,0 +1,75 @@
+package import SyncModel
+package import SyncStore
+
+extension SQLRemoval {
+    /// Deletes objects, and what goes with them.
+    ///
+    /// - Parameters:
+    ///   - layout: The entity asked for.
+    ///   - reportsKeys: Whether the result names what was deleted.
+    ///   - connection: Where the statements run.
+    ///   - selecting: Runs the statement that gathers the objects asked for.
+    /// - Returns: What was deleted.
+    /// - Throws: `StoreError.deletionDenied`, and what the connection throws.
+    package func run(
+        _ layout: EntityLayout, reportsKeys: Bool, on connection: some SQLRemovalConnection, selecting: () throws -> Int
+    ) throws -> RemovalResult {
+        var result = RemovalResult()
+        try connection.perform(preparation)
+        guard try selecting() > 0 else { return result }
+        try gatherCascades(connection)
+        try checkDenials(connection)
+        for family in schema.families.indices {
+            try connection.forEachRow(of: counts(family: family)) { row in
+                if let entity = row.text(at: 0), let count = row.integer(at: 1), count > 0 {
+                    result.counts[entity] = Int(count)
+                }
+                return true
+            }
+            if reportsKeys { try gatherKeys(family: family, connection, &result) }
+        }
+        for family in schema.families.indices { try connection.perform(deletion(family: family)) }
+        return result
+    }
+
+    /// Names the objects to go of a family, in the order of their rows.
+    private func gatherKeys(
+        family: Int, _ connection: some SQLRemovalConnection, _ result: inout RemovalResult
+    ) throws {
+        let model = schema.model
+        let columns = SQLQueries(schema).keyColumns(family: family)
+        let root = model.layouts[schema.families[family].root]
+        try connection.forEachRow(of: keys(family: family)) { found in
+            guard let layout = columns.namesEntity ? found.text(at: 1).flatMap({ model[$0] }) : root,
+                let places = columns.places[layout.index], let row = found.integer(at: 0)
+            else { return true }
+            let identity = zip(layout.identitySlots, places).map { slot, place in
+                found.value(at: place, as: layout.attributes[slot].type)
+            }
+            let key = RecordKey(identity) ?? .object(row)
+            result.keys[layout.name, default: []].append(StoredKey(object: row, key: key))
+            return true
+        }
+    }
+
+    private func gatherCascades(_ connection: some SQLRemovalConnection) throws {
+        var round: Int64 = 0
+        var isGrowing = !cascades.isEmpty
+        while isGrowing {
+            isGrowing = false
+            for rule in cascades where try connection.change(SQLStatementText(rule.statement, [.integer(round)])) > 0 {
+                isGrowing = true
+            }
+            round += 1
+        }
+    }
+
+    private func checkDenials(_ connection: some SQLRemovalConnection) throws {
+        for rule in denials {
+            try connection.forEachRow(of: rule.statement) { row in
+                throw StoreError.deletionDenied(
+                    entity: row.text(at: 0) ?? rule.entity, relationship: rule.relationship)
+            }
+        }
+    }
+}

@@ -1,0 +1,118 @@
+import SyncModel
+
+/// Writes the statements that delete objects with the model's delete rules, set by set.
+///
+/// The rows to go are gathered in a temporary table, by family and by the round in which they were found: the first round is what was asked
+/// for, each next one what a cascade adds to the one before.
+package struct SQLRemoval: Sendable {
+    /// One rule of a relationship, as statements.
+    package struct Rule: Sendable {
+        package let entity: String
+        package let relationship: String
+        /// For a cascade: adds the related objects of one round's objects to the next; the parameter is the round. For a denial: the entity
+        /// names, or anything where the family has one entity, of objects that are related to one that stays.
+        package let statement: String
+    }
+
+    let schema: SQLSchema
+    /// The temporary table.
+    private let doomed: String
+    /// The rules that add objects.
+    package let cascades: [Rule]
+    /// The rules that refuse.
+    package let denials: [Rule]
+
+    package init(_ schema: SQLSchema) {
+        self.schema = schema
+        let dialect = schema.dialect
+        doomed = dialect.doomedTable
+        var cascades: [Rule] = []
+        var denials: [Rule] = []
+        for layout in schema.model.layouts {
+            for relationship in layout.relationships where relationship.source == layout.index {
+                let pairs = Self.pairs(relationship, schema: schema)
+                let family = schema.familyIndex[layout.index]
+                let targetFamily = schema.familyIndex[relationship.destination]
+                switch relationship.declaration.deleteRule {
+                case .cascade:
+                    let round = dialect.firstNumber
+                    let selection =
+                        "SELECT \(targetFamily), p.target, \(round) + 1 FROM \(doomed) d JOIN \(pairs) p "
+                        + "ON p.source = d.row WHERE d.family = \(family) AND d.round = \(round)"
+                    cascades.append(
+                        Rule(
+                            entity: layout.name, relationship: relationship.name,
+                            statement: dialect.doomedInsertion(selection)))
+                case .deny:
+                    let name = schema.families[family].namesEntity ? "o.\(schema.entityColumn)" : "NULL"
+                    let statement =
+                        "SELECT \(name) FROM \(doomed) d JOIN \(pairs) p ON p.source = d.row "
+                        + "JOIN \(SQLText.name(schema.families[family].table)) o ON o.\(schema.rowColumn) = d.row "
+                        + "WHERE d.family = \(family) AND NOT EXISTS (SELECT 1 FROM \(doomed) x "
+                        + "WHERE x.family = \(targetFamily) AND x.row = p.target) LIMIT 1"
+                    denials.append(Rule(entity: layout.name, relationship: relationship.name, statement: statement))
+                case .nullify, .noAction: break
+                }
+            }
+        }
+        self.cascades = cascades
+        self.denials = denials
+    }
+
+    /// The pairs of a relationship as a subquery with the columns `source` and `target`.
+    private static func pairs(_ relationship: RelationshipLayout, schema: SQLSchema) -> String {
+        let row = schema.rowColumn
+        switch schema.relationships[relationship.source][relationship.index] {
+        case .column(let link):
+            let column = SQLText.name(link.column)
+            return "(SELECT \(row) AS source, \(column) AS target FROM \(SQLText.name(link.table)) "
+                + "WHERE \(column) IS NOT NULL)"
+        case .inverseColumn(let link):
+            return "(SELECT \(SQLText.name(link.column)) AS source, \(row) AS target FROM \(SQLText.name(link.table)) "
+                + "WHERE \(SQLText.name(link.column)) IS NOT NULL)"
+        case .join(let link):
+            return "(SELECT \(SQLText.name(link.source)) AS source, \(SQLText.name(link.target)) AS target "
+                + "FROM \(SQLText.name(link.table)))"
+        }
+    }
+
+    /// Makes the temporary table, or empties it.
+    package var preparation: String {
+        schema.dialect.doomedPreparation
+    }
+
+    /// Adds what a statement selects as the first round.
+    package func start(_ selection: SQLStatementText, entity: Int) -> SQLStatementText {
+        SQLStatementText(
+            "INSERT INTO \(doomed) (family, row, round) "
+                + "SELECT \(schema.familyIndex[entity]), s.*, 0 FROM (\(selection.text)) s", selection.bindings)
+    }
+
+    /// Counts the objects to go of a family, by entity where it has several: entity name, number.
+    package func counts(family: Int) -> String {
+        guard schema.families[family].namesEntity else {
+            let name = SQLText.literal(schema.model.layouts[schema.families[family].root].name)
+            return "SELECT \(name), count(*) FROM \(doomed) WHERE family = \(family)"
+        }
+        return "SELECT o.\(schema.entityColumn), count(*) FROM \(doomed) d "
+            + "JOIN \(SQLText.name(schema.families[family].table)) o ON o.\(schema.rowColumn) = d.row "
+            + "WHERE d.family = \(family) GROUP BY 1"
+    }
+
+    /// Selects what the objects to go of a family are known by, in the order of their rows; ``SQLQueries/keyColumns(family:)`` says how.
+    package func keys(family: Int) -> String {
+        let columns = SQLQueries(schema).keyColumns(family: family)
+        var terms = ["o.\(schema.rowColumn)"]
+        if columns.namesEntity { terms.append("o.\(schema.entityColumn)") }
+        terms += columns.terms(of: "o", schema.dialect)
+        return "SELECT \(terms.joined(separator: ", ")) FROM \(doomed) d "
+            + "JOIN \(SQLText.name(schema.families[family].table)) o ON o.\(schema.rowColumn) = d.row "
+            + "WHERE d.family = \(family) ORDER BY d.row"
+    }
+
+    /// Deletes the objects to go of a family; foreign keys take them off what stays.
+    package func deletion(family: Int) -> String {
+        "DELETE FROM \(SQLText.name(schema.families[family].table)) WHERE \(schema.rowColumn) IN "
+            + "(SELECT row FROM \(doomed) WHERE family = \(family))"
+    }
+}

@@ -1,0 +1,181 @@
+import COneWaySQLite
+import Foundation
+import SyncStore
+import SyncStoreSQL
+
+/// A connection to a database; the one owner of its handle.
+///
+/// It is used by one thread at a time: it never leaves the actor that made it.
+final class SQLiteConnection {
+    private let handle: OpaquePointer
+    private var statements: [String: SQLiteStatement] = [:]
+    private let objectSets = ObjectSets()
+    /// What breaks off its statements.
+    let interruption: SQLiteInterruption
+    private var batchTables: [Int: SQLiteBatchTable] = [:]
+    /// The collation that compares decimal numbers, kept as text, by value.
+    static let decimalCollation = "sync_decimal"
+    /// The function that looks an object up in a set that the connection knows by a number.
+    static let objectSetFunction = "sync_contains"
+    /// How many statements are kept prepared.
+    private static let statementLimit = 200
+
+    /// Opens a database.
+    ///
+    /// - Parameters:
+    ///   - path: The file.
+    ///   - isReadOnly: Whether nothing may be written; then the file must exist.
+    ///   - busyTimeout: How long it waits for locks of others, in milliseconds.
+    init(path: String, isReadOnly: Bool, busyTimeout: Int32) throws(SQLiteError) {
+        var opened: OpaquePointer?
+        let flags =
+            (isReadOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)
+            | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
+        let code = sqlite3_open_v2(path, &opened, flags, nil)
+        guard let opened else { throw SQLiteError(code: code, message: "out of memory") }
+        guard code == SQLITE_OK else {
+            let error = SQLiteError(opened, code: code, statement: nil)
+            sqlite3_close_v2(opened)
+            throw error
+        }
+        handle = opened
+        interruption = SQLiteInterruption(busyTimeout: busyTimeout)
+        interruption.install(on: opened)
+        addFunctions()
+    }
+
+    deinit {
+        // Statements are finalized by their owners; the handle is closed with the last of them, and asks nobody any more.
+        sqlite3_progress_handler(handle, 0, nil, nil)
+        sqlite3_busy_handler(handle, nil, nil)
+        sqlite3_close_v2(handle)
+    }
+
+    /// Runs statements without parameters, one after the other.
+    func execute(_ text: String) throws(SQLiteError) {
+        let code = sqlite3_exec(handle, text, nil, nil, nil)
+        guard code == SQLITE_OK else { throw SQLiteError(handle, code: code, statement: text) }
+    }
+
+    /// A new statement.
+    func prepare(_ text: String) throws(SQLiteError) -> SQLiteStatement {
+        try SQLiteStatement(text, connection: handle)
+    }
+
+    /// A statement that is kept for the next time; it must have run to its end, or be reset, before it is asked for again.
+    func cached(_ text: String) throws(SQLiteError) -> SQLiteStatement {
+        if let known = statements[text] { return known }
+        if statements.count >= Self.statementLimit { statements.removeAll() }
+        let statement = try prepare(text)
+        statements[text] = statement
+        return statement
+    }
+
+    /// Forgets the statements that are kept.
+    func removeCachedStatements() {
+        statements.removeAll()
+    }
+
+    /// The first column of a statement's first row; nil where there is none.
+    func integer(_ text: String, _ bindings: [SQLBinding] = []) throws(SQLiteError) -> Int64? {
+        let statement = try cached(text)
+        statement.bind(bindings)
+        defer { statement.reset() }
+        return try statement.step() ? statement.integer(at: 0) : nil
+    }
+
+    /// How many rows the last statement that changes some has changed.
+    var changeCount: Int {
+        Int(sqlite3_changes64(handle))
+    }
+
+    /// Whether a transaction is open.
+    var isInTransaction: Bool {
+        sqlite3_get_autocommit(handle) == 0
+    }
+
+    /// Whether the file is no longer where it was opened: removed, renamed, or replaced by another.
+    var hasFileMoved: Bool {
+        var answer: Int32 = 0
+        let code = sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &answer)
+        return code == SQLITE_OK && answer != 0
+    }
+
+    /// The table that shows batches of so many cells a row to statements.
+    func batchTable(columnCount: Int, dates: DateStorage) throws(SQLiteError) -> SQLiteBatchTable {
+        if let known = batchTables[columnCount] { return known }
+        let table = SQLiteBatchTable(columnCount: columnCount, dates: dates)
+        let code = table.register(handle)
+        guard code == SQLITE_OK else { throw SQLiteError(handle, code: code, statement: nil) }
+        batchTables[columnCount] = table
+        return table
+    }
+
+    // MARK: Functions
+
+    /// Makes a set known to statements, by the number that is returned.
+    func add(_ rows: ObjectSet) -> Int64 {
+        objectSets.add(rows)
+    }
+
+    /// Forgets a set.
+    func removeObjectSet(_ number: Int64) {
+        objectSets.remove(number)
+    }
+
+    private func addFunctions() {
+        // The connection outlives its functions, which are gone once the handle is closed; it holds the sets as long.
+        let context = Unmanaged.passUnretained(objectSets).toOpaque()
+        sqlite3_create_function_v2(
+            handle, Self.objectSetFunction, 2, SQLITE_UTF8 | SQLITE_DIRECTONLY, context,
+            { call, _, arguments in
+                guard let arguments, let context = sqlite3_user_data(call) else { return }
+                let sets = Unmanaged<ObjectSets>.fromOpaque(context).takeUnretainedValue()
+                let isFound = sets.contains(sqlite3_value_int64(arguments[1]), set: sqlite3_value_int64(arguments[0]))
+                sqlite3_result_int(call, isFound ? 1 : 0)
+            }, nil, nil, nil)
+        sqlite3_create_collation_v2(
+            handle, Self.decimalCollation, SQLITE_UTF8, nil,
+            { _, length, bytes, otherLength, otherBytes in
+                let one = decimal(bytes, length)
+                let other = decimal(otherBytes, otherLength)
+                return one < other ? -1 : one > other ? 1 : 0
+            }, nil)
+    }
+}
+
+/// A decimal number from its text; zero for a text that is none, which only other programs write.
+private func decimal(_ bytes: UnsafeRawPointer?, _ length: Int32) -> Decimal {
+    let text = String(decoding: UnsafeRawBufferPointer(start: bytes, count: Int(length)), as: UTF8.self)
+    return Decimal(string: text) ?? 0
+}
+
+/// The sets of rows that running statements ask for.
+private final class ObjectSets {
+    private var sets: [Int64: ObjectSet] = [:]
+    private var lastNumber: Int64 = 0
+
+    func add(_ rows: ObjectSet) -> Int64 {
+        lastNumber += 1
+        sets[lastNumber] = rows
+        return lastNumber
+    }
+
+    func remove(_ number: Int64) {
+        sets[number] = nil
+    }
+
+    func contains(_ row: Int64, set: Int64) -> Bool {
+        sets[set]?.contains(row) ?? false
+    }
+}
+
+extension SQLiteError {
+    /// What the connection says about its last call.
+    init(_ connection: OpaquePointer, code: Int32, statement: String?, boundStatement: String? = nil) {
+        let extended = sqlite3_extended_errcode(connection)
+        self.init(
+            code: extended & 0xFF == code & 0xFF ? extended : code,
+            message: String(cString: sqlite3_errmsg(connection)), statement: statement, boundStatement: boundStatement)
+    }
+}

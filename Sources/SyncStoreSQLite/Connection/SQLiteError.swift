@@ -1,0 +1,85 @@
+public import Foundation
+public import OneWaySynchronizer
+
+/// An error that SQLite reported.
+public struct SQLiteError: Error, Hashable, Sendable {
+    /// Names of result codes; see https://www.sqlite.org/rescode.html.
+    public enum Code {
+        /// Another connection holds a lock for longer than the busy timeout (`SQLITE_BUSY`).
+        public static let busy: Int32 = 5
+        /// A table is locked inside the connection or its shared cache (`SQLITE_LOCKED`).
+        public static let locked: Int32 = 6
+        /// The database is read-only (`SQLITE_READONLY`).
+        public static let readOnly: Int32 = 8
+        /// The file was moved, replaced or removed while it was open (`SQLITE_READONLY_DBMOVED`).
+        public static let fileMoved: Int32 = 1032
+        /// The statement was interrupted (`SQLITE_INTERRUPT`).
+        public static let interrupted: Int32 = 9
+        /// An insertion failed because the disk or the database is full (`SQLITE_FULL`).
+        public static let full: Int32 = 13
+        /// The file cannot be opened (`SQLITE_CANTOPEN`).
+        public static let cannotOpen: Int32 = 14
+        /// A constraint of a table refused a change (`SQLITE_CONSTRAINT`).
+        public static let constraint: Int32 = 19
+        /// The primary key refused a change (`SQLITE_CONSTRAINT_PRIMARYKEY`).
+        public static let primaryKey: Int32 = 1555
+        /// A unique index refused a change (`SQLITE_CONSTRAINT_UNIQUE`).
+        public static let unique: Int32 = 2067
+        /// The file is not a database (`SQLITE_NOTADB`).
+        public static let notADatabase: Int32 = 26
+    }
+
+    /// The extended result code, such as ``Code/unique``.
+    public let code: Int32
+    /// SQLite's message, in English.
+    public let message: String
+    /// The text of the statement, with `?` for values; nil if there was none.
+    public let statement: String?
+    /// The statement with its bound values, cut after some thousand characters; nil if there was none.
+    let boundStatement: String?
+
+    /// Creates an error.
+    ///
+    /// - Parameters:
+    ///   - code: The extended result code.
+    ///   - message: A description of the failure.
+    ///   - statement: The text of the statement.
+    public init(code: Int32, message: String, statement: String? = nil) {
+        self.init(code: code, message: message, statement: statement, boundStatement: nil)
+    }
+
+    init(code: Int32, message: String, statement: String?, boundStatement: String?) {
+        self.code = code
+        self.message = message
+        self.statement = statement
+        self.boundStatement = boundStatement
+    }
+
+    /// The result code without its extension, such as ``Code/constraint``.
+    public var primaryCode: Int32 {
+        code & 0xFF
+    }
+}
+
+extension SQLiteError: CustomStringConvertible, CustomDebugStringConvertible, LocalizedError {
+    /// A sentence for people, without the values bound to the statement.
+    public var description: String {
+        let place = statement.map { " in: \($0)" } ?? ""
+        return "SQLite: \(message) (code \(code))\(place)"
+    }
+
+    /// The error with the values bound to the statement, which may be personal data.
+    public var debugDescription: String {
+        boundStatement.map { "SQLite: \(message) (code \(code)) in: \($0)" } ?? description
+    }
+
+    /// The same as ``description``.
+    public var errorDescription: String? { description }
+}
+
+extension SQLiteError: RetryableError {
+    /// Whether another attempt can succeed: a lock of another connection was in the way.
+    public var isRetryable: Bool {
+        primaryCode == Code.busy || primaryCode == Code.locked
+    }
+}

@@ -1,0 +1,165 @@
+import SyncModel
+import SyncStore
+import SyncStoreSQL
+
+/// Relates the objects of one batch: reads what there is, and writes the difference, each in a few statements.
+///
+/// As in a merge, what fails in the middle leaves what it has done (OR FAIL); the transaction is undone as a whole then.
+struct SQLiteLinking: SQLLinkWriter {
+    private let schema: SQLSchema
+    private let batch: LinkBatch
+    private let connection: SQLiteConnection
+    let plan: SQLLinkPlan
+    /// Shows what is to be written: two rows, and the place among the first one's.
+    private let table: SQLiteBatchTable
+    private static let columnCount = 3
+    private static let tableName = SQLiteBatchTable.name(columnCount: columnCount)
+
+    init(_ batch: LinkBatch, queries: SQLQueries, connection: SQLiteConnection) throws(SQLiteError) {
+        schema = queries.schema
+        self.batch = batch
+        self.connection = connection
+        table = try connection.batchTable(columnCount: Self.columnCount, dates: schema.dates)
+        let relationship = batch.relationship
+        let links = try connection.links(relationship, of: batch.sources, queries)
+        // What is linked exists.
+        var sources = Set(links.map(\.source))
+        var targets = Set(links.map(\.target))
+        sources.formUnion(
+            try connection.objects(
+                queries.existing(relationship.source), among: batch.sources.filter { !sources.contains($0) }))
+        targets.formUnion(
+            try connection.objects(
+                queries.existing(relationship.destination), among: batch.targets.filter { !targets.contains($0) }))
+        plan = SQLLinkPlan(batch, schema: schema, sources: sources, targets: targets, links: links)
+    }
+
+    func run() throws -> LinkResult {
+        try write(batch, schema: schema)
+    }
+
+    /// Runs a statement for pairs of objects with a position each; does nothing without pairs.
+    private func run(_ text: String, _ rows: [(ObjectID, ObjectID?, Int64)]) throws(SQLiteError) {
+        guard !rows.isEmpty else { return }
+        var carrier = RecordBatch(columnCount: Self.columnCount)
+        carrier.reserveCapacity(rowCount: rows.count, byteCount: 0)
+        for (one, other, position) in rows {
+            carrier.beginRecord()
+            carrier.setInt(one, at: 0)
+            if let other {
+                carrier.setInt(other, at: 1)
+                carrier.setInt(position, at: 2)
+            }
+            carrier.endRecord()
+        }
+        let statement = try connection.cached(text)
+        try carrier.withReader { reader throws(SQLiteError) in
+            let content = SQLiteBatchTable.Content(reader: reader, rows: Array(0..<reader.count))
+            try table.lend(content) { () throws(SQLiteError) in try statement.run() }
+        }
+    }
+
+    // MARK: Columns
+
+    func release(_ link: SQLSchema.ColumnLink) throws(SQLiteError) {
+        let column = SQLText.name(link.column)
+        try run(
+            "UPDATE OR FAIL \(SQLText.name(link.table)) SET \(column) = NULL WHERE \(column) IN (SELECT c0 FROM \(Self.tableName))",
+            plan.released.map { ($0, nil, 0) })
+    }
+
+    func assign(_ link: SQLSchema.ColumnLink, position: SQLLinkPosition) throws(SQLiteError) {
+        let table = SQLText.name(link.table)
+        let column = SQLText.name(link.column)
+        var batch = "\(Self.tableName) b"
+        var assigned = "\(column) = b.c1"
+        var differs = "t.\(column) IS NOT b.c1"
+        if let name = link.position.map(SQLText.name), position != .none {
+            switch position {
+            case .none: break
+            case .given:
+                assigned += ", \(name) = b.c2"
+                differs += " OR t.\(name) IS NOT b.c2"
+            case .atEnd:
+                batch += Self.lastPlaces(of: name, in: table, by: column, cell: "c1")
+                assigned += ", \(name) = CASE WHEN b.c1 IS NOT NULL THEN \(Self.placeAtEnd) END"
+            }
+        }
+        try run(
+            "UPDATE OR FAIL \(table) AS t SET \(assigned) FROM \(batch) WHERE t.\(schema.rowColumn) = b.c0 AND (\(differs))",
+            plan.assignments.map { ($0.object, $0.value, $0.position) })
+    }
+
+    // MARK: Join tables
+
+    func remove(_ link: SQLSchema.JoinLink) throws(SQLiteError) {
+        try run(
+            "DELETE FROM \(SQLText.name(link.table)) WHERE (\(SQLText.names([link.source, link.target]))) "
+                + "IN (SELECT c0, c1 FROM \(Self.tableName))", plan.removed.map { ($0.source, $0.target, 0) })
+    }
+
+    func add(_ link: SQLSchema.JoinLink) throws(SQLiteError) {
+        let table = SQLText.name(link.table)
+        var names = [link.source, link.target].map(SQLText.name)
+        var values = ["b.c0", "b.c1"]
+        var batch = "\(Self.tableName) b"
+        var conflict = "DO NOTHING"
+        if let position = link.position.map(SQLText.name) {
+            conflict =
+                "(\(names.joined(separator: ", "))) DO UPDATE SET \(position) = excluded.\(position) "
+                + "WHERE \(position) IS NOT excluded.\(position)"
+            names.append(position)
+            values.append("b.c2")
+        }
+        if let position = link.inversePosition.map(SQLText.name) {
+            batch += Self.lastPlaces(of: position, in: table, by: names[1], cell: "c1")
+            names.append(position)
+            values.append(Self.placeAtEnd)
+        }
+        // Without the condition, the conflict clause would be read as that of a join.
+        try run(
+            "INSERT OR FAIL INTO \(table) (\(names.joined(separator: ", "))) SELECT \(values.joined(separator: ", ")) "
+                + "FROM \(batch) WHERE 1 ON CONFLICT \(conflict)",
+            plan.added.map { ($0.link.source, $0.link.target, $0.position) })
+    }
+
+    /// Adds the other directions of pairs of a relationship that is its own inverse.
+    func mirror(_ link: SQLSchema.JoinLink) throws(SQLiteError) {
+        let table = SQLText.name(link.table)
+        var names = [link.source, link.target].map(SQLText.name)
+        var values = ["b.c0", "b.c1"]
+        var batch = "\(Self.tableName) b"
+        if let position = link.position.map(SQLText.name) {
+            batch += Self.lastPlaces(of: position, in: table, by: names[0], cell: "c0")
+            names.append(position)
+            values.append(Self.placeAtEnd)
+        }
+        try run(
+            "INSERT OR FAIL INTO \(table) (\(names.joined(separator: ", "))) SELECT \(values.joined(separator: ", ")) "
+                + "FROM \(batch) WHERE 1 ON CONFLICT DO NOTHING", plan.mirrored.map { ($0.source, $0.target, 0) })
+    }
+
+    // MARK: Places
+
+    /// What the batch is joined with to know the last place that is taken of each owner, which a column leads to and a cell names.
+    private static func lastPlaces(of position: String, in table: String, by column: String, cell: String) -> String {
+        " LEFT JOIN (SELECT o.\(column) AS owner, max(o.\(position)) AS last FROM \(table) o "
+            + "WHERE o.\(column) IN (SELECT \(cell) FROM \(tableName)) GROUP BY o.\(column)) p ON p.owner = b.\(cell)"
+    }
+
+    /// A place after all that were taken before, in the order of the batch.
+    private static let placeAtEnd = "ifnull(p.last, -1) + 1 + b.\(SQLiteBatchColumns.place)"
+}
+
+extension SQLiteConnection {
+    /// The objects among some that a statement selects; its parameter takes them.
+    fileprivate func objects(_ text: String, among objects: [ObjectID]) throws(SQLiteError) -> Set<ObjectID> {
+        guard !objects.isEmpty else { return [] }
+        let statement = try cached(text)
+        statement.bind(.objects(objects), at: 1)
+        defer { statement.reset() }
+        var found: Set<ObjectID> = []
+        while try statement.step() { found.insert(statement.integer(at: 0)) }
+        return found
+    }
+}

@@ -1,0 +1,265 @@
+import COneWaySQLite
+import Foundation
+import SyncModel
+import SyncStoreSQL
+
+/// A batch in memory that statements select from as if it were a table: a virtual table of SQLite's.
+///
+/// It lets one statement do for a whole batch what would take a run of it per row, without a value being bound or copied. The columns are
+/// those of `SQLiteBatchColumns`. It is empty but while ``lend(_:_:)`` runs.
+///
+/// It belongs to a connection, and like that is used by one thread at a time.
+final class SQLiteBatchTable {
+    /// What statements find in it.
+    struct Content {
+        let reader: BatchReader
+        /// The rows of the batch to be found, in this order.
+        var rows: [Int]
+        /// The object of each row of the batch; empty if no statement reads them.
+        var objects: [ObjectID?] = []
+        /// The object that each row of the batch leads to, nil for none; empty if no row has one.
+        var targets: [ObjectID?] = []
+        /// A row of what is found where a cell is absent; nil for null.
+        var defaults: BatchReader?
+        /// Whether a cell is to be written, slot by slot for each of `rows`; empty for all.
+        var isWritten: [Bool] = []
+        /// The row of the batch whose cell is found, slot by slot for each of `rows`; empty where that is the row itself.
+        var sources: [Int] = []
+    }
+
+    /// How many cells a row has.
+    let columnCount: Int
+    /// Read by the functions that SQLite calls while a statement runs, written only between two statements. Freed with the table, which
+    /// the connection keeps as long as it is open.
+    fileprivate let shown: UnsafeMutablePointer<BatchTableState>
+
+    init(columnCount: Int, dates: DateStorage) {
+        self.columnCount = columnCount
+        shown = .allocate(capacity: 1)
+        shown.initialize(to: BatchTableState(columnCount: columnCount, dates: dates))
+    }
+
+    deinit {
+        shown.pointee.scratch.deallocate()
+        shown.deinitialize(count: 1)
+        shown.deallocate()
+    }
+
+    /// The name in statements of a table of so many cells.
+    static func name(columnCount: Int) -> String {
+        "sync_batch_\(columnCount)"
+    }
+
+    /// Puts rows into the table while a function runs; the batch that they are of must stay where it is for as long.
+    func lend<Result>(_ content: Content, _ body: () throws(SQLiteError) -> Result) throws(SQLiteError) -> Result {
+        defer { shown.pointee.content = nil }
+        let result: Swift.Result<Result, SQLiteError> = content.rows.withUnsafeBufferPointer { rows in
+            content.objects.withUnsafeBufferPointer { objects in
+                content.targets.withUnsafeBufferPointer { targets in
+                    content.isWritten.withUnsafeBufferPointer { isWritten in
+                        content.sources.withUnsafeBufferPointer { sources in
+                            shown.pointee.content = BatchTableState.Content(
+                                reader: content.reader, defaults: content.defaults, rows: rows, objects: objects,
+                                targets: targets, isWritten: isWritten, sources: sources)
+                            do throws(SQLiteError) { return .success(try body()) } catch { return .failure(error) }
+                        }
+                    }
+                }
+            }
+        }
+        return try result.get()
+    }
+
+    /// Makes the table known to a connection, which keeps it until it is closed.
+    ///
+    /// - Returns: SQLite's result code.
+    func register(_ connection: OpaquePointer) -> Int32 {
+        sqlite3_create_module_v2(
+            connection, Self.name(columnCount: columnCount), batchModule, Unmanaged.passRetained(self).toOpaque(),
+            { context in
+                guard let context else { return }
+                Unmanaged<SQLiteBatchTable>.fromOpaque(context).release()
+            })
+    }
+
+    fileprivate var declaration: String {
+        let cells = (0..<columnCount).flatMap { [SQLiteBatchColumns.cell($0), SQLiteBatchColumns.isWritten($0)] }
+        let names = [SQLiteBatchColumns.place, SQLiteBatchColumns.object, SQLiteBatchColumns.target] + cells
+        return "CREATE TABLE batch (\(names.joined(separator: ", ")))"
+    }
+}
+
+/// What a batch table shows, and how its values are given to SQLite. Nothing in it is counted, so that reading a cell costs no more than
+/// that.
+private struct BatchTableState {
+    /// The same as the table's content, where it lies.
+    struct Content {
+        let reader: BatchReader
+        let defaults: BatchReader?
+        let rows: UnsafeBufferPointer<Int>
+        let objects: UnsafeBufferPointer<ObjectID?>
+        let targets: UnsafeBufferPointer<ObjectID?>
+        let isWritten: UnsafeBufferPointer<Bool>
+        let sources: UnsafeBufferPointer<Int>
+    }
+
+    let columnCount: Int
+    let dates: DateStorage
+    var content: Content?
+    /// Room for the text of a date or a UUID per slot, which lives until the cursor moves on.
+    let scratch: UnsafeMutablePointer<UInt8>
+    private static let scratchWidth = 40
+
+    init(columnCount: Int, dates: DateStorage) {
+        self.columnCount = columnCount
+        self.dates = dates
+        scratch = .allocate(capacity: max(columnCount, 1) * Self.scratchWidth)
+    }
+
+    /// Answers with a column of the row at a place.
+    @inline(__always)
+    func answer(_ call: OpaquePointer?, place: Int, column: Int) {
+        guard let content else { return sqlite3_result_null(call) }
+        let row = content.rows[place]
+        switch column {
+        case 0: sqlite3_result_int64(call, Int64(row))
+        case 1: answer(call, content.objects.isEmpty ? nil : content.objects[row])
+        case 2: answer(call, content.targets.isEmpty ? nil : content.targets[row])
+        default:
+            let (slot, part) = (column - 3).quotientAndRemainder(dividingBy: 2)
+            if part == 1 {
+                let isWritten = content.isWritten.isEmpty || content.isWritten[place * columnCount + slot]
+                return sqlite3_result_int(call, isWritten ? 1 : 0)
+            }
+            let source = content.sources.isEmpty ? row : content.sources[place * columnCount + slot]
+            if let defaults = content.defaults, content.reader.kind(row: source, slot: slot) == .absent {
+                answer(call, defaults, row: 0, slot: slot)
+            } else {
+                answer(call, content.reader, row: source, slot: slot)
+            }
+        }
+    }
+
+    @inline(__always)
+    private func answer(_ call: OpaquePointer?, _ object: ObjectID?) {
+        if let object { sqlite3_result_int64(call, object) } else { sqlite3_result_null(call) }
+    }
+
+    @inline(__always)
+    private func answer(_ call: OpaquePointer?, _ reader: BatchReader, row: Int, slot: Int) {
+        switch reader.kind(row: row, slot: slot) {
+        case .absent, .null: sqlite3_result_null(call)
+        case .bool: sqlite3_result_int(call, reader.bool(row: row, slot: slot) ? 1 : 0)
+        case .int: sqlite3_result_int64(call, reader.int(row: row, slot: slot))
+        case .double: sqlite3_result_double(call, reader.double(row: row, slot: slot))
+        case .string, .uri, .decimal:
+            let bytes = reader.bytes(row: row, slot: slot)
+            sqlite3_result_text64(call, sqliteContent(bytes), UInt64(bytes.count), nil, UInt8(SQLITE_UTF8))
+        case .binary:
+            let bytes = reader.bytes(row: row, slot: slot)
+            sqlite3_result_blob64(call, sqliteContent(bytes), UInt64(bytes.count), nil)
+        case .uuid:
+            let room = scratch + slot * Self.scratchWidth
+            UUIDText.write(reader.bytes(row: row, slot: slot), to: room)
+            answer(call, room, count: UUIDText.byteCount)
+        case .date: answer(call, reader.date(row: row, slot: slot), slot: slot)
+        }
+    }
+
+    @inline(__always)
+    private func answer(_ call: OpaquePointer?, _ moment: Timestamp, slot: Int) {
+        let room = scratch + slot * Self.scratchWidth
+        if dates == .secondsSince1970 {
+            sqlite3_result_double(call, Double(moment.microseconds) / 1_000_000)
+        } else if DateText.write(moment, to: room) {
+            answer(call, room, count: DateText.byteCount)
+        } else if moment.microseconds < 0 {
+            sqlite3_result_int64(call, moment.microseconds)
+        } else {
+            withUnsafeBytes(of: moment.microseconds.bigEndian) { bytes in
+                sqlite3_result_blob64(call, bytes.baseAddress, 8, transientContent)
+            }
+        }
+    }
+
+    @inline(__always)
+    private func answer(_ call: OpaquePointer?, _ text: UnsafeMutablePointer<UInt8>, count: Int) {
+        sqlite3_result_text64(
+            call, UnsafeRawPointer(text).assumingMemoryBound(to: CChar.self), UInt64(count), nil, UInt8(SQLITE_UTF8))
+    }
+}
+
+/// The functions by which SQLite reads a batch table. There is nothing to create: a statement that names the module reads its one table.
+///
+/// Unsafe, because a pointer: what it leads to is written here, before anyone can see it, and only read from then on.
+nonisolated(unsafe) private let batchModule: UnsafePointer<sqlite3_module> = {
+    var module = sqlite3_module()
+    module.iVersion = 1
+    module.xConnect = { connection, context, _, _, result, _ in
+        guard let context, let result else { return SQLITE_MISUSE }
+        let table = Unmanaged<SQLiteBatchTable>.fromOpaque(context).takeUnretainedValue()
+        let code = sqlite3_declare_vtab(connection, table.declaration)
+        guard code == SQLITE_OK else { return code }
+        let new = UnsafeMutablePointer<sync_rows_vtab>.allocate(capacity: 1)
+        new.initialize(to: sync_rows_vtab(base: sqlite3_vtab(), rows: UnsafeMutableRawPointer(table.shown)))
+        result.pointee = UnsafeMutableRawPointer(new).assumingMemoryBound(to: sqlite3_vtab.self)
+        return SQLITE_OK
+    }
+    module.xDisconnect = { table in
+        UnsafeMutableRawPointer(table)?.assumingMemoryBound(to: sync_rows_vtab.self).deallocate()
+        return SQLITE_OK
+    }
+    module.xBestIndex = { _, plan in
+        // There is one way to read it, from the first row to the last.
+        plan?.pointee.estimatedCost = 1000
+        plan?.pointee.estimatedRows = 1000
+        return SQLITE_OK
+    }
+    module.xOpen = { table, result in
+        guard let table, let result else { return SQLITE_MISUSE }
+        let rows = UnsafeMutableRawPointer(table).assumingMemoryBound(to: sync_rows_vtab.self).pointee.rows
+        let new = UnsafeMutablePointer<sync_rows_cursor>.allocate(capacity: 1)
+        new.initialize(to: sync_rows_cursor(base: sqlite3_vtab_cursor(), rows: rows, place: 0, count: 0))
+        result.pointee = UnsafeMutableRawPointer(new).assumingMemoryBound(to: sqlite3_vtab_cursor.self)
+        return SQLITE_OK
+    }
+    module.xClose = { cursor in
+        UnsafeMutableRawPointer(cursor)?.assumingMemoryBound(to: sync_rows_cursor.self).deallocate()
+        return SQLITE_OK
+    }
+    module.xFilter = { cursor, _, _, _, _ in
+        guard let cursor = batchCursor(cursor), let rows = cursor.pointee.rows else { return SQLITE_MISUSE }
+        let state = rows.assumingMemoryBound(to: BatchTableState.self)
+        cursor.pointee.place = 0
+        cursor.pointee.count = Int64(state.pointee.content?.rows.count ?? 0)
+        return SQLITE_OK
+    }
+    module.xNext = { cursor in
+        batchCursor(cursor)?.pointee.place += 1
+        return SQLITE_OK
+    }
+    module.xEof = { cursor in
+        guard let cursor = batchCursor(cursor) else { return 1 }
+        return cursor.pointee.place < cursor.pointee.count ? 0 : 1
+    }
+    module.xColumn = { cursor, call, column in
+        guard let cursor = batchCursor(cursor), let rows = cursor.pointee.rows else { return SQLITE_MISUSE }
+        rows.assumingMemoryBound(to: BatchTableState.self).pointee
+            .answer(call, place: Int(cursor.pointee.place), column: Int(column))
+        return SQLITE_OK
+    }
+    module.xRowid = { cursor, result in
+        result?.pointee = batchCursor(cursor)?.pointee.place ?? 0
+        return SQLITE_OK
+    }
+    let pointer = UnsafeMutablePointer<sqlite3_module>.allocate(capacity: 1)
+    pointer.initialize(to: module)
+    return UnsafePointer(pointer)
+}()
+
+@inline(__always)
+private func batchCursor(_ cursor: UnsafeMutablePointer<sqlite3_vtab_cursor>?) -> UnsafeMutablePointer<
+    sync_rows_cursor
+>? {
+    UnsafeMutableRawPointer(cursor)?.assumingMemoryBound(to: sync_rows_cursor.self)
+}

@@ -1,0 +1,293 @@
+import SyncModel
+import SyncStore
+import SyncStoreSQL
+
+/// The merge of one batch.
+struct SQLiteMergeRun {
+    private let merge: SQLiteMerge
+    private let reader: BatchReader
+    private let defaults: BatchReader
+    private let matches: [MergeRequest.Match]?
+    private let links: InitialLinks?
+    private let policy: MergePolicy
+    private let connection: SQLiteConnection
+    private let table: SQLiteBatchTable
+    /// The object of each row and the effect on it; nil for none.
+    private var merged: [MergeResult.Row?]
+
+    /// Objects that hold something else than their rows of the batch.
+    fileprivate struct Updates {
+        /// The rows, one for each object.
+        var rows: [Int] = []
+        /// Whether a cell differs, slot by slot for each row.
+        var isWritten: [Bool] = []
+        /// The rows that objects take their cells from.
+        var overlays = Overlays()
+    }
+
+    /// Where objects that several rows are of take their cells from: the row of each slot, by the first of those rows.
+    fileprivate struct Overlays {
+        private var sources: [Int: [Int]] = [:]
+
+        subscript(row: Int) -> [Int]? {
+            get { sources[row] }
+            set { sources[row] = newValue }
+        }
+
+        /// The same for some rows one after the other; empty where each has its own cells.
+        func sources(of rows: [Int], columnCount: Int) -> [Int] {
+            guard !sources.isEmpty else { return [] }
+            return rows.flatMap { row in sources[row] ?? Array(repeating: row, count: columnCount) }
+        }
+    }
+
+    init(
+        _ merge: SQLiteMerge, _ reader: BatchReader, defaults: BatchReader, matches: [MergeRequest.Match]?,
+        links: InitialLinks?, policy: MergePolicy, connection: SQLiteConnection, table: SQLiteBatchTable
+    ) {
+        self.merge = merge
+        self.reader = reader
+        self.defaults = defaults
+        self.matches = matches
+        self.links = links
+        self.policy = policy
+        self.connection = connection
+        self.table = table
+        merged = Array(repeating: nil, count: reader.count)
+    }
+
+    var result: MergeResult {
+        MergeResult(merged)
+    }
+
+    mutating func merge(_ rows: Range<Int>) throws {
+        var given: [Int] = []
+        var sought: [Int] = []
+        for row in rows {
+            switch matches?[row] ?? .identity {
+            case .identity: sought.append(row)
+            case .object: given.append(row)
+            case .skipped: break
+            }
+        }
+        let identities = BatchIdentities(reader, slots: merge.layout.identitySlots, rows: sought)
+        guard given.isEmpty || rows.count == 1 || areApart(given) else { return try mergeOneByOne(rows) }
+        var updates = Updates()
+        try match(identities, &updates)
+        if !given.isEmpty {
+            let found = Set(identities.first.compactMap { merged[$0]?.object })
+            guard found.isDisjoint(with: given.compactMap(givenObject)) else { return try mergeOneByOne(rows) }
+            try match(given, &updates)
+        }
+        if policy.inserts { try insert(identities) }
+        if !updates.rows.isEmpty { try update(updates) }
+    }
+
+    /// The object that a row is given.
+    private func givenObject(_ row: Int) -> ObjectID? {
+        if case .object(let object) = matches?[row] { object } else { nil }
+    }
+
+    /// Whether rows that name their objects are all of different ones, and give none of them an identity.
+    private func areApart(_ given: [Int]) -> Bool {
+        let slots = merge.layout.identitySlots
+        return Set(given.compactMap(givenObject)).count == given.count
+            && given.allSatisfy { row in
+                slots.allSatisfy { slot in
+                    let kind = reader.kind(row: row, slot: slot)
+                    return kind == .absent || kind == .null
+                }
+            }
+    }
+
+    /// Rows that may stand in one another's way act in their order.
+    private mutating func mergeOneByOne(_ rows: Range<Int>) throws {
+        for row in rows {
+            merged[row] = nil
+        }
+        for row in rows { try merge(row..<(row + 1)) }
+    }
+
+    // MARK: Objects that are there
+
+    /// Finds the objects of identities.
+    private mutating func match(_ identities: BatchIdentities, _ updates: inout Updates) throws(SQLiteError) {
+        let rows = identities.first
+        guard let first = rows.first, let last = rows.last else { return }
+        if rows.count > 1 {
+            let bounds = SQLiteBatchTable.Content(reader: reader, rows: [first, last])
+            let isPossible = try table.lend(bounds) { () throws(SQLiteError) in
+                try connection.integer(merge.probe) == 1
+            }
+            guard isPossible else { return }
+        }
+        let text = policy.updates ? merge.match : merge.find
+        try match(text, SQLiteBatchTable.Content(reader: reader, rows: rows), identities.repeats, &updates)
+    }
+
+    /// Finds the objects of rows that name theirs.
+    private mutating func match(_ given: [Int], _ updates: inout Updates) throws(SQLiteError) {
+        let content = SQLiteBatchTable.Content(
+            reader: reader, rows: given, objects: matches.map { $0.indices.map(givenObject) } ?? [])
+        let text = policy.updates ? merge.matchByRow : merge.findByRow
+        try match(text, content, [:], &updates)
+    }
+
+    private mutating func match(
+        _ text: String, _ content: SQLiteBatchTable.Content, _ repeats: [Int: [Int]], _ updates: inout Updates
+    ) throws(SQLiteError) {
+        let statement = try connection.cached(text)
+        defer { statement.reset() }
+        let isShared = merge.statements.columns.namesEntity
+        var best: (place: Int, isOwn: Bool)?
+        try table.lend(content) { () throws(SQLiteError) in
+            while try statement.step() {
+                let place = Int(statement.integer(at: 0))
+                let object = statement.integer(at: 1)
+                if isShared {
+                    // Of several objects of one identity, the entity's own counts, else that of the lowest row.
+                    let isOwn = statement.text(at: 2) == merge.layout.name
+                    if let best, best.place == place {
+                        guard !best.isOwn, isOwn || object < merged[place]?.object ?? .max else { continue }
+                        updates.removeLast(of: place, columnCount: reader.columnCount)
+                    }
+                    best = (place, isOwn)
+                }
+                take(object, at: place, repeats[place] ?? [], statement, &updates)
+            }
+        }
+    }
+
+    /// Notes that a row is of an object, and how that differs from it.
+    private mutating func take(
+        _ object: Int64, at place: Int, _ repeats: [Int], _ statement: SQLiteStatement, _ updates: inout Updates
+    ) {
+        merged[place] = MergeResult.Row(object, .unchanged)
+        for row in repeats { merged[row] = MergeResult.Row(object, .unchanged) }
+        guard policy.updates else { return }
+        let first = SQLiteMergeStatements.firstSlotColumn
+        guard !repeats.isEmpty else {
+            let start = updates.isWritten.count
+            for slot in 0..<reader.columnCount where reader.kind(row: place, slot: slot) != .absent {
+                guard !statement.holds(reader, row: place, slot: slot, at: first + slot, dates: merge.dates) else {
+                    continue
+                }
+                if merged[place]?.change == .unchanged {
+                    merged[place]?.change = .updated
+                    updates.isWritten += repeatElement(false, count: reader.columnCount)
+                    updates.rows.append(place)
+                }
+                updates.isWritten[start + slot] = true
+            }
+            return
+        }
+        var sources = Array(repeating: -1, count: reader.columnCount)
+        for row in [place] + repeats {
+            for slot in 0..<reader.columnCount where reader.kind(row: row, slot: slot) != .absent {
+                let isSame =
+                    sources[slot] < 0
+                    ? statement.holds(reader, row: row, slot: slot, at: first + slot, dates: merge.dates)
+                    : reader.isEqual(row: row, slot: slot, to: reader, row: sources[slot], slot: slot)
+                guard !isSame else { continue }
+                sources[slot] = row
+                merged[row]?.change = .updated
+            }
+        }
+        guard sources.contains(where: { $0 >= 0 }) else { return }
+        updates.rows.append(place)
+        updates.isWritten += sources.map { $0 >= 0 }
+        updates.overlays[place] = sources.map { $0 < 0 ? place : $0 }
+    }
+
+    private func update(_ updates: Updates) throws {
+        let count = reader.columnCount
+        let assignments = (0..<count).compactMap { slot -> SQLiteMergeStatements.Assignment? in
+            let writtenCount = updates.rows.indices.count { updates.isWritten[$0 * count + slot] }
+            guard writtenCount > 0 else { return nil }
+            return SQLiteMergeStatements.Assignment(slot: slot, isPartial: writtenCount < updates.rows.count)
+        }
+        let content = SQLiteBatchTable.Content(
+            reader: reader, rows: updates.rows, objects: result.objects, isWritten: updates.isWritten,
+            sources: updates.overlays.sources(of: updates.rows, columnCount: count))
+        do {
+            let statement = try connection.cached(merge.statements.update(assignments))
+            try table.lend(content) { () throws(SQLiteError) in try statement.run() }
+        } catch {
+            guard error.isUniquenessViolation else { throw error }
+            throw StoreError.identityTaken(entity: try entity(of: updates.rows[0]))
+        }
+    }
+
+    /// The entity of a row's object.
+    private func entity(of row: Int) throws(SQLiteError) -> String {
+        guard merge.statements.columns.namesEntity else { return merge.layout.name }
+        let statement = try connection.cached(merge.findByRow)
+        defer { statement.reset() }
+        let content = SQLiteBatchTable.Content(reader: reader, rows: [row], objects: result.objects)
+        return try table.lend(content) { () throws(SQLiteError) in
+            try statement.step() ? statement.text(at: 2) : merge.layout.name
+        }
+    }
+
+    // MARK: New objects
+
+    /// Inserts the rows that matched nothing.
+    private mutating func insert(_ identities: BatchIdentities) throws {
+        var new = identities.first.filter { merged[$0] == nil } + identities.nameless
+        guard !new.isEmpty else { return }
+        guard !merge.layout.isAbstract else { throw StoreError.abstractEntity(entity: merge.layout.name) }
+        new.sort()
+        let last = try connection.integer(merge.lastRow) ?? 0
+        guard last <= Int64.max - Int64(new.count) else {
+            throw SQLiteError(code: SQLiteError.Code.full, message: "no object numbers are left")
+        }
+        var overlays = Overlays()
+        for (index, row) in new.enumerated() {
+            merged[row] = MergeResult.Row(max(last, 0) + Int64(index) + 1, .inserted)
+            if let repeats = identities.repeats[row] { overlays[row] = overlay(repeats, on: row) }
+        }
+        let content = SQLiteBatchTable.Content(
+            reader: reader, rows: new, objects: result.objects, targets: links?.targets ?? [], defaults: defaults,
+            sources: overlays.sources(of: new, columnCount: reader.columnCount))
+        let statement = try connection.cached(merge.statements.insertion(relatedBy: links?.relationship))
+        try table.lend(content) { () throws(SQLiteError) in try statement.run() }
+    }
+
+    /// What becomes of later rows of a new object.
+    ///
+    /// - Returns: The row of each slot.
+    private mutating func overlay(_ repeats: [Int], on first: Int) -> [Int] {
+        var sources = Array(repeating: first, count: reader.columnCount)
+        for row in repeats {
+            merged[row] = merged[first].map { MergeResult.Row($0.object, .unchanged) }
+            guard policy.updates else { continue }
+            for slot in 0..<reader.columnCount where reader.kind(row: row, slot: slot) != .absent {
+                let isDefault = reader.kind(row: sources[slot], slot: slot) == .absent
+                let isSame = reader.isEqual(
+                    row: row, slot: slot, to: isDefault ? defaults : reader, row: isDefault ? 0 : sources[slot],
+                    slot: slot)
+                guard !isSame else { continue }
+                sources[slot] = row
+                merged[row]?.change = .updated
+            }
+        }
+        return sources
+    }
+}
+
+extension SQLiteMergeRun.Updates {
+    /// Takes back what was noted last, if it is of a row.
+    fileprivate mutating func removeLast(of row: Int, columnCount: Int) {
+        guard rows.last == row else { return }
+        rows.removeLast()
+        isWritten.removeLast(columnCount)
+        overlays[row] = nil
+    }
+}
+
+extension SQLiteError {
+    /// Whether a unique index refused a row.
+    fileprivate var isUniquenessViolation: Bool {
+        code == Code.unique || code == Code.primaryKey
+    }
+}

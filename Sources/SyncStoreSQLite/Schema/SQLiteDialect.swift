@@ -1,0 +1,144 @@
+import Foundation
+package import SyncModel
+package import SyncStore
+package import SyncStoreSQL
+
+/// The SQL of SQLite, version 3.38 or later.
+package struct SQLiteDialect: SQLDialect {
+    package init() {}
+
+    package func columnType(_ type: AttributeType, dates: DateStorage) -> String {
+        switch type {
+        case .int16, .int32, .int64: "INTEGER"
+        case .bool: "BOOLEAN"
+        case .double, .float: "REAL"
+        case .decimal, .string, .uri, .uuid: "TEXT"
+        case .binary, .transformable: "BLOB"
+        case .date: dates == .iso8601 ? "DATETIME" : "REAL"
+        }
+    }
+
+    package var objectDeclaration: String { "INTEGER PRIMARY KEY" }
+    package var referenceType: String { "INTEGER" }
+    package var entityDeclaration: String { "TEXT NOT NULL" }
+
+    // MARK: Names
+
+    package var addsForeignKeysLater: Bool { false }
+    package var reservedColumns: [String] { [] }
+
+    package func suitable(_ name: String, room: Int) -> String { name }
+
+    // MARK: Values
+
+    package func binding(_ value: AttributeValue, dates: DateStorage) -> SQLBinding {
+        switch value {
+        case .null: return .null
+        case .bool(let flag): return .integer(flag ? 1 : 0)
+        case .int(let number): return .integer(number)
+        case .double(let number): return number.isNaN ? .null : .real(number)
+        case .decimal(let number): return .text(number.description)
+        case .string(let text), .uri(let text): return .text(text)
+        case .binary(let data): return .blob(data)
+        case .uuid(let uuid): return .text(uuid.uuidString)
+        case .date(let moment):
+            guard dates == .iso8601 else { return .real(Double(moment.microseconds) / 1_000_000) }
+            if let text = DateText.text(moment) { return .text(text) }
+            if moment.microseconds < 0 { return .integer(moment.microseconds) }
+            return .blob(withUnsafeBytes(of: moment.microseconds.bigEndian) { Data($0) })
+        }
+    }
+
+    package func placeholder(_ number: Int, for binding: SQLBinding) -> String { "?" }
+    package var firstNumber: String { "?1" }
+
+    package func literal(_ binding: SQLBinding) -> String? {
+        switch binding {
+        case .null: "NULL"
+        case .integer(let number): String(number)
+        // SQLite may read a decimal literal as a neighboring number.
+        case .real: nil
+        case .text(let text): text.utf8.contains(0) ? nil : SQLText.literal(text)
+        case .blob(let data): "x'\(SQLText.hexadecimal(data))'"
+        case .typed, .objects, .blobs: nil
+        }
+    }
+
+    package func defaultLiteral(_ binding: SQLBinding) -> String? {
+        guard case .real(let number) = binding else { return literal(binding) }
+        return number.isInfinite ? (number < 0 ? "-9e999" : "9e999") : "\(number)"
+    }
+
+    package var noLimit: SQLBinding { .integer(-1) }
+
+    // MARK: Expressions
+
+    package var comparesNumbersExactly: Bool { true }
+
+    package func condition(_ holds: Bool) -> String { holds ? "1" : "0" }
+
+    package func selected(_ column: String, as type: AttributeType) -> String { column }
+
+    package func collation(_ type: AttributeType) -> String {
+        type == .decimal ? " COLLATE \(SQLiteConnection.decimalCollation)" : ""
+    }
+
+    /// Compares blobs: SQLite's functions for text stop at a zero byte and count characters.
+    package func textCondition(
+        _ expression: String, collation: String, _ match: TextMatch, _ text: String, _ parameters: inout SQLParameters
+    ) -> String {
+        let length = text.utf8.count
+        let part = parameters.add(.blob(Data(text.utf8)))
+        let bytes = "CAST(\(expression) AS BLOB)"
+        return switch match {
+        case .contains: "instr(\(bytes), \(part)) > 0"
+        // In SQLite `substr` of an empty blob is null.
+        case .beginsWith: "(length(\(bytes)) >= \(length) AND substr(\(bytes), 1, \(length)) = \(part))"
+        case .endsWith: "(length(\(bytes)) >= \(length) AND substr(\(bytes), -\(length)) = \(part))"
+        }
+    }
+
+    package func isObject(_ expression: String, among placeholder: String) -> String {
+        "\(expression) IN (SELECT value FROM json_each(\(placeholder)))"
+    }
+
+    package func isObject(
+        _ expression: String, in set: ObjectSet, number: Int64?, _ parameters: inout SQLParameters
+    ) -> String {
+        "\(SQLiteConnection.objectSetFunction)(\(parameters.add(.integer(number ?? 0))), \(expression))"
+    }
+
+    // MARK: Removal
+
+    package var doomedTable: String { "temp.sync_doomed" }
+
+    package var doomedPreparation: String {
+        """
+        CREATE TABLE IF NOT EXISTS temp.sync_doomed \
+        (family INTEGER NOT NULL, row INTEGER NOT NULL, round INTEGER NOT NULL, PRIMARY KEY (family, row)) WITHOUT ROWID; \
+        DELETE FROM temp.sync_doomed
+        """
+    }
+
+    package func doomedInsertion(_ selection: String) -> String {
+        "INSERT OR IGNORE INTO \(doomedTable) (family, row, round) \(selection)"
+    }
+
+    // MARK: Migration
+
+    package func converted(_ column: String, from type: AttributeType, to wider: AttributeType) -> String {
+        guard type.isInteger else { return column }
+        return switch wider {
+        case .double, .float: "CAST(\(column) AS REAL)"
+        case .decimal: "CAST(\(column) AS TEXT)"
+        default: column
+        }
+    }
+
+    package func numbering(_ table: String, objectColumn: String) -> String? { nil }
+}
+
+extension SQLDialect where Self == SQLiteDialect {
+    /// The SQL of SQLite.
+    package static var sqlite: SQLiteDialect { SQLiteDialect() }
+}
