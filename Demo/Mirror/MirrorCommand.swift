@@ -30,7 +30,7 @@ struct MirrorCommand {
 
     private func runPass(of synchronizer: Synchronizer<MirrorProcessor>) async -> Int32 {
         let interrupt = InterruptHandler {
-            Task { await synchronizer.cancel() }
+            synchronizer.cancel()
         }
         defer { withExtendedLifetime(interrupt) {} }
         return tell(await ProgressDisplay.showPass(of: synchronizer, on: console))
@@ -59,7 +59,7 @@ struct MirrorCommand {
         let service = SyncService(synchronizer: synchronizer, schedule: SyncSchedule(interval: interval, jitter: 0))
         let interrupt = InterruptHandler {
             service.requestStop()
-            Task { await synchronizer.cancel() }
+            synchronizer.cancel()
         }
         defer { withExtendedLifetime(interrupt) {} }
         let events = synchronizer.events

@@ -94,7 +94,7 @@ extension Chapter {
         let synchronizer = stage.synchronizer
         let canceller = Task {
             for await case .progress(let progress) in events where progress.stage == .content && progress.done >= 4 {
-                await synchronizer.cancel()
+                synchronizer.cancel()
                 return
             }
         }
@@ -124,7 +124,7 @@ extension Chapter {
         let (answers, answer) = AsyncStream.makeStream(of: Result<SyncReport, SyncFailure>.self)
         for _ in 0..<2 { synchronizer.sync { answer.yield($0) } }
         // The actor takes requests before it answers anything else, such as this question.
-        try stage.check("the synchronizer is still in the first pass", await synchronizer.isSyncing)
+        try stage.check("the synchronizer is still in the first pass", synchronizer.isSyncing)
         gate.open()
         var reports = [try await first.value]
         for await result in answers {

@@ -65,6 +65,8 @@ package final class ScriptedProcessor: SyncProcessor {
     package struct State: Sendable {
         /// What the source lists.
         package var source: SourceList<TestItem>
+        /// What the source lists from the second pass on; nil for the same.
+        package var secondSource: SourceList<TestItem>?
         /// What is stored: key and revision.
         package var local: [String: Int]
         package var answersUpdatesInBatch = false
@@ -115,7 +117,13 @@ package final class ScriptedProcessor: SyncProcessor {
     }
 
     package func owsSyncBegin() async throws { try await run(.begin) { _ in } }
-    package func owsFetchSourceList() async throws -> SourceList<TestItem> { try await run(.list) { $0.source } }
+    package func owsFetchSourceList() async throws -> SourceList<TestItem> {
+        try await run(.list) { state in
+            defer { state.source = state.secondSource ?? state.source }
+            return state.source
+        }
+    }
+
     package func owsGetLocalKeys() async throws -> Set<String> { try await run(.localKeys) { Set($0.local.keys) } }
 
     package func owsRemoveLocalItems(for keys: Set<String>) async throws {
