@@ -35,7 +35,7 @@ package final class PostgresServer: Sendable {
         guard let tools = PostgresTools.found else { throw PostgresServerError("PostgreSQL is not installed") }
         var configuration = settings.configuration
         configuration["fsync"] = settings.fsync ? "on" : "off"
-        configuration["listen_addresses"] = "''"
+        configuration["listen_addresses"] = configuration["listen_addresses"] ?? "''"
         configuration["max_connections"] = configuration["max_connections"] ?? "200"
         let lines = configuration.sorted { $0.key < $1.key }.map { "\($0.key) = \($0.value)" }.joined(separator: "\n")
         let command = tools.command

@@ -49,7 +49,7 @@ struct PostgresBatch {
 
     /// The condition that a cell is not absent.
     static func isPresent(_ slot: Int) -> String {
-        "b.m\(slot / markWidth) & \(1 << (slot % markWidth)) <> 0"
+        "b.m\(slot / markWidth) & \(1 << (slot % markWidth))::bigint <> 0"
     }
 
     private var markCount: Int {

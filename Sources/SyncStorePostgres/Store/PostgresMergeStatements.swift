@@ -67,7 +67,7 @@ struct PostgresMergeStatements {
         }
         if task.updates, !slots.isEmpty { parts.append("updated AS (\(update(task, slots))") }
         return "WITH \(parts.map { $0 + ")" }.joined(separator: ", ")) "
-            + "SELECT array_agg(r.code ORDER BY r.place) FROM (\(selections.joined(separator: " UNION ALL "))) r"
+            + "SELECT pg_catalog.array_agg(r.code ORDER BY r.place) FROM (\(selections.joined(separator: " UNION ALL "))) r"
     }
 
     /// The slots that an update may write: what objects are found by is the same already.

@@ -32,7 +32,9 @@ public final class PostgresStore: Store {
         public var naming = SQLNaming()
         /// The version of the model, to be raised with each change; 0 by default.
         ///
-        /// A program with an older version refuses a schema of a newer one.
+        /// A program with an older version refuses a schema of a newer one. With the same version, tables that have all
+        /// that the model has, and more, stay as they are: during a rolling deployment, an older program does not drop what
+        /// a newer one added.
         public var modelVersion = 0
         /// How long a transaction waits for a lock before it fails with `55P03`; nil, the default, for no limit.
         public var lockTimeout: Duration?
@@ -48,6 +50,10 @@ public final class PostgresStore: Store {
         /// Poolers are refused otherwise. A pooler that shares sessions among clients, such as PgBouncer with
         /// `pool_mode = transaction`, must never be used: a store needs settings and locks of its session.
         public var isBehindSessionPooler = false
+        /// How many connections reads may use at a time; 8 by default, at least 1. Further reads wait.
+        ///
+        /// A read inside of another read or of a transaction does not wait, since it would wait for itself.
+        public var maximumReaderCount = 8
 
         /// Creates options with default values.
         public init() {}
@@ -59,6 +65,7 @@ public final class PostgresStore: Store {
     let writer: PostgresWorker
     let settings: PostgresSettings
     private let sessions: SQLSessions<PostgresWorker>
+    private let readBudget: ReadBudget
 
     /// Connects, and makes or adapts the tables.
     ///
@@ -78,6 +85,7 @@ public final class PostgresStore: Store {
             silenceLimit: max(options.silenceLimit, .seconds(1)),
             isBehindSessionPooler: options.isBehindSessionPooler)
         self.settings = settings
+        readBudget = ReadBudget(options.maximumReaderCount)
         let schema = SQLSchema(model, naming: options.naming, dialect: .postgres)
         let writer = PostgresWorker(settings, schema: schema, label: "PostgresStore writer", writes: true)
         self.writer = writer
@@ -99,7 +107,9 @@ public final class PostgresStore: Store {
             throw PostgresError(
                 code: .readOnlyTransaction, message: "the store was opened read only")
         }
-        return try await sessions.transaction(begin: { try await $0.beginWriting() }, body)
+        return try await readBudget.exempting {
+            try await sessions.transaction(begin: { try await $0.beginWriting() }, body)
+        }
     }
 
     /// Reads what was committed last; see `Store`.
@@ -108,7 +118,9 @@ public final class PostgresStore: Store {
     public func read<Result: Sendable>(
         _ body: @Sendable (any StoreReader) async throws -> Result
     ) async throws -> Result {
-        try await sessions.read(begin: { try await $0.beginReading() }, body)
+        try await readBudget.run {
+            try await sessions.read(begin: { try await $0.beginReading() }, body)
+        }
     }
 }
 #endif
