@@ -53,7 +53,7 @@ ${bare[@]+"${bare[@]}"} swift test --scratch-path .build-strict "${strict[@]}"
 ${bare[@]+"${bare[@]}"} swift run --scratch-path .build-strict "${strict[@]}" Demo
 
 step "tests with the trait Postgres, against a server of their own"
-CI=true swift test --traits Postgres --scratch-path .build-postgres "${strict[@]}"
+CI=true ${bare[@]+"${bare[@]}"} swift test --traits Postgres --scratch-path .build-postgres "${strict[@]}"
 
 step "all tests under the Thread Sanitizer"
 CI=true TSAN_OPTIONS="suppressions=$PWD/Tests/thread-sanitizer.supp halt_on_error=0 exitcode=66" \
@@ -73,7 +73,9 @@ for module in $documented; do
     mkdir "$graphs"
     find .build-strict/ -path '*symbolgraph*' \( -name "$module.symbols.json" -o -name "$module@*.symbols.json" \) \
         -exec cp {} "$graphs" \;
-    docc convert "Sources/$module/$module.docc" --additional-symbol-graph-dir "$graphs" \
+    catalog=()
+    [ ! -d "Sources/$module/$module.docc" ] || catalog=("Sources/$module/$module.docc")
+    docc convert ${catalog[@]+"${catalog[@]}"} --additional-symbol-graph-dir "$graphs" \
         --fallback-display-name "$module" --fallback-bundle-identifier "$module" \
         --output-path "$graphs/out" --warnings-as-errors
 done

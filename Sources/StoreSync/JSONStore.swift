@@ -73,8 +73,12 @@ public struct JSONStore: Sendable {
     ///
     /// Objects that are absent from all payloads are deleted once, after the last payload.
     ///
-    /// - Parameter pages: The payloads, in any order and of any sizes. An object may be in several;
-    ///   the last one wins.
+    /// - Parameters:
+    ///   - pages: The payloads, in any order and of any sizes. An object may be in several; the
+    ///     last one wins.
+    ///   - entity: The entity of the objects; objects of sub-entities are included.
+    ///   - parent: The object that the payloads' objects are children of; nil, the default, for none.
+    ///   - options: What may be done, and how.
     /// - Returns: What was done.
     /// - Throws: The errors of ``sync(_:into:childrenOf:options:)``, and errors of the sequence.
     ///   After an error nothing has been done.

@@ -8,8 +8,8 @@ public import Testing
 ///         try await StoreConformance.check { model in try await MyStore(model) }
 ///     }
 ///
-/// Each check runs on a store of its own. A failed check is an issue of the running test, named after the check. The other
-/// checks still run. `MemoryStore` passes all checks.
+/// Each check runs on a store of its own. A failed check is an issue of the running test, named
+/// after the check. The other checks still run. `MemoryStore` passes all checks.
 public struct StoreConformance: Sendable {
     /// Makes an empty store for the objects of a model.
     public typealias MakeStore = @Sendable (DataModel) async throws -> any Store

@@ -20,7 +20,8 @@ struct PostgresTools {
         return folder.map(PostgresTools.init)
     }()
 
-    /// The command that holds a server: as another user where this one is root, which PostgreSQL does not run as.
+    /// The command that holds a server: as another user where this one is root, which PostgreSQL
+    /// does not run as.
     var command: [String] {
         let shell = ["/bin/sh", "-c", Self.script]
         guard getuid() == 0, let user = getpwnam("postgres") ?? getpwnam("nobody") else { return shell }
@@ -28,8 +29,9 @@ struct PostgresTools {
         return ["/usr/bin/env", "setpriv"] + identity + shell
     }
 
-    /// Variables `OWS_…` come from the environment. The first line of the output is the folder, empty where the server did not start; then
-    /// each command is answered by one line: `ok`, or what went wrong.
+    /// Variables `OWS_…` come from the environment. The first line of the output is the folder,
+    /// empty where the server did not start; then each command is answered by one line: `ok`, or
+    /// what went wrong.
     private static let script = #"""
         trap '' INT TERM HUP PIPE
         umask 077

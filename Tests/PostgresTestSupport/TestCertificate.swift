@@ -2,7 +2,8 @@
 import Foundation
 import OneWayTestSupport
 
-/// A certificate for `localhost` that signs itself, and its key, in files that a test's server can read.
+/// A certificate for `localhost` that signs itself, and its key, in files that a test's server can
+/// read.
 package struct TestCertificate: Sendable {
     private let folder: String
 

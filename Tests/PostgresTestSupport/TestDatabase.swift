@@ -67,7 +67,8 @@ package struct TestDatabase: Sendable {
         try await PostgresSession.run(url, text)
     }
 
-    /// Waits until a statement returns a row; one that names tables that are not there yet returns none.
+    /// Waits until a statement returns a row; one that names tables that are not there yet returns
+    /// none.
     package func waitForRow(_ text: String) async throws {
         let session = try await PostgresSession(url)
         while true {

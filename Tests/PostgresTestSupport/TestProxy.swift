@@ -2,15 +2,18 @@
 import Foundation
 import SyncBase
 
-/// A proxy on the loopback interface between a connection and a server, whose faults a test controls.
+/// A proxy on the loopback interface between a connection and a server, whose faults a test
+/// controls.
 ///
-/// It passes bytes on in both directions. In silence it stays connected, accepts new connections and passes nothing on,
-/// as a network does that loses every packet. It can also pose as a pooler, which numbers its clients itself.
+/// It passes bytes on in both directions. In silence it stays connected, accepts new connections
+/// and passes nothing on, as a network does that loses every packet. It can also pose as a pooler,
+/// which numbers its clients itself.
 package final class TestProxy: Sendable {
     private struct State {
         var isClosed = false
         var isSilent = false
-        /// What a client sends that silences its connection, and whether that still reaches the server.
+        /// What a client sends that silences its connection, and whether that still reaches the
+        /// server.
         var silencing: (text: [UInt8], isPassedOn: Bool)?
         /// The sockets from which nothing is passed on.
         var silentSockets: Set<Int32> = []
@@ -82,7 +85,8 @@ package final class TestProxy: Sendable {
 
     /// Silences the connection, and only it, on which a client sends a text next.
     ///
-    /// - Parameter isPassedOn: Whether the text still reaches the server, so that only the answer is lost.
+    /// - Parameter isPassedOn: Whether the text still reaches the server, so that only the answer
+    ///   is lost.
     package func silence(at text: String, isPassedOn: Bool) {
         state.withLock { $0.silencing = (Array(text.utf8), isPassedOn) }
     }

@@ -81,7 +81,8 @@ import Testing
         }
     }
 
-    /// A value that may be compared with those of a slot, numbers of other kinds and at the limits included.
+    /// A value that may be compared with those of a slot, numbers of other kinds and at the limits
+    /// included.
     private func operand(_ slot: Int, _ random: inout SeededRandom) -> AttributeValue {
         let type = Self.attributes[slot].type
         guard type.isInteger || type == .double, Int.random(in: 0..<2, using: &random) == 0 else {

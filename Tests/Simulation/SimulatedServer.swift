@@ -10,7 +10,8 @@ final class SimulatedServer: HTTPTransport, @unchecked Sendable {
     private(set) var source = SimulatedSource()
     /// Whether everything goes well, and nothing changes.
     var isCalm = false
-    /// How many changes there may be during the run, so that lists do not grow faster than they are read.
+    /// How many changes there may be during the run, so that lists do not grow faster than they are
+    /// read.
     var changesLeft = 0
     private var random: SeededRandom
     private let clock: ManualClock

@@ -18,7 +18,8 @@ package enum UserModel {
         }
     }
 
-    /// Users with notes of their own, tags and a company that they share, other users, and an address without a key.
+    /// Users with notes of their own, tags and a company that they share, other users, and an
+    /// address without a key.
     package static func withEverything() throws -> DataModel {
         try DataModel {
             SyncEntity("User", identity: "id") {

@@ -10,7 +10,8 @@ import SyncStorePostgres
 import SyncStoreSQL
 import Testing
 
-/// Silent networks, frozen processes, timeouts of administrators, poolers and failovers, as a store and a lease see them.
+/// Silent networks, frozen processes, timeouts of administrators, poolers and failovers, as a store
+/// and a lease see them.
 @Suite(
     .enabled(if: PostgresServer.isInstalled, "\(SharedPostgres.absence)"), .serialized, .timeLimit(.minutes(2)))
 struct PostgresOutageTests {
@@ -73,7 +74,8 @@ struct PostgresOutageTests {
             let store = try await store(proxy.url())
             proxy.silence(at: "COMMIT", isPassedOn: true)
             let result = Task { try await store.put([1]) }
-            // The question whether the server still works on the commit, then the one what became of it.
+            // The question whether the server still works on the commit, then the one what became
+            // of it.
             let count = proxy.acceptedCount
             while proxy.acceptedCount == count { await Task.yield() }
             proxy.isSilent = true
@@ -359,14 +361,18 @@ struct PostgresOutageTests {
             // A host that still has the older version starts again, and writes.
             let old = try await store(server.url())
             try await old.put([1, 2], name: "b")
-            let emails = try await new.records(StoreQuery("User", orderedBy: [Ordering("id")])).map { $0.record["email"] }
+            let emails = try await new.records(StoreQuery("User", orderedBy: [Ordering("id")])).map {
+                $0.record["email"]
+            }
             #expect(emails == ["a@b", .null])
             // What a higher version no longer has is dropped.
             _ = try await PostgresWorld.store(at: server.url()) { $0.modelVersion = 1 }
             let tables = try await PostgresSession.run(
                 server.url(), "SELECT 1 FROM pg_tables WHERE tablename = 'Note'")
             #expect(tables == [])
-            let refused = await #expect(throws: SQLSchemaError.self) { try await PostgresStore(newer, at: server.url()) }
+            let refused = await #expect(throws: SQLSchemaError.self) {
+                try await PostgresStore(newer, at: server.url())
+            }
             #expect(refused == .newer(found: 1, known: 0))
         }
     }

@@ -278,7 +278,8 @@ struct PostgresWorkQueueTests {
             #expect(failure?.report.inserted == 7 && failure?.report.failed == 1)
             #expect(failure?.errors.map { "\($0.underlying)".hasPrefix("set aside after 2 workers") } == [true])
             #expect(try await queue.itemsSetAside().map(\.key) == ["poison x"])
-            // Somebody has fixed the processor: the item is tried again by hand, and is no longer listed.
+            // Somebody has fixed the processor: the item is tried again by hand, and is no longer
+            // listed.
             try await queue.releaseItemsSetAside(try await queue.itemsSetAside())
             let again = ScriptedProcessor(source: [TestItem("poison x")])
             try await withWorkers([ScriptedProcessor()], queue) {

@@ -2,8 +2,9 @@ import OneWayStoreTestSupport
 package import SyncModel
 package import SyncStore
 
-/// A state that a source is in, numbered: which users there are, what they are called and what notes they have. In each next one some users are
-/// new, some gone and some renamed, and every user has one note more and one less.
+/// A state that a source is in, numbered: which users there are, what they are called and what
+/// notes they have. In each next one some users are new, some gone and some renamed, and every user
+/// has one note more and one less.
 package struct Generation: Sendable {
     /// A user as it should be in a store.
     package struct User: Hashable, Sendable {

@@ -7,9 +7,11 @@ import SyncStore
 import SyncStorePostgres
 import SyncWorkQueuePostgres
 
-/// Takes a lease again and again: `postgres-lease URL NAME MILLISECONDS LABEL`, until its standard input ends.
+/// Takes a lease again and again: `postgres-lease URL NAME MILLISECONDS LABEL`, until its standard
+/// input ends.
 ///
-/// It says `+ LABEL` when it has it, and `- LABEL` just before it gives it back, at the next line of its input.
+/// It says `+ LABEL` when it has it, and `- LABEL` just before it gives it back, at the next line
+/// of its input.
 enum PostgresLeaseRole {
     static func run(_ arguments: [String]) async throws {
         guard arguments.count == 4, let milliseconds = Int64(arguments[2]) else { throw UsageError() }
@@ -30,7 +32,8 @@ enum PostgresLeaseRole {
     }
 }
 
-/// Holds a transaction: `postgres-hold URL SILENCE-MILLISECONDS`, and commits at the next line of its standard input.
+/// Holds a transaction: `postgres-hold URL SILENCE-MILLISECONDS`, and commits at the next line of
+/// its standard input.
 ///
 /// It says `held`, then `committed` or `failed` with the error.
 enum PostgresHoldRole {
@@ -87,10 +90,12 @@ enum PostgresLeaseHoldRole {
     }
 }
 
-/// Downloads a queue's items: `work URL QUEUE CONCURRENCY VISIBILITY-MILLISECONDS ITEM-MILLISECONDS LABEL`, until its standard input ends.
+/// Downloads a queue's items: `work URL QUEUE CONCURRENCY VISIBILITY-MILLISECONDS ITEM-MILLISECONDS
+/// LABEL`, until its standard input ends.
 ///
-/// It says `+ LABEL KEY` when it begins an item and `- LABEL KEY` when it has done it; those whose keys end in `!` fail,
-/// those in `x` kill the process, and those in `b` block their thread until the standard input has ended.
+/// It says `+ LABEL KEY` when it begins an item and `- LABEL KEY` when it has done it; those whose
+/// keys end in `!` fail, those in `x` kill the process, and those in `b` block their thread until
+/// the standard input has ended.
 enum WorkRole {
     struct Item: SyncItem, Codable {
         var owsPrimaryKey: String

@@ -4,10 +4,12 @@ import SyncModel
 import SyncStore
 import SyncStoreSQLite
 
-/// Syncs generations of users into a file: `sync FILE FIRST-ID LAST-ID FIRST-GENERATION LAST-GENERATION [STOP [NAME-LENGTH]]`.
+/// Syncs generations of users into a file: `sync FILE FIRST-ID LAST-ID FIRST-GENERATION
+/// LAST-GENERATION [STOP [NAME-LENGTH]]`.
 ///
-/// It says `opened`, for each generation a `.` before each part of the payload and `synced N` at its end. Before part STOP, counted
-/// from 0 over all generations, it says `stopped` and waits for a line.
+/// It says `opened`, for each generation a `.` before each part of the payload and `synced N` at
+/// its end. Before part STOP, counted from 0 over all generations, it says `stopped` and waits for
+/// a line.
 enum SyncRole {
     static func run(_ arguments: [String]) async throws {
         let numbers = arguments.dropFirst().compactMap { Int($0) }

@@ -2,7 +2,8 @@ import Foundation
 
 /// What tests run as a process of its own, to be killed or to compete: `TestChild ROLE ARGUMENT…`.
 ///
-/// A role says on standard output, line by line, what it has done, and may wait for lines on standard input.
+/// A role says on standard output, line by line, what it has done, and may wait for lines on
+/// standard input.
 @main
 struct TestChild {
     private static var roles: [String: @Sendable ([String]) async throws -> Void] {

@@ -38,7 +38,8 @@ package final class ChildProcess: Sendable {
     ///   - arguments: Its arguments.
     ///   - environment: Variables beside those of this process.
     ///   - input: Its standard input; a pipe for ``send(_:)`` where it is not said.
-    ///   - output: Takes its standard output. One that takes that of several keeps the order in which they wrote their lines.
+    ///   - output: Takes its standard output. One that takes that of several keeps the order in
+    ///     which they wrote their lines.
     ///   - errors: Takes its standard error; nil, where it is not said, for the tests' own.
     package init(
         _ executable: URL, _ arguments: [String] = [], environment: [String: String] = [:], input: FileHandle? = nil,
@@ -70,7 +71,8 @@ package final class ChildProcess: Sendable {
 
     /// A program of this package, which lies beside the tests.
     package static func product(_ name: String) -> URL {
-        // On Linux the tests are one program; on macOS they are a bundle, run by a program of Xcode's.
+        // On Linux the tests are one program; on macOS they are a bundle, run by a program of
+        // Xcode's.
         let bundle = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }?.bundleURL
         let tests = bundle ?? Bundle.main.executableURL ?? URL(filePath: CommandLine.arguments[0])
         return tests.deletingLastPathComponent().appending(path: name)
@@ -147,10 +149,12 @@ package final class ChildOutput: Sendable {
 
     private let isShared: Bool
 
-    /// - Parameter isShared: Whether several programs write it, one after the other or side by side.
+    /// - Parameter isShared: Whether several programs write it, one after the other or side by
+    ///   side.
     package init(isShared: Bool = false) {
         self.isShared = isShared
-        // A thread of its own, since a dispatch source of a file handle may outlive its descriptor. It ends with the last of those that write.
+        // A thread of its own, since a dispatch source of a file handle may outlive its descriptor.
+        // It ends with the last of those that write.
         Thread.detachNewThread { [received, input = pipe.fileHandleForReading] in
             while true {
                 let data = input.availableData
@@ -180,7 +184,8 @@ package final class ChildOutput: Sendable {
         try await received.wait { isMet($0.lines) }
     }
 
-    /// Waits for the next line, and takes it away; nil after the last. Whoever uses this should be the only reader.
+    /// Waits for the next line, and takes it away; nil after the last. Whoever uses this should be
+    /// the only reader.
     package func next() async throws -> String? {
         try await received.wait { $0.takenCount < $0.lines.count || $0.isAtEnd }
         return received.update { $0.take() }

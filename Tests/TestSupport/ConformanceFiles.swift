@@ -1,7 +1,7 @@
 package import Foundation
 
-/// Files that tests read and that are no part of the package: those of the folder that `CONFORMANCE_DIR` names, else of
-/// `shared/conformance` beside the package.
+/// Files that tests read and that are no part of the package: those of the folder that
+/// `CONFORMANCE_DIR` names, else of `shared/conformance` beside the package.
 package enum ConformanceFiles {
     /// Why tests that need them are skipped.
     package static let isMissing = "the conformance files are neither in CONFORMANCE_DIR nor beside the package"

@@ -1,7 +1,7 @@
 import Foundation
 
-/// Checks that the README shows code that is compiled: the parts of a source file between lines `// README` and
-/// `// end of README`, less their common indentation.
+/// Checks that the README shows code that is compiled: the parts of a source file between lines `//
+/// README` and `// end of README`, less their common indentation.
 package enum ReadmeSnippets {
     /// The parts of a file that the README does not show to the letter; empty where all is well.
     package static func missing(from file: String) throws -> [String] {

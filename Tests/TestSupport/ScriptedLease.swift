@@ -1,7 +1,8 @@
 import SyncBase
 package import OneWaySynchronizer
 
-/// A lease in memory that expires by a clock, whose keeper does what a test says. Several holders ask through one value.
+/// A lease in memory that expires by a clock, whose keeper does what a test says. Several holders
+/// ask through one value.
 package final class ScriptedLease: SyncLease {
     /// What the keeper did.
     package enum Event: Sendable, Equatable {

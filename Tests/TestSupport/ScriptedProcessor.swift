@@ -30,7 +30,8 @@ package struct RetryableTestError: RetryableError {
     package init(retryAfter: Duration? = nil) { self.retryAfter = retryAfter }
 }
 
-/// A processor over a source and a local collection in memory, which logs its calls and lets a test interfere with each.
+/// A processor over a source and a local collection in memory, which logs its calls and lets a test
+/// interfere with each.
 package final class ScriptedProcessor: SyncProcessor {
     /// One call, in the words of the log.
     package enum Call: Sendable, Hashable, CustomStringConvertible {

@@ -5,9 +5,10 @@ package import SyncStoreSQL
 
 /// The SQL of PostgreSQL, version 15 or later; the connection's `search_path` finds the tables.
 ///
-/// Somebody who may create functions in the store's schema must not be able to have them called. The system's own
-/// functions and operators come first if the types of all arguments match exactly. So every call either does, by a cast
-/// if necessary, or names `pg_catalog`; polymorphic functions always name it.
+/// Somebody who may create functions in the store's schema must not be able to have them called.
+/// The system's own functions and operators come first if the types of all arguments match exactly.
+/// So every call either does, by a cast if necessary, or names `pg_catalog`; polymorphic functions
+/// always name it.
 package struct PostgresDialect: SQLDialect {
     /// The number of bytes of a name that PostgreSQL keeps.
     private static let nameLimit = 63

@@ -4,7 +4,8 @@ import SyncModel
 import SyncStore
 import SyncStoreSQL
 
-/// A batch of records as a temporary table of the connection: the columns that it has, and what is in them.
+/// A batch of records as a temporary table of the connection: the columns that it has, and what is
+/// in them.
 ///
 /// The table is there as long as the connection, and is emptied by the end of each transaction
 /// (https://www.postgresql.org/docs/current/sql-createtable.html).

@@ -52,8 +52,8 @@ struct PostgresMigration {
 
     /// Whether the tables can be used as they are.
     ///
-    /// Tables with more than the model has may belong to a newer version of it that other hosts run already. They stay
-    /// until a higher `modelVersion` says that the model has less on purpose.
+    /// Tables with more than the model has may belong to a newer version of it that other hosts run
+    /// already. They stay until a higher `modelVersion` says that the model has less on purpose.
     private func isSuitable() throws -> Bool {
         guard let stored = try stored() else { return false }
         return stored == wanted
@@ -142,7 +142,8 @@ struct PostgresMigration {
 
     // MARK: What others have added
 
-    /// An index or a trigger that the store did not make. Views hold on to their tables: the server refuses to drop those.
+    /// An index or a trigger that the store did not make. Views hold on to their tables: the server
+    /// refuses to drop those.
     private struct ForeignObject {
         let name: String
         let table: String

@@ -19,7 +19,8 @@ final class ReadBudget: Sendable {
 
     /// Runs a function when a connection is free; at once inside of another such function.
     ///
-    /// - Throws: What the function throws; `CancellationError` if the task is cancelled while it waits.
+    /// - Throws: What the function throws; `CancellationError` if the task is cancelled while it
+    ///   waits.
     func run<Result>(_ body: () async throws -> Result) async throws -> Result {
         guard !Self.held.contains(ObjectIdentifier(self)) else { return try await body() }
         try await state.wait(in: \.waiters) { state in

@@ -32,7 +32,8 @@ let package = Package(
             name: "StoreComparison",
             dependencies: measured + ["ComparisonSupport"],
             path: "StoreComparison", swiftSettings: settings),
-        // The sources of the root package's benchmarks, by a symbolic link: that package offers no product of them.
+        // The sources of the root package's benchmarks, by a symbolic link: that package offers no
+        // product of them.
         .target(
             name: "ComparisonSupport", dependencies: [.product(name: "SyncModel", package: "OneWaySynchronizer")],
             path: "BenchmarkSupport", swiftSettings: settings),

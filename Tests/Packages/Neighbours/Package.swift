@@ -2,7 +2,8 @@
 
 import PackageDescription
 
-// A package that depends on every product, and has targets with names that apps and other packages are likely to have.
+// A package that depends on every product, and has targets with names that apps and other packages
+// are likely to have.
 
 let names = ["CSQLite", "CPostgres", "TestSupport", "PostgresTestSupport", "BenchmarkSupport", "LoopbackServer"]
 

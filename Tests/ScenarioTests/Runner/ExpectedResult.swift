@@ -2,11 +2,14 @@ import JSONMapper
 import StoreSync
 import SyncModel
 
-/// The result that a step expects of its sync; what it does not name is not looked at, except for entities beside `counts`.
+/// The result that a step expects of its sync; what it does not name is not looked at, except for
+/// entities beside `counts`.
 struct ExpectedResult: Sendable {
-    /// Inserted, updated, unchanged, deleted and withheld, by entity; the sync must write to no other entity.
+    /// Inserted, updated, unchanged, deleted and withheld, by entity; the sync must write to no
+    /// other entity.
     let counts: [String: [Int]]?
-    /// The primary keys of the synced entity's objects, by `inserted`, `updated` and `deleted`, in any order.
+    /// The primary keys of the synced entity's objects, by `inserted`, `updated` and `deleted`, in
+    /// any order.
     let keys: [String: [JSONValue]]?
     let rejectedCount: Int?
     let toleratedCount: Int?

@@ -1,6 +1,7 @@
 import JSONMapper
 
-/// An object of a scenario file on its way into a type, with an account of the keys that were asked for.
+/// An object of a scenario file on its way into a type, with an account of the keys that were asked
+/// for.
 struct JSONFields {
     struct Malformed: Error, CustomStringConvertible {
         var description: String
@@ -61,7 +62,8 @@ struct JSONFields {
         return object
     }
 
-    /// Fails where the object has a key that is none of these, so that nothing a scenario asks for is passed over.
+    /// Fails where the object has a key that is none of these, so that nothing a scenario asks for
+    /// is passed over.
     func allow(_ keys: String...) throws {
         try allow(keys)
     }

@@ -3,8 +3,8 @@ import JSONMapper
 import SyncModel
 
 extension JSONTransformers {
-    /// The transformers of a scenario: what the model's annotations use as an entity mapper or a transformer of objects is registered as
-    /// one, everything else as a transformer of attributes.
+    /// The transformers of a scenario: what the model's annotations use as an entity mapper or a
+    /// transformer of objects is registered as one, everything else as a transformer of attributes.
     init(_ world: ScenarioWorld) throws {
         self.init()
         let keys = world.model.layouts.map { EntityKeys($0, in: world.model, dialect: world.dialect) }

@@ -60,7 +60,8 @@ struct ScenarioValues {
                     guard let comparison = Self.comparisons[name] else {
                         throw JSONFields.Malformed(description: "unknown comparison \(name)")
                     }
-                    // A bound of a range is of no exact type: 12.1 may be compared with a whole number.
+                    // A bound of a range is of no exact type: 12.1 may be compared with a whole
+                    // number.
                     return .comparison(key, comparison, try value(operand, at: bound, orAny: true))
                 }
             })
@@ -78,7 +79,8 @@ struct ScenarioValues {
         }
     }
 
-    /// Whether a key's value is the expected one; binary values are compared as the JSON that they hold.
+    /// Whether a key's value is the expected one; binary values are compared as the JSON that they
+    /// hold.
     func isEqual(_ value: AttributeValue, to expected: JSONValue, at key: String, of entity: String) throws -> Bool {
         let bound = try PropertyPath(key).bound(to: try model.layout(of: entity), in: model)
         let other = try self.value(expected, at: bound)
@@ -106,8 +108,8 @@ extension JSONValue {
         }
     }
 
-    /// Whether both are the same where an array of objects, and an object whose keys are the indices from 0 on, are in any
-    /// order, and numbers are compared by their worth.
+    /// Whether both are the same where an array of objects, and an object whose keys are the
+    /// indices from 0 on, are in any order, and numbers are compared by their worth.
     func isEquivalent(to other: JSONValue) -> Bool {
         if let one = number, let another = other.number { return one == another }
         switch (self, other) {

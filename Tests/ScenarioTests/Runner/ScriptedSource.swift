@@ -21,7 +21,8 @@ struct ScriptedSource: RemoteSource {
 
     private struct Page: Sendable {
         let bytes: [UInt8]
-        /// A beginning of the page after which the connection broke, before it could be read in full.
+        /// A beginning of the page after which the connection broke, before it could be read in
+        /// full.
         var broken: [UInt8]?
     }
 

@@ -169,7 +169,8 @@ enum Step: Sendable {
 }
 
 extension Step.Sync {
-    /// - Parameter others: Keys of the step that are read elsewhere; a step that has them has no payload of its own.
+    /// - Parameter others: Keys of the step that are read elsewhere; a step that has them has no
+    ///   payload of its own.
     fileprivate init(_ fields: JSONFields, in others: [String]) throws {
         try fields.allow(
             [

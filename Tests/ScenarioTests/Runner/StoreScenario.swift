@@ -5,7 +5,8 @@ import SyncStore
 import SyncStoreTesting
 import Testing
 
-/// A scenario for a store: a model, steps that change an empty store, and steps that state what it must hold.
+/// A scenario for a store: a model, steps that change an empty store, and steps that state what it
+/// must hold.
 ///
 /// `Fixtures/README.md` describes the format.
 struct StoreScenario: Sendable, CustomTestStringConvertible {
@@ -55,7 +56,8 @@ struct StoreScenario: Sendable, CustomTestStringConvertible {
         try ScenarioFolder(url: folder).scenarios()
     }
 
-    /// Runs the steps on a store, up to the first that fails; its failure is an issue of the running test.
+    /// Runs the steps on a store, up to the first that fails; its failure is an issue of the
+    /// running test.
     ///
     /// - Parameters:
     ///   - sourceLocation: The place of the issue; the caller's by default.

@@ -26,7 +26,8 @@ struct StoreSubject {
 
     /// Plans a sync, makes it, and plans it once more.
     ///
-    /// - Throws: ``PlanDiffers`` if the plan was wrong or wrote; ``NotIdempotent`` if the same sync would write again.
+    /// - Throws: ``PlanDiffers`` if the plan was wrong or wrote; ``NotIdempotent`` if the same sync
+    ///   would write again.
     func sync(_ request: SyncRequest) async throws -> StoreSyncResult {
         let (json, entity, parent, options) = (json, request.entity, request.parent, request.options)
         return try await proved(request) { isPlan in

@@ -1,6 +1,7 @@
 import JSONMapper
 
-/// A named transformer as a table of examples: every input that the scenarios of its file feed it, with the output.
+/// A named transformer as a table of examples: every input that the scenarios of its file feed it,
+/// with the output.
 struct TransformerTable: Sendable {
     let name: String
     let forward: [(input: JSONValue, output: JSONValue)]
