@@ -4,7 +4,8 @@ import SyncModel
 import SyncStore
 import SyncStoreSQL
 
-/// A batch of records as a temporary table of the connection: the columns that it has, and what is in them.
+/// A batch of records as a temporary table of the connection: the columns that it has, and what is
+/// in them.
 ///
 /// The table is there as long as the connection, and is emptied by the end of each transaction
 /// (https://www.postgresql.org/docs/current/sql-createtable.html).
@@ -49,7 +50,7 @@ struct PostgresBatch {
 
     /// The condition that a cell is not absent.
     static func isPresent(_ slot: Int) -> String {
-        "b.m\(slot / markWidth) & \(1 << (slot % markWidth)) <> 0"
+        "b.m\(slot / markWidth) & \(1 << (slot % markWidth))::bigint <> 0"
     }
 
     private var markCount: Int {

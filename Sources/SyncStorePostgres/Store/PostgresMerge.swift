@@ -6,8 +6,9 @@ import SyncStoreSQL
 
 /// Merges batches of records of one entity.
 ///
-/// A batch goes into a temporary table by `COPY`, is joined with what is stored, and only what is new or differs is written: an upsert would
-/// lock, and so write, every row that it meets. All of that is one message to the server and one answer, however many rows there are.
+/// A batch goes into a temporary table by `COPY`, is joined with what is stored, and only what is
+/// new or differs is written: an upsert would lock, and so write, every row that it meets. All of
+/// that is one message to the server and one answer, however many rows there are.
 struct PostgresMerge {
     /// How often a statement is tried that fails for what others do at the same time.
     static let attemptLimit = 5
@@ -75,8 +76,9 @@ struct PostgresMerge {
 
     // MARK: Sending
 
-    /// Copies rows and merges them. Where others stand in the way (a deadlock, a conflict of serializable transactions), the merge alone is
-    /// undone and tried again: the rows are there still.
+    /// Copies rows and merges them. Where others stand in the way (a deadlock, a conflict of
+    /// serializable transactions), the merge alone is undone and tried again: the rows are there
+    /// still.
     private func send(
         _ merge: String, _ extras: PostgresBatch.Extras, _ connection: PostgresConnection,
         _ write: (PostgresCopyWriter) throws -> Void
@@ -107,7 +109,8 @@ struct PostgresMerge {
 
     // MARK: Results
 
-    /// Reads what became of a round's rows: for each of them, in the order of their places, the object times four and the change.
+    /// Reads what became of a round's rows: for each of them, in the order of their places, the
+    /// object times four and the change.
     private func take(
         _ answer: PostgresResult, _ round: PostgresMergeRounds.Round, _ policy: MergePolicy,
         into result: inout MergeResult
@@ -124,7 +127,8 @@ struct PostgresMerge {
 }
 
 extension PostgresConnection {
-    /// Runs statements of a transaction again where they fail for what others do at the same time, the transaction's earlier ones untouched.
+    /// Runs statements of a transaction again where they fail for what others do at the same time,
+    /// the transaction's earlier ones untouched.
     func retrying<Result>(_ body: () throws -> Result) throws -> Result {
         var attempt = 1
         while true {

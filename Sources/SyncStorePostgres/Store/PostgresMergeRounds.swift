@@ -3,8 +3,8 @@ import SyncModel
 import SyncStore
 import SyncStoreSQL
 
-/// The rows of a batch in the order in which they are merged: in sets that hold every object at most once, since a statement sees none of
-/// its own changes.
+/// The rows of a batch in the order in which they are merged: in sets that hold every object at
+/// most once, since a statement sees none of its own changes.
 struct PostgresMergeRounds {
     /// Rows that are merged together.
     struct Round {

@@ -7,7 +7,8 @@ import SyncStoreSQL
 
 /// Runs everything that one connection does, on a thread of its own.
 ///
-/// What a transaction does ends when its task is cancelled, its running statement on the server too; what ends a transaction runs to its end.
+/// What a transaction does ends when its task is cancelled, its running statement on the server
+/// too; what ends a transaction runs to its end.
 actor PostgresWorker: SQLWorker {
     private let executor: BlockingExecutor
     private let settings: PostgresSettings
@@ -88,7 +89,8 @@ actor PostgresWorker: SQLWorker {
         try await begin(PostgresSettings.readingBeginning)
     }
 
-    /// Begins a transaction. The server may have closed an idle connection, which shows only now: then it tries again.
+    /// Begins a transaction. The server may have closed an idle connection, which shows only now:
+    /// then it tries again.
     private func begin(_ text: String) async throws {
         let wasOpen = connection != nil
         do { try await tryToBegin(text) } catch let error as PostgresError where wasOpen && error.isConnectionFailure {
@@ -116,13 +118,15 @@ actor PostgresWorker: SQLWorker {
     /// Keeps the server from ending a transaction that waits for its source.
     private func sendSignOfLife() {
         guard let connection, connection.isInTransaction, !connection.isClosed else { return }
-        // In a failed transaction the server answers with an error; a lost connection shows at the next statement.
+        // In a failed transaction the server answers with an error; a lost connection shows at the
+        // next statement.
         _ = try? connection.execute("SELECT 1")
     }
 
     /// Commits the transaction; if that fails, its changes are undone.
     ///
-    /// - Throws: `PostgresError`, with code `08007` if the connection was lost meanwhile and the outcome is unknown.
+    /// - Throws: `PostgresError`, with code `08007` if the connection was lost meanwhile and the
+    ///   outcome is unknown.
     func commit() async throws {
         endTransaction()
         let connection = try current()
