@@ -81,6 +81,13 @@ package final class PostgresServer: Sendable {
         try await order("start")
     }
 
+    /// Stops the server and starts it as a standby, which accepts no writes until `pg_promote()` is called.
+    package func becomeStandby() async throws {
+        try await order("stop")
+        try await order("standby")
+        try await order("start")
+    }
+
     private func order(_ command: String) async throws {
         try shell.send(command)
         let answer = try await shell.output.next() ?? "nothing"

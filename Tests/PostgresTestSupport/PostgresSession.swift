@@ -12,9 +12,14 @@ package actor PostgresSession {
     }
 
     /// Connects, to a standby server too.
-    package init(_ url: String) async throws {
-        var options = PostgresSessionOptions(applicationName: "test")
+    package init(_ url: String, silenceLimit: Duration = .seconds(10)) async throws {
+        var options = PostgresSessionOptions(applicationName: "test", silenceLimit: silenceLimit)
         options.needsPrimary = false
+        try await self.init(url, options: options)
+    }
+
+    /// Connects as a test wants it.
+    package init(_ url: String, options: PostgresSessionOptions) async throws {
         connection = try await PostgresConnection.open(PostgresAddress(url), options: options)
     }
 

@@ -53,7 +53,7 @@ struct PostgresTools {
             "$OWS_POSTGRES/postgres" -D "$data" -k "$folder" >>"$folder/log" 2>&1 &
             server=$!
             # Its number and its state, in a file that a server which was killed leaves behind.
-            until [ "$(sed -n '1p;8p' "$data/postmaster.pid" 2>/dev/null | tr -d ' \n')" = "${server}ready" ]; do
+            until sed -n '1p;8p' "$data/postmaster.pid" 2>/dev/null | tr -d ' \n' | grep -qE "^${server}(ready|standby)$"; do
                 kill -0 "$server" 2>/dev/null || return 1
                 sleep 0.02
             done
@@ -96,6 +96,7 @@ struct PostgresTools {
                 start) answer start ;;
                 stop) answer stop ;;
                 kill) answer slay ;;
+                standby) answer touch "$data/standby.signal" ;;
             esac
         done
         stop

@@ -6,13 +6,18 @@ import SyncBase
 /// controls.
 ///
 /// It passes bytes on in both directions. In silence it stays connected, accepts new connections
-/// and passes nothing on, as a network does that loses every packet.
+/// and passes nothing on, as a network does that loses every packet. It can also pose as a pooler,
+/// which numbers its clients itself.
 package final class TestProxy: Sendable {
     private struct State {
         var isClosed = false
         var isSilent = false
-        /// Passes nothing on from the moment at which a client sends this.
-        var silencingText: [UInt8]?
+        /// What a client sends that silences its connection, and whether that still reaches the
+        /// server.
+        var silencing: (text: [UInt8], isPassedOn: Bool)?
+        /// The sockets from which nothing is passed on.
+        var silentSockets: Set<Int32> = []
+        var posesAsPooler = false
         var sockets: Set<Int32> = []
         var acceptedCount = 0
     }
@@ -71,9 +76,17 @@ package final class TestProxy: Sendable {
         set { state.withLock { $0.isSilent = newValue } }
     }
 
-    /// Becomes silent when a client sends a text, which still does not reach the server.
-    package func becomeSilent(before text: String) {
-        state.withLock { $0.silencingText = Array(text.utf8) }
+    /// Silences the connection, and only it, on which a client sends a text next.
+    ///
+    /// - Parameter isPassedOn: Whether the text still reaches the server, so that only the answer
+    ///   is lost.
+    package func silence(at text: String, isPassedOn: Bool) {
+        state.withLock { $0.silencing = (Array(text.utf8), isPassedOn) }
+    }
+
+    /// Shows clients another number of the server's process from now on.
+    package func poseAsPooler() {
+        state.withLock { $0.posesAsPooler = true }
     }
 
     /// How many connections were made through the proxy.
@@ -111,7 +124,10 @@ package final class TestProxy: Sendable {
                     pass(from: source, to: destination, isClient: isClient)
                     _ = shutdown(destination, Int32(SHUT_RDWR))
                     guard pair.leave() else { return }
-                    state.withLock { $0.sockets.subtract([client, server]) }
+                    state.withLock { state in
+                        state.sockets.subtract([client, server])
+                        state.silentSockets.subtract([client, server])
+                    }
                     _ = Self.closeOne(client)
                     _ = Self.closeOne(server)
                 }
@@ -144,14 +160,23 @@ package final class TestProxy: Sendable {
         while true {
             let count = recv(source, &bytes, bytes.count, 0)
             guard count > 0 else { return }
-            let isLost = state.withLock { state in
-                if isClient, let text = state.silencingText, bytes[..<count].contains(text) { state.isSilent = true }
-                return state.isSilent
+            let (isLost, posesAsPooler) = state.withLock { state in
+                var isLost = state.isSilent || state.silentSockets.contains(source)
+                if isClient, !isLost, let silencing = state.silencing, bytes[..<count].contains(silencing.text) {
+                    state.silencing = nil
+                    state.silentSockets.formUnion([source, destination])
+                    isLost = !silencing.isPassedOn
+                }
+                return (isLost, state.posesAsPooler)
             }
             if isLost { continue }
+            // BackendKeyData: its type, its length, the number, the key.
+            if posesAsPooler, !isClient, let start = bytes[..<count].firstRange(of: [0x4B, 0, 0, 0, 12])?.upperBound {
+                bytes[start] ^= 0x01
+            }
             var sent = 0
             while sent < count {
-                let sentNow = bytes.withUnsafeBytes { send(destination, $0.baseAddress! + sent, count - sent, 0) }
+                let sentNow = bytes[sent..<count].withUnsafeBytes { send(destination, $0.baseAddress, $0.count, 0) }
                 guard sentNow > 0 else { return }
                 sent += sentNow
             }
