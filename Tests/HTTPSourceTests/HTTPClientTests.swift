@@ -146,7 +146,7 @@ import Testing
 
     @Test func aRedirectToAnotherProtocolIsRefused() async throws {
         let problem = try await problem { _ in .status(302, headers: [("Location", "ftp://127.0.0.1/secret")]) }
-        #expect(problem == .forbiddenAddress("ftp://127.0.0.1/secret"))
+        #expect(problem == .forbiddenAddress(#""ftp://127.0.0.1/secret" has the scheme ftp instead of http or https"#))
     }
 
     @Test func aCancelEndsARequestAtOnce() async throws {

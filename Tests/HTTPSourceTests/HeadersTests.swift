@@ -52,7 +52,7 @@ import Testing
             }
             let world = try await SourceWorld()
             let error = await #expect(throws: (any Error).self) { try await world.sync(.users(server, pages: .link)) }
-            #expect("\(try #require(error))".contains("less secure"))
+            #expect("\(try #require(error))".contains("leads to"))
             #expect(server.requests.count == 1)
         }
     }

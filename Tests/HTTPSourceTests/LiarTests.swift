@@ -30,7 +30,7 @@ import Testing
     }
 
     private static func isJSON(_ error: any Error, _ reason: JSONFault.Reason) -> Bool {
-        (error as? JSONError)?.reason == reason
+        problem(error) { if case .unsuitableJSON(let text, _) = $0 { text.contains("\(reason)") } else { false } }
     }
 
     static let lies: [Lie] = [

@@ -22,12 +22,13 @@ public struct JSONLayout: Sendable, Equatable {
     public static func array(at keyPath: [String], acceptsSingleObject: Bool = false) -> JSONLayout {
         JSONLayout(
             kind: acceptsSingleObject ? .arrayOrSingle : .array, path: keyPath.map { Array($0.utf8) },
-            pathText: keyPath.joined(separator: "."))
+            pathText: JSONKeyPath.text(of: keyPath))
     }
 
-    /// The elements of the array at a key path written with dots, such as `data.items`; empty for the document itself.
+    /// The elements of the array at a key path written with dots, such as `data.items`; empty for the document itself. A
+    /// backslash escapes a dot within a key, as in `@odata\.value`.
     public static func array(at keyPath: String = "", acceptsSingleObject: Bool = false) -> JSONLayout {
-        array(at: keyPath.split(separator: ".").map(String.init), acceptsSingleObject: acceptsSingleObject)
+        array(at: JSONKeyPath.keys(of: keyPath), acceptsSingleObject: acceptsSingleObject)
     }
 
     /// The same layout, with values that are kept while the objects around the array are read; see ``JSONReader/captured``.

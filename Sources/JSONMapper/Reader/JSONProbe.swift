@@ -63,7 +63,7 @@ package struct JSONProbe: Sendable, Equatable {
         self.keyPaths = keyPaths
         var root = Node()
         for (slot, keyPath) in keyPaths.enumerated() {
-            root.add(keyPath.split(separator: ".").map { Array($0.utf8) }[...], slot: slot)
+            root.add(JSONKeyPath.keys(of: keyPath).map { Array($0.utf8) }[...], slot: slot)
         }
         self.root = root
     }

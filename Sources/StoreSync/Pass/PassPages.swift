@@ -127,10 +127,13 @@ final class PassPages {
     }
 
     /// How a page names objects that are gone: by the key path of a list, or by a flag.
-    private static func tombstones(of page: RemotePage, in request: SyncRequest) -> (list: String?, flag: JSONProbe?) {
+    private static func tombstones(
+        of page: RemotePage, in request: SyncRequest
+    ) -> (list: String?, flag: PayloadReader.Flag?) {
         switch request.sweeps ? page.tombstones : nil {
         case .list(let keyPath): (keyPath, nil)
-        case .flag(let keyPath): (nil, JSONProbe([keyPath]))
+        case .flag(let keyPath): (nil, PayloadReader.Flag(probe: JSONProbe([keyPath])))
+        case .field(let keyPath, let value): (nil, PayloadReader.Flag(probe: JSONProbe([keyPath]), value: value))
         case nil: (nil, nil)
         }
     }

@@ -55,7 +55,7 @@ struct SyncRequest: Sendable {
         try await pages.readAll()
         var end = try await source.end()
         var absent = absent(of: scope, pages, pass, layout, end)
-        var isSure = end.isSnapshot || pages.count < 2
+        var isSure = (end.isSnapshot || pages.count < 2) && end.doubt == nil
         for _ in 1..<Self.readingLimit where !isSure {
             if end.coverage == .everything {
                 // Reading again is pointless if nothing is absent, or if objects were left out.
@@ -66,7 +66,7 @@ struct SyncRequest: Sendable {
             try await source.rewind()
             try await pages.readAll()
             end = try await source.end()
-            isSure = pages.digests == before
+            isSure = pages.digests == before && end.doubt == nil
             absent = self.absent(of: scope, pages, pass, layout, end)
         }
         try await pass.finish()
@@ -77,9 +77,14 @@ struct SyncRequest: Sendable {
         } else if sweeps {
             pass.tally.countWithheld(try await transaction.count(absent), of: layout)
         }
-        let summary = RemoteSyncResult(
+        var summary = RemoteSyncResult(
             result: try await result(of: pass), coverage: end.coverage == .changes ? .changes : .everything,
-            pageCount: pages.progress.pageCount, byteCount: pages.progress.byteCount)
+            pageCount: pages.progress.pageCount, byteCount: pages.progress.byteCount, warnings: end.warnings)
+        if let doubt = end.doubt, summary.result.counts.withheld > 0 || end.coverage == .changes {
+            summary.warnings.append(
+                end.coverage == .changes
+                    ? "the next sync asks for these changes again: \(doubt)" : "absent objects were kept: \(doubt)")
+        }
         return (summary, isSure ? end.bookmark : end.cautiousBookmark)
     }
 

@@ -38,13 +38,13 @@ extension JSONStore {
         from source: some RemoteSource, into entity: String, options: StoreSyncOptions = StoreSyncOptions(),
         usesBookmark: Bool = true, progress: @escaping @Sendable (RemoteSyncProgress) -> Void = { _ in }
     ) async throws -> RemoteSyncResult {
-        let request = SyncRequest(mapper: mapper, entity: entity, options: options)
-        let place = request.bookmarkPlace(of: source)
+        let request = request(of: source, into: entity, options)
+        let place = try await request.bookmarkPlace(of: source)
         return try await recorded(into: entity, from: source.name) { recorder in
             while true {
                 let kept = try await store.read { try await place.read($0) }
                 let pass: any RemotePass
-                switch try await source.begin(after: usesBookmark ? kept : nil, keyPath: options.keyPath) {
+                switch try await source.begin(after: usesBookmark ? kept : nil, keyPath: request.options.keyPath) {
                 case .unchanged(let bookmark):
                     try await keep(bookmark, at: place, insteadOf: kept, recorder)
                     return RemoteSyncResult()
@@ -67,6 +67,14 @@ extension JSONStore {
         }
     }
 
+    private func request(
+        of source: some RemoteSource, into entity: String, _ options: StoreSyncOptions
+    ) -> SyncRequest {
+        var options = options
+        if options.keyPath.isEmpty { options.keyPath = source.keyPath }
+        return SyncRequest(mapper: mapper, entity: entity, options: options)
+    }
+
     /// Ends a pass without changes: writes the bookmark and the record of the pass if needed.
     private func keep(
         _ bookmark: SyncBookmark, at place: BookmarkPlace, insteadOf kept: SyncBookmark?, _ recorder: PassRecorder?
@@ -87,10 +95,10 @@ extension JSONStore {
         from source: some RemoteSource, into entity: String, options: StoreSyncOptions = StoreSyncOptions(),
         usesBookmark: Bool = true, progress: @escaping @Sendable (RemoteSyncProgress) -> Void = { _ in }
     ) async throws -> RemoteSyncResult {
-        let request = SyncRequest(mapper: mapper, entity: entity, options: options)
-        let place = request.bookmarkPlace(of: source)
+        let request = request(of: source, into: entity, options)
+        let place = try await request.bookmarkPlace(of: source)
         let kept = usesBookmark ? try await store.read { try await place.read($0) } : nil
-        guard case .changed(let pass) = try await source.begin(after: kept, keyPath: options.keyPath) else {
+        guard case .changed(let pass) = try await source.begin(after: kept, keyPath: request.options.keyPath) else {
             return RemoteSyncResult()
         }
         return try await planned { try await request.run(pass, in: $0, progress: progress).summary }
@@ -99,9 +107,9 @@ extension JSONStore {
 
 extension SyncRequest {
     /// The place of a source's bookmark, with the fingerprint of all that the bookmark depends on.
-    func bookmarkPlace(of source: some RemoteSource) -> BookmarkPlace {
+    func bookmarkPlace(of source: some RemoteSource) async throws -> BookmarkPlace {
         var fingerprint = Fingerprint()
-        fingerprint.combine(source.fingerprint)
+        fingerprint.combine(try await source.fingerprint)
         fingerprint.combine(options.keyPath)
         fingerprint.combine(options.operations.rawValue)
         fingerprint.combine(options.scope)
