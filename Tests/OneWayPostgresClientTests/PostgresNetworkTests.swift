@@ -48,7 +48,9 @@ struct PostgresNetworkTests {
             try await holder.use { _ = try $0.execute("SELECT pg_advisory_lock(1)") }
             let session = try await PostgresSession(proxy.url(), silenceLimit: .seconds(1))
             let count = proxy.acceptedCount
-            let result = Task { try await session.use { try $0.execute("SELECT pg_advisory_lock(1), 7").integer(0, 1) } }
+            let result = Task {
+                try await session.use { try $0.execute("SELECT pg_advisory_lock(1), 7").integer(0, 1) }
+            }
             // It was asked about twice.
             while proxy.acceptedCount < count + 2 { await Task.yield() }
             try await holder.use { _ = try $0.execute("SELECT pg_advisory_unlock(1)") }
