@@ -75,7 +75,7 @@ final class ModelXMLReader: NSObject, XMLParserDelegate {
         return reader.document
     }
 
-    // MARK: The parser's calls
+    // MARK: XMLParserDelegate
 
     func parser(
         _ parser: XMLParser, didStartElement name: String, namespaceURI: String?, qualifiedName: String?,

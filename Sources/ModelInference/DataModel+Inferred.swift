@@ -30,7 +30,7 @@ extension DataModel {
     ///   objects, and mixtures that no other type can hold, are `binary`, which stores any JSON as
     ///   a whole.
     /// - **The primary key** is `id`. Without it, the primary key is `remote_id`, `<entity>_id`,
-    ///   `uuid` or `guid`, if the key is in every object, and its values in the elements are
+    ///   `uuid` or `guid`, if it has a value in every object, and its values in the elements are
     ///   unique. An entity without a primary key has no identity.
     /// - **Relationships** result from nesting. Each has an inverse named after the entity that
     ///   contains it, unless the sample has a relationship of that name. If two parents contain the

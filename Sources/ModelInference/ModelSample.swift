@@ -97,7 +97,9 @@ struct PropertySketches {
 struct PropertySketch {
     /// A kind of scalar value.
     enum Scalar: Hashable {
-        /// Numbers: integers in `Int64`, integers beyond it, fractions, doubles that no decimal
+        /// Numbers, by the types that can hold them.
+        ///
+        /// In order: integers in `Int64`, integers beyond it, fractions, doubles that no decimal
         /// holds, decimals that no double holds, and numbers that neither holds.
         case integer, largeInteger, fraction, extremeFraction, longNumber, endlessNumber
         case bool, uuid, date, text

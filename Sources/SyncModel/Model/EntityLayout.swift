@@ -89,7 +89,9 @@ public final class EntityLayout: Sendable {
 
 /// A relationship resolved in its model, with its destination and inverse.
 public struct RelationshipLayout: Hashable, Sendable {
-    /// The relationship as declared.
+    /// The relationship as declared, except for the delete rule of an owning relationship.
+    ///
+    /// If the relationship owns its targets, the delete rule `nullify` is replaced by `cascade`.
     public let declaration: SyncRelationship
     /// The index in the `relationships` of the declaring entity and of its descendants.
     public let index: Int

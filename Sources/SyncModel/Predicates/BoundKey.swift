@@ -7,8 +7,9 @@ public struct BoundKey: Hashable, Sendable {
         /// A to-one relationship, by its index in that entity; null if it is empty. Only `isNull`
         /// uses it.
         case target(relationship: Int)
-        /// The number of objects in a to-many relationship, by its index in that entity; null only
-        /// if the steps lead to no object.
+        /// The number of objects in a to-many relationship, by its index in that entity.
+        ///
+        /// Null only if the steps lead to no object.
         case count(relationship: Int)
     }
 

@@ -18,7 +18,8 @@ extension Record {
     /// - A `RawRepresentable` type is decoded from its raw value.
     /// - A relationship is decoded as the identity of its targets if that is a single value: one
     ///   value for a to-one relationship, an array for a to-many one.
-    /// - An optional property of the type may be missing from the entity.
+    /// - An optional property of the type may be missing from the entity. A relationship that was
+    ///   not loaded counts as missing.
     ///
     /// - Throws: `Record.CodingError` with the property, or an error of the type's own decoding.
     public func decode<T: Decodable>(_ type: T.Type) throws -> T {

@@ -4,8 +4,10 @@ extension Record {
     /// Sets properties of the record from a value whose coding keys are their names.
     ///
     /// The counterpart of `decode(_:)`. Values are converted to the types of the attributes if the
-    /// conversion loses nothing; only a `float` attribute rounds. Properties that the value does
-    /// not encode are unchanged, such as nil properties with a synthesized conformance.
+    /// conversion loses nothing; only a `float` attribute rounds. A relationship is set from the
+    /// identity of its targets: one value for a to-one relationship, an array for a to-many one.
+    /// Properties that the value does not encode are unchanged, such as nil properties with a
+    /// synthesized conformance.
     ///
     /// - Throws: `Record.CodingError` with the property, or an error of the value's own encoding.
     ///   The record is then unchanged.
