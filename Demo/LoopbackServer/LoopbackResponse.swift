@@ -51,8 +51,9 @@ package struct LoopbackResponse: Sendable {
             headers: [("Content-Encoding", "gzip")] + headers)
     }
 
-    /// Returns a response with an empty body, such as `.status(429, headers: [("Retry-After",
-    /// "3")])`.
+    /// Returns a response with a status, header fields and an empty body.
+    ///
+    ///     .status(429, headers: [("Retry-After", "3")])
     package static func status(_ status: Int, headers: [(String, String)] = []) -> LoopbackResponse {
         LoopbackResponse(kind: .whole(status: status, headers: headers, body: []))
     }

@@ -58,8 +58,7 @@ struct ServerSync {
 
     /// Returns a progress line.
     ///
-    /// An example is `[####----] 12 pages, 12000 of 20000 objects, 3.1 MB, 4000 objects/s, 2.0 s
-    /// left`.
+    ///     [####----] 12 pages, 12000 of 20000 objects, 3.1 MB, 4000 objects/s, 2.0 s left
     static func line(_ progress: RemoteSyncProgress, after duration: Duration) -> String {
         let seconds = duration / .seconds(1)
         let rate = seconds > 0 ? Double(progress.elementCount) / seconds : 0

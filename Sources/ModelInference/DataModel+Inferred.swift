@@ -22,7 +22,7 @@ extension DataModel {
     ///   except in `-ss`, `-us` and `-is`.
     /// - **Attributes** have the camelCase names of their keys. If the naming convention does not
     ///   lead back to the key, the attribute is annotated with `sync.remoteKey`. All attributes are
-    ///   optional except the primary key.
+    ///   optional except a primary key that has a value in every object.
     /// - **Types** cover all values of the sample. Integers are `int64`; with fractions, `double`;
     ///   beyond `Int64`, `decimal`; and numbers that no decimal can hold, `string`. Texts are
     ///   `uuid` if all are UUIDs, `date` if all are ISO 8601 dates, and otherwise `string`, also if
