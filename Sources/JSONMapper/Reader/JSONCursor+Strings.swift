@@ -37,8 +37,8 @@ extension JSONCursor {
         return (quotes | backslashes | controls | word) & (ones &* 0x80)
     }
 
-    /// Scans the rest of a string that has an escape or a character above U+007F, or that ends near
-    /// the end of the input.
+    /// Scans the rest of a string with escapes, with characters above U+007F, or near the end of
+    /// the input.
     @inline(never)
     private mutating func scanRest(
         start: UnsafePointer<UInt8>, from: UnsafePointer<UInt8>

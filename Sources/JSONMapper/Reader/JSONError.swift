@@ -106,8 +106,8 @@ extension JSONError {
         case invalidUTF8
         /// A key occurs twice in an object, and the options reject that.
         case duplicateKey
-        /// A number is outside the range of the requested type, not a whole number as requested, or
-        /// beyond every finite double.
+        /// A number is not exactly representable in the requested type, or is beyond every finite
+        /// double.
         case numberOutOfRange
         /// An object was expected, but the value is of another kind.
         case notAnObject

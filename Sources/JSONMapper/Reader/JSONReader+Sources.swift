@@ -37,7 +37,7 @@ extension JSONReader {
     ///   - layout: The location of the elements; an array that is the whole document by default.
     ///   - options: Parsing choices and limits.
     /// - Throws: ``JSONError/unreadableFile(path:code:)`` if the file cannot be opened.
-    ///   ``next(_:)`` throws it if the file cannot be read later.
+    ///   Reading throws it if the file cannot be read later.
     public convenience init(
         file path: String, layout: JSONLayout = .array(), options: JSONOptions = JSONOptions()
     ) throws(JSONError) {
