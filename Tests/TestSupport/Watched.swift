@@ -1,7 +1,7 @@
 import SyncBase
 import OneWaySynchronizer
 
-/// A value that tests can wait on: what the other doubles are made of, so that nothing ever sleeps.
+/// A value that tests can wait on. The other test doubles use it, so that no test sleeps.
 package final class Watched<Value: Sendable>: Sendable {
     private struct Waiter {
         var isMet: @Sendable (Value) -> Bool
@@ -22,7 +22,11 @@ package final class Watched<Value: Sendable>: Sendable {
 
     package var value: Value { state.withLock { $0.value } }
 
-    /// Changes the value, and resumes whoever waited for what it has become.
+    /// Changes the value and resumes the tasks whose conditions it now satisfies.
+    ///
+    /// - Parameter change: Changes the value. Called while a lock is held, so it must not use this
+    ///   instance.
+    /// - Returns: The result of `change`.
     @discardableResult
     package func update<Result: Sendable>(_ change: @Sendable (inout Value) -> Result) -> Result {
         let (result, met) = state.withLock { state in
@@ -37,7 +41,9 @@ package final class Watched<Value: Sendable>: Sendable {
 
     /// Waits until the value satisfies a condition.
     ///
-    /// - Throws: `CancellationError` when the task is cancelled before.
+    /// - Parameter isMet: The condition. Called while a lock is held, so it must not use this
+    ///   instance.
+    /// - Throws: `CancellationError` if the task is cancelled first.
     package func wait(until isMet: @escaping @Sendable (Value) -> Bool) async throws {
         let id = state.withLock { state in
             state.lastWaiter += 1
@@ -46,7 +52,8 @@ package final class Watched<Value: Sendable>: Sendable {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let isOver = state.withLock { state in
-                    // Read under the lock: a cancellation from now on finds the waiter registered.
+                    // Checked under the lock: a cancellation from here on finds the waiter
+                    // registered.
                     guard !Task.isCancelled, !isMet(state.value) else { return true }
                     state.waiters[id] = Waiter(isMet: isMet, continuation: continuation)
                     return false

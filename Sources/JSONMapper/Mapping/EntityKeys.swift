@@ -1,7 +1,6 @@
 package import SyncModel
 
-/// The JSON keys of all properties of an entity: those that are read, those that are written, and
-/// the primary key.
+/// The JSON keys under which the properties of an entity are read and written, and its primary key.
 ///
 /// **In the Sync dialect**, an attribute is read from
 /// 1. its custom key, if it has one: a path of nested objects for a key with dots, or one flat key

@@ -187,7 +187,7 @@ package final class EntityMapping: Sendable {
         return sources
     }
 
-    /// The rank of a claim, where the lowest wins.
+    /// The rank of a claim; the lowest rank wins.
     ///
     /// It is 0 for an annotation, 1 for the name, 2 for a reserved word and 3 for `id`.
     private static func strength(of path: [String], for keys: AttributeKeys) -> Int {

@@ -72,8 +72,10 @@ public struct RecordMapper: Sendable {
 
     // MARK: One object
 
-    /// Maps one JSON object onto a record. Attributes whose keys are absent stay unchanged, and
-    /// null clears.
+    /// Maps one JSON object onto a record.
+    ///
+    /// An attribute whose key is absent stays unchanged, and a null clears it. Null in place of the
+    /// object changes nothing.
     ///
     /// - Parameters:
     ///   - record: A record of this mapper's model. Its relationships stay unchanged.
@@ -88,8 +90,10 @@ public struct RecordMapper: Sendable {
         return try fill(&record, from: writer.bytes)
     }
 
-    /// Maps one JSON object, given as UTF-8, onto a record. Attributes whose keys are absent stay
-    /// unchanged, and null clears.
+    /// Maps one JSON object, given as UTF-8, onto a record.
+    ///
+    /// An attribute whose key is absent stays unchanged, and a null clears it. Null in place of the
+    /// object changes nothing.
     ///
     /// - Returns: Whether a value changed.
     /// - Throws: The mapping errors of ``fill(_:from:)-(_,JSONValue)``; ``JSONError`` if the bytes

@@ -30,7 +30,12 @@ public struct JSONLayout: Sendable, Equatable {
     }
 
     /// The elements of the array at a key path with dots between its keys, such as `data.items`.
-    /// Empty, the default, if the document is the array.
+    ///
+    /// - Parameters:
+    ///   - keyPath: The keys that lead to the array, separated by dots. Empty, the default, if the
+    ///     document is the array.
+    ///   - acceptsSingleObject: Whether an object in place of the array counts as an array of one
+    ///     element; false by default.
     public static func array(at keyPath: String = "", acceptsSingleObject: Bool = false) -> JSONLayout {
         array(at: keyPath.split(separator: ".").map(String.init), acceptsSingleObject: acceptsSingleObject)
     }

@@ -47,7 +47,8 @@ extension Int64: JSONConvertible {
     /// Creates the value from a JSON number; nil for other kinds, for a fraction, or if it does not
     /// fit.
     ///
-    /// A whole number may be written with a fraction of zeros.
+    /// A whole number may be written with a fraction of zeros, but not be a
+    /// ``JSONValue/decimal(_:)``.
     public init?(json: JSONValue) {
         switch json {
         case .integer(let number): self = number
@@ -65,7 +66,8 @@ extension Int: JSONConvertible {
     /// Creates the value from a JSON number; nil for other kinds, for a fraction, or if it does not
     /// fit.
     ///
-    /// A whole number may be written with a fraction of zeros.
+    /// A whole number may be written with a fraction of zeros, but not be a
+    /// ``JSONValue/decimal(_:)``.
     public init?(json: JSONValue) {
         guard let number = Int64(json: json) else { return nil }
         self.init(exactly: number)
