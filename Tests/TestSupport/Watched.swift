@@ -1,6 +1,6 @@
 import SyncBase
 
-/// A value that tests can wait on: what the other doubles are made of, so that no test ever sleeps.
+/// A value that tests can wait on. The other test doubles use it, so that no test sleeps.
 package final class Watched<Value: Sendable>: Sendable {
     private struct Watcher {
         var isMet: @Sendable (Value) -> Bool
@@ -21,7 +21,11 @@ package final class Watched<Value: Sendable>: Sendable {
 
     package var value: Value { state.withLock { $0.value } }
 
-    /// Changes the value, and resumes the tasks whose condition it now meets.
+    /// Changes the value and resumes the tasks whose conditions it now satisfies.
+    ///
+    /// - Parameter change: Changes the value. Called while a lock is held, so it must not use this
+    ///   instance.
+    /// - Returns: The result of `change`.
     @discardableResult
     package func update<Result: Sendable>(_ change: @Sendable (inout Value) -> Result) -> Result {
         let (result, met) = state.withLock { state in
@@ -36,8 +40,11 @@ package final class Watched<Value: Sendable>: Sendable {
 
     /// Waits until the value satisfies a condition.
     ///
-    /// - Throws: `CancellationError` when the task is cancelled before.
+    /// - Parameter isMet: The condition. Called while a lock is held, so it must not use this
+    ///   instance.
+    /// - Throws: `CancellationError` if the task is cancelled first.
     package func wait(until isMet: @escaping @Sendable (Value) -> Bool) async throws {
+<<<<<<< HEAD
         try Task.checkCancellation()
         let promise = Promise<Void>()
         let id: Int? = state.withLock { state in
@@ -45,6 +52,27 @@ package final class Watched<Value: Sendable>: Sendable {
             state.lastWatcher += 1
             state.watchers[state.lastWatcher] = Watcher(isMet: isMet, promise: promise)
             return state.lastWatcher
+=======
+        let id = state.withLock { state in
+            state.lastWaiter += 1
+            return state.lastWaiter
+        }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let isOver = state.withLock { state in
+                    // Checked under the lock: a cancellation from here on finds the waiter
+                    // registered.
+                    guard !Task.isCancelled, !isMet(state.value) else { return true }
+                    state.waiters[id] = Waiter(isMet: isMet, continuation: continuation)
+                    return false
+                }
+                guard isOver else { return }
+                continuation.resume(with: Task.isCancelled ? .failure(CancellationError()) : .success(()))
+            }
+        } onCancel: {
+            let waiter = state.withLock { $0.waiters.removeValue(forKey: id) }
+            waiter?.continuation.resume(throwing: CancellationError())
+>>>>>>> prose2
         }
         guard let id else { return }
         defer { state.withLock { _ = $0.watchers.removeValue(forKey: id) } }
