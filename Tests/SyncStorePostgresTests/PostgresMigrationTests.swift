@@ -9,7 +9,7 @@ import Testing
 
 /// What becomes of tables when the model changes, and of tables that were there before.
 @Suite(
-    .enabled(if: SharedPostgres.isAvailable, "\(SharedPostgres.absence)"), .timeLimit(.minutes(2)))
+    .enabled(if: SharedPostgres.isAvailable, "\(SharedPostgres.absence)"), .timeLimit(.minutes(30)))
 struct PostgresMigrationTests {
     private func before() throws -> DataModel {
         try DataModel {
