@@ -2,19 +2,19 @@ import HTTPTransfer
 import JSONMapper
 import StoreSync
 
-/// What a sync did, in lines and as JSON.
+/// The result of a sync as text and as JSON.
 struct SyncSummary {
     let entity: String
     let origin: ModelChoice.Origin
-    /// Whether nothing was written, and `result` is what would be done.
+    /// Whether `result` is a plan and nothing was written.
     let isPlan: Bool
     let result: StoreSyncResult
-    /// What a server had to say; nil for a file.
+    /// The result of a sync from a server; nil for a file.
     var remote: RemoteSyncResult?
 
     private static let shownProblemCount = 20
 
-    /// The outcome for people: a line for each entity, the synced one first, and what did not fit.
+    /// The result for people: one line per entity, the synced one first, then problems.
     var lines: [String] {
         if remote?.coverage == .unchanged { return ["nothing has changed, says the server"] }
         let others = result.countsByEntity.keys.filter { $0 != entity }.sorted()
@@ -42,7 +42,7 @@ struct SyncSummary {
         return lines
     }
 
-    /// A line for each place where the payload differs from the model or from itself.
+    /// One line for each difference between the payload and the model, or within the payload.
     private var driftLines: [String] {
         let entries = result.drift.entries
         guard !entries.isEmpty else { return [] }
@@ -55,7 +55,7 @@ struct SyncSummary {
         return lines
     }
 
-    /// Such as `2 inserted, 0 updated, 1 unchanged, 0 deleted`.
+    /// Returns a text such as `2 inserted, 0 updated, 1 unchanged, 0 deleted`.
     static func text(_ counts: StoreSyncResult.Counts) -> String {
         let done =
             "\(counts.inserted) inserted, \(counts.updated) updated, \(counts.unchanged) unchanged, "
@@ -63,7 +63,7 @@ struct SyncSummary {
         return counts.withheld > 0 ? "\(done), \(counts.withheld) kept though absent" : done
     }
 
-    /// The outcome for programs: one line.
+    /// The result for programs, as one line of JSON.
     var json: String {
         var writer = JSONWriter()
         writer.beginObject()
@@ -107,7 +107,7 @@ struct SyncSummary {
         return String(decoding: writer.bytes, as: UTF8.self)
     }
 
-    /// What stands in place of an outcome after a failure: `{"error": "…"}`.
+    /// Returns the JSON for a failed sync: `{"error": "…"}`.
     static func json(ofFailure text: String) -> String {
         var writer = JSONWriter()
         writer.beginObject()

@@ -5,15 +5,15 @@ import SyncModel
 import FoundationXML
 #endif
 
-/// What a model file declares, with the lines it stands on.
+/// The declarations of a model file, with their lines.
 struct ModelDocument {
     var entities: [SyncEntity] = []
     var warnings: [ModelWarning] = []
-    /// Of each entity: the line of its declaration, and of each property of it that was kept.
+    /// The lines of the entities, and of the properties that were kept, by name.
     fileprivate(set) var entityLines: [String: Int] = [:]
     fileprivate(set) var propertyLines: [String: [String: Int]] = [:]
 
-    /// The line of the entity or property that an error names.
+    /// Returns the line of the entity or property in an error.
     func line(of error: ModelError) -> Int {
         let (entity, property): (String, String?) =
             switch error {
@@ -31,15 +31,15 @@ struct ModelDocument {
     }
 }
 
-/// Reads the XML of a model.
+/// A parser delegate that builds a model's declarations from its XML.
 ///
-/// The parser calls back for each element; `place` says where the element stands, `ModelElements`
-/// what may stand there.
+/// The parser calls it for each element. `Place` represents the position of an element, and
+/// `ModelElements` the elements and attributes that are allowed there.
 final class ModelXMLReader: NSObject, XMLParserDelegate {
-    /// Where an open element stands, and so what its children may be.
+    /// The position of an open element, which determines the allowed child elements.
     private enum Place {
         case model, entity, attribute, relationship, userInfo, uniquenessConstraints, uniquenessConstraint
-        /// Nothing in it matters, or it was reported as a whole.
+        /// An element whose contents are ignored, or were reported as a whole.
         case skipped
     }
 
@@ -52,7 +52,7 @@ final class ModelXMLReader: NSObject, XMLParserDelegate {
     private var userInfo: [String: String] = [:]
     private var constraints: [[String]] = []
     private var failure: ModelFileError?
-    /// Whether the outermost element was closed.
+    /// Whether the root element was closed.
     private var isComplete = false
 
     private init(file: String) {
@@ -66,7 +66,7 @@ final class ModelXMLReader: NSObject, XMLParserDelegate {
         let parser = XMLParser(data: checked)
         parser.shouldResolveExternalEntities = false
         parser.delegate = reader
-        // Its result says nothing of a document that ends too early, or has no element at all.
+        // The result does not report a document that ends too early or has no element.
         _ = parser.parse()
         if let failure = reader.failure { throw failure }
         guard reader.isComplete else {
@@ -75,7 +75,7 @@ final class ModelXMLReader: NSObject, XMLParserDelegate {
         return reader.document
     }
 
-    // MARK: The parser's calls
+    // MARK: XMLParserDelegate
 
     func parser(
         _ parser: XMLParser, didStartElement name: String, namespaceURI: String?, qualifiedName: String?,
@@ -116,7 +116,7 @@ final class ModelXMLReader: NSObject, XMLParserDelegate {
 
     // MARK: Elements
 
-    /// Takes an element in, and says what its children may be.
+    /// Reads the start of an element, and returns its position for its children.
     private func open(_ element: ModelElement) throws(ModelFileError) -> Place {
         switch (places.last, element.name) {
         case (nil, "model"):
@@ -277,7 +277,7 @@ final class ModelXMLReader: NSObject, XMLParserDelegate {
         return .nullify
     }
 
-    /// YES or NO; NO by default.
+    /// Returns whether an attribute is YES; false if it is NO or missing.
     private func flag(_ element: ModelElement, _ key: String) -> Bool {
         switch element.attributes[key] {
         case "YES": return true

@@ -3,41 +3,47 @@ public import JSONMapper
 public import SyncModel
 
 extension DataModel {
-    /// Creates a model of a sample of JSON, for a start without a model file.
+    /// Infers a model from a JSON sample, as a start without a model file.
     ///
-    ///     let model = try DataModel.inferred(from: #"[{"id": 1, "first_name": "Ada", "notes": [{"id": 7}]}]"#, entity: "User")
-    ///     // User: id int64, firstName string, notes to many Note; Note: id int64, user to one User
+    ///     let json = #"[{"id": 1, "first_name": "Ada", "notes": [{"id": 7}]}]"#
+    ///     let model = try DataModel.inferred(from: json, entity: "User")
+    ///     // User: id int64, firstName string, notes to-many Note
+    ///     // Note: id int64, user to-one User
     ///
-    /// The same sample gives the same model, whatever the machine. What it is made of:
+    /// The result depends only on the sample, not on the machine. These rules apply:
     ///
-    /// - **Entities.** The elements are of the named entity, a nested object of one named after its
-    ///   key, the objects of an array of one named after its key in the singular (`people`,
-    ///   `children`, `series` and `species` are known, `-ies` gives `-y`, `-xes`, `-ches`, `-shes`
-    ///   and `-sses` lose `es`, any other `s` goes but for `-ss`, `-us` and `-is`). Objects of one
-    ///   name are of one entity, wherever they stand. An object with more than 256 different keys
-    ///   is a dictionary rather than an object, and kept whole.
-    /// - **Attributes** are named by the camelCase of their keys; where the convention would not
-    ///   find the key again, it is annotated as `sync.remoteKey`. Types are widened over the whole
-    ///   sample: whole numbers are `int64`, with fractions among them `double`, beyond `Int64`
-    ///   `decimal`, numbers that no decimal holds `string`; texts that are all UUIDs `uuid`, all
-    ///   ISO 8601 dates `date`, else `string`, also together with numbers; always null `string`.
-    ///   Arrays of anything but objects, and what no other type holds, are `binary`, which keeps
-    ///   any JSON whole. All are optional but the primary key.
-    /// - **The primary key** is `id`; else a key `remote_id`, `<entity>_id`, `uuid` or `guid` that
-    ///   is in every object, and in no two of the elements with one value. An entity without one
-    ///   has no identity.
-    /// - **Relationships** are those of nesting, each with an inverse named after the entity it
-    ///   comes from, unless the sample has one of that name. Two parents with the same child make a
-    ///   to-many relationship many-to-many. Objects without identity belong to what they were
-    ///   nested in, and are deleted with it.
+    /// - **Entities.** The elements belong to the named entity. A nested object belongs to an
+    ///   entity named after its key, and the objects of an array to one named after the singular of
+    ///   its key. Objects with the same entity name belong to the same entity, at any level. An
+    ///   object with more than 256 different keys is treated as a dictionary, and stored as a
+    ///   whole.
+    /// - **Singulars.** `people`, `children`, `series` and `species` are known. `-ies` becomes
+    ///   `-y`. `-xes`, `-ches`, `-shes` and `-sses` lose `es`. Any other final `s` is removed,
+    ///   except in `-ss`, `-us` and `-is`.
+    /// - **Attributes** have the camelCase names of their keys. If the naming convention does not
+    ///   lead back to the key, the attribute is annotated with `sync.remoteKey`. All attributes are
+    ///   optional except a primary key that has a value in every object.
+    /// - **Types** cover all values of the sample. Integers are `int64`; with fractions, `double`;
+    ///   beyond `Int64`, `decimal`; and numbers that no decimal can hold, `string`. Texts are
+    ///   `uuid` if all are UUIDs, `date` if all are ISO 8601 dates, and otherwise `string`, also if
+    ///   mixed with numbers. A value that is always null is `string`. Arrays of values other than
+    ///   objects, and mixtures that no other type can hold, are `binary`, which stores any JSON as
+    ///   a whole.
+    /// - **The primary key** is `id`. Without it, the primary key is `remote_id`, `<entity>_id`,
+    ///   `uuid` or `guid`, if it has a value in every object, and its values in the elements are
+    ///   unique. An entity without a primary key has no identity.
+    /// - **Relationships** result from nesting. Each has an inverse named after the entity that
+    ///   contains it, unless the sample has a relationship of that name. If two parents contain the
+    ///   same child, a to-many relationship is many-to-many. Objects without an identity belong to
+    ///   the object that contains them, and are deleted with it.
     ///
     /// - Parameters:
-    ///   - json: The sample as UTF-8: an array of objects or one object.
+    ///   - json: The sample as UTF-8: an array of objects, or one object.
     ///   - entity: The name of the elements' entity.
-    ///   - layout: Where the elements are; the document itself by default.
-    ///   - options: What is accepted, and how much.
-    /// - Throws: `JSONError` where the sample is no JSON, or not of that layout;
-    ///   `ModelInferenceError` where it tells nothing.
+    ///   - layout: The location of the elements; the document itself by default.
+    ///   - options: The accepted syntax, and size limits.
+    /// - Throws: `JSONError` if the sample is not JSON or does not match the layout;
+    ///   `ModelInferenceError` if a model cannot be inferred from it.
     public static func inferred(
         from json: [UInt8], entity: String, layout: JSONLayout = .array(acceptsSingleObject: true),
         options: JSONOptions = JSONOptions()
@@ -45,24 +51,25 @@ extension DataModel {
         try inferred(from: JSONReader(bytes: json, layout: layout, options: options), entity: entity)
     }
 
-    /// Creates a model of a sample of JSON that is text.
+    /// Infers a model from a JSON sample in a string.
     ///
-    /// - Throws: As ``inferred(from:entity:layout:options:)``.
+    /// - Throws: The errors of ``inferred(from:entity:layout:options:)``.
     public static func inferred(
         from json: String, entity: String, layout: JSONLayout = .array(acceptsSingleObject: true)
     ) throws -> DataModel {
         try inferred(from: Array(json.utf8), entity: entity, layout: layout)
     }
 
-    /// Creates a model of a sample of JSON that a reader reads to its end, such as a large file.
+    /// Infers a model from the elements of a JSON reader, for large files and streams.
     ///
-    /// Memory grows with the number of different keys, and of identifiers; not with the size of the
-    /// sample beyond that.
+    /// The reader is read to its end. Memory use grows with the number of distinct keys and
+    /// identifiers, not with the size of the sample.
     ///
     /// - Parameters:
     ///   - reader: A reader with a source.
     ///   - entity: The name of the elements' entity.
-    /// - Throws: As ``inferred(from:entity:layout:options:)``, and what the reader's source throws.
+    /// - Throws: The errors of ``inferred(from:entity:layout:options:)``, and those of the reader's
+    ///   source.
     public static func inferred(from reader: JSONReader, entity: String) throws -> DataModel {
         var sample = ModelSample(root: entity)
         while let element = try reader.next({ cursor in try JSONValue(&cursor) }) {
@@ -75,15 +82,16 @@ extension DataModel {
     }
 }
 
-/// Why no model could be made of a sample.
+/// A failure to infer a model from a sample.
 public enum ModelInferenceError: Error, Hashable, Sendable {
-    /// The sample has no element.
+    /// The sample has no elements.
     case emptySample
-    /// An element is no object; the index counts from 0.
+    /// An element is not an object; the index counts from 0.
     case notAnObject(index: Int)
     /// No element has a key.
     case noKeys(entity: String)
-    /// The elements have more different keys than objects of one kind have.
+    /// The elements have more different keys than are allowed for objects; they are probably
+    /// dictionaries.
     case tooManyKeys(entity: String, maximum: Int)
 }
 
@@ -101,7 +109,7 @@ extension ModelInferenceError: CustomStringConvertible {
 }
 
 extension ModelInferenceError: LocalizedError {
-    /// The error as a readable sentence, the same as `description`.
+    /// The same text as `description`.
     public var errorDescription: String? {
         description
     }

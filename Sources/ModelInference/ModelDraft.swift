@@ -1,8 +1,7 @@
 import JSONMapper
 import SyncModel
 
-/// A model on its way from a sample: entities and properties decided, names made unique, inverses
-/// paired.
+/// A model derived from a sample: entities and properties, unique names, and paired inverses.
 struct ModelDraft {
     private struct DraftRelationship {
         var name: String
@@ -28,7 +27,9 @@ struct ModelDraft {
     private let sample: ModelSample
     private var entities: [DraftEntity] = []
 
-    /// - Throws: `ModelInferenceError` where the sample tells nothing of its elements.
+    /// Creates a draft from a sample.
+    ///
+    /// - Throws: `ModelInferenceError` if the sample has no elements, no keys, or too many keys.
     init(_ sample: ModelSample) throws(ModelInferenceError) {
         self.sample = sample
         guard let root = sample.entities[sample.root] else { throw .emptySample }
@@ -45,9 +46,9 @@ struct ModelDraft {
         }
     }
 
-    /// The model.
+    /// Returns the model.
     ///
-    /// - Throws: `ModelError`, which would be a mistake made here.
+    /// - Throws: `ModelError`, only because of a defect in the inference.
     func model() throws(ModelError) -> DataModel {
         try DataModel(
             entities.map { entity in
@@ -70,7 +71,7 @@ struct ModelDraft {
 
     // MARK: Entities
 
-    /// The entity that a property leads to; nil for a property that is an attribute.
+    /// Returns the entity that a property leads to; nil for a property that is an attribute.
     private func destination(of property: PropertySketch) -> String? {
         guard property.hasObject != property.hasObjects, !property.hasOtherArray, property.scalars.isEmpty,
             !property.hasObject || !property.hasEmptyArray, let sketch = sample.entities[property.destination],
@@ -79,7 +80,7 @@ struct ModelDraft {
         return property.destination
     }
 
-    /// The elements' entity and all that relationships lead to from it.
+    /// Returns the elements' entity, and all entities reachable from it through relationships.
     private func reachable() -> Set<String> {
         var reached: Set<String> = []
         var waiting = [sample.root]
@@ -119,8 +120,9 @@ struct ModelDraft {
         return draft
     }
 
-    /// The names of an entity's properties: those that convention gives come first to theirs, any
-    /// other gets a number where it is taken.
+    /// Returns the names of an entity's properties.
+    ///
+    /// Names that follow the convention have priority. Any other name gets a number if it is used.
     private static func names(of sketch: EntitySketch) -> [String] {
         let properties = sketch.properties.entries
         var names = properties.map { EntityNaming.property(ofKey: $0.key) }
@@ -132,7 +134,7 @@ struct ModelDraft {
         return names
     }
 
-    /// Annotates the attributes whose keys convention would not find, or would write otherwise.
+    /// Annotates attributes whose keys the convention does not find, or writes differently.
     private func annotateKeys(of draft: inout DraftEntity, _ sketch: EntitySketch) {
         let attributes = sketch.properties.entries.filter { destination(of: $0) == nil }
         guard let model = try? DataModel([SyncEntity(draft.name, attributes: draft.attributes, relationships: [])])
@@ -150,7 +152,7 @@ struct ModelDraft {
         }
     }
 
-    /// The place of the property that tells the entity's objects apart.
+    /// Returns the index of the property that is the entity's primary key.
     private func primaryKey(of entity: String, _ sketch: EntitySketch, _ names: [String]) -> Int? {
         EntitySketch.keyNames(of: entity).lazy.compactMap { name in
             guard let place = names.firstIndex(of: name) else { return nil }
@@ -158,7 +160,8 @@ struct ModelDraft {
             guard destination(of: property) == nil, property.valueCount > 0,
                 [.int64, .string, .uuid, .decimal].contains(Self.type(of: property))
             else { return nil }
-            // By convention alone, `id` identify objects; any other key has to prove that it does.
+            // `id` is a primary key by convention; the values of any other key must prove that it
+            // is one.
             let isProven = property.valueCount == sketch.objectCount && !property.isRepeated
             return name == "id" || isProven ? place : nil
         }.first
@@ -203,8 +206,7 @@ struct ModelDraft {
             case (false, false): EntityNaming.toOne(source)
             }
         let conventional = [preferred, EntityNaming.toOne(source), EntityNaming.toMany(source)]
-        // The sample has the way back: nested objects of this entity, which nothing else is the
-        // inverse of.
+        // The sample contains the inverse: a relationship to this entity that is not yet paired.
         let paired = entities[other].relationships.indices.first { candidate in
             let back = entities[other].relationships[candidate]
             return back.destination == source && back.inverse == nil && conventional.contains(back.name)
@@ -228,7 +230,7 @@ struct ModelDraft {
     }
 }
 
-/// The annotations that an inferred model uses, of the dialect `JSONDialect.sync`.
+/// The annotations of an inferred model, from the dialect `JSONDialect.sync`.
 private enum Annotation {
     static let remoteKeyName = "sync.remoteKey"
     static let isPrimaryKeyName = "sync.isPrimaryKey"

@@ -2,30 +2,30 @@ import Foundation
 import JSONMapper
 import SyncModel
 
-/// What has been seen in a sample: entities, their keys, and what stood under them.
+/// The observations from a sample: its entities, their keys, and the values under them.
 struct ModelSample {
-    /// An object with more different keys is taken for a dictionary.
+    /// The maximum number of different keys in an object; an object with more is a dictionary.
     static let maximumKeyCount = 256
 
     let root: String
-    /// By name; ``names`` has their order.
+    /// The entities by name; ``names`` has their order.
     private(set) var entities: [String: EntitySketch] = [:]
-    /// The entities in the order in which they were met.
+    /// The names of the entities, in the order in which they were found.
     private(set) var names: [String] = []
 
     init(root: String) {
         self.root = root
     }
 
-    /// Adds one element.
+    /// Adds an element of the sample.
     mutating func add(_ object: JSONObject) {
         add(object, to: root, isElement: true)
     }
 
-    /// Adds an object of an entity, and all that is nested in it.
+    /// Adds an object of an entity, and all objects nested in it.
     private mutating func add(_ object: JSONObject, to entity: String, isElement: Bool = false) {
-        // Taken out while it changes, so that nothing is copied; what is nested in it may be of the
-        // same entity.
+        // Removing the sketch during the update avoids a copy. Nested objects, which can be of the
+        // same entity, are added after it is back.
         var sketch = entities.removeValue(forKey: entity) ?? EntitySketch()
         if sketch.objectCount == 0 { names.append(entity) }
         sketch.objectCount += 1
@@ -44,7 +44,7 @@ struct ModelSample {
     }
 }
 
-/// What has been seen of the objects of one entity.
+/// The observations about the objects of one entity.
 struct EntitySketch {
     var objectCount = 0
     var properties = PropertySketches()
@@ -53,12 +53,12 @@ struct EntitySketch {
         properties.count > ModelSample.maximumKeyCount
     }
 
-    /// The names of attributes that can be a primary key, the preferred one first.
+    /// Returns the names of attributes that can be a primary key, in order of preference.
     static func keyNames(of entity: String) -> [String] {
         ["id", "remoteID", EntityNaming.toOne(entity) + "ID", EntityNaming.toOne(entity) + "Id", "uuid", "guid"]
     }
 
-    /// What tells an object apart, as far as its keys say.
+    /// Returns the value of an object's first possible primary key, or nil if it has none.
     static func identifier(in object: JSONObject, of entity: String) -> String? {
         let names = keyNames(of: entity)
         return names.lazy.compactMap { name in
@@ -68,10 +68,10 @@ struct EntitySketch {
     }
 }
 
-/// The properties of an entity in the order in which they were met.
+/// The properties of an entity, in the order in which they were found.
 ///
-/// The spellings of a key that convention leads to one property (`firstName`, `first_name`) are
-/// one; any other spelling has to be annotated, and is a property of its own.
+/// Spellings of a key that the convention maps to one property (`firstName`, `first_name`) are
+/// merged. Any other spelling is a property of its own, because it needs an annotation.
 struct PropertySketches {
     private(set) var entries: [PropertySketch] = []
     private var indices: [String: Int] = [:]
@@ -81,7 +81,7 @@ struct PropertySketches {
     mutating func update(_ key: String, _ body: (inout PropertySketch) -> Void) {
         let name = EntityNaming.property(ofKey: key)
         let isConventional = EntityNaming.isConventional(key, for: name)
-        // No convention gives an empty name, which keeps the two kinds apart.
+        // A conventional name has no null character, which keeps the two kinds apart.
         let place = isConventional ? name : "\0\(key)"
         if let index = indices[place] {
             body(&entries[index])
@@ -93,33 +93,35 @@ struct PropertySketches {
     }
 }
 
-/// What stood under one key, in all objects of an entity.
+/// The observations about one key, in all objects of an entity.
 struct PropertySketch {
-    /// A kind of value that is not made of others.
+    /// A kind of scalar value.
     enum Scalar: Hashable {
-        /// Numbers: in `Int64`, whole beyond it, with a fraction; a double that no decimal holds, a
-        /// decimal that no double holds, and what neither holds.
+        /// Numbers, by the types that can hold them.
+        ///
+        /// In order: integers in `Int64`, integers beyond it, fractions, doubles that no decimal
+        /// holds, decimals that no double holds, and numbers that neither holds.
         case integer, largeInteger, fraction, extremeFraction, longNumber, endlessNumber
         case bool, uuid, date, text
     }
 
-    /// The key as it was first written.
+    /// The key in its first spelling.
     let key: String
-    /// Whether it is found without an annotation.
+    /// Whether the key is found without an annotation.
     let isConventional: Bool
     private(set) var scalars: Set<Scalar> = []
-    /// In how many objects it had a value.
+    /// The number of objects in which the value is not null.
     private(set) var valueCount = 0
-    /// Whether an object, an array of objects, any other array that is not empty, an empty one was
-    /// there.
+    /// Whether the values include an object, an array of objects, another nonempty array, or an
+    /// empty array.
     private(set) var hasObject = false
     private(set) var hasObjects = false
     private(set) var hasOtherArray = false
     private(set) var hasEmptyArray = false
-    /// Whether one object was nested in two that differ.
+    /// Whether one object was nested in two different parents.
     private(set) var isShared = false
     private var parents: [String: String] = [:]
-    /// Whether two elements had one value.
+    /// Whether two elements had the same value.
     private(set) var isRepeated = false
     private var elementValues: Set<String> = []
 
@@ -128,15 +130,15 @@ struct PropertySketch {
         self.isConventional = isConventional
     }
 
-    /// The entity of the objects in it; meaningless where there are none.
+    /// The entity of nested objects; meaningless if there are none.
     var destination: String {
         hasObjects ? EntityNaming.entity(ofArrayKey: key) : EntityNaming.entity(ofKey: key)
     }
 
-    /// Takes in a value.
+    /// Adds a value.
     ///
-    /// - Parameter parent: What tells the object apart that has it.
-    /// - Returns: The objects nested in it, with their entity.
+    /// - Parameter parent: An identifier of the object that contains the value.
+    /// - Returns: The objects nested in the value, with their entities.
     mutating func add(_ value: JSONValue, of parent: String) -> [(object: JSONObject, entity: String)] {
         if value != .null { valueCount += 1 }
         switch value {
@@ -174,7 +176,7 @@ struct PropertySketch {
         return objects.map { ($0, entity) }
     }
 
-    /// Notes a value of an element of the sample, where it could be a primary key.
+    /// Records a value of an element, to detect repeated primary keys.
     mutating func noteElementValue(_ value: JSONValue) {
         guard !isRepeated, let identifier = value.identifier else { return }
         if !elementValues.insert(identifier).inserted {
@@ -193,14 +195,15 @@ struct PropertySketch {
     private static func kind(of text: String) -> Scalar {
         let bytes = Array(text.utf8.prefix(37))
         if bytes.count == 36, UUID(uuidString: text) != nil { return .uuid }
-        // A timestamp as text is a number to the eye, and no date without a word from the user.
+        // A timestamp in a text cannot be distinguished from a number, so it is not a date by
+        // default.
         if bytes.count >= 10, bytes[4] == UInt8(ascii: "-"), DateText.microseconds(text) != nil { return .date }
         return .text
     }
 }
 
 extension JSONValue {
-    /// What stands for it where objects are told apart; nil for what can be no primary key.
+    /// A text that identifies an object by this value; nil if the value cannot be a primary key.
     fileprivate var identifier: String? {
         switch self {
         case .integer(let number): String(number)

@@ -4,8 +4,8 @@ public import OneWaySynchronizer
 
 /// An error from a PostgreSQL server or from the connection to it.
 ///
-/// ``description`` leaves out the values that were bound to a statement; ``debugDescription`` contains what the server
-/// reported about them. Neither contains a password.
+/// ``description`` leaves out the values that were bound to a statement; ``debugDescription``
+/// contains what the server reported about them. Neither contains a password.
 public struct PostgresError: Error, Hashable, Sendable {
     /// An SQLSTATE: five characters, the first two of which are its class.
     ///
@@ -49,7 +49,8 @@ public struct PostgresError: Error, Hashable, Sendable {
 
     /// Whether the connection is lost or was never made.
     ///
-    /// True for class `08`, and if the server shut down, crashed, or ended the session because it was idle.
+    /// True for class `08`, and if the server shut down, crashed, or ended the session because it
+    /// was idle.
     public var isConnectionFailure: Bool {
         code.isConnectionFailure
     }
@@ -60,7 +61,8 @@ extension PostgresError.Code {
     public static let cannotConnect: Self = "08001"
     /// `08006`: the connection was lost.
     public static let connectionLost: Self = "08006"
-    /// `08007`: the connection was lost during a commit, and whether the server committed is unknown.
+    /// `08007`: the connection was lost during a commit, and whether the server committed is
+    /// unknown.
     public static let resolutionUnknown: Self = "08007"
     /// `08P01`: the server sent something unexpected.
     public static let protocolViolation: Self = "08P01"
@@ -132,15 +134,16 @@ extension PostgresError.Code: ExpressibleByStringLiteral, CustomStringConvertibl
 extension PostgresError: RetryableError {
     /// Whether the same transaction can succeed later.
     ///
-    /// True for serialization failures, deadlocks, lock timeouts, lost connections, servers without a free connection,
-    /// and a server that turned out to be a standby.
+    /// True for serialization failures, deadlocks, lock timeouts, lost connections, servers without
+    /// a free connection, and a server that turned out to be a standby.
     public var isRetryable: Bool {
         isConnectionFailure || isConflict || [.tooManyConnections, .lockNotAvailable].contains(code)
             // From the server, not from a store that is read only.
             || (code == .readOnlyTransaction && statement != nil)
     }
 
-    /// Whether a statement failed because of a concurrent transaction: a serialization failure or a deadlock.
+    /// Whether a statement failed because of a concurrent transaction: a serialization failure or a
+    /// deadlock.
     ///
     /// Source: https://www.postgresql.org/docs/current/mvcc-serialization-failure-handling.html
     package var isConflict: Bool {

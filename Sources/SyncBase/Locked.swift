@@ -8,15 +8,15 @@ package import Foundation
 /// A value that the body replaces is released while the lock is held. Return it from the body if its `deinit`, or that
 /// of a value inside it, may call into this package.
 ///
-/// Unchecked, because the compiler does not know the lock: `value` is read and written only while `lock` is held.
+/// Unchecked, because the compiler does not know the lock: `content` is read and written only while `lock` is held.
 package final class Locked<Value: Sendable>: @unchecked Sendable {
     @usableFromInline let lock = NSLock()
-    @usableFromInline var value: Value
+    @usableFromInline var content: Value
 
     /// Creates a lock around a value.
     @inlinable
     package init(_ value: Value) {
-        self.value = value
+        content = value
     }
 
     /// Runs a function that reads or changes the value while no other one does.
@@ -26,6 +26,16 @@ package final class Locked<Value: Sendable>: @unchecked Sendable {
     package func withLock<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
         lock.lock()
         defer { lock.unlock() }
-        return try body(&value)
+        return try body(&content)
+    }
+
+    /// The value. Changing a part of it in place, as in `options.value.limit = 3`, is atomic.
+    package var value: Value {
+        get { withLock { $0 } }
+        _modify {
+            lock.lock()
+            defer { lock.unlock() }
+            yield &content
+        }
     }
 }

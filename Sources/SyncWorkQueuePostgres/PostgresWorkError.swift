@@ -41,7 +41,8 @@ extension PostgresWorkError.Failure {
 }
 
 extension PostgresWorkError: RetryableError {
-    /// What the worker's error said; false for the other cases, which cannot be tried again in the same pass.
+    /// What the worker's error said; false for the other cases, which cannot be tried again in the
+    /// same pass.
     public var isRetryable: Bool {
         if case .failed(let failure) = self { failure.isRetryable } else { false }
     }

@@ -33,14 +33,17 @@ public final class PostgresWorkQueueWorker<Processor: SyncProcessor>: Sendable w
         name = "\(process.program) (process \(process.processID) on \(process.host))"
     }
 
-    /// Downloads items until ``stop()`` is called or the task is cancelled. Not to be called again while it runs.
+    /// Downloads items until ``stop()`` is called or the task is cancelled. Not to be called again
+    /// while it runs.
     ///
-    /// If the connection is lost, running downloads are cancelled, because others will be given their items. The worker
-    /// connects again after 0.1 s, then after twice as long each time, up to 10 s. It goes on trying while the server
-    /// has no connection left, and after conflicts with other transactions.
+    /// If the connection is lost, running downloads are cancelled, because others will be given
+    /// their items. The worker connects again after 0.1 s, then after twice as long each time, up
+    /// to 10 s. It goes on trying while the server has no connection left, and after conflicts with
+    /// other transactions.
     ///
-    /// - Throws: `CancellationError` if the task is cancelled: running downloads are cancelled, awaited and returned to
-    ///   the queue. `PostgresError` if the queue cannot be used, or if the first connection fails.
+    /// - Throws: `CancellationError` if the task is cancelled: running downloads are cancelled,
+    ///   awaited and returned to the queue. `PostgresError` if the queue cannot be used, or if the
+    ///   first connection fails.
     public func run() async throws {
         var hasConnected = false
         var pause = Duration.milliseconds(100)
@@ -57,7 +60,8 @@ public final class PostgresWorkQueueWorker<Processor: SyncProcessor>: Sendable w
         }
     }
 
-    /// Begins no further item; ``run()`` returns when the running downloads have ended. Cannot be undone.
+    /// Begins no further item; ``run()`` returns when the running downloads have ended. Cannot be
+    /// undone.
     public func stop() {
         let link = state.withLock { state in
             state.isStopping = true
@@ -77,7 +81,8 @@ public final class PostgresWorkQueueWorker<Processor: SyncProcessor>: Sendable w
         } catch {
             for task in downloads.tasks.values { task.cancel() }
             for task in downloads.tasks.values { await task.value }
-            // In a task of its own, because this one may be cancelled. If it fails, the time of the items runs out.
+            // In a task of its own, because this one may be cancelled. If it fails, the time of the
+            // items runs out.
             let ends = state.withLock(\.finished).mapValues { $0.isCancellation ? .givenBack : $0 }
             await Task { try? await link.finish(ends) }.value
             throw error

@@ -3,10 +3,11 @@ import Foundation
 public import OneWaySynchronizer
 import SyncBase
 
-/// A processor whose items the workers of a ``PostgresWorkQueue`` download; created by `sharing(_:)`.
+/// A processor whose items the workers of a ``PostgresWorkQueue`` download; created by
+/// `sharing(_:)`.
 ///
-/// A pass that begins takes the queue over: items that an earlier pass left, for example because its host died, are
-/// removed first.
+/// A pass that begins takes the queue over: items that an earlier pass left, for example because
+/// its host died, are removed first.
 public final class SharedProcessor<Base: SyncProcessor>: SyncProcessor where Base.Item: Codable {
     /// The type of the items that the processor lists.
     public typealias Item = Base.Item

@@ -32,7 +32,8 @@ struct WorkOffer: Sendable {
     var item: String
 }
 
-/// The calls of a pass that wait for workers, and the loop that exchanges them with the server over one connection.
+/// The calls of a pass that wait for workers, and the loop that exchanges them with the server over
+/// one connection.
 final class WorkOffers: Sendable {
     private struct State {
         var lastNumber: Int64 = 0

@@ -15,7 +15,8 @@ extension WorkQueueLink {
             _ = try await query(statements.clear, pass)
             guard try await query(statements.leftCount, pass).integer(0, 0) != 0 else { return generation }
             try await notify(statements.workerChannel, WorkQueueStatements.withdrawal)
-            // A worker that stops notifies; the items of one that has died are removed when their time is over.
+            // A worker that stops notifies; the items of one that has died are removed when their
+            // time is over.
             _ = try await wait(until: .now + options.visibilityTimeout / 3)
         }
     }

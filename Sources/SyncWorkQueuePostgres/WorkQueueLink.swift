@@ -5,8 +5,9 @@ import SyncBase
 
 /// A connection to a queue, and the thread that it needs.
 ///
-/// The thread may wait as long as nothing happens. The loops of holders and workers run on it too, so that a processor
-/// that blocks every thread of the shared pool does not keep a worker from reporting that it lives.
+/// The thread may wait as long as nothing happens. The loops of holders and workers run on it too,
+/// so that a processor that blocks every thread of the shared pool does not keep a worker from
+/// reporting that it lives.
 actor WorkQueueLink {
     /// What a connection is for.
     enum Role {
@@ -67,7 +68,8 @@ actor WorkQueueLink {
         try await connection.interruptible { try connection.notifications(until: deadline) }.map(\.payload)
     }
 
-    /// Runs a statement, again after a deadlock or a serialization failure; it is cancelled with the task.
+    /// Runs a statement, again after a deadlock or a serialization failure; it is cancelled with
+    /// the task.
     func query(_ text: String, _ parameters: [PostgresParameter] = []) async throws -> PostgresResult {
         var attempt = 1
         while true {

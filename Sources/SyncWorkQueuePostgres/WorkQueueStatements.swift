@@ -5,9 +5,10 @@ import OneWayPostgresClient
 
 /// The SQL of a queue.
 ///
-/// An item is `waiting`, then `running`, then `done` or `failed` until its holder takes it out, or `aside` if its
-/// workers died. Only the clock of the server counts. Statements that change several rows lock them in the order of
-/// their keys first, so that they cannot deadlock. Sessions look names up in `pg_catalog` only; see `WorkQueueLink`.
+/// An item is `waiting`, then `running`, then `done` or `failed` until its holder takes it out, or
+/// `aside` if its workers died. Only the clock of the server counts. Statements that change several
+/// rows lock them in the order of their keys first, so that they cannot deadlock. Sessions look
+/// names up in `pg_catalog` only; see `WorkQueueLink`.
 struct WorkQueueStatements {
     private let work: String
     private let passes: String
@@ -25,7 +26,8 @@ struct WorkQueueStatements {
         work = "\(schema).sync_work"
         passes = "\(schema).sync_work_pass"
         aside = "\(schema).sync_work_aside"
-        // Names of channels have at most 63 bytes. Two queues with the same number only wake each other.
+        // Names of channels have at most 63 bytes. Two queues with the same number only wake each
+        // other.
         var fingerprint = Fingerprint()
         fingerprint.combine(bytes: "\(queue.options.schema)\0\(queue.name)".utf8)
         workerChannel = "sync_work_\(fingerprint.text)"
@@ -42,8 +44,8 @@ struct WorkQueueStatements {
 
     // MARK: Tables
 
-    /// Creates or completes the tables. `IF NOT EXISTS` does not help processes that come at the same moment; the lock
-    /// does.
+    /// Creates or completes the tables. `IF NOT EXISTS` does not help processes that come at the
+    /// same moment; the lock does.
     var tables: String {
         """
         BEGIN;
@@ -91,7 +93,8 @@ struct WorkQueueStatements {
 
     // MARK: The holder's statements
 
-    /// Begins a pass: `queue, holder`; returns its generation. From then on, earlier passes have lost the queue.
+    /// Begins a pass: `queue, holder`; returns its generation. From then on, earlier passes have
+    /// lost the queue.
     var begin: String {
         """
         INSERT INTO \(passes) AS p (queue, generation, holder) VALUES ($1, 1, $2)
@@ -100,7 +103,8 @@ struct WorkQueueStatements {
         """
     }
 
-    /// Removes what earlier passes left and nobody works on, and withdraws the rest: `queue, generation`.
+    /// Removes what earlier passes left and nobody works on, and withdraws the rest: `queue,
+    /// generation`.
     var clear: String {
         """
         WITH \(locked("queue = $1 AND generation <> $2::bigint")),
@@ -118,7 +122,8 @@ struct WorkQueueStatements {
         "SELECT count(*) FROM \(work) WHERE queue = $1 AND generation <> $2::bigint"
     }
 
-    /// Offers items: `queue, holder, generation, numbers, stages, keys, items, seconds for which items are set aside`.
+    /// Offers items: `queue, holder, generation, numbers, stages, keys, items, seconds for which
+    /// items are set aside`.
     ///
     /// Offers nothing if another pass has begun. An item that killed workers before is a suspect.
     var offer: String {
@@ -174,8 +179,9 @@ struct WorkQueueStatements {
         """
     }
 
-    /// Takes out what has ended: `holder, queue`; returns the queue's generation, which is not this pass's if it was
-    /// taken over, then number, state, error, attempts and the name of the worker, or nulls.
+    /// Takes out what has ended: `holder, queue`; returns the queue's generation, which is not this
+    /// pass's if it was taken over, then number, state, error, attempts and the name of the worker,
+    /// or nulls.
     var collect: String {
         """
         WITH \(locked("holder = $1 AND state IN ('done', 'failed', 'aside')")),
@@ -190,9 +196,11 @@ struct WorkQueueStatements {
 
     // MARK: The workers' statements
 
-    /// Notes how items ended that a worker still has: `worker, holders, numbers, attempts, states, errors`.
+    /// Notes how items ended that a worker still has: `worker, holders, numbers, attempts, states,
+    /// errors`.
     ///
-    /// Returning an item, as `waiting`, does not count as an attempt. An item that succeeds is no longer set aside.
+    /// Returning an item, as `waiting`, does not count as an attempt. An item that succeeds is no
+    /// longer set aside.
     var finish: String {
         """
         WITH f AS MATERIALIZED (
@@ -217,8 +225,8 @@ struct WorkQueueStatements {
 
     /// Takes items for a worker: `queue, worker, its name, how many, seconds, whether it has none`.
     ///
-    /// A suspect is taken only by a worker that has nothing else, and alone. While one has waited for the visibility
-    /// timeout, workers take nothing, so that one of them becomes free for it.
+    /// A suspect is taken only by a worker that has nothing else, and alone. While one has waited
+    /// for the visibility timeout, workers take nothing, so that one of them becomes free for it.
     var claim: String {
         """
         WITH suspect AS MATERIALIZED (
@@ -242,7 +250,8 @@ struct WorkQueueStatements {
         """
     }
 
-    /// Reports that a worker lives: `worker, seconds`; returns its items, and whether each is withdrawn.
+    /// Reports that a worker lives: `worker, seconds`; returns its items, and whether each is
+    /// withdrawn.
     var prolong: String {
         """
         WITH \(locked("worker = $1 AND state = 'running'"))

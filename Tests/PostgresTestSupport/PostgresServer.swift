@@ -38,7 +38,7 @@ package final class PostgresServer: Sendable {
         guard let tools = PostgresTools.found else { throw PostgresServerError("PostgreSQL is not installed") }
         var configuration = settings.configuration
         configuration["fsync"] = settings.fsync ? "on" : "off"
-        configuration["listen_addresses"] = "''"
+        configuration["listen_addresses"] = configuration["listen_addresses"] ?? "''"
         configuration["max_connections"] = configuration["max_connections"] ?? "200"
         let lines = configuration.sorted { $0.key < $1.key }.map { "\($0.key) = \($0.value)" }.joined(separator: "\n")
         let command = tools.command
@@ -81,7 +81,8 @@ package final class PostgresServer: Sendable {
         try await order("start")
     }
 
-    /// Stops the server and starts it as a standby, which accepts no writes until `pg_promote()` is called.
+    /// Stops the server and starts it as a standby, which accepts no writes until `pg_promote()` is
+    /// called.
     package func becomeStandby() async throws {
         try await order("stop")
         try await order("standby")

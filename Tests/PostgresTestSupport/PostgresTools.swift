@@ -89,7 +89,7 @@ struct PostgresTools {
 
         "$OWS_POSTGRES/initdb" -D "$data" -U postgres --auth=trust --encoding=UTF8 --locale=C --no-sync >>"$folder/log" 2>&1
         printf '%s\n' "$OWS_SETTINGS" >>"$data/postgresql.conf"
-        printf 'local all %s scram-sha-256\nlocal all all trust\n' "$OWS_ROLE" >"$data/pg_hba.conf"
+        printf 'local all %s scram-sha-256\nlocal all all trust\nhost all all 127.0.0.1/32 trust\n' "$OWS_ROLE" >"$data/pg_hba.conf"
         if start; then echo "$folder"; else cat "$folder/log" >&2; echo; fi
         while read -r command; do
             case $command in

@@ -23,15 +23,22 @@ package final class TestProxy: Sendable {
     }
 
     private let listener: Int32
-    private let target: String
+    private let target: String?
     private let state = Locked(State())
     /// The port on 127.0.0.1.
     package let port: UInt16
 
+    /// A port on 127.0.0.1 that nobody used a moment ago.
+    package static func freePort() throws -> UInt16 {
+        let proxy = try TestProxy(to: nil)
+        defer { proxy.close() }
+        return proxy.port
+    }
+
     /// Starts a proxy.
     ///
-    /// - Parameter target: The path of the server's socket.
-    package init(to target: String) throws {
+    /// - Parameter target: The path of the server's socket; nil to refuse all connections.
+    package init(to target: String?) throws {
         self.target = target
         listener = socket(AF_INET, Self.stream, 0)
         var address = sockaddr_in()
@@ -137,6 +144,7 @@ package final class TestProxy: Sendable {
     }
 
     private func connectToServer() -> Int32? {
+        guard let target else { return nil }
         let descriptor = socket(AF_UNIX, Self.stream, 0)
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)

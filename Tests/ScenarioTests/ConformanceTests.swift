@@ -4,7 +4,9 @@ import SyncStoreTesting
 import Testing
 
 /// The scenarios of this repository on every kind of store, each a test case of its own.
-@Suite struct ScenarioTests {
+///
+/// One case at a time: a thousand at once would keep other tests waiting for minutes on a busy machine.
+@Suite(.serialized) struct ScenarioTests {
     private static let folder = Bundle.module.resourceURL.map { $0.appending(path: "Fixtures") }
     private static let scenarios = Result { try folder.map { try StoreScenario.all(in: $0) } ?? [] }
 
@@ -33,7 +35,7 @@ import Testing
 }
 
 /// The scenarios of the conformance files, which lie outside of this repository, likewise.
-@Suite(.enabled(if: ConformanceFiles.folder != nil, Comment(rawValue: ConformanceFiles.isMissing)))
+@Suite(.enabled(if: ConformanceFiles.folder != nil, Comment(rawValue: ConformanceFiles.isMissing)), .serialized)
 struct ConformanceTests {
     private static let scenarios = Result { try ConformanceFiles.folder.map { try StoreScenario.all(in: $0) } ?? [] }
 

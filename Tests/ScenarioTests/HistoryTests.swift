@@ -6,7 +6,7 @@ import SyncStore
 import Testing
 
 /// The history of syncs, on every kind of store.
-@Suite struct HistoryTests {
+@Suite(.serialized) struct HistoryTests {
     private struct Refusal: Error {}
 
     @Test(arguments: StoreKind.ofScenarios)

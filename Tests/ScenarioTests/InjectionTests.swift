@@ -5,7 +5,7 @@ import OneWayTestSupport
 import Testing
 
 /// Names, keys and values that try to be SQL stay what they are, in every kind of store.
-@Suite struct InjectionTests {
+@Suite(.serialized) struct InjectionTests {
     private static let words = [
         #"User"; DROP TABLE "User"; --"#, "'); DELETE FROM sync_doomed; --", "$1", "?", "?1", ":a", "\\", "%", "/*",
         "--", "a b",

@@ -6,7 +6,7 @@ import OneWayTestSupport
 import Testing
 
 /// Every kind of store selects, sorts and returns the same as the one in memory.
-@Suite struct PredicateTests {
+@Suite(.serialized) struct PredicateTests {
     @Test(arguments: StoreKind.all.filter { $0.name != "MemoryStore" }, 0..<10 as Range<UInt64>)
     func predicatesSelectTheSameAsInMemory(kind: StoreKind, seed: UInt64) async throws {
         let model = try DataModel {

@@ -7,7 +7,7 @@ import SyncStore
 import Testing
 
 /// A synchronizer that keeps an entity equal to a list, on every kind of store.
-@Suite struct ProcessorTests {
+@Suite(.serialized) struct ProcessorTests {
     /// A key of two attributes, a revision, and nested objects.
     private static let model = Result {
         try DataModel {

@@ -9,9 +9,10 @@ import SyncStoreSQL
 import OneWayTestSupport
 import Testing
 
-/// What goes wrong leaves the old state or the new one, says why, and is over with the next transaction.
+/// What goes wrong leaves the old state or the new one, says why, and is over with the next
+/// transaction.
 @Suite(
-    .enabled(if: PostgresServer.isInstalled, "\(SharedPostgres.absence)"), .serialized, .timeLimit(.minutes(2)))
+    .enabled(if: PostgresServer.isInstalled, "\(SharedPostgres.absence)"), .serialized, .timeLimit(.minutes(30)))
 struct PostgresFaultTests {
     /// Runs a function with a server of its own.
     private func withServer(
@@ -128,7 +129,8 @@ struct PostgresFaultTests {
             DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION wait()
         """
 
-    /// Writes while a lock holds it up, lets something happen, and expects the connection to be lost.
+    /// Writes while a lock holds it up, lets something happen, and expects the connection to be
+    /// lost.
     private func dying(
         _ store: PostgresStore, at server: PostgresServer, _ moment: Moment, _ happen: () async throws -> Void
     ) async throws {

@@ -25,7 +25,8 @@ struct ManyProcessesTests {
         }
     }
 
-    /// Finds what two processes had at once. A process that was killed has nothing from then on, which its successor's note comes after.
+    /// Finds what two processes had at once. A process that was killed has nothing from then on,
+    /// which its successor's note comes after.
     private func overlaps(_ lines: [String], killed: Set<String>) -> [String] {
         var running: [String: String] = [:]
         var found: [String] = []

@@ -12,6 +12,8 @@ struct TestChild {
         ]
         #if Postgres
         roles["postgres-lease"] = PostgresLeaseRole.run
+        roles["postgres-hold"] = PostgresHoldRole.run
+        roles["postgres-lease-hold"] = PostgresLeaseHoldRole.run
         roles["work"] = WorkRole.run
         #endif
         return roles

@@ -1,6 +1,6 @@
 import SyncBase
 
-/// A value that tests can wait on: what the other doubles are made of, so that no test ever sleeps.
+/// A value that tests can wait on. The other test doubles use it, so that no test sleeps.
 package final class Watched<Value: Sendable>: Sendable {
     private struct Watcher {
         var isMet: @Sendable (Value) -> Bool
@@ -21,7 +21,11 @@ package final class Watched<Value: Sendable>: Sendable {
 
     package var value: Value { state.withLock { $0.value } }
 
-    /// Changes the value, and resumes the tasks whose condition it now meets.
+    /// Changes the value and resumes the tasks whose conditions it now satisfies.
+    ///
+    /// - Parameter change: Changes the value. Called while a lock is held, so it must not use this
+    ///   instance.
+    /// - Returns: The result of `change`.
     @discardableResult
     package func update<Result: Sendable>(_ change: @Sendable (inout Value) -> Result) -> Result {
         let (result, met) = state.withLock { state in
@@ -36,7 +40,9 @@ package final class Watched<Value: Sendable>: Sendable {
 
     /// Waits until the value satisfies a condition.
     ///
-    /// - Throws: `CancellationError` when the task is cancelled before.
+    /// - Parameter isMet: The condition. Called while a lock is held, so it must not use this
+    ///   instance.
+    /// - Throws: `CancellationError` if the task is cancelled first.
     package func wait(until isMet: @escaping @Sendable (Value) -> Bool) async throws {
         try Task.checkCancellation()
         let promise = Promise<Void>()

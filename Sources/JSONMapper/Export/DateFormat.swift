@@ -3,9 +3,9 @@ import SyncBase
 public import SyncModel
 
 extension ExportOptions {
-    /// The text form of exported dates.
+    /// A text format of exported dates.
     public struct DateFormat: Sendable {
-        /// A date formatter behind a lock, because it serves one thread at a time.
+        /// A date formatter with a lock, because the formatter is not thread-safe.
         private final class Pattern: Sendable {
             private let formatter: Locked<DateFormatter>
 
@@ -31,13 +31,13 @@ extension ExportOptions {
             self.pattern = pattern
         }
 
-        /// `2015-06-23T12:40:08Z`, with three or six fraction digits where the date has them.
+        /// `2015-06-23T12:40:08Z`, with three or six fraction digits if the date has them.
         public static let iso8601 = DateFormat(.shortest)
 
         /// `2015-06-23T12:40:08Z`, without fractions of a second.
         public static let iso8601Seconds = DateFormat(DateText.Fraction.none)
 
-        /// A Unicode date pattern (UTS #35, part 4), such as `yyyy-MM-dd`.
+        /// Returns a format by a Unicode date pattern (UTS #35, part 4), such as `yyyy-MM-dd`.
         ///
         /// Dates are written in UTC and in the locale `en_US_POSIX`. A pattern is about a hundred
         /// times slower than ``iso8601``.
@@ -47,7 +47,7 @@ extension ExportOptions {
 
         /// Returns the text of a date.
         ///
-        /// ISO 8601 writes a date outside the years 0 to 9999 as the nearer end of that range.
+        /// The ISO 8601 formats clamp dates to the years 0 to 9999.
         public func string(from moment: Timestamp) -> String {
             if let pattern { return pattern.string(moment.date) }
             return DateText.text(moment.microseconds, fraction: fraction ?? .shortest)

@@ -3,16 +3,16 @@ import SyncModel
 /// The relationships of a model that an export can reach again after following them.
 ///
 /// An export never follows the inverse of the relationship it arrived by, so a relationship and its
-/// inverse are not a cycle by themselves. An entity that relates to itself is one, and so is a ring
-/// of entities.
+/// inverse are not a cycle by themselves. An entity that is related to itself is a cycle, and so is
+/// a ring of entities.
 struct ExportCycles: Sendable {
     private typealias Edge = RelationshipLayout.ID
 
     private let edges: Set<Edge>
 
-    /// Finds the cycles of a model.
+    /// Creates the set of relationships on cycles of a model.
     ///
-    /// - Parameter isExported: Whether an export follows a relationship.
+    /// - Parameter isExported: Returns whether an export follows a relationship.
     init(in model: DataModel, where isExported: (RelationshipLayout) -> Bool) {
         var successors: [Edge: [Edge]] = [:]
         for relationship in model.layouts.flatMap(\.relationships) where isExported(relationship) {
@@ -38,7 +38,7 @@ struct ExportCycles: Sendable {
         edges.contains(relationship.id)
     }
 
-    /// Whether a walk that starts after an edge takes it again.
+    /// Whether a walk that starts after an edge can reach the edge again.
     private static func reaches(_ edge: Edge, _ successors: [Edge: [Edge]]) -> Bool {
         var seen: Set<Edge> = []
         var waiting = successors[edge] ?? []

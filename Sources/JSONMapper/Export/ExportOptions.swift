@@ -1,39 +1,43 @@
-/// The options of a `RecordExporter`.
+/// Options of a ``RecordExporter``.
 public struct ExportOptions: Sendable {
-    /// The form of related objects.
+    /// The representation of related objects.
     public enum Relationships: Hashable, Sendable, CaseIterable {
-        /// A to-one relationship is an object, a to-many relationship an array of objects.
+        /// A to-one relationship is written as an object, a to-many relationship as an array of
+        /// objects.
         case array
-        /// Nested attributes as web frameworks read them.
+        /// Relationships are written as nested attributes, as web frameworks accept them.
         ///
-        /// The key ends with `_attributes` (`Attributes` in camelCase). A to-many relationship is an object
-        /// whose keys are indices from `"0"` on. An attribute `destroy` is written as `_destroy`.
+        /// The key gets the suffix `_attributes` (`Attributes` in camelCase). A to-many
+        /// relationship is an object whose keys are the indexes, starting at `"0"`. The key
+        /// `destroy` of an attribute is written as `_destroy`.
         case nested
         /// Related objects are left out.
         case none
     }
 
-    /// A convention for keys of more than one word.
+    /// A naming convention for keys of more than one word.
     public enum KeyStyle: Hashable, Sendable, CaseIterable {
-        /// `created_at`
+        /// Lowercase words joined by underscores, such as `created_at`.
         case snakeCase
-        /// `createdAt`
+        /// Words that start with a capital, except the first, such as `createdAt`.
         case camelCase
     }
 
-    /// The style of keys that names give; ``KeyStyle/snakeCase`` by default.
+    /// The style of keys that are inferred from names; ``KeyStyle/snakeCase`` by default.
     ///
-    /// Annotated keys are written as they are annotated.
+    /// Annotated keys are written unchanged.
     public var keyStyle: KeyStyle = .snakeCase
-    /// The form of related objects; ``Relationships/array`` by default.
+    /// The representation of related objects; ``Relationships/array`` by default.
     public var relationships: Relationships = .array
     /// The format of dates; ``DateFormat/iso8601`` by default, which keeps fractions of a second.
     public var dateFormat: DateFormat = .iso8601
-    /// The layout of the bytes; compact by default.
+    /// The layout of the JSON text; compact by default.
     public var style: JSONWriter.Style = .compact
-    /// The maximum nesting of objects by relationships, from 1 to 2,048; 128 by default.
+    /// The maximum depth of objects that are nested by relationships; 128 by default. Clamped to
+    /// 1...2,048.
     ///
-    /// Deeper nesting is an error.
+    /// An object beyond the limit makes the export fail with
+    /// ``MappingError/nestedTooDeep(entity:maximumDepth:)``.
     public var maximumDepth: Int {
         get { depth }
         set { depth = min(max(newValue, 1), 2048) }
@@ -41,6 +45,6 @@ public struct ExportOptions: Sendable {
 
     private var depth = 128
 
-    /// Creates options with the defaults.
+    /// Creates options with the default values.
     public init() {}
 }

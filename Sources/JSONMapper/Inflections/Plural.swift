@@ -1,4 +1,4 @@
-/// English plurals, by their endings and a small table.
+/// English singulars by word ending and a table of exceptions.
 package enum Plural {
     private static let irregular = [
         "people": "person", "children": "child", "men": "man", "women": "woman", "mice": "mouse", "geese": "goose",
@@ -6,8 +6,8 @@ package enum Plural {
         "statuses": "status", "addresses": "address", "movies": "movie", "cookies": "cookie",
     ]
 
-    /// Returns the singular of the last word of a name, in snake_case or camelCase; the name itself
-    /// if it is not a plural.
+    /// Returns the singular of the last word of a snake_case or camelCase name; the name itself if
+    /// it is not a plural.
     package static func singular(_ name: String) -> String {
         let small = name.lowercased()
         for (plural, singular) in irregular where small.hasSuffix(plural) {

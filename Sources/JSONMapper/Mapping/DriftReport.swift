@@ -1,50 +1,50 @@
-/// Where a payload differs from what the model, the store or the payload itself says.
+/// The differences between a payload and the model, the store or the payload itself.
 ///
 /// Every result of a sync has a report. It counts by entity and key path, and holds at most
-/// ``maximumEntryCount`` entries; ``omittedCount`` counts what did not fit. Values are left out,
-/// because they may be personal data.
+/// ``maximumEntryCount`` entries; ``omittedCount`` counts the differences beyond that. Values are
+/// not included, because they may be personal data.
 public struct DriftReport: Hashable, Sendable {
-    /// What differs.
+    /// The kind of a difference.
     public enum Kind: String, Hashable, Sendable, CaseIterable {
-        /// A key that no property of the entity claims.
+        /// No property of the entity claims a key.
         case unknownKey
-        /// A value that the attribute cannot hold.
+        /// The attribute cannot hold a value.
         case unfitValue
-        /// A whole number that the attribute's floating-point type rounds.
+        /// The attribute's floating-point type rounds a whole number.
         case rounded
-        /// A relationship's value of another shape than the model's, such as text for an object.
-        /// The relationship stays as it is.
+        /// The value of a relationship has an unexpected shape, such as text instead of an object.
+        /// The relationship stays unchanged.
         case changedShape
-        /// An identifier whose object is not in the store. It is remembered, and linked by the sync
-        /// that brings the object.
+        /// The object of an identifier is not in the store. The identifier is stored, and linked by
+        /// the sync that delivers the object.
         case unknownIdentifier
-        /// An identifier of another type than the identity. It is ignored and unlinks nothing.
+        /// The type of an identifier differs from the type of the identity. The identifier is
+        /// ignored, and no link is removed.
         case unfitIdentifier
-        /// An object and an identifier for one relationship that name different objects. The object
-        /// counts.
+        /// An object and an identifier for one relationship name different objects. The object
+        /// wins.
         case contradiction
-        /// Two objects of the payload with one identity and different values. An object of the list
-        /// wins over a nested one, otherwise the later one wins.
+        /// Two objects of the payload have the same identity but different values. An object of the
+        /// list wins over a nested one; otherwise, the later object wins.
         case conflict
-        /// Two objects of the payload's list with one identity.
+        /// Two objects in the list of the payload have the same identity.
         case duplicate
     }
 
-    /// The occurrences of one difference at one place.
+    /// The occurrences of one kind of difference at one key path.
     public struct Entry: Hashable, Sendable {
-        /// What differs.
+        /// The kind of the difference.
         public let kind: Kind
         /// The entity of the objects.
         public let entity: String
-        /// The keys within an object that lead to the difference, separated by dots; empty for the
+        /// The keys that lead from an object to the difference, separated by dots. Empty for the
         /// object itself.
         public let keyPath: String
-        /// How often it occurred.
+        /// The number of occurrences.
         public internal(set) var count: Int
-        /// The index in the payload's list of the first element that has it.
+        /// The index of the first affected element in the list of the payload.
         public let firstIndex: Int
-        /// The kind of JSON value of the first occurrence, such as `string`; nil if it is not
-        /// known.
+        /// The kind of JSON value at the first occurrence, such as `string`; nil if unknown.
         public let found: String?
     }
 
@@ -54,29 +54,29 @@ public struct DriftReport: Hashable, Sendable {
         let keyPath: String
     }
 
-    /// The most entries that a report holds.
+    /// The maximum number of entries in a report.
     public static let maximumEntryCount = 500
 
-    /// The differences in the order of their first occurrences.
+    /// The differences, in the order of their first occurrences.
     public private(set) var entries: [Entry] = []
-    /// The number of occurrences beyond the entries.
+    /// The number of occurrences that no entry counts.
     public private(set) var omittedCount = 0
     private var indices: [Place: Int] = [:]
 
     /// Creates an empty report.
     public init() {}
 
-    /// Whether nothing differs.
+    /// Whether there are no differences.
     public var isEmpty: Bool {
         entries.isEmpty
     }
 
-    /// Returns how often a difference occurred at all places.
+    /// Returns the number of occurrences of a kind of difference, in all entries.
     public func count(of kind: Kind) -> Int {
         entries.reduce(0) { $0 + ($1.kind == kind ? $1.count : 0) }
     }
 
-    /// Adds occurrences.
+    /// Adds occurrences of a difference. A count of 0 adds nothing.
     package mutating func add(
         _ kind: Kind, entity: String, keyPath: String, count: Int = 1, index: Int, found: String? = nil
     ) {
@@ -96,7 +96,7 @@ public struct DriftReport: Hashable, Sendable {
 
     /// Adds the occurrences of another report.
     ///
-    /// - Parameter move: Returns the payload index of an index in the other report.
+    /// - Parameter move: Converts an element index of the other report into one of this report.
     package mutating func add(_ other: DriftReport, _ move: (Int) -> Int = { $0 }) {
         for entry in other.entries {
             add(
@@ -108,7 +108,8 @@ public struct DriftReport: Hashable, Sendable {
 }
 
 extension DriftReport.Entry: CustomStringConvertible {
-    /// The entry as a readable line.
+    /// The entry as one line, such as `User.address.zip: value did not fit, 12 times, first in
+    /// element 3, string`.
     public var description: String {
         let place = keyPath.isEmpty ? entity : "\(entity).\(keyPath)"
         let what =

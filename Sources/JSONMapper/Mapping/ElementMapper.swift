@@ -1,36 +1,39 @@
 import SyncModel
 
-/// Maps one element after the other into a group of records.
+/// Maps elements into a group of records, one at a time.
 ///
-/// An element goes in three steps: `begin`, `map` with a cursor before it, and `commit` or
-/// `discard`. `begin` takes back whatever was left of an element that was cut by the end of the
-/// window.
+/// Call `begin`, then `map` with a cursor at the element, then `commit` or `discard`. `begin`
+/// reverts what an incomplete element has left behind.
 struct ElementMapper {
-    /// Why an element is given up.
+    /// The reason why an element is not mapped.
     struct Stop {
         var problem: MappingProblem
         var isFatal: Bool
     }
 
     let mapping: EntityMapping
-    /// The mapping's own, looked at without going through it; `mapping` keeps them alive.
+    /// The entries of the mapping's trie, for access without reference counting. `mapping` keeps
+    /// them alive.
     let entries: UnsafePointer<KeyTrie.Entry>
     let contract: ValueContract
     let keepsRelationships: Bool
-    /// Whether properties that an object does not have are cleared.
+    /// Whether properties that are absent from an object are cleared.
     let clearsAbsent: Bool
-    /// The index of a relationship that is not cleared; nil if there is none.
+    /// The index of a relationship that is not cleared for being absent; nil for none.
     let keptRelationship: Int?
     var group: MappedBatch.Group
     var toleratedCount = 0
     /// Set when `map` returns false.
     var stop: Stop?
 
-    /// The entry that followed each entry the last time, and after those, the first one of each
-    /// level; -1 where it is not known.
+    /// For each entry, the entry that followed it last time; then, for each level, its first entry.
+    /// -1 if unknown.
+    ///
+    /// Objects of one source mostly have the same keys in the same order, so the next key is
+    /// usually right.
     private var successors: [Int32]
     private var unknownKeys = UnknownKeys()
-    /// What was found of committed elements, and of the open one.
+    /// The drift of the committed elements, and of the open one.
     private var drift = DriftReport()
     private var openDrift: [(kind: DriftReport.Kind, keyPath: String, found: JSONKind?)] = []
     private var elementIndex = 0
@@ -86,14 +89,14 @@ struct ElementMapper {
         if !openDrift.isEmpty { openDrift.removeAll(keepingCapacity: true) }
     }
 
-    /// Hands out what was found of committed elements, and starts anew.
+    /// Returns the drift of the committed elements and resets it.
     mutating func takeDrift() -> DriftReport {
         unknownKeys.flush(entity: mapping.layout.name, into: &drift)
         defer { drift = DriftReport() }
         return drift
     }
 
-    /// Hands out what has been committed, and starts anew; no row may be open.
+    /// Returns the committed records and starts a new group. No row may be open.
     mutating func takeGroup() -> MappedBatch.Group {
         var full = MappedBatch.Group(mapping: mapping, records: RecordBatch(of: mapping.layout))
         swap(&full, &group)
@@ -107,14 +110,16 @@ struct ElementMapper {
 
     /// Maps an object into the open row.
     ///
-    /// - Returns: Whether it fits; otherwise `stop` says why not.
+    /// - Returns: Whether the object fits. If false, `stop` has the reason.
     mutating func map(_ cursor: inout JSONCursor) throws(JSONFault) -> Bool {
         guard try mapObject(&cursor, level: 0) else { return false }
         if clearsAbsent { clearAbsent() }
         return checkMandatory()
     }
 
-    /// Maps an identifier that stands for its object into the open row.
+    /// Maps an identifier that represents its object into the open row.
+    ///
+    /// - Returns: Whether the identifier fits. If false, `stop` has the reason.
     mutating func mapIdentifier(_ cursor: inout JSONCursor) throws(JSONFault) -> Bool {
         guard mapping.keys.identitySlots.count == 1, let field = mapping.identityField else {
             return give(up: .noIdentity, action: .fail)
@@ -126,17 +131,19 @@ struct ElementMapper {
         return give(up: .wrongType(field.type), action: contract.wrongType == .fail ? .fail : .reject, slot: field.slot)
     }
 
-    /// Says that the element is nothing that can be mapped.
+    /// Rejects an element that is neither an object nor an accepted identifier. Always returns
+    /// false.
     mutating func refuseElement() -> Bool {
         give(up: .notAnObject, action: contract.wrongType == .fail ? .fail : .reject)
     }
 
-    /// Says that a transformer of the whole element threw.
+    /// Rejects an element because a transformer or entity mapper threw an error. Always returns
+    /// false.
     mutating func refuse(by name: String, _ text: String) -> Bool {
         give(up: .refused(by: name, text), action: contract.wrongType == .fail ? .fail : .reject)
     }
 
-    /// Keeps the JSON of the open row.
+    /// Keeps the JSON of the open row, whose entity the entity mapper left open.
     mutating func keepUndetermined(_ bytes: [UInt8]) {
         group.undetermined[group.records.count] = bytes
     }
@@ -214,8 +221,9 @@ struct ElementMapper {
         }
     }
 
-    /// A value that is a relationship's, or several attributes', or has more keys in it, or all of
-    /// these: its bytes are read once for each.
+    /// Reads a value that has several targets, once for each.
+    ///
+    /// The targets are a relationship, attributes and the keys of a nested object.
     @inline(never)
     private mutating func takeSeveral(
         _ cursor: inout JSONCursor, _ found: KeyTrie.Entry, entry: Int
@@ -241,8 +249,10 @@ struct ElementMapper {
         return true
     }
 
-    /// The object whose keys are the rest of a path. Null in its place is null at the end of every
-    /// path through it, and anything else is of wrong type there.
+    /// Reads the object whose keys continue a key path.
+    ///
+    /// Null in its place sets every attribute below it to null. A value of another kind counts as
+    /// the wrong type for each of them.
     private mutating func takeLevel(_ cursor: inout JSONCursor, _ level: Int, entry: Int) throws(JSONFault) -> Bool {
         if try cursor.significant() == ASCII.openBrace { return try mapObject(&cursor, level: level) }
         let isNull = try cursor.takeNull()
@@ -259,9 +269,9 @@ struct ElementMapper {
 
     // MARK: Problems
 
-    /// Deals with a value that does not fit.
+    /// Performs the contract's action for a value that does not fit.
     ///
-    /// - Returns: Whether the element can go on.
+    /// - Returns: Whether mapping of the element continues.
     @inline(never)
     mutating func tolerate(
         _ reason: MappingProblem.Reason, _ action: ValueContract.Action, _ field: EntityMapping.Field, entry: Int,
@@ -279,7 +289,7 @@ struct ElementMapper {
         return true
     }
 
-    /// Reports a whole number that a double does not hold exactly.
+    /// Reports a whole number that a double cannot represent exactly.
     @inline(never)
     mutating func noteRounding(_ number: JSONNumber, _ value: Double, _ field: EntityMapping.Field, entry: Int) {
         let isExact = !number.isTruncated && UInt64(exactly: value.magnitude) == number.mantissa
@@ -288,7 +298,7 @@ struct ElementMapper {
         openDrift.append((.rounded, path?.joined(separator: ".") ?? "", .number))
     }
 
-    /// Clears the properties that the object does not have.
+    /// Clears the properties that are absent from the object.
     private mutating func clearAbsent() {
         for slot in mapping.clearableSlots where group.records.openKind(at: slot) == .absent {
             group.records.setValue(mapping.layout.attributes[slot].defaultValue, at: slot)

@@ -1,57 +1,58 @@
 package import SyncModel
 
-/// The keys of JSON for all properties of an entity: which are read, which are written, and which
-/// is the primary key.
+/// The JSON keys under which the properties of an entity are read and written, and its primary key.
 ///
-/// **In the Sync dialect** an attribute is found under
-/// 1. its custom key, if it has one: nested objects for a key with dots, or one flat key spelled
-///    with the dots;
-/// 2. its name, and every key whose camelCase is its name (`first_name`, `first-name`, `FirstName`
-///    for `firstName`);
-/// 3. a reserved word (`type`, `description`, `signed`), where the name is the entity's name, or
-///    that of an entity it inherits from, followed by the word: `description` for `userDescription`
-///    of `User`;
-/// 4. `id`, where its name is `remoteID` or `id`.
+/// **In the Sync dialect**, an attribute is read from
+/// 1. its custom key, if it has one: a path of nested objects for a key with dots, or one flat key
+///    that contains the dots;
+/// 2. its name, and every key whose camelCase form is its name (`first_name`, `first-name`,
+///    `FirstName` for `firstName`);
+/// 3. a reserved word (`type`, `description`, `signed`), if the name is the word prefixed with the
+///    name of the entity or of an entity it inherits from: `description` for `userDescription` of
+///    `User`;
+/// 4. `id`, if its name is `remoteID` or `id`.
 ///
-/// A key that several attributes claim goes to the claim that stands first in this list, among
-/// equals to the first attribute; a custom key goes to all attributes that are annotated with it.
-/// An attribute is written under its custom key, else `id` for `remoteID`, else the reserved word,
-/// else its name in the wanted style.
+/// If several attributes claim a key, the claim that comes first in this list wins, and among equal
+/// claims the first attribute. A custom key fills all attributes that are annotated with it. An
+/// attribute is written under the first of these that it has: its custom key, `id` for `remoteID`,
+/// the reserved word, or its name in the requested style.
 ///
-/// A relationship with a custom key is found under that alone, objects or identifiers; any other
-/// has its objects under its name in snake_case or as it is, and identifiers under the name
-/// followed by `_id` (to-one) or `_ids` (to-many), `ID` or `IDs`, `Id` or `Ids`. One key may serve
-/// an attribute and a relationship at once; of several relationships the first has it. The primary
-/// key is the attribute so marked, else the identity that the model declares, else `id`, else
-/// `remoteID`; the topmost entity that has one of these gives it to all that inherit from it.
+/// A relationship with a custom key is read only from that key, which may hold objects or
+/// identifiers. Any other relationship has its objects under its name, in snake_case or unchanged.
+/// Its identifiers are under the name followed by `_id`, `ID` or `Id` (to-one), or by `_ids`, `IDs`
+/// or `Ids` (to-many, also after the singular of the name). One key may fill attributes and a
+/// relationship at once. If several relationships claim a key, the first one gets it.
 ///
-/// **In the Groot dialect** a property has the key path of its annotation or none, and the identity
-/// is what the entity and those it inherits from are annotated with, else what the model declares.
+/// The primary key is the first of these: the attribute that is marked as such, the identity that
+/// the model declares, `id`, or `remoteID`. The topmost entity that has one determines it for all
+/// entities that inherit from it.
+///
+/// **In the Groot dialect**, a property has only the key path of its annotation. The identity
+/// consists of the attributes that the annotations of the entity and its ancestors name; without
+/// annotations, it is the identity that the model declares.
 package struct EntityKeys: Sendable {
-    /// The entity.
+    /// The layout of the entity.
     package let layout: EntityLayout
-    /// The dialect that the rules are taken from.
+    /// The dialect that determines the keys.
     package let dialect: JSONDialect
     /// The keys of each attribute, in slot order.
     package let attributes: [AttributeKeys]
     /// The keys of each relationship, by its index.
     package let relationships: [RelationshipKeys]
-    /// The slots of the attributes that identify objects, as the dialect finds them; empty for an
-    /// entity without identity.
+    /// The slots of the identity attributes that the dialect finds; empty for an entity without an
+    /// identity.
     package let identitySlots: [Int]
-    /// The name of the entity mapper that picks a sub-entity for each object; nil where there is
-    /// none.
+    /// The name of the entity mapper, which determines the sub-entity of each object; nil for none.
     package let entityMapperName: String?
-    /// The name of the transformer that each object goes through before it is mapped; nil where
-    /// there is none.
+    /// The name of the transformer that rewrites each object before mapping; nil for none.
     package let objectTransformerName: String?
 
-    /// Works out the keys of an entity.
+    /// Creates the keys of an entity.
     ///
     /// - Parameters:
-    ///   - layout: The entity, one of the model's.
+    ///   - layout: The layout of an entity of `model`.
     ///   - model: The model.
-    ///   - dialect: Where the rules are taken from; Sync's by default.
+    ///   - dialect: The rules for keys; ``JSONDialect/sync`` by default.
     package init(_ layout: EntityLayout, in model: DataModel, dialect: JSONDialect = .sync) {
         self.layout = layout
         self.dialect = dialect
@@ -74,41 +75,42 @@ package struct EntityKeys: Sendable {
         identitySlots = Self.identitySlots(lineage, dialect: dialect)
     }
 
-    /// The name of the one attribute that is the primary key; nil where there is none, or several
-    /// make up the identity.
+    /// The name of the primary key attribute; nil if the identity is not exactly one attribute.
     package var localPrimaryKey: String? {
         identitySlots.count == 1 ? layout.attributes[identitySlots[0]].name : nil
     }
 
-    /// The key of JSON, dots between the levels, of the one attribute that is the primary key; nil
-    /// where there is none, or several make up the identity.
+    /// The key path of the primary key in JSON, separated by dots; nil if the identity is not
+    /// exactly one attribute.
     package var remotePrimaryKey: String? {
         identitySlots.count == 1 ? attributes[identitySlots[0]].path()?.joined(separator: ".") : nil
     }
 
-    /// The keys of an attribute; nil where there is none of that name.
+    /// Returns the keys of an attribute; nil if the entity has no attribute of this name.
     package func attribute(_ name: String) -> AttributeKeys? {
         layout.slot(of: name).map { attributes[$0] }
     }
 
-    /// The keys of a relationship; nil where there is none of that name.
+    /// Returns the keys of a relationship; nil if the entity has no relationship of this name.
     package func relationship(_ name: String) -> RelationshipKeys? {
         layout.relationship(name).map { relationships[$0.index] }
     }
 
     // MARK: Identity
 
-    /// The names that make an attribute the primary key by convention, the preferred one first.
+    /// The attribute names that are a primary key by convention, the preferred one first.
     package static let primaryKeyNames = ["id", "remoteID"]
     static let remotePrimaryKey = "id"
 
-    /// The entity and those it inherits from, the nearest first.
+    /// The entity and its ancestors, starting with the entity.
     static func lineage(of layout: EntityLayout, in model: DataModel) -> [EntityLayout] {
         Array(sequence(first: layout) { $0.parent.map { model.layouts[$0] } })
     }
 
-    /// In the Sync dialect, the names that the entity itself makes its identity: its marked
-    /// attribute, what it declares, or an attribute named so; nil where it has none of these.
+    /// The identity that the entity itself has in a dialect that infers keys from names; nil for
+    /// none.
+    ///
+    /// It is the marked attribute, the declared identity, or an attribute with a conventional name.
     static func ownIdentity(_ layout: EntityLayout, _ dialect: JSONDialect) -> [String]? {
         let own = layout.entity.attributes
         if let marked = own.first(where: { dialect.annotations.isPrimaryKey($0.userInfo) }) { return [marked.name] }
@@ -133,8 +135,8 @@ package struct EntityKeys: Sendable {
 
     // MARK: Keys by name
 
-    /// Words that an attribute of Core Data cannot be named, so that its name has the entity's
-    /// before it.
+    /// Words that Core Data does not allow as attribute names, so that models prefix them with the
+    /// entity name.
     private static let reservedWords = ["type", "description", "signed"]
 
     private static func inferredKeys(
@@ -151,8 +153,8 @@ package struct EntityKeys: Sendable {
             spellings.append(components(custom))
             spellings.append([custom])
         }
-        // A key leads to the attribute whose name is its camelCase; not every name is the camelCase
-        // of its own snake_case.
+        // A key belongs to the attribute whose name is the camelCase form of the key. Some names
+        // are not the camelCase form of their own snake_case form.
         spellings.append([name])
         if JSONKey.camelCase(snake) == name {
             spellings.append([snake])
@@ -216,7 +218,7 @@ package struct EntityKeys: Sendable {
             snakeCasePath: path ?? [], camelCasePath: path ?? [])
     }
 
-    /// The keys between the dots; a key of nothing but dots is one key.
+    /// The keys between the dots. A key that consists only of dots is one key.
     private static func components(_ path: String) -> [String] {
         let components = path.split(separator: ".").map(String.init)
         return components.isEmpty ? [path] : components

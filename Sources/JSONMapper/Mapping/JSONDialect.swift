@@ -1,35 +1,35 @@
 public import SyncModel
 
-/// The rules by which a model's annotations and names describe its JSON.
+/// The rules by which annotations and names of a model determine its JSON.
 ///
-/// ``sync`` and ``groot`` are the vocabularies of the two frameworks whose models this package
-/// reads. Change a copy of one of them to define a dialect of your own:
+/// ``sync`` and ``groot`` are the conventions of the two frameworks whose models this package
+/// reads. To define a custom dialect, change a copy of one of them:
 ///
 ///     var dialect = JSONDialect.sync
 ///     dialect.name = "mine"
 ///     dialect.annotations.key.insert("api.key", at: 0)
 public struct JSONDialect: Hashable, Sendable {
-    /// The user-info keys that hold annotations.
+    /// The user-info keys of annotations.
     ///
-    /// Each list names alternatives for one annotation; the first that is present counts. An empty
-    /// list means that the dialect does not have the annotation.
+    /// Each list has alternative keys for one annotation, and the first one that is present wins.
+    /// An empty list means that the dialect does not have the annotation.
     public struct Annotations: Hashable, Sendable {
-        /// A property's key or key path in JSON.
+        /// The key or key path of a property in JSON.
         public var key: [String]
         /// The name of an attribute's transformer.
         public var transformer: [String]
-        /// Marks the attribute that is the primary key: `YES` or `true`.
+        /// The mark of the primary key attribute: `YES` or `true`.
         public var primaryKey: [String]
-        /// Marks a property that is not exported; any value.
+        /// The mark of a property that is not exported, with any value.
         public var nonExportable: [String]
         /// The names of an entity's identity attributes, separated by commas.
         public var identity: [String]
-        /// The name of the entity mapper that picks the sub-entity of each object.
+        /// The name of the entity mapper, which determines the sub-entity of each object.
         public var entityMapper: [String]
-        /// The name of the transformer that each object passes through before it is mapped.
+        /// The name of the transformer that rewrites each object before mapping.
         public var objectTransformer: [String]
 
-        /// Creates a list of annotations; the default for each is none.
+        /// Creates annotations. Each list is empty by default.
         public init(
             key: [String] = [], transformer: [String] = [], primaryKey: [String] = [], nonExportable: [String] = [],
             identity: [String] = [], entityMapper: [String] = [], objectTransformer: [String] = []
@@ -44,25 +44,28 @@ public struct JSONDialect: Hashable, Sendable {
         }
     }
 
-    /// A name that identifies the dialect to people and in bookmarks.
+    /// The name of the dialect, for display. Bookmarks depend on the name, as on every other rule
+    /// of the dialect.
     public var name: String
-    /// The user-info keys that hold annotations.
+    /// The user-info keys of annotations.
     public var annotations: Annotations
-    /// Whether names give the keys of properties without an annotation, and `id` an identity.
+    /// Whether names determine the keys of properties without an annotation, and attribute names
+    /// such as `id` the identity.
     ///
     /// If false, a property without a key annotation is neither read nor written.
     public var infersFromNames: Bool
-    /// What a mapper does by default about values that do not fit the model.
+    /// The default contract of a mapper for values that do not fit the model.
     public var contract: ValueContract
-    /// Whether an identifier may stand for an object in a payload's list.
+    /// Whether an identifier may represent an object in the list of a payload.
     public var acceptsIdentifiers: Bool
-    /// Whether an import fails for a new object without a value for a mandatory attribute.
+    /// Whether an import fails for a new object that lacks a value for a mandatory attribute.
     public var demandsMandatory: Bool
-    /// Whether an export writes null for a to-one relationship without an object.
+    /// Whether an export writes null for an empty to-one relationship. If false, the key is
+    /// omitted.
     public var writesNullRelationships: Bool
 
-    /// Whether a to-many relationship must be an array in JSON; if not, an object stands for an
-    /// array of it.
+    /// Whether the value of a to-many relationship must be a JSON array. If false, a single value
+    /// counts as an array of one.
     public var demandsArrays: Bool
 
     /// Creates a dialect without annotations and with the most lenient rules.
@@ -77,12 +80,11 @@ public struct JSONDialect: Hashable, Sendable {
         demandsArrays = false
     }
 
-    /// The dialect that follows conventions, with annotations for exceptions.
+    /// The convention-based dialect, with annotations for exceptions.
     ///
     /// The annotations are `sync.remoteKey`, `sync.isPrimaryKey`, `sync.valueTransformer` and
-    /// `sync.nonExportable`, each also with the older prefix `hyper.`. A key reaches an attribute
-    /// through its name in snake_case or camelCase. A value that does not fit clears its attribute,
-    /// unless the model was inferred from a sample.
+    /// `sync.nonExportable`, each also with the older prefix `hyper.`. Without an annotation, an
+    /// attribute is matched by its name in snake_case or camelCase.
     public static let sync: JSONDialect = {
         var dialect = JSONDialect(name: "sync")
         func names(_ name: String) -> [String] { ["sync.\(name)", "hyper.\(name)"] }
@@ -93,11 +95,11 @@ public struct JSONDialect: Hashable, Sendable {
         return dialect
     }()
 
-    /// The dialect in which only annotated properties are read and written.
+    /// The dialect that reads and writes only annotated properties.
     ///
-    /// The annotations are `JSONKeyPath` and `JSONTransformerName` of properties,
-    /// `identityAttributes` (or the older `identityAttribute`), `entityMapperName` and
-    /// `JSONDictionaryTransformerName` of entities.
+    /// The annotations of properties are `JSONKeyPath` and `JSONTransformerName`. The annotations
+    /// of entities are `identityAttributes` (or the older `identityAttribute`), `entityMapperName`
+    /// and `JSONDictionaryTransformerName`.
     public static let groot: JSONDialect = {
         var dialect = JSONDialect(name: "groot")
         dialect.annotations = Annotations(
@@ -113,12 +115,13 @@ public struct JSONDialect: Hashable, Sendable {
         return dialect
     }()
 
-    /// Returns the identities that this dialect finds in a model.
+    /// Returns the identities that the dialect finds in a model.
     ///
-    /// The result has what each entity adds to its parent's identity. Where names give identities,
-    /// an entity that inherits one adds nothing.
+    /// The result has the attributes that each entity adds to the identity of its parent. If names
+    /// determine identities, an entity that inherits an identity adds nothing.
     ///
-    /// - Throws: `ModelError` if an annotation names an attribute that does not exist.
+    /// - Throws: `ModelError.unknownIdentity` if an annotation names an attribute that does not
+    ///   exist.
     public func identities(in model: DataModel) throws(ModelError) -> [String: [String]] {
         var result: [String: [String]] = [:]
         for layout in model.layouts {
@@ -140,13 +143,13 @@ public struct JSONDialect: Hashable, Sendable {
         return result
     }
 
-    /// Returns the model with the identities that ``identities(in:)`` finds, which stores need.
+    /// Returns the model with the identities that ``identities(in:)`` finds, as stores require it.
     ///
-    /// Where names give identities, whole numbers of an identity get 64 bits, because keys are the
-    /// server's: an object whose key outgrows its type would be lost.
+    /// If names determine identities, integer attributes of an identity are widened to 64 bits. The
+    /// server chooses the keys, and an object with a key beyond the type's range would be lost.
     ///
-    /// - Throws: `ModelError` if an annotation names an attribute that does not exist, or one that
-    ///   cannot identify objects.
+    /// - Throws: `ModelError` if an annotation names an attribute that does not exist or cannot be
+    ///   part of an identity.
     public func identified(_ model: DataModel) throws(ModelError) -> DataModel {
         let identified = try model.replacingIdentities(try identities(in: model))
         return infersFromNames ? try identified.wideningIdentities() : identified
@@ -154,7 +157,7 @@ public struct JSONDialect: Hashable, Sendable {
 }
 
 extension DataModel {
-    /// Returns the model with 64 bits for whole numbers that are part of an identity.
+    /// Returns the model with 64-bit integers for all integer attributes of an identity.
     fileprivate func wideningIdentities() throws(ModelError) -> DataModel {
         var wide: [String: Set<String>] = [:]
         for layout in layouts {
@@ -176,12 +179,12 @@ extension DataModel {
 }
 
 extension JSONDialect.Annotations {
-    /// The value of the first alternative that is present.
+    /// The value of the first alternative that is present; nil if there is none.
     private func value(_ names: [String], _ userInfo: [String: String]) -> String? {
         names.lazy.compactMap { userInfo[$0] }.first
     }
 
-    /// Returns a property's key, or nil if it has none or an empty one.
+    /// The key of a property; nil if it has none or an empty one.
     func key(_ userInfo: [String: String]) -> String? {
         value(key, userInfo).flatMap { $0.isEmpty ? nil : $0 }
     }
@@ -207,7 +210,7 @@ extension JSONDialect.Annotations {
         value(objectTransformer, userInfo)
     }
 
-    /// Returns the names between commas, without white space around them.
+    /// The names in the comma-separated list, trimmed of white space; nil without the annotation.
     func identityAttributes(_ userInfo: [String: String]) -> [String]? {
         value(identity, userInfo).map { list in
             list.split(separator: ",").map { name in

@@ -1,33 +1,31 @@
-/// The JSON of relationships, taken out of the objects of a batch while they were mapped, for
-/// whoever relates records.
+/// The JSON of relationships, extracted from the objects of a batch for linking records.
 ///
-/// Each entry holds the whole value as it is written: an object, an array of objects or
-/// identifiers, an identifier, null. A key that is absent has no entry; of a key that occurs twice
-/// both are here, and the later one counts. The bytes have been checked, so a cursor over them
-/// fails only where it is asked for a value of another kind.
+/// Each entry has a whole value as written: an object, an array of objects or identifiers, an
+/// identifier, or null. An absent key has no entry. A repeated key has an entry for each
+/// occurrence, and the last one wins. The bytes have been validated, so a cursor over them fails
+/// only if a value is of another kind than requested.
 package struct RelationshipSlices: Sendable {
-    /// One relationship of one record.
+    /// The value of one relationship of one record.
     package struct Entry: Hashable, Sendable {
-        /// The record's row in its batch.
+        /// The row of the record in its batch.
         package let row: Int
-        /// The relationship's index in the entity's layout.
+        /// The index of the relationship in the entity's layout.
         package let relationship: Int
-        /// Whether it was found under a key for identifiers, such as `company_id`, rather than
-        /// under the relationship's own.
+        /// Whether the value was found under a key for identifiers, such as `company_id`.
         package let holdsIdentifiers: Bool
-        /// What kind of value it is.
+        /// The kind of the value.
         package let kind: JSONKind
-        /// Whether it is an object, or an array that begins with one.
+        /// Whether the value is an object, or an array whose first element is one.
         package let holdsObjects: Bool
-        /// Its range in `bytes`.
+        /// The position of the value in ``RelationshipSlices/bytes``.
         package let range: Range<Int>
-        /// Whether it is null or an array without elements.
+        /// Whether the value is null or an empty array.
         let isEmpty: Bool
     }
 
-    /// The entries in the order of their rows, and within a row as they were written.
+    /// The entries, ordered by row. Entries of one row keep the order of the input.
     package private(set) var entries: [Entry] = []
-    /// The values, one after another.
+    /// The concatenated bytes of all values.
     package private(set) var bytes: [UInt8] = []
 
     mutating func append(_ value: JSONSlice, row: Int, relationship: Int, holdsIdentifiers: Bool) {
@@ -42,12 +40,12 @@ package struct RelationshipSlices: Sendable {
                 isEmpty: kind == .null || (kind == .array && Self.firstElement(value.bytes) == ASCII.closeBracket)))
     }
 
-    /// Returns the first byte of an array's first element, or the closing bracket.
+    /// The first byte of an array's first element, or the closing bracket.
     private static func firstElement(_ array: UnsafeBufferPointer<UInt8>) -> UInt8? {
         array.dropFirst().first { !ASCII.isWhitespace($0) }
     }
 
-    /// Appends null for a relationship that an object does not have.
+    /// Appends null for a relationship that is absent from an object.
     mutating func appendNull(row: Int, relationship: Int) {
         let start = bytes.count
         bytes.append(contentsOf: "null".utf8)
@@ -57,35 +55,35 @@ package struct RelationshipSlices: Sendable {
                 range: start..<bytes.count, isEmpty: true))
     }
 
-    /// Whether one value of a relationship counts rather than another of the same record.
+    /// Returns whether the earlier of two values for a relationship of one record takes precedence.
     ///
-    /// An object counts rather than an identifier under another key, and an identifier rather than
-    /// null or an empty array. Otherwise the later value counts.
+    /// An object takes precedence over an identifier under another key, and an identifier over null
+    /// or an empty array. Otherwise, the later value takes precedence.
     package static func counts(_ earlier: Entry, ratherThan later: Entry) -> Bool {
         guard earlier.holdsIdentifiers != later.holdsIdentifiers else { return false }
         if earlier.holdsObjects != later.holdsObjects { return earlier.holdsObjects }
         return !earlier.isEmpty && later.isEmpty
     }
 
-    /// Takes back what was appended after a state.
+    /// Removes what was appended beyond these counts.
     mutating func truncate(entryCount: Int, byteCount: Int) {
         entries.removeLast(entries.count - entryCount)
         bytes.removeLast(bytes.count - byteCount)
     }
 
-    /// Reads an entry's value.
+    /// Reads the value of an entry.
     ///
     /// - Parameters:
     ///   - entry: One of ``entries``.
-    ///   - options: What was accepted when the batch was read.
-    ///   - body: Gets a cursor before the value, valid until it returns.
-    /// - Throws: What the function throws.
+    ///   - options: The parsing options that the batch was read with.
+    ///   - body: Receives a cursor at the value, which is valid only during the call.
+    /// - Throws: The errors of `body`.
     package func read<Result, Failure: Error>(
         _ entry: Entry, options: JSONOptions = JSONOptions(), _ body: (inout JSONCursor) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         let result: Swift.Result<Result, Failure> = bytes.withUnsafeBufferPointer { all in
             let value = UnsafeBufferPointer(rebasing: all[entry.range])
-            // A value is never empty, and so has an address.
+            // A value is never empty, so its buffer has an address.
             guard let start = value.baseAddress else { preconditionFailure("an entry of another batch") }
             var cursor = JSONCursor(start: start, end: start + value.count, options: options)
             do throws(Failure) { return .success(try body(&cursor)) } catch { return .failure(error) }

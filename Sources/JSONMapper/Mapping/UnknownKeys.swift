@@ -1,6 +1,7 @@
-/// Counts keys that no property claims, at the cost of a comparison for a key that is known by now.
+/// A counter of keys that no property claims.
 ///
-/// The counts of an element are taken back if the element is discarded.
+/// For a key that is already known to be unknown, counting costs one comparison. Discarding an
+/// element reverts its counts.
 struct UnknownKeys {
     private struct Key {
         var path: [String]
@@ -11,16 +12,18 @@ struct UnknownKeys {
 
     private static let size = 256
 
-    /// The hashes of unknown keys, each at the index that its lowest bits give; 0 for none.
+    /// The hashes of unknown keys, each at the index given by its lowest bits; 0 for none.
     ///
-    /// 64 bits stand for the key: two keys of one hash would have to be made on purpose, and would
-    /// be counted as one.
+    /// The 64-bit hash identifies the key. A collision would have to be crafted, and would only
+    /// count two keys as one.
     private var hashes = [UInt64](repeating: 0, count: size)
     private var keys = [Key?](repeating: nil, count: size)
-    /// The indices that were counted in the open element.
+    /// The indexes that were counted in the open element.
     private var open: [UInt8] = []
 
-    /// Counts a key that was met before; false if it is not known to be unknown.
+    /// Counts a key that was found before.
+    ///
+    /// - Returns: Whether the key is known to be unknown. If false, nothing was counted.
     @inline(__always)
     mutating func count(_ hash: UInt64) -> Bool {
         let index = Int(truncatingIfNeeded: hash) & (Self.size - 1)
@@ -30,9 +33,9 @@ struct UnknownKeys {
         return true
     }
 
-    /// Counts a key that is met for the first time, and remembers it.
+    /// Counts a key that is new, and remembers it.
     ///
-    /// - Parameter report: Receives the key that makes room.
+    /// - Parameter report: Receives the counts of the key that is evicted to make room.
     mutating func add(
         _ hash: UInt64, path: [String], found: JSONKind?, index elementIndex: Int, entity: String,
         evictingInto report: inout DriftReport
@@ -49,19 +52,19 @@ struct UnknownKeys {
         open.append(UInt8(truncatingIfNeeded: index))
     }
 
-    /// Closes the element.
+    /// Ends the element and keeps its counts.
     @inline(__always)
     mutating func commit() {
         if !open.isEmpty { open.removeAll(keepingCapacity: true) }
     }
 
-    /// Takes back what was counted in the open element.
+    /// Reverts the counts of the open element.
     mutating func discard() {
         for index in open { keys[Int(index)]?.count -= 1 }
         open.removeAll(keepingCapacity: true)
     }
 
-    /// Moves the counts into a report; the keys stay known.
+    /// Moves the counts into a report. The keys remain known.
     mutating func flush(entity: String, into report: inout DriftReport) {
         for index in keys.indices {
             guard let key = keys[index], key.count > 0 else { continue }

@@ -1,16 +1,17 @@
-/// What a mapping does about values that do not fit the model.
+/// The actions of a mapping for values that do not fit the model.
 ///
-/// Whatever is done, the drift report of a sync counts it.
+/// Whatever the action, the drift report of a sync counts the value.
 public struct ValueContract: Hashable, Sendable {
-    /// What is done about one kind of misfit.
+    /// The action for one kind of misfit.
     public enum Action: Hashable, Sendable, CaseIterable {
-        /// The attribute stays as it is, as if the key were absent.
+        /// The attribute stays unchanged, as if the key were absent.
         case ignore
         /// The attribute is cleared, as if the value were null.
         case null
-        /// The object is left out and reported with its index and path; the others are mapped.
+        /// The JSON object is left out and reported with its index and key path. The other objects
+        /// are mapped.
         case reject
-        /// Mapping ends with an error.
+        /// Mapping ends with ``MappingError/unfit(_:)``.
         case fail
     }
 
@@ -18,31 +19,25 @@ public struct ValueContract: Hashable, Sendable {
     ///
     /// `.null` means the same as `.ignore`.
     public var unknownKey: Action
-    /// The action for a value of a kind that the attribute's type cannot hold, and for a value that
-    /// a transformer refuses; `.null` by default.
+    /// The action for a value that the attribute's type cannot hold; `.null` by default.
     ///
-    /// An element that is not an object has nothing to clear: `.ignore` and `.null` reject it.
+    /// It also applies to a value that a transformer rejects. An element that is not an object has
+    /// no attribute to clear, so `.ignore` and `.null` reject it.
     public var wrongType: Action
-    /// The action for a number that is too large for the attribute's type, or that has a fraction
-    /// where the type has none; `.ignore` by default.
-    public var outOfRange: Action
-    /// The action for a mandatory attribute without a default that is absent or null in the object;
-    /// `.ignore` by default, so that an update can leave it out.
+    /// The action for a number that is out of the range of the attribute's type; `.ignore` by
+    /// default.
     ///
-    /// `.null` clears an attribute that is absent.
+    /// It also applies to a number with a fraction if the type has none.
+    public var outOfRange: Action
+    /// The action for a mandatory attribute without a default that is absent or null in the JSON
+    /// object; `.ignore` by default, so that an update can omit it.
+    ///
+    /// `.null` clears an absent attribute.
     public var missingMandatory: Action
-    /// The action for a text or number that is not a date; `.null` by default.
+    /// The action for text or a number that is not a date; `.null` by default.
     public var unreadableDate: Action
 
-    /// Creates a contract; each action has the default that its property names.
-    ///
-    /// - Parameters:
-    ///   - unknownKey: The action for a key that nothing claims.
-    ///   - wrongType: The action for a value of another kind; nil, the default, means `.null`.
-    ///   - outOfRange: The action for a number that does not fit; nil, the default, means the same
-    ///     as `wrongType`, or `.ignore` if that is nil as well.
-    ///   - missingMandatory: The action for a mandatory attribute without a value.
-    ///   - unreadableDate: The action for what is not a date.
+    /// Creates a contract. Each parameter defaults to the default of its property.
     public init(
         unknownKey: Action = .ignore, wrongType: Action? = nil, outOfRange: Action? = nil,
         missingMandatory: Action = .ignore, unreadableDate: Action = .null
@@ -54,7 +49,7 @@ public struct ValueContract: Hashable, Sendable {
         self.unreadableDate = unreadableDate
     }
 
-    /// A contract that keeps stored values: what does not fit changes nothing.
+    /// A contract that keeps stored values: a value that does not fit changes nothing.
     public static let keeping = ValueContract(wrongType: .ignore, unreadableDate: .ignore)
 
     /// A contract that makes every misfit an error.

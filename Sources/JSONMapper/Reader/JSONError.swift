@@ -1,16 +1,16 @@
 public import Foundation
 
 extension JSONError {
-    /// Where in its input something was found.
+    /// A position in the input.
     public struct Location: Equatable, Sendable, CustomStringConvertible {
-        /// Bytes before it, a byte order mark included.
+        /// The number of bytes before the position, including a byte order mark.
         public var byteOffset: Int
-        /// Its line, from 1; lines end with a line feed.
+        /// The line number, starting at 1. Lines end with a line feed.
         public var line: Int
-        /// Its column, from 1, counted in bytes of the line.
+        /// The column number, starting at 1, in bytes.
         public var column: Int
-        /// The way to the innermost value around it, such as `data.items[3].address`; empty for the
-        /// whole document.
+        /// The key path of the innermost value around the position, such as
+        /// `data.items[3].address`. Empty for the whole document.
         public var keyPath: String
 
         /// Creates a location.
@@ -21,7 +21,7 @@ extension JSONError {
             self.keyPath = keyPath
         }
 
-        /// Line, column, byte offset and, where there is one, the key path.
+        /// The line, the column, the byte offset and, if there is one, the key path.
         public var description: String {
             let place = "line \(line), column \(column) (byte \(byteOffset))"
             return keyPath.isEmpty ? place : "\(place) at \(keyPath)"
@@ -29,17 +29,17 @@ extension JSONError {
     }
 }
 
-/// Why JSON could not be read or written.
+/// An error in reading or writing JSON.
 public enum JSONError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// The input is not JSON as RFC 8259 and the options define it.
+    /// The input is not valid JSON by RFC 8259 and the options.
     case malformed(JSONError.Reason, JSONError.Location)
-    /// The input is JSON, but not of the kind that was asked for.
+    /// The input is valid JSON, but not of the requested kind.
     case mismatched(JSONError.Reason, JSONError.Location)
-    /// The input goes beyond a limit of the options.
+    /// The input exceeds a limit of the options.
     case exceeded(JSONError.Reason, JSONError.Location)
-    /// A file cannot be opened or read; the code is the system's `errno`.
+    /// A file cannot be opened or read. The code is the system's `errno`.
     case unreadableFile(path: String, code: Int32)
-    /// A number that JSON cannot express, infinite or not a number, was to be written.
+    /// The number to write is infinite or NaN, which JSON cannot express.
     case nonFiniteNumber
 
     init(_ reason: JSONError.Reason, _ location: JSONError.Location) {
@@ -55,7 +55,7 @@ public enum JSONError: Error, Equatable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Where it happened; nil for an unreadable file and for writing.
+    /// The position of the error; nil for an unreadable file and for writing.
     public var location: JSONError.Location? {
         switch self {
         case .malformed(_, let location), .mismatched(_, let location), .exceeded(_, let location): location
@@ -63,7 +63,7 @@ public enum JSONError: Error, Equatable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// What is wrong with the input; nil for an unreadable file and for writing.
+    /// The cause of the error; nil for an unreadable file and for writing.
     public var reason: JSONError.Reason? {
         switch self {
         case .malformed(let reason, _), .mismatched(let reason, _), .exceeded(let reason, _): reason
@@ -71,7 +71,7 @@ public enum JSONError: Error, Equatable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The reason and the place, without any value of the input.
+    /// The reason and the position, without any value from the input.
     public var description: String {
         switch self {
         case .malformed(let reason, let location): "malformed JSON: \(reason) at \(location)"
@@ -84,55 +84,56 @@ public enum JSONError: Error, Equatable, Sendable, CustomStringConvertible {
 }
 
 extension JSONError {
-    /// What is wrong.
+    /// The cause of an error in the input.
     public enum Reason: UInt8, CaseIterable, Sendable {
-        /// The input ends inside a value, or holds none.
+        /// The input ends inside a value, or has no value.
         case unexpectedEnd
-        /// A byte that cannot stand here.
+        /// A byte is not allowed at this position.
         case unexpectedByte
-        /// Something follows the end of the document.
+        /// Content follows the end of the document.
         case trailingContent
-        /// A word other than `true`, `false` and `null`.
+        /// A literal is not `true`, `false` or `null`.
         case invalidLiteral
-        /// A number that RFC 8259, section 6, does not allow, such as `01`, `1.` or `+1`.
+        /// A number violates RFC 8259, section 6, such as `01`, `1.` or `+1`.
         case invalidNumber
-        /// A byte below U+0020 inside a string.
+        /// A string has an unescaped byte below U+0020.
         case controlCharacter
-        /// A backslash followed by something RFC 8259, section 7, does not list.
+        /// A backslash is not followed by an escape of RFC 8259, section 7.
         case invalidEscape
-        /// An escaped surrogate without its partner.
+        /// An escaped surrogate lacks its counterpart.
         case loneSurrogate
-        /// Bytes that are not UTF-8: overlong, cut, above U+10FFFF, an encoded surrogate.
+        /// Bytes are not UTF-8: overlong, truncated, above U+10FFFF or an encoded surrogate.
         case invalidUTF8
-        /// A key occurs twice in an object, and the options call that an error.
+        /// A key occurs twice in an object, and the options reject that.
         case duplicateKey
-        /// A number beyond what the asked type holds exactly, or beyond any finite double.
+        /// A number is not exactly representable in the requested type, or is beyond every finite
+        /// double.
         case numberOutOfRange
-        /// An object was asked for and another value is here.
+        /// An object was expected, but the value is of another kind.
         case notAnObject
-        /// An array was asked for and another value is here.
+        /// An array was expected, but the value is of another kind.
         case notAnArray
-        /// A string was asked for and another value is here.
+        /// A string was expected, but the value is of another kind.
         case notAString
-        /// A number was asked for and another value is here.
+        /// A number was expected, but the value is of another kind.
         case notANumber
-        /// True or false was asked for and another value is here.
+        /// A boolean was expected, but the value is of another kind.
         case notABoolean
-        /// Null was asked for and another value is here.
+        /// Null was expected, but the value is of another kind.
         case notNull
         /// The document has no value at the key path.
         case keyPathNotFound
-        /// Arrays and objects are nested deeper than the options allow.
+        /// Arrays and objects are nested deeper than ``JSONOptions/maximumDepth``.
         case depthLimit
-        /// One element is larger than the options allow.
+        /// An element is larger than ``JSONOptions/maximumElementByteCount``.
         case elementSizeLimit
-        /// The input is larger than the options allow.
+        /// The input is larger than ``JSONOptions/maximumTotalByteCount``.
         case totalSizeLimit
     }
 }
 
 extension JSONError: LocalizedError {
-    /// The error as a readable sentence, the same as `description`.
+    /// The description of the error, the same as `description`.
     public var errorDescription: String? {
         description
     }

@@ -1,15 +1,14 @@
-/// What is wrong with a piece of JSON, and where in the bytes at hand; small enough to be thrown
-/// without cost.
+/// An error at a byte offset, as ``JSONCursor`` throws it.
 ///
-/// A ``JSONCursor`` throws it. A ``JSONReader`` turns it into a ``JSONError``, which knows the
-/// line, the column and the key path within the whole input.
+/// It is a small value that is cheap to throw. ``JSONReader`` converts it into a ``JSONError`` with
+/// the line, the column and the key path in the whole input.
 package struct JSONFault: Error, Equatable, Sendable {
-    /// What is wrong.
+    /// The cause of the fault.
     package let reason: JSONError.Reason
-    /// Bytes between the start of the cursor's input and the byte in question.
+    /// The position of the fault, in bytes from the start of the cursor's input.
     package let byteOffset: Int
 
-    /// Creates a fault at an offset in bytes.
+    /// Creates a fault.
     package init(_ reason: JSONError.Reason, byteOffset: Int) {
         self.reason = reason
         self.byteOffset = byteOffset

@@ -2,7 +2,8 @@
 import COneWayLibpq
 import Foundation
 
-/// The address of a server: a connection string that never appears in descriptions, dumps or errors.
+/// The address of a server: a connection string that never appears in descriptions, dumps or
+/// errors.
 package struct PostgresAddress: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The string as it was given; may contain a password.
     let connectionString: String
@@ -27,7 +28,8 @@ package struct PostgresAddress: Sendable, CustomStringConvertible, CustomDebugSt
     /// What a connection string says about its hosts.
     struct Hosts: Sendable {
         var list: [Host]
-        /// Which servers are acceptable, such as `read-write`; nil if the string has no such requirement.
+        /// Which servers are acceptable, such as `read-write`; nil if the string has no such
+        /// requirement.
         var targetSessionAttributes: String?
         /// How long to wait for each host.
         var timeout: Duration?
@@ -35,8 +37,9 @@ package struct PostgresAddress: Sendable, CustomStringConvertible, CustomDebugSt
 
     /// The hosts in the order in which to try them.
     ///
-    /// - Throws: ``PostgresError`` with code `08001` for a string that libpq cannot parse, and for a URI whose password
-    ///   contains characters that must be percent-encoded. Neither message quotes the string.
+    /// - Throws: ``PostgresError`` with code `08001` for a string that libpq cannot parse, and for
+    ///   a URI whose password contains characters that must be percent-encoded. Neither message
+    ///   quotes the string.
     func hosts() throws(PostgresError) -> Hosts {
         guard !hasUnescapedPassword else {
             throw PostgresError(
@@ -86,10 +89,12 @@ package struct PostgresAddress: Sendable, CustomStringConvertible, CustomDebugSt
         text.map { $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init) } ?? []
     }
 
-    /// Whether a URI has an `@` or `/` in its user name or password that splits it in the wrong place.
+    /// Whether a URI has an `@` or `/` in its user name or password that splits it in the wrong
+    /// place.
     private var hasUnescapedPassword: Bool {
         guard let scheme = connectionString.firstMatch(of: /^postgres(ql)?:\/\//) else { return false }
-        // An unescaped `?` in a password is harmless, so the query begins at the last one that follows an `@`.
+        // An unescaped `?` in a password is harmless, so the query begins at the last one that
+        // follows an `@`.
         let rest = connectionString[scheme.range.upperBound...]
         let lastAt = rest.prefix { $0 != "?" }.lastIndex(of: "@") ?? rest.startIndex
         let authority = rest.prefix(upTo: rest[lastAt...].firstIndex(of: "?") ?? rest.endIndex)

@@ -6,17 +6,19 @@ import SyncBase
 extension PostgresConnection {
     /// Opens a connection.
     ///
-    /// Hosts are tried in order, each for `connect_timeout` of the connection string or the silence limit; standby
-    /// servers are passed over if a primary is needed. A server without a free connection is asked again.
+    /// Hosts are tried in order, each for `connect_timeout` of the connection string or the silence
+    /// limit; standby servers are passed over if a primary is needed. A server without a free
+    /// connection is asked again.
     ///
     /// - Parameters:
     ///   - address: The server, or several of them.
     ///   - options: How to open the session.
     ///   - isolation: The actor that uses the connection.
     ///   - setUp: Runs on a thread that may block, once the session is open.
-    /// - Throws: ``PostgresError``: class `08` without a server, `25006` if all servers are standbys, `0A000` behind a
-    ///   pooler that is not accepted, `53300` without a free connection, what the server reports otherwise, such as
-    ///   `28P01` for a wrong password; `CancellationError`.
+    /// - Throws: ``PostgresError``: class `08` without a server, `25006` if all servers are
+    ///   standbys, `0A000` behind a pooler that is not accepted, `53300` without a free connection,
+    ///   what the server reports otherwise, such as `28P01` for a wrong password;
+    ///   `CancellationError`.
     package static func open(
         _ address: PostgresAddress, options: PostgresSessionOptions,
         isolation: isolated (any Actor)? = #isolation,
@@ -146,7 +148,8 @@ extension PostgresError {
 private actor PostgresConnector {
     /// A connection on its way to the actor that asked for it.
     ///
-    /// Unchecked, because one actor at a time uses a connection: the connector keeps no reference to it.
+    /// Unchecked, because one actor at a time uses a connection: the connector keeps no reference
+    /// to it.
     struct Opened: @unchecked Sendable {
         let connection: PostgresConnection
     }

@@ -5,10 +5,10 @@ import SyncBase
 
 /// A connection to a PostgreSQL server; the only owner of its handle.
 ///
-/// One thread at a time uses a connection, and that thread may block. The connection never leaves the actor that opened
-/// it, whose executor is a `BlockingExecutor`. libpq itself never blocks
-/// (https://www.postgresql.org/docs/current/libpq-async.html): the thread only waits in `poll`, and every such wait
-/// ends when the task is cancelled or a limit passes.
+/// One thread at a time uses a connection, and that thread may block. The connection never leaves
+/// the actor that opened it, whose executor is a `BlockingExecutor`. libpq itself never blocks
+/// (https://www.postgresql.org/docs/current/libpq-async.html): the thread only waits in `poll`, and
+/// every such wait ends when the task is cancelled or a limit passes.
 package final class PostgresConnection {
     let handle: OpaquePointer
     package let waker: PostgresWaker
@@ -23,12 +23,15 @@ package final class PostgresConnection {
     /// Whether the connection can no longer be used.
     var isBroken = false
 
-    /// How long the server may take to answer; nil, the default, for as long as it still works on the statement.
+    /// How long the server may take to answer; nil, the default, for as long as it still works on
+    /// the statement.
     ///
-    /// Without a limit, another connection asks the server each time this one was silent for the silence limit.
+    /// Without a limit, another connection asks the server each time this one was silent for the
+    /// silence limit.
     package var answerLimit: Duration?
 
-    /// The number of the server process at the other end, as in `pg_stat_activity`; 0 before it is known.
+    /// The number of the server process at the other end, as in `pg_stat_activity`; 0 before it is
+    /// known.
     package internal(set) var serverProcess: Int32 = 0
     /// Whether a pooler stands between this program and the server.
     package internal(set) var isPooled = false
@@ -100,10 +103,12 @@ package final class PostgresConnection {
 
     // MARK: Cancelling
 
-    /// Runs calls that end when the task is cancelled: the server is asked to cancel the running statement.
+    /// Runs calls that end when the task is cancelled: the server is asked to cancel the running
+    /// statement.
     ///
-    /// Calls outside of it are not cancelled, such as the `ROLLBACK` after a cancellation. The connection can be used
-    /// afterwards unless the server did not confirm the cancellation in time.
+    /// Calls outside of it are not cancelled, such as the `ROLLBACK` after a cancellation. The
+    /// connection can be used afterwards unless the server did not confirm the cancellation in
+    /// time.
     ///
     /// - Throws: `CancellationError` if the task was cancelled; what the body throws.
     package func interruptible<Result>(

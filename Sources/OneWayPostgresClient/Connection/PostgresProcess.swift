@@ -4,13 +4,14 @@ import OneWaySynchronizer
 
 /// This process as other hosts see it.
 package enum PostgresProcess {
-    /// Such as `Demo[4711]@web-1`, at most 51 ASCII characters of the 63 that `pg_stat_activity` shows.
+    /// Such as `Demo[4711]@web-1`, at most 51 ASCII characters of the 63 that `pg_stat_activity`
+    /// shows.
     package static let name = name(of: SyncLeaseHolder())
 
     /// A random number that no other process is likely to have.
     ///
-    /// Sessions that write hold an advisory lock with this number, so that another host can end the sessions of a
-    /// process that lost its lease.
+    /// Sessions that write hold an advisory lock with this number, so that another host can end the
+    /// sessions of a process that lost its lease.
     package static let number = Int32.random(in: .min ... .max)
 
     /// The first half of the advisory locks that hold ``number``.

@@ -3,7 +3,8 @@
 package struct PostgresSessionOptions: Sendable {
     /// Which poolers may stand between this program and the server.
     package enum Pooling: Sendable {
-        /// None: session state must stay, and a pooler cannot be told from one that shares sessions.
+        /// None: session state must stay, and a pooler cannot be told from one that shares
+        /// sessions.
         case none
         /// One that gives each client a session of its own.
         case session
@@ -11,7 +12,8 @@ package struct PostgresSessionOptions: Sendable {
         case transaction
     }
 
-    /// What `pg_stat_activity` shows if the connection string names no application; this process by default.
+    /// What `pg_stat_activity` shows if the connection string names no application; this process by
+    /// default.
     package var applicationName: String
     /// Whether the server must accept writes, which standby servers do not; true by default.
     package var needsPrimary = true
@@ -53,7 +55,8 @@ package struct PostgresSessionOptions: Sendable {
         """
     }
 
-    /// How often the server checks its client while a statement runs; not every operating system can.
+    /// How often the server checks its client while a statement runs; not every operating system
+    /// can.
     var clientCheck: String {
         "SET client_connection_check_interval = \(min(silenceSeconds, 1000) * 1000 / 4)"
     }

@@ -2,7 +2,8 @@
 import Foundation
 import SyncBase
 
-/// A statement on a connection of its own, run on a thread of its own, about a session that does not answer.
+/// A statement on a connection of its own, run on a thread of its own, about a session that does
+/// not answer.
 ///
 /// Unlike `PQcancel`, it never blocks the caller and always ends within its limit.
 final class PostgresSideCall: Sendable {

@@ -4,10 +4,12 @@ import Foundation
 
 /// Waits for the server during one statement: for its answer, or until it takes more data.
 ///
-/// A silent server is asked about the session through another connection, so that a statement may take long and a
-/// silent network is noticed all the same. A cancellation is sent through another connection too.
+/// A silent server is asked about the session through another connection, so that a statement may
+/// take long and a silent network is noticed all the same. A cancellation is sent through another
+/// connection too.
 struct PostgresAnswerWait {
-    /// How often another connection may fail to find out whether the server still works on the statement.
+    /// How often another connection may fail to find out whether the server still works on the
+    /// statement.
     private static let failureLimit = 5
 
     private enum Phase {
@@ -42,8 +44,9 @@ struct PostgresAnswerWait {
     /// Waits until the socket is ready; reads what has come.
     ///
     /// - Parameter writing: Whether to wait until the socket takes more data, too.
-    /// - Throws: ``PostgresError`` if the connection is lost or silent; `CancellationError` if the server does not
-    ///   confirm a cancellation in time. The connection cannot be used after either.
+    /// - Throws: ``PostgresError`` if the connection is lost or silent; `CancellationError` if the
+    ///   server does not confirm a cancellation in time. The connection cannot be used after
+    ///   either.
     mutating func wait(writing: Bool) throws {
         while true {
             if connection.isCancelled, !hasCancelled { try cancel() }

@@ -9,9 +9,10 @@ extension PostgresConnection {
     ///
     /// - Parameters:
     ///   - text: The statement, or several of which one is the COPY.
-    ///   - body: Writes the data. If it throws, the statement fails on the server, and the error is passed on.
-    /// - Returns: The last result with rows; without one, the result of the last statement, which for a COPY has the
-    ///   number of rows.
+    ///   - body: Writes the data. If it throws, the statement fails on the server, and the error is
+    ///     passed on.
+    /// - Returns: The last result with rows; without one, the result of the last statement, which
+    ///   for a COPY has the number of rows.
     /// - Throws: ``PostgresError``; `CancellationError` inside of ``interruptible(isolation:_:)``.
     @discardableResult
     package func copyIn(_ text: String, _ body: (PostgresCopyWriter) throws -> Void) throws -> PostgresResult {
@@ -52,8 +53,9 @@ package struct PostgresCopyWriter {
 
     /// Sends bytes, which need not end where a row does. Pieces of some ten kilobytes are best.
     ///
-    /// - Throws: ``PostgresError`` if the connection is lost; `CancellationError`, also while the server does not read.
-    ///   What the server reports about the data is thrown at the end of the COPY.
+    /// - Throws: ``PostgresError`` if the connection is lost; `CancellationError`, also while the
+    ///   server does not read. What the server reports about the data is thrown at the end of the
+    ///   COPY.
     package func write(_ bytes: UnsafeRawBufferPointer) throws {
         if connection.isCancelled { throw CancellationError() }
         var rest = bytes

@@ -6,7 +6,8 @@ extension PostgresConnection {
     /// How many statements are kept prepared.
     private static let statementLimit = 200
 
-    /// Runs statements without parameters in order; outside of a transaction, all of them are one transaction.
+    /// Runs statements without parameters in order; outside of a transaction, all of them are one
+    /// transaction.
     ///
     /// - Returns: The last result with rows; without one, the result of the last statement.
     /// - Throws: ``PostgresError``; `CancellationError` inside of ``interruptible(isolation:_:)``.
@@ -46,7 +47,8 @@ extension PostgresConnection {
         return try finish(text)
     }
 
-    /// Ends the transaction without its changes. If the server does not answer, the connection is given up.
+    /// Ends the transaction without its changes. If the server does not answer, the connection is
+    /// given up.
     package func rollback() {
         guard isInTransaction else { return }
         withoutInterruption {
@@ -94,10 +96,11 @@ extension PostgresConnection {
         body()
     }
 
-    /// Sends what libpq has buffered. Reads too, because a server that waits to be read stops reading.
+    /// Sends what libpq has buffered. Reads too, because a server that waits to be read stops
+    /// reading.
     ///
-    /// - Throws: ``PostgresError`` if the connection is lost; `CancellationError` if the task was cancelled meanwhile:
-    ///   the server was told, and its answer is still to be read.
+    /// - Throws: ``PostgresError`` if the connection is lost; `CancellationError` if the task was
+    ///   cancelled meanwhile: the server was told, and its answer is still to be read.
     func flush(_ text: String) throws {
         var wait: PostgresAnswerWait?
         while true {
@@ -116,7 +119,8 @@ extension PostgresConnection {
 
     /// Waits for the whole answer.
     ///
-    /// - Returns: The last result with rows, or else the last one; for a COPY, as soon as the server takes data.
+    /// - Returns: The last result with rows, or else the last one; for a COPY, as soon as the
+    ///   server takes data.
     @discardableResult
     func finish(_ text: String) throws -> PostgresResult {
         var last: PostgresResult?

@@ -52,8 +52,8 @@ package struct PostgresParameter: Sendable {
 
     /// An array in its binary form, as the server's `array_send` writes it.
     ///
-    /// The form is: dimensions, whether there are nulls, the element type; for each dimension its length and first
-    /// index; then the elements, each after its length.
+    /// The form is: dimensions, whether there are nulls, the element type; for each dimension its
+    /// length and first index; then the elements, each after its length.
     private static func array<Element>(
         _ type: Oid, of elementType: Int32, _ elements: some Collection<Element>, byteCount: Int,
         _ append: (Element, inout [UInt8]) -> Void

@@ -22,7 +22,8 @@ package final class PostgresResult {
         PQclear(handle)
     }
 
-    /// The number of rows that the statement inserted, updated, deleted, copied or read; 0 for other statements.
+    /// The number of rows that the statement inserted, updated, deleted, copied or read; 0 for
+    /// other statements.
     package var affectedCount: Int {
         Int(String(cString: PQcmdTuples(handle))) ?? 0
     }
@@ -37,7 +38,8 @@ package final class PostgresResult {
         withBytes(row, column) { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// A value as an integer; nil for null and for other types. In a binary result, of two, four or eight bytes.
+    /// A value as an integer; nil for null and for other types. In a binary result, of two, four or
+    /// eight bytes.
     package func integer(_ row: Int, _ column: Int) -> Int64? {
         let isBinary = PQfformat(handle, Int32(column)) == 1
         return withBytes(row, column) { bytes in
@@ -56,7 +58,8 @@ package final class PostgresResult {
         withBytes(row, column) { $0.first == UInt8(ascii: "t") || $0.first == 1 }
     }
 
-    /// Passes the bytes of a value to a function; nil for null. The bytes are valid inside the function only.
+    /// Passes the bytes of a value to a function; nil for null. The bytes are valid inside the
+    /// function only.
     package func withBytes<Result>(_ row: Int, _ column: Int, _ body: (UnsafeRawBufferPointer) throws -> Result)
         rethrows
         -> Result?

@@ -1,26 +1,26 @@
 import SyncBase
 
 extension DateText {
-    /// How many digits follow the second in a written date.
+    /// The number of fraction digits in a written date.
     package enum Fraction: Hashable, Sendable {
-        /// None: a fraction is dropped, also before 1970.
+        /// No fraction digits. The fraction is rounded down, also before 1970.
         case none
-        /// Three or six where the fraction needs them, otherwise none.
+        /// Three or six digits if the fraction needs them; otherwise none.
         case shortest
-        /// Always six, so that texts sort as the dates do.
+        /// Six digits, so that texts sort in the order of their dates.
         case microseconds
     }
 
-    /// The length of a date's text with six fraction digits, and the most that ``write`` needs.
+    /// The length of a date with six fraction digits in bytes, and the most that ``write`` needs.
     package static let byteCount = 27
 
     /// Writes a date as ISO 8601 in UTC, such as `2015-06-23T12:40:08.123Z`.
     ///
     /// - Parameters:
     ///   - microseconds: The date in microseconds since 1970. A date outside ``range`` is written
-    ///     as the nearer end of it.
-    ///   - output: Room for ``byteCount`` bytes.
-    ///   - fraction: How many digits follow the second.
+    ///     as the nearest date inside it.
+    ///   - output: Memory with room for ``byteCount`` bytes.
+    ///   - fraction: The number of fraction digits.
     /// - Returns: The number of bytes written.
     @inlinable @inline(__always)
     package static func write(
@@ -28,7 +28,7 @@ extension DateText {
     ) -> Int {
         let start: Int64 = -62_167_219_200_000_000
         let limited = min(max(microseconds, start), 253_402_300_799_999_999)
-        // Counted from the start of the range, a whole day, so that nothing negative is divided.
+        // Counting from the start of the range keeps the dividend nonnegative.
         let (dayCount, rest) = Int(limited - start).quotientAndRemainder(dividingBy: 86_400_000_000)
         let date = CivilDate(daysSince1970: dayCount - 719_528)
         let (century, yearOfCentury) = date.year.quotientAndRemainder(dividingBy: 100)
@@ -62,11 +62,11 @@ extension DateText {
         return 27
     }
 
-    /// Writes a date as text of a fixed length, which sorts as the dates do.
+    /// Writes a date as text of fixed length that sorts in the order of dates.
     ///
     /// - Parameters:
     ///   - moment: The date.
-    ///   - output: Room for ``byteCount`` bytes, all of which are written.
+    ///   - output: Memory with room for ``byteCount`` bytes, all of which are written.
     /// - Returns: False, with nothing written, for a date outside ``range``.
     package static func write(sortable moment: Timestamp, to output: UnsafeMutablePointer<UInt8>) -> Bool {
         guard range.contains(moment.microseconds) else { return false }
@@ -79,7 +79,7 @@ extension DateText {
         range.contains(moment.microseconds) ? text(moment.microseconds, fraction: .microseconds) : nil
     }
 
-    /// Returns a date's text.
+    /// Returns the ISO 8601 text of a date in microseconds since 1970.
     package static func text(_ microseconds: Int64, fraction: Fraction) -> String {
         String(unsafeUninitializedCapacity: byteCount) { buffer in
             buffer.baseAddress.map { write(microseconds, to: $0, fraction: fraction) } ?? 0

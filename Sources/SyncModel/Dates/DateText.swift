@@ -1,27 +1,27 @@
 import SyncBase
 
-/// Reads dates from text and numbers: the one reader of payloads, predicates and databases.
+/// A reader of dates in text and numbers, shared by payloads, predicates and databases.
 ///
-/// The result is in microseconds since 1970-01-01T00:00:00Z, rounded down, or nil for anything
-/// that is not a date:
+/// The result is in microseconds since 1970-01-01T00:00:00Z, rounded down. It is nil for input that
+/// is not a date:
 ///
-/// - `2014-01-02` is midnight in UTC. With `T`, `t` or a space, a time `12:40` or `12:40:08`
-///   follows, with an optional fraction of any length after a dot or a comma. The time zone is
-///   `Z`, `z`, `+02:00`, `+0200` or `+02`, also after a space; without one the time is in UTC.
+/// - `2014-01-02` is midnight in UTC. `T`, `t` or a space introduces a time, `12:40` or `12:40:08`,
+///   with an optional fraction of any length after a dot or a comma. The time zone is `Z`, `z`,
+///   `+02:00`, `+0200` or `+02`, optionally after a space. Without a time zone, the time is in UTC.
 ///   Years are 0000 to 9999, and offsets go up to 23:59.
 /// - 24:00:00 is midnight at the end of the day (ISO 8601-1:2004, section 4.3.8).
-/// - Second 60 is valid only as the last second of a day in UTC, and means the second after it,
-///   as in POSIX time.
-/// - Text without a hyphen, and a number, is a Unix timestamp: seconds below 10¹¹ (the year 5138),
-///   milliseconds below 10¹⁴, microseconds below 10¹⁷, nanoseconds above, with an optional
-///   fraction. A number may be negative, text may not. Milliseconds before March 1973 are read as
+/// - Second 60 is valid only as the last second of a day in UTC. It means the second after it, as
+///   in POSIX time.
+/// - A number, or text without a hyphen, is a Unix timestamp with an optional fraction: seconds
+///   below 10¹¹ (the year 5138), milliseconds below 10¹⁴, microseconds below 10¹⁷, and nanoseconds
+///   above. A number can be negative, text cannot. Milliseconds before March 1973 are read as
 ///   seconds, because nothing distinguishes them.
 /// - White space around the text is ignored.
 package enum DateText {
-    /// The microseconds of the first and the last moment with a text: years 0000 to 9999.
+    /// The microseconds of the first and last dates that have a text: years 0000 to 9999.
     package static let range: ClosedRange<Int64> = -62_167_219_200_000_000...253_402_300_799_999_999
 
-    /// Reads the date that a text stands for.
+    /// Returns the date that a text represents, or nil if it is not a date.
     ///
     /// - Parameter utf8: The text as UTF-8, without escapes.
     @inlinable @inline(__always)
@@ -34,7 +34,7 @@ package enum DateText {
         return timestamp(start, end)
     }
 
-    /// Reads the date that a text stands for.
+    /// Returns the date that a text represents, or nil if it is not a date.
     package static func microseconds(_ text: String) -> Int64? {
         var text = text
         return text.withUTF8 { microseconds($0) }
@@ -45,11 +45,11 @@ package enum DateText {
         microseconds(mantissa: timestamp.magnitude, exponent: 0, isNegative: timestamp < 0)
     }
 
-    /// Reads a floating-point number as a Unix timestamp, to the nearest microsecond.
+    /// Reads a floating-point number as a Unix timestamp, rounded to the nearest microsecond.
     package static func microseconds(timestamp: Double) -> Int64? {
         let magnitude = timestamp.magnitude
-        // 10¹² times a million is still below 2⁶³. Larger numbers are whole milliseconds or smaller
-        // units, of which at most three digits are a fraction.
+        // 10¹² times a million is still below 2⁶³. Larger numbers are in milliseconds or smaller
+        // units, and need at most three fraction digits.
         let (scale, exponent) = magnitude < 1e12 ? (1e6, -6) : (1e3, -3)
         guard magnitude < 1e15 else {
             return UInt64(exactly: magnitude.rounded(.down)).flatMap {
@@ -62,13 +62,13 @@ package enum DateText {
 
     /// Reads a decimal number as a Unix timestamp.
     ///
-    /// The size of the whole part decides the unit. What is smaller than a microsecond is rounded
-    /// down.
+    /// The size of the integer part decides the unit. The result is rounded down to a microsecond.
     ///
     /// - Parameters:
     ///   - mantissa: The significant digits.
-    ///   - exponent: The power of ten that the mantissa is multiplied by.
+    ///   - exponent: The power of ten that multiplies the mantissa.
     ///   - isNegative: Whether the number is below zero.
+    /// - Returns: The microseconds since 1970, or nil for a date outside ``range``.
     package static func microseconds(mantissa: UInt64, exponent: Int, isNegative: Bool) -> Int64? {
         var whole = mantissa
         var millionths: UInt64 = 0
@@ -118,7 +118,7 @@ package enum DateText {
 
     // MARK: ISO 8601
 
-    /// Reads `2015-06-23T14:40:08.123+02:00`, at least ten bytes.
+    /// Reads a date such as `2015-06-23T14:40:08.123+02:00` of at least ten bytes.
     @inlinable @inline(__always)
     static func iso8601(_ start: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>) -> Int64? {
         guard let century = pair(start), let yearOfCentury = pair(start + 2), let month = pair(start + 5),
@@ -153,13 +153,14 @@ package enum DateText {
         guard hour < 24 || (minute == 0 && second == 0 && microseconds == 0) else { return nil }
         guard let offset = offset(cursor, end) else { return nil }
         let total = midnight + hour * 3600 + minute * 60 + second - offset
-        // Only the last second of a day in UTC can be second 60; the sum is then the next midnight.
+        // Second 60 is valid only at the end of a day in UTC; the sum is then the next midnight.
         guard second < 60 || total % 86_400 == 0 else { return nil }
         let result = Int64(total) * 1_000_000 + Int64(microseconds)
         return result >= -62_167_219_200_000_000 && result <= 253_402_300_799_999_999 ? result : nil
     }
 
-    /// Reads the digits after the separator, of which six count.
+    /// Reads the fraction digits after the separator as microseconds; digits after the sixth are
+    /// dropped.
     @inlinable @inline(__always)
     static func fraction(_ cursor: inout UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>, hour: Int) -> Int? {
         cursor += 1
@@ -183,7 +184,7 @@ package enum DateText {
         }
     }
 
-    /// Reads the seconds that the local time is ahead of UTC; zero at the end of the text.
+    /// Reads the offset from UTC in seconds, positive east of UTC; zero at the end of the text.
     @inlinable @inline(__always)
     static func offset(_ start: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>) -> Int? {
         var cursor = start
@@ -206,7 +207,7 @@ package enum DateText {
         return isNegative ? -seconds : seconds
     }
 
-    /// Reads two digits.
+    /// Reads a number of two digits.
     @inlinable @inline(__always)
     static func pair(_ digits: UnsafePointer<UInt8>) -> Int? {
         let tens = digits[0] &- 0x30
@@ -222,7 +223,7 @@ package enum DateText {
 
     // MARK: Timestamps
 
-    /// Reads digits with an optional fraction.
+    /// Reads a Unix timestamp: digits with an optional fraction.
     @usableFromInline @inline(never)
     static func timestamp(_ start: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>) -> Int64? {
         var mantissa: UInt64 = 0
@@ -238,7 +239,7 @@ package enum DateText {
                 let (product, overflow) = mantissa.multipliedReportingOverflow(by: 10)
                 let (sum, carry) = product.addingReportingOverflow(UInt64(byte &- 0x30))
                 if overflow || carry {
-                    // Digits of the fraction beyond what fits are below a nanosecond.
+                    // Fraction digits that do not fit are below a nanosecond.
                     guard hasDot else { return nil }
                 } else {
                     mantissa = sum

@@ -6,32 +6,32 @@ public enum AttributeType: String, Hashable, Sendable, CaseIterable {
     case int32
     /// A 64-bit integer.
     case int64
-    /// A 64-bit floating-point number.
+    /// A 64-bit binary floating-point number.
     case double
-    /// A 32-bit floating-point number, held as a `Double` of the same value.
+    /// A 32-bit binary floating-point number, stored as the `Double` of equal value.
     case float
     /// An exact decimal number of up to 38 digits.
     case decimal
     /// Text.
     case string
-    /// True or false.
+    /// A Boolean value.
     case bool
-    /// A date and time with microseconds.
+    /// A point in time, to the microsecond.
     case date
-    /// Bytes. The mapper stores whole JSON arrays and objects in attributes of this type.
+    /// Bytes. The mapper also stores whole JSON arrays and objects as binary values.
     case binary
     /// A UUID.
     case uuid
-    /// A URI, kept as text.
+    /// A URI, stored as the text it was read from.
     case uri
-    /// Bytes that a named transformer writes and reads.
+    /// Bytes that a named transformer creates and reads; their content is opaque to the model.
     case transformable
 
     /// Returns whether an attribute of this type can hold a value.
     ///
-    /// Every type accepts null; ``SyncAttribute/isOptional`` decides whether null is allowed. An integer
-    /// must be in the type's range. The value must be of the type's own kind: a `double` attribute does
-    /// not accept `.int(1)`.
+    /// Every type accepts null; the attribute's `isOptional` says whether null is allowed. An
+    /// integer must be in the type's range. The value must be of the type's own kind: a `double`
+    /// attribute does not accept `.int(1)`.
     public func accepts(_ value: AttributeValue) -> Bool {
         switch (self, value) {
         case (_, .null): true

@@ -4,7 +4,7 @@ extension DataModel {
         relationship.inverse.map { layouts[relationship.destination].relationships[$0] }
     }
 
-    /// Whether a relationship is its own inverse, such as a friendship.
+    /// Returns whether a relationship is its own inverse, such as a friendship.
     package func isSymmetric(_ relationship: RelationshipLayout) -> Bool {
         inverse(of: relationship)?.id == relationship.id
     }

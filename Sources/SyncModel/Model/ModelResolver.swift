@@ -1,14 +1,13 @@
-/// Checks the declarations of a model against each other, and gives every property its place.
+/// Validates the declarations of a model, and assigns every property its position.
 struct ModelResolver {
     private let entities: [SyncEntity]
     private var indices: [String: Int] = [:]
     private var parents: [Int?] = []
-    /// The places of all entities, each after its parent, siblings in the order of their
-    /// declaration.
+    /// The indices of all entities, each after its parent, siblings in declaration order.
     private var descent: [Int] = []
     private var attributes: [[SyncAttribute]]
     private var relationships: [[SyncRelationship]]
-    /// Of each relationship in `relationships`: the place of the entity that declares it.
+    /// The index of the declaring entity of each relationship in `relationships`.
     private var sources: [[Int]]
 
     init(_ entities: [SyncEntity]) throws(ModelError) {
@@ -44,7 +43,7 @@ struct ModelResolver {
                 ancestor = parents[place]
             }
         }
-        // A scoped identity is none in the whole store.
+        // A scoped identity does not identify objects in the whole store.
         let isIdentified = entities.indices.map { !identities[$0].isEmpty && scopes[$0] == nil }
         let hasIdentity = entities.indices.map { families[$0].contains { isIdentified[$0] } }
         var layouts: [EntityLayout] = []
@@ -100,8 +99,8 @@ struct ModelResolver {
                 through.append(entities[place].name)
                 next = parents[place]
             }
-            // An entity that inherits from a cycle without being on it never meets itself again: go
-            // on to one that does.
+            // An entity that inherits from a cycle but is not part of it never reaches itself.
+            // Continue until an entity of the cycle is found.
             if next == index {
                 throw .inheritanceCycle(entity: entities[index].name, through: through + [entities[index].name])
             }
@@ -137,7 +136,7 @@ struct ModelResolver {
         sources[index] += Array(repeating: index, count: entity.relationships.count)
     }
 
-    /// The name of the entity that declares a property which the entity at a place has.
+    /// Returns the name of the ancestor, or the entity itself, that declares a property.
     private func owner(of property: String, from index: Int) -> String {
         var place = index
         while let parent = parents[place], !declares(property, at: place) {
@@ -176,10 +175,10 @@ struct ModelResolver {
         return found
     }
 
-    /// Whether the objects that a relationship leads to belong to the object that leads to them.
+    /// Returns whether the targets of a relationship belong to the object related to them.
     ///
-    /// - Parameter hasIdentity: Whether the objects of each entity, or of a sub-entity, have an
-    ///   identity in the whole store.
+    /// - Parameter hasIdentity: For each entity, whether its objects or those of a sub-entity have
+    ///   an identity in the whole store.
     private func isOwning(
         _ relationship: SyncRelationship, from source: Int, to destination: Int, _ back: SyncRelationship?,
         _ hasIdentity: [Bool]
@@ -188,7 +187,8 @@ struct ModelResolver {
         guard !hasIdentity[destination], back?.ownsTargets != true else { return false }
         guard let back else { return true }
         if hasIdentity[source] { return true }
-        // Neither end has an identity: the side of many is the owner, else the one that cascades.
+        // Neither end has an identity: the to-many side is the owner, or else the side that
+        // cascades.
         if relationship.isToMany != back.isToMany { return relationship.isToMany }
         return relationship.deleteRule == .cascade && back.deleteRule != .cascade
     }
@@ -227,7 +227,7 @@ struct ModelResolver {
         }
         let isOwning = isOwning(relationship, from: source, to: destination, declaredInverse, hasIdentity)
         var declaration = relationship
-        // What is owned goes with its owner.
+        // Owned objects are deleted with their owner.
         if isOwning, declaration.deleteRule == .nullify { declaration.deleteRule = .cascade }
         return RelationshipLayout(
             declaration: declaration, index: place, source: source, destination: destination, inverse: inverse,

@@ -1,34 +1,36 @@
 /// A property of an entity that holds a value.
 public struct SyncAttribute: Hashable, Sendable {
-    /// The name, unique among all properties of the entity, including inherited ones.
+    /// The name, unique among the attributes and relationships of the entity, inherited ones
+    /// included.
     public var name: String
     /// The type of the values.
     public var type: AttributeType
-    /// Whether the value may be null. The mapper checks this, not the store.
+    /// Whether the value can be null. Checked when objects are mapped, not by stores.
     public var isOptional: Bool
-    /// The value of a new object without a value for the attribute; null for no default.
+    /// The value of a new object that was given none; `.null` means no default.
     public var defaultValue: AttributeValue
-    /// The name of the transformer between JSON and the value, from a model file; nil for none.
+    /// The name of the transformer between JSON and the value; nil for none.
     ///
-    /// An annotation in ``userInfo`` takes precedence.
+    /// A model file states it outside the user info.
     public var transformerName: String?
     /// The attribute's name in an earlier version of the model; nil if it was not renamed.
     ///
-    /// A store finds the data of the earlier version by this name.
+    /// A store that holds the earlier version finds its data by this name.
     public var formerName: String?
-    /// The annotations of a model file.
+    /// Annotations, as in the user info of a model file.
     public var userInfo: [String: String]
 
-    /// Creates an attribute.
+    /// Creates the declaration of an attribute.
     ///
     /// - Parameters:
     ///   - name: The name, not empty.
     ///   - type: The type of the values.
-    ///   - optional: Whether the value may be null; true by default.
-    ///   - defaultValue: The value of a new object without one. `type` must accept it.
-    ///   - transformer: The name of the transformer between JSON and the value.
-    ///   - formerName: The name in an earlier version of the model.
-    ///   - userInfo: Annotations.
+    ///   - optional: Whether the value can be null; true by default.
+    ///   - defaultValue: The value of a new object that was given none, accepted by `type`;
+    ///     `.null`, the default, for none.
+    ///   - transformer: The name of the transformer between JSON and the value; nil by default.
+    ///   - formerName: The name in an earlier version of the model; nil by default.
+    ///   - userInfo: Annotations; empty by default.
     public init(
         _ name: String, _ type: AttributeType, optional: Bool = true, default defaultValue: AttributeValue = .null,
         transformer: String? = nil, formerName: String? = nil, userInfo: [String: String] = [:]

@@ -4,9 +4,9 @@ extension SyncEntity {
     /// The annotation of an entity that was inferred from a sample.
     package static let inferredAnnotation = "sync.inferred"
 
-    /// Whether the entity's objects record how syncs went, rather than being data.
+    /// Whether the entity's objects record the progress of syncs instead of data.
     ///
-    /// Such objects are in no change set and in no count of a sync.
+    /// Change sets and counts of a sync leave these objects out.
     public var isBookkeeping: Bool {
         userInfo[Self.bookkeepingAnnotation] != nil
     }
@@ -16,14 +16,15 @@ extension SyncEntity {
         userInfo[Self.inferredAnnotation] != nil
     }
 
-    /// The entity of links that wait for their target: identifiers that a payload named for an
-    /// object, and that no stored object has.
+    /// The entity of pending links, which wait for target objects that are not stored yet.
+    ///
+    /// A pending link holds the identifiers that a payload contains for the targets of an object.
     package static let pendingLink = SyncEntity(
         "SyncPendingLink", identity: "relationship", "object", userInfo: [bookkeepingAnnotation: "true"]
     ) {
-        // Such as "Employee.company", by the entity that declares it.
+        // The relationship with its declaring entity, such as "Employee.company".
         SyncAttribute("relationship", .string, optional: false)
-        // The number that the store gave the object.
+        // The object number that the store assigned.
         SyncAttribute("object", .int64, optional: false)
         // The identity of the object as a JSON array; null for an object without an identity.
         SyncAttribute("objectKey", .string)
@@ -33,7 +34,8 @@ extension SyncEntity {
 }
 
 extension DataModel {
-    /// Whether both models declare the same entities in the same order, apart from pending links.
+    /// Returns whether two models declare the same entities in the same order, apart from pending
+    /// links.
     package func isData(of other: DataModel) -> Bool {
         entities.filter { $0.name != SyncEntity.pendingLink.name }
             == other.entities.filter { $0.name != SyncEntity.pendingLink.name }

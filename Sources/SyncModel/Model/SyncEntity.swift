@@ -1,51 +1,52 @@
-/// The declaration of a kind of object: the properties that it adds to its parent entity.
+/// The declaration of an entity: its own properties, and the name of its parent.
 ///
-/// ``EntityLayout`` has all properties, including inherited ones.
+/// A `DataModel` resolves it to an `EntityLayout`, which includes the inherited properties.
 public struct SyncEntity: Hashable, Sendable {
     /// The name, unique in the model.
     public var name: String
     /// The name of the parent entity; nil for a root entity.
     public var parent: String?
-    /// Whether only objects of sub-entities exist.
+    /// Whether the entity has no objects of its own, only objects of sub-entities.
     public var isAbstract: Bool
-    /// The names of the attributes that identify objects, in addition to the parent's.
+    /// The names of the attributes that the entity adds to the identity of its parent.
     ///
-    /// An entity without any identity attribute has no identity.
+    /// The values of an identity tell objects apart. An entity has no identity if neither it nor an
+    /// ancestor names an attribute.
     public var identity: [String]
-    /// The name of the to-one relationship that leads to the parent object within which the
-    /// identity is unique, such as the order of an order line; nil for an identity of the whole
-    /// store.
+    /// The to-one relationship to the parent object within which the identity is unique.
     ///
-    /// Sub-entities inherit it. Kept as the annotation `sync.identityScope`, so that model files
-    /// have it.
+    /// An example is the order of an order line. Nil for an identity that is unique in the whole
+    /// store. Sub-entities inherit the scope. It is kept as the annotation `sync.identityScope`, so
+    /// that model files contain it.
     public var identityScope: String? {
         get { userInfo["sync.identityScope"] }
         set { userInfo["sync.identityScope"] = newValue }
     }
-    /// The attributes that this entity declares, in order.
+    /// The attributes that the entity itself declares, in order.
     public var attributes: [SyncAttribute]
-    /// The relationships that this entity declares, in order.
+    /// The relationships that the entity itself declares, in order.
     public var relationships: [SyncRelationship]
     /// The entity's name in an earlier version of the model; nil if it was not renamed.
     ///
-    /// A store finds the data of the earlier version by this name.
+    /// A store that holds the earlier version finds its data by this name.
     public var formerName: String?
-    /// The annotations of a model file.
+    /// Annotations, as in the user info of a model file.
     public var userInfo: [String: String]
 
-    /// Creates an entity from lists of its properties.
+    /// Creates the declaration of an entity from lists of properties.
     ///
     /// - Parameters:
     ///   - name: The name, not empty.
-    ///   - parent: The name of the entity it inherits from.
-    ///   - abstract: Whether only objects of its sub-entities exist; false by default.
-    ///   - identity: The names of the attributes, own or inherited, that it adds to the identity.
+    ///   - parent: The name of the parent entity; nil by default.
+    ///   - abstract: Whether only objects of sub-entities exist; false by default.
+    ///   - identity: The names of the attributes, own or inherited, that the entity adds to the
+    ///     identity; empty by default.
     ///   - identityScope: The to-one relationship to the object within which the identity is
-    ///     unique; nil, the default, for an identity of the whole store.
-    ///   - attributes: The attributes it declares itself.
-    ///   - relationships: The relationships it declares itself.
-    ///   - formerName: The name it had in an earlier version of the model.
-    ///   - userInfo: Annotations.
+    ///     unique; nil, the default, for an identity that is unique in the whole store.
+    ///   - attributes: The attributes that the entity itself declares.
+    ///   - relationships: The relationships that the entity itself declares.
+    ///   - formerName: The name in an earlier version of the model; nil by default.
+    ///   - userInfo: Annotations; empty by default.
     public init(
         _ name: String, parent: String? = nil, abstract: Bool = false, identity: [String] = [],
         within identityScope: String? = nil, attributes: [SyncAttribute], relationships: [SyncRelationship],
@@ -63,18 +64,19 @@ public struct SyncEntity: Hashable, Sendable {
         if identityScope != nil { self.identityScope = identityScope }
     }
 
-    /// Creates an entity with its attributes and relationships written out below it.
+    /// Creates the declaration of an entity with its properties in a result-builder closure.
     ///
     /// - Parameters:
     ///   - name: The name, not empty.
-    ///   - parent: The name of the entity it inherits from.
-    ///   - abstract: Whether only objects of its sub-entities exist; false by default.
-    ///   - identity: The names of the attributes, own or inherited, that it adds to the identity.
+    ///   - parent: The name of the parent entity; nil by default.
+    ///   - abstract: Whether only objects of sub-entities exist; false by default.
+    ///   - identity: The names of the attributes, own or inherited, that the entity adds to the
+    ///     identity; none by default.
     ///   - identityScope: The to-one relationship to the object within which the identity is
-    ///     unique; nil, the default, for an identity of the whole store.
-    ///   - formerName: The name it had in an earlier version of the model.
-    ///   - userInfo: Annotations.
-    ///   - properties: The attributes and relationships it declares itself.
+    ///     unique; nil, the default, for an identity that is unique in the whole store.
+    ///   - formerName: The name in an earlier version of the model; nil by default.
+    ///   - userInfo: Annotations; empty by default.
+    ///   - properties: The attributes and relationships that the entity itself declares.
     public init(
         _ name: String, parent: String? = nil, abstract: Bool = false, identity: String...,
         within identityScope: String? = nil, formerName: String? = nil, userInfo: [String: String] = [:],

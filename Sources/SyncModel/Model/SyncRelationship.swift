@@ -1,64 +1,68 @@
 extension SyncRelationship {
-    /// The effect of deleting an object on the objects that it is related to.
+    /// The effect of an object's deletion on its related objects.
     public enum DeleteRule: String, Hashable, Sendable, CaseIterable {
-        /// The related objects stay, without the relationship.
+        /// Removes the link; the related objects stay.
         case nullify
-        /// The related objects are deleted as well, with their own delete rules.
+        /// Deletes the related objects too, and applies their own delete rules.
         case cascade
-        /// The deletion fails while there are related objects.
+        /// Refuses the deletion as long as related objects exist.
         case deny
-        /// The related objects stay. The relationship is removed, as with ``nullify``.
+        /// Leaves the related objects as they are. Stores still remove the link, because they keep
+        /// no dangling references.
         case noAction
     }
 }
 
-/// A property of an entity that relates its objects to other objects.
+/// A property of an entity that links its objects to objects of a destination entity.
 public struct SyncRelationship: Hashable, Sendable {
-    /// The name, unique among all properties of the entity, including inherited ones.
+    /// The name, unique among the attributes and relationships of the entity, inherited ones
+    /// included.
     public var name: String
-    /// The name of the related entity. Objects of its sub-entities can be related as well.
+    /// The name of the destination entity; objects of its sub-entities can be related too.
     public var destination: String
-    /// Whether an object can be related to more than one object.
+    /// Whether the relationship leads to any number of objects instead of at most one.
     public var isToMany: Bool
-    /// Whether the related objects have an order. Only a to-many relationship can be ordered.
+    /// Whether the order of the related objects is kept. Only a to-many relationship can be
+    /// ordered.
     public var isOrdered: Bool
-    /// The name of the inverse relationship of `destination`; nil for none.
+    /// The name of the inverse relationship of `destination`; nil if there is none.
     public var inverse: String?
-    /// The effect of deleting an object on the related objects.
+    /// The effect of an object's deletion on its related objects.
     public var deleteRule: SyncRelationship.DeleteRule
-    /// Whether the related objects belong to this object and are deleted with the relationship to
-    /// it.
+    /// Whether the related objects belong to this object and are deleted when the link is removed.
     ///
     /// Nil, the default, lets the model decide: objects of an entity without an identity belong to
-    /// the object that they are nested in. See ``RelationshipLayout/isOwning``.
+    /// the object that contains them. See ``RelationshipLayout/isOwning``.
     ///
-    /// Kept as the annotation `sync.owned`, `YES` or `NO`, so that model files have it.
+    /// It is kept as the annotation `sync.owned`, `YES` or `NO`, so that model files contain it.
     public var ownsTargets: Bool? {
         get { userInfo["sync.owned"].map { $0 == "YES" || $0 == "true" } }
         set { userInfo["sync.owned"] = newValue.map { $0 ? "YES" : "NO" } }
     }
-    /// Whether there may be no related object. The mapper checks this, not the store.
+    /// Whether the relationship can be empty. Kept for model files; neither mapping nor stores
+    /// enforce it.
     public var isOptional: Bool
     /// The relationship's name in an earlier version of the model; nil if it was not renamed.
     ///
-    /// A store finds the data of the earlier version by this name.
+    /// A store that holds the earlier version finds its data by this name.
     public var formerName: String?
-    /// The annotations of a model file.
+    /// Annotations, as in the user info of a model file.
     public var userInfo: [String: String]
 
-    /// Creates a relationship to at most one object.
+    /// Creates the declaration of a to-one relationship.
     ///
     /// - Parameters:
     ///   - name: The name, not empty.
-    ///   - destination: The name of the related entity.
-    ///   - inverse: The relationship of `destination` that leads back, which must name this one as
-    ///     its inverse.
-    ///   - deleteRule: What happens to the related object on deletion; nullify by default.
-    ///   - ownsTargets: Whether the related objects belong to this one; nil, the default, lets the
+    ///   - destination: The name of the destination entity.
+    ///   - inverse: The inverse relationship of `destination`, which must name this one as its
+    ///     inverse; nil by default.
+    ///   - deleteRule: The effect of an object's deletion on the related object; `.nullify` by
+    ///     default.
+    ///   - ownsTargets: Whether the related object belongs to this one; nil, the default, lets the
     ///     model decide.
-    ///   - optional: Whether it may relate to nothing; true by default.
-    ///   - formerName: The name it had in an earlier version of the model.
-    ///   - userInfo: Annotations.
+    ///   - optional: Whether the relationship can be empty; true by default.
+    ///   - formerName: The name in an earlier version of the model; nil by default.
+    ///   - userInfo: Annotations; empty by default.
     public init(
         _ name: String, toOne destination: String, inverse: String? = nil,
         deleteRule: DeleteRule = .nullify, owns ownsTargets: Bool? = nil,
@@ -76,20 +80,21 @@ public struct SyncRelationship: Hashable, Sendable {
         if ownsTargets != nil { self.ownsTargets = ownsTargets }
     }
 
-    /// Creates a relationship to any number of objects.
+    /// Creates the declaration of a to-many relationship.
     ///
     /// - Parameters:
     ///   - name: The name, not empty.
-    ///   - destination: The name of the related entity.
+    ///   - destination: The name of the destination entity.
     ///   - ordered: Whether the order of the related objects is kept; false by default.
-    ///   - inverse: The relationship of `destination` that leads back, which must name this one as
-    ///     its inverse.
-    ///   - deleteRule: What happens to the related objects on deletion; nullify by default.
+    ///   - inverse: The inverse relationship of `destination`, which must name this one as its
+    ///     inverse; nil by default.
+    ///   - deleteRule: The effect of an object's deletion on the related objects; `.nullify` by
+    ///     default.
     ///   - ownsTargets: Whether the related objects belong to this one; nil, the default, lets the
     ///     model decide.
-    ///   - optional: Whether it may relate to nothing; true by default.
-    ///   - formerName: The name it had in an earlier version of the model.
-    ///   - userInfo: Annotations.
+    ///   - optional: Whether the relationship can be empty; true by default.
+    ///   - formerName: The name in an earlier version of the model; nil by default.
+    ///   - userInfo: Annotations; empty by default.
     public init(
         _ name: String, toMany destination: String, ordered: Bool = false, inverse: String? = nil,
         deleteRule: DeleteRule = .nullify, owns ownsTargets: Bool? = nil, optional: Bool = true,

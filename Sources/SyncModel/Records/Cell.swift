@@ -1,21 +1,21 @@
 extension RecordBatch {
-    /// What a cell of a `RecordBatch` holds.
+    /// The kind of content in a cell of a `RecordBatch`.
     public enum CellKind: UInt8, Hashable, Sendable {
-        /// Nothing was said about it; what a store holds stays.
+        /// Not set. A store keeps the value that it has.
         case absent
-        /// No value.
+        /// No value. A store clears the value that it has.
         case null
-        /// True or false.
+        /// A Boolean value.
         case bool
-        /// A whole number.
+        /// An integer.
         case int
-        /// A floating point number.
+        /// A floating-point number.
         case double
         /// A decimal number, as text.
         case decimal
         /// Text.
         case string
-        /// A moment.
+        /// A point in time.
         case date
         /// Bytes.
         case binary
@@ -26,12 +26,11 @@ extension RecordBatch {
     }
 }
 
-/// 16 bytes: the kind and, for what is in the arena, the length; then the content or its place in
-/// the arena.
+/// A cell in 16 bytes: its kind, and either its content or the content's range in the arena.
 @frozen
 @usableFromInline
 struct Cell: Sendable {
-    /// The length above the low byte, the kind in it.
+    /// The kind in the low byte, and the length of content in the arena above it.
     @usableFromInline let head: UInt64
     @usableFromInline let payload: UInt64
 

@@ -1,25 +1,33 @@
 import Foundation
 
 extension Record {
-    /// The record as a `Codable` type whose coding keys are the names of attributes and
+    /// Decodes the record as a type whose coding keys are the names of attributes and
     /// relationships.
     ///
-    ///     struct User: Codable { var id: Int; var email: String?; var company: Int?; var notes: [Int] }
+    ///     struct User: Codable {
+    ///         var id: Int
+    ///         var email: String?
+    ///         var company: Int?
+    ///         var notes: [Int]
+    ///     }
     ///     let user = try record.decode(User.self)
     ///
-    /// Numbers are converted where nothing is lost; `Date`, `Data`, `UUID`, `URL` and `Decimal` are
-    /// taken from attributes of their kind, and a `UUID` or `URL` from text too; a type with a raw
-    /// value from that. A relationship is read as the identity of what it leads to, where that is a
-    /// single value: one for a to-one relationship, an array for a to-many one. A property that the
-    /// type has as optional may be missing from the entity.
+    /// - Numbers are converted if the conversion loses nothing.
+    /// - `Date`, `Data`, `UUID`, `URL` and `Decimal` are decoded from attributes of their kind;
+    ///   `UUID` and `URL` also from text.
+    /// - A `RawRepresentable` type is decoded from its raw value.
+    /// - A relationship is decoded as the identity of its targets if that is a single value: one
+    ///   value for a to-one relationship, an array for a to-many one.
+    /// - An optional property of the type may be missing from the entity. A relationship that was
+    ///   not loaded counts as missing.
     ///
-    /// - Throws: `Record.CodingError`, naming the attribute, or what the type itself throws.
+    /// - Throws: `Record.CodingError` with the property, or an error of the type's own decoding.
     public func decode<T: Decodable>(_ type: T.Type) throws -> T {
         try T(from: RecordDecoder(record: self))
     }
 }
 
-/// Gives a `Decodable` type the properties of a record.
+/// A decoder that provides a type with the properties of a record.
 private struct RecordDecoder: Decoder {
     let record: Record
     let codingPath: [any CodingKey] = []
@@ -37,7 +45,7 @@ private struct RecordDecoder: Decoder {
         throw Record.CodingError.unsupportedShape(entity: record.entityName, property: nil)
     }
 
-    /// The properties by their names.
+    /// The properties of the record, by name.
     private struct Properties<K: CodingKey>: KeyedDecodingContainerProtocol {
         let record: Record
         let codingPath: [any CodingKey] = []
@@ -93,7 +101,7 @@ private struct RecordDecoder: Decoder {
     }
 }
 
-/// Gives a `Decodable` type what one property holds.
+/// A decoder that provides a type with the content of one property.
 private struct PropertyDecoder: Decoder, SingleValueDecodingContainer {
     enum Content {
         case value(AttributeValue)
@@ -140,7 +148,7 @@ private struct PropertyDecoder: Decoder, SingleValueDecodingContainer {
     }
 }
 
-/// Gives a `Decodable` type the identities of what a to-many relationship leads to.
+/// A decoder that provides a type with the identities of a to-many relationship's targets.
 private struct ValuesDecoder: UnkeyedDecodingContainer {
     let values: [AttributeValue]
     let entity: String
@@ -193,7 +201,7 @@ private struct ValuesDecoder: UnkeyedDecodingContainer {
 }
 
 extension RecordKey {
-    /// The identity where it is a single value.
+    /// The identity if it is a single value; otherwise nil.
     fileprivate var singleValue: AttributeValue? {
         if case .identity(let values) = self, values.count == 1 { values[0] } else { nil }
     }

@@ -4,6 +4,11 @@ package import SyncStore
 package import SyncStoreSQL
 
 /// The SQL of PostgreSQL, version 15 or later; the connection's `search_path` finds the tables.
+///
+/// Somebody who may create functions in the store's schema must not be able to have them called.
+/// The system's own functions and operators come first if the types of all arguments match exactly.
+/// So every call either does, by a cast if necessary, or names `pg_catalog`; polymorphic functions
+/// always name it.
 package struct PostgresDialect: SQLDialect {
     /// The number of bytes of a name that PostgreSQL keeps.
     private static let nameLimit = 63
@@ -148,7 +153,7 @@ package struct PostgresDialect: SQLDialect {
         let bits = parameters.add(.blobs(pages.map(\.bits)))
         return "EXISTS (SELECT 1 FROM unnest(\(numbers), \(bits)) AS p(page, bits) "
             + "WHERE p.page = \(expression) >> \(ObjectSet.pageShift) "
-            + "AND get_bit(p.bits, \(expression) & \(1 << ObjectSet.pageShift - 1)) = 1)"
+            + "AND get_bit(p.bits, \(expression) & \(1 << ObjectSet.pageShift - 1)::bigint) = 1)"
     }
 
     // MARK: Removal
@@ -178,8 +183,10 @@ package struct PostgresDialect: SQLDialect {
 
     package func numbering(_ table: String, objectColumn: String) -> String? {
         let (name, column) = (SQLText.name(table), SQLText.name(objectColumn))
-        let sequence = "pg_get_serial_sequence(\(SQLText.literal(name)), \(SQLText.literal(objectColumn)))"
-        return "SELECT setval(\(sequence), max(\(column))) FROM \(name) HAVING max(\(column)) IS NOT NULL"
+        let sequence =
+            "pg_catalog.pg_get_serial_sequence(\(SQLText.literal(name))::text, \(SQLText.literal(objectColumn))::text)"
+        return
+            "SELECT pg_catalog.setval(\(sequence)::regclass, max(\(column))) FROM \(name) HAVING max(\(column)) IS NOT NULL"
     }
 }
 

@@ -10,21 +10,24 @@ import SyncStoreSQL
 ///     let lease = PostgresLease("users", at: "postgres://db.example.com/app")
 ///     try await lease.withLease(waiting: .forever) { try await synchronizer.sync() }
 ///
-/// The lease is a row of the table `sync_lease` with a time of expiry and a generation. Only the clock of the server
-/// counts. The table is created if missing.
+/// The lease is a row of the table `sync_lease` with a time of expiry and a generation. Only the
+/// clock of the server counts. The table is created if missing.
 ///
-/// - A holder that ends, or is killed, is succeeded when the next process asks: its session has ended. Waiting
-///   processes ask every third of ``duration``.
-/// - A holder that is frozen, or whose host or network is dead, is succeeded ``duration`` after its last renewal. The
-///   successor ends the writing sessions that `PostgresStore` has in that process, so that it cannot commit when it
-///   wakes.
-/// - A holder that lost its connection or its row has lost the lease: the next renewal cancels its body.
+/// - A holder that ends, or is killed, is succeeded when the next process asks: its session has
+///   ended. Waiting processes ask every third of ``duration``.
+/// - A holder that is frozen, or whose host or network is dead, is succeeded ``duration`` after its
+///   last renewal. The successor ends the writing sessions that `PostgresStore` has in that
+///   process, so that it cannot commit when it wakes.
+/// - A holder that lost its connection or its row has lost the lease: the next renewal cancels its
+///   body.
 ///
-/// Each grant has a higher generation than the one before it. A standby server never grants a lease. The lease needs no
-/// session state, so it works through poolers of every kind. Behind a pooler, a killed holder is succeeded after
-/// ``duration``, since the server cannot see its session.
+/// Each grant has a higher generation than the one before it. A standby server never grants a
+/// lease. The lease needs no session state, so it works through poolers of every kind. Behind a
+/// pooler, a killed holder is succeeded after ``duration``, since the server cannot see its
+/// session.
 public struct PostgresLease: SyncLease {
-    /// What the lease is for. Hosts that use the same name, database and schema ask for the same lease.
+    /// What the lease is for. Hosts that use the same name, database and schema ask for the same
+    /// lease.
     public let name: String
 
     /// How long a holder that cannot renew the lease keeps it; 10 seconds by default.
@@ -41,8 +44,8 @@ public struct PostgresLease: SyncLease {
     ///   - name: What the lease is for; any text.
     ///   - connectionString: The server, by libpq's rules
     ///     (https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING).
-    ///   - duration: How long a holder that cannot renew the lease keeps it. A holder renews it three times within this
-    ///     time, and waiting processes ask as often.
+    ///   - duration: How long a holder that cannot renew the lease keeps it. A holder renews it
+    ///     three times within this time, and waiting processes ask as often.
     ///   - schema: The schema of the table; created if missing.
     public init(
         _ name: String, at connectionString: String, duration: Duration = .seconds(10), schema: String = "public"
@@ -92,7 +95,8 @@ private actor PostgresLeaseSession: SyncLeaseGrant {
         options.connectionWait = duration
         connection = try await PostgresConnection.open(address, options: options) { connection in
             connection.answerLimit = duration
-            // A grant is idle between renewals. Through a pooler, the setting would stay with somebody else's session.
+            // A grant is idle between renewals. Through a pooler, the setting would stay with
+            // somebody else's session.
             if !connection.isPooled { try connection.execute("SET idle_session_timeout = 0") }
         }
     }
@@ -166,7 +170,8 @@ extension PostgresParameter {
 }
 
 extension SyncLeaseHolder {
-    /// Reads the holder from a result of `PostgresLeaseStatements.take`; nil if the row is gone by now.
+    /// Reads the holder from a result of `PostgresLeaseStatements.take`; nil if the row is gone by
+    /// now.
     fileprivate init?(_ result: PostgresResult) {
         guard let host = result.text(0, 2), let program = result.text(0, 3), let process = result.integer(0, 4),
             let seconds = result.text(0, 5).flatMap(Double.init)

@@ -5,8 +5,9 @@ import SyncStoreSQL
 
 /// The SQL of leases.
 ///
-/// Every name is qualified: a function or an operator that somebody put into `public` is never called. Each call is one
-/// statement, since consecutive statements may reach different sessions behind a pooler.
+/// Every name is qualified: a function or an operator that somebody put into `public` is never
+/// called. Each call is one statement, since consecutive statements may reach different sessions
+/// behind a pooler.
 struct PostgresLeaseStatements {
     private let table: String
     private let schema: String
@@ -16,7 +17,8 @@ struct PostgresLeaseStatements {
         table = "\(self.schema).sync_lease"
     }
 
-    /// Creates the table. `IF NOT EXISTS` does not help processes that come at the same moment; the lock does.
+    /// Creates the table. `IF NOT EXISTS` does not help processes that come at the same moment; the
+    /// lock does.
     var creation: String {
         """
         BEGIN;
@@ -40,11 +42,12 @@ struct PostgresLeaseStatements {
         "\(now) OPERATOR(pg_catalog.+) pg_catalog.make_interval(secs => \(parameter)::pg_catalog.float8)"
     }
 
-    /// Takes a lease if it is free: `name, token, seconds, process number, host, program, process, since, backend`.
+    /// Takes a lease if it is free: `name, token, seconds, process number, host, program, process,
+    /// since, backend`.
     ///
-    /// A lease is free if it was released, has expired, or was held by a session that has ended on this server. Returns
-    /// the new generation, or null; the process number of a former holder that did not release the lease; and the host,
-    /// program, process and time of the former holder.
+    /// A lease is free if it was released, has expired, or was held by a session that has ended on
+    /// this server. Returns the new generation, or null; the process number of a former holder that
+    /// did not release the lease; and the host, program, process and time of the former holder.
     var take: String {
         let columns =
             "name, generation, token, expires_at, process_number, host, program, process, since, backend, server_start"
@@ -74,7 +77,8 @@ struct PostgresLeaseStatements {
             """
     }
 
-    /// Extends a lease that has not expired: `name, token, seconds`; returns a row unless the lease is lost.
+    /// Extends a lease that has not expired: `name, token, seconds`; returns a row unless the lease
+    /// is lost.
     var renew: String {
         """
         UPDATE \(table) SET expires_at = \(Self.expiry("$3"))

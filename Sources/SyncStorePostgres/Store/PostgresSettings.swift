@@ -21,8 +21,9 @@ struct PostgresSettings: Sendable {
         options.needsPrimary = writes && !isReadOnly
         options.pooling = isBehindSessionPooler ? .session : .none
         let connection = try await PostgresConnection.open(address, options: options, isolation: isolation)
-        // Tables are looked up in the store's schema before temporary ones. Plans for one batch are not worth compiling.
-        // The server ends a transaction whose process no longer sends anything; a live one does, see `isAlive`.
+        // Tables are looked up in the store's schema before temporary ones. Plans for one batch are
+        // not worth compiling. The server ends a transaction whose process no longer sends
+        // anything; a live one does, see `isAlive`.
         let text = """
             SET search_path TO \(SQLText.name(schemaName)), pg_temp; SET client_min_messages TO warning; \
             SET timezone TO 'UTC'; SET datestyle TO 'ISO'; SET standard_conforming_strings TO on; SET jit TO off; \
@@ -41,10 +42,11 @@ struct PostgresSettings: Sendable {
 
     /// Begins a transaction that writes, once no other store of the schema does.
     ///
-    /// An advisory lock on a hash of the schema's name is the first thing that a transaction asks for. So stores wait
-    /// in a row and never in a circle, and each sees all that the one before it has committed. The second lock lets
-    /// another host recognize the sessions of this process; see `PostgresLease`.
-    /// Source: https://www.postgresql.org/docs/current/explicit-locking.html#ADVISORY-LOCKS
+    /// An advisory lock on a hash of the schema's name is the first thing that a transaction asks
+    /// for. So stores wait in a row and never in a circle, and each sees all that the one before it
+    /// has committed. The second lock lets another host recognize the sessions of this process; see
+    /// `PostgresLease`. Source:
+    /// https://www.postgresql.org/docs/current/explicit-locking.html#ADVISORY-LOCKS
     var beginning: String {
         let limit = lockTimeout.map { "SET LOCAL lock_timeout TO \($0.milliseconds); " } ?? ""
         return "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; \(limit)"

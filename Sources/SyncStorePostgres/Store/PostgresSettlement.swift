@@ -21,10 +21,11 @@ struct PostgresSettlement {
 
     /// Returns if the transaction was committed.
     ///
-    /// A transaction in progress is waited for. A session that never received the `COMMIT` is ended first, so that its
-    /// transaction cannot stay open.
+    /// A transaction in progress is waited for. A session that never received the `COMMIT` is ended
+    /// first, so that its transaction cannot stay open.
     ///
-    /// - Throws: `error` if the transaction was not committed; `PostgresError` with code `08007` if that is unknown.
+    /// - Throws: `error` if the transaction was not committed; `PostgresError` with code `08007` if
+    ///   that is unknown.
     func settle(after error: PostgresError, isolation: isolated (any Actor)? = #isolation) async throws {
         let deadline = ContinuousClock.now + settings.silenceLimit * 3
         guard let connection = try? await settings.open(writes: true, isolation: isolation) else {

@@ -5,7 +5,8 @@ import SyncBase
 extension PostgresStore {
     /// A transaction's wait for the lock of a schema that another store holds.
     public struct LockWait: Sendable, Hashable, CustomStringConvertible {
-        /// The process that holds the lock, such as `Demo[4711]@web-1`; the application name of its session.
+        /// The process that holds the lock, such as `Demo[4711]@web-1`; the application name of its
+        /// session.
         public let holder: String
         /// The number of the holder's server process, for `pg_terminate_backend`.
         public let holderBackend: Int32
