@@ -67,10 +67,11 @@ import Testing
         #expect(try roundTrip(SyncStatus(isSyncing: true)).isSyncing)
     }
 
-    @Test(arguments: [
-        (0.29, 29, 100, true), (0.29, 30, 100, false), (0.07, 7, 100, true), (0.1, 1, 10, true), (1, 10, 10, true),
-        (0, 0, 10, true), (0, 1, 10, false), (.nan, 1, 10, false), (0.57, 57, 100, true), (0.1, 0, 0, true),
-    ] as [(Double, Int, Int, Bool)])
+    @Test(
+        arguments: [
+            (0.29, 29, 100, true), (0.29, 30, 100, false), (0.07, 7, 100, true), (0.1, 1, 10, true), (1, 10, 10, true),
+            (0, 0, 10, true), (0, 1, 10, false), (.nan, 1, 10, false), (0.57, 57, 100, true), (0.1, 0, 0, true),
+        ] as [(Double, Int, Int, Bool)])
     func aShareAllowsExactlyThatShare(fraction: Double, removals: Int, localCount: Int, isAllowed: Bool) {
         #expect(RemovalLimit(fraction: fraction).allows(removals: removals, of: localCount) == isAllowed)
     }
