@@ -29,6 +29,7 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
         .library(name: "OneWaySynchronizer", targets: ["OneWaySynchronizer"]),
+        .library(name: "SyncProcessorTesting", targets: ["SyncProcessorTesting"]),
         // One import for JSON or an API into a store; the second one with SQLite.
         .library(name: "OneWaySync", targets: ["OneWaySync"]),
         .library(name: "OneWaySyncSQLite", targets: ["OneWaySyncSQLite"]),
@@ -51,6 +52,8 @@ let package = Package(
     targets: [
         .target(name: "SyncBase", swiftSettings: settings),
         .target(name: "OneWaySynchronizer", dependencies: ["SyncBase"], swiftSettings: settings),
+        .target(
+            name: "SyncProcessorTesting", dependencies: ["SyncBase", "OneWaySynchronizer"], swiftSettings: settings),
         .target(
             name: "OneWayLoopbackServer", dependencies: ["SyncBase"], path: "Demo/LoopbackServer",
             swiftSettings: settings),
@@ -125,7 +128,10 @@ let package = Package(
         .testTarget(
             name: "SyncBaseTests", dependencies: ["SyncBase", "OneWayTestSupport"], swiftSettings: settings),
         .testTarget(
-            name: "OneWaySynchronizerTests", dependencies: ["SyncBase", "OneWaySynchronizer", "OneWayTestSupport"],
+            name: "OneWaySynchronizerTests",
+            dependencies: [
+                "SyncBase", "OneWaySynchronizer", "SyncProcessorTesting", "OneWayTestSupport",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "OneWayLoopbackServerTests", dependencies: ["SyncBase", "OneWayLoopbackServer"],

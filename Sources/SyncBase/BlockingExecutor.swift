@@ -2,8 +2,8 @@ import Foundation
 
 /// Runs the calls of an actor one after another on a thread of its own, which may block.
 ///
-/// A dispatch queue is no substitute: on Linux its threads come from the small pool that runs all other tasks, and a
-/// few blocked ones stop the whole program.
+/// A dispatch queue is no substitute: on Linux its threads come from the small pool that runs all
+/// other tasks, and a few blocked ones stop the whole program.
 package final class BlockingExecutor: SerialExecutor {
     private let inbox: Inbox
 
@@ -29,8 +29,9 @@ package final class BlockingExecutor: SerialExecutor {
 
 /// The jobs that wait for a thread.
 ///
-/// Unchecked, because the compiler does not know the lock: every variable is read and written only while `condition` is
-/// held. A thread that has nothing to do blocks on the condition, which ``Locked`` does not offer.
+/// Unchecked, because the compiler does not know the lock: every variable is read and written only
+/// while `condition` is held. A thread that has nothing to do blocks on the condition, which
+/// ``Locked`` does not offer.
 private final class Inbox: @unchecked Sendable {
     private struct Entry {
         let job: UnownedJob
@@ -88,7 +89,8 @@ private final class Inbox: @unchecked Sendable {
 
     private static func run(_ entry: Entry) {
         #if canImport(Darwin)
-        // A thread of our own has no pool: without one, autoreleased objects would live as long as the thread.
+        // A thread of our own has no pool: without one, autoreleased objects would live as long as
+        // the thread.
         autoreleasepool { entry.job.runSynchronously(on: entry.executor.asUnownedSerialExecutor()) }
         #else
         entry.job.runSynchronously(on: entry.executor.asUnownedSerialExecutor())

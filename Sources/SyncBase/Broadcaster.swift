@@ -1,13 +1,15 @@
 import Synchronization
 
-/// Hands elements to any number of observers, in one order for all of them, and never waits for one.
+/// Hands elements to any number of observers, in one order for all of them, and never waits for
+/// one.
 ///
-/// Each observer has a queue of bounded size. A full queue is made shorter by the broadcaster's compaction, which
-/// decides what may be merged and what may be dropped.
+/// Each observer has a queue of bounded size. A full queue is made shorter by the broadcaster's
+/// compaction, which decides what may be merged and what may be dropped.
 package final class Broadcaster<Element: Sendable>: Sendable {
     /// Makes a queue shorter that has more elements than its capacity.
     ///
-    /// Called under a lock: elements that are dropped are returned, so that they are released after it.
+    /// Called under a lock: elements that are dropped are returned, so that they are released after
+    /// it.
     package typealias Compaction = @Sendable (_ queue: inout FIFO<Element>, _ capacity: Int) -> [Element]
 
     private let compaction: Compaction
@@ -84,7 +86,8 @@ package final class Broadcaster<Element: Sendable>: Sendable {
     }
 }
 
-/// One observer's side of a ``Broadcaster``. The observer is forgotten when the last reference is gone.
+/// One observer's side of a ``Broadcaster``. The observer is forgotten when the last reference is
+/// gone.
 package final class Subscription<Element: Sendable>: Sendable {
     private let mailbox: Mailbox<Element>
     private let observers: Broadcaster<Element>.Observers
@@ -103,7 +106,8 @@ package final class Subscription<Element: Sendable>: Sendable {
     /// How many elements were dropped or merged because the queue was full.
     package var droppedCount: Int { mailbox.droppedCount }
 
-    /// Waits for the next element; nil when the task is cancelled, or the broadcaster is gone and the queue is empty.
+    /// Waits for the next element; nil when the task is cancelled, or the broadcaster is gone and
+    /// the queue is empty.
     package func next() async -> Element? {
         await mailbox.next()
     }

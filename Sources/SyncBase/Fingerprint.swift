@@ -1,7 +1,7 @@
 /// A hash that is the same in every process and on every platform: FNV-1a, 64 bits.
 ///
-/// For tables, channel names and stored fingerprints; not for secrets. Values are hashed with their lengths or ends, so
-/// that `"ab", "c"` and `"a", "bc"` differ.
+/// For tables, channel names and stored fingerprints; not for secrets. Values are hashed with their
+/// lengths or ends, so that `"ab", "c"` and `"a", "bc"` differ.
 ///
 /// Source: G. Fowler, L. C. Noll, K.-P. Vo, "FNV hash".
 package struct Fingerprint: Sendable {

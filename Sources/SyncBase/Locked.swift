@@ -2,13 +2,14 @@ package import Foundation
 
 /// A value behind a lock, the only lock of this package.
 ///
-/// Does the same as `Synchronization.Mutex`, with a lock that the Thread Sanitizer understands: on Linux the sanitizer
-/// reports false races for values that a `Mutex` protects.
+/// Does the same as `Synchronization.Mutex`, with a lock that the Thread Sanitizer understands: on
+/// Linux the sanitizer reports false races for values that a `Mutex` protects.
 ///
-/// A value that the body replaces is released while the lock is held. Return it from the body if its `deinit`, or that
-/// of a value inside it, may call into this package.
+/// A value that the body replaces is released while the lock is held. Return it from the body if
+/// its `deinit`, or that of a value inside it, may call into this package.
 ///
-/// Unchecked, because the compiler does not know the lock: `content` is read and written only while `lock` is held.
+/// Unchecked, because the compiler does not know the lock: `content` is read and written only while
+/// `lock` is held.
 package final class Locked<Value: Sendable>: @unchecked Sendable {
     @usableFromInline let lock = NSLock()
     @usableFromInline var content: Value

@@ -3,7 +3,8 @@ package struct SyncClock: Sendable {
     /// The system's continuous clock, which goes on while the machine sleeps.
     package static let continuous = SyncClock(ContinuousClock())
 
-    /// The longest single sleep: about 100 years. The clocks of the system trap on much longer ones.
+    /// The longest single sleep: about 100 years. The clocks of the system trap on much longer
+    /// ones.
     package static let longestSleep = Duration.seconds(3_155_760_000)
 
     /// The time since the clock value was created.
@@ -33,7 +34,8 @@ extension Duration {
         return self < .shortest - other ? .shortest : self + other
     }
 
-    /// The duration times a factor of at least 0, at most ``longest``; a factor that is no number counts as 0.
+    /// The duration times a factor of at least 0, at most ``longest``; a factor that is no number
+    /// counts as 0.
     package func multipliedClamped(by factor: Double) -> Duration {
         guard factor > 0 else { return .zero }
         let seconds = (self / .seconds(1)) * factor

@@ -1,7 +1,7 @@
 /// Suspended tasks that wait for a value each, in the order of their arrival.
 ///
-/// Part of the state that a ``Locked`` protects. Who changes that state removes the waiters whose wait is over, and
-/// resumes them after the lock is released:
+/// Part of the state that a ``Locked`` protects. Who changes that state removes the waiters whose
+/// wait is over, and resumes them after the lock is released:
 ///
 ///     try await state.wait(in: \.waiters) { state in
 ///         guard state.isFree else { return nil }  // nil: wait
@@ -73,17 +73,19 @@ package struct Waiters<Value: Sendable>: Sendable {
 }
 
 extension Locked {
-    /// Waits until a task that changes the value resumes this one: the only cancellable wait of this package.
+    /// Waits until a task that changes the value resumes this one: the only cancellable wait of
+    /// this package.
     ///
     /// - Parameters:
     ///   - waiters: The waiting tasks inside the value.
     ///   - deadline: When the wait ends without a result; nil (default) for never.
     ///   - isCancellable: Whether cancelling the task ends the wait. `true` by default.
-    ///   - body: Returns the result if there is no need to wait; nil to wait. Runs under the lock, up to twice: it must
+    ///   - body: Returns the result if there is no need to wait; nil to wait. Runs under the lock,
+    ///     up to twice: it must
     ///     not change the value when it returns nil.
     /// - Returns: The result of `body`, or the value that the task was resumed with.
-    /// - Throws: The error of either; `CancellationError`; ``DeadlineExceeded``. A task that was resumed is not told of
-    ///   a cancellation or a deadline that comes later.
+    /// - Throws: The error of either; `CancellationError`; ``DeadlineExceeded``. A task that was
+    ///   resumed is not told of a cancellation or a deadline that comes later.
     package func wait<Answer: Sendable>(
         in waiters: any WritableKeyPath<Value, Waiters<Answer>> & Sendable, until deadline: Deadline? = nil,
         isCancellable: Bool = true, unless body: (inout Value) -> Result<Answer, any Error>?

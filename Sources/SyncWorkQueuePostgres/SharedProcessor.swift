@@ -49,6 +49,11 @@ public final class SharedProcessor<Base: SyncProcessor>: SyncProcessor where Bas
         try await inPass { try await base.owsRemoveLocalItems(for: keys) }
     }
 
+    /// Forwards to the wrapped processor.
+    public func owsGetLocalRevisions() async throws -> [Item.Key: String]? {
+        try await inPass { try await base.owsGetLocalRevisions() }
+    }
+
     /// Asks the base.
     public func owsShouldUpdateItem(forKey key: Item.Key, with item: Item) async throws -> Bool {
         try await inPass { try await base.owsShouldUpdateItem(forKey: key, with: item) }

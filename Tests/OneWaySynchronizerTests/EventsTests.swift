@@ -88,6 +88,70 @@ import Testing
         #expect(large.droppedCount == 0)
     }
 
+    @Test func anObserverThatDoesNotReadKeepsEveryFailureAndTheEnd() async throws {
+        let processor = ScriptedProcessor(source: (0..<500).map { TestItem("\($0)") }) { call in
+            if case .content(let key) = call, key.hasSuffix("7") { throw TestError(key) }
+        }
+        let synchronizer = Synchronizer(
+            processor: processor, options: SyncOptions(concurrency: 4, stopOnError: false), clock: ManualClock())
+        let events = synchronizer.events(bufferSize: 1)
+        _ = try? await synchronizer.sync()
+        _ = try? await synchronizer.sync()
+        synchronizer.sync { _ in }
+        var (failures, ends) = (0, 0)
+        for await event in events {
+            if case .failed = event { failures += 1 }
+            if case .passEnded = event { ends += 1 }
+            if ends == 3 { break }
+        }
+        #expect(failures == 150)
+        #expect(events.droppedCount > 0)
+    }
+
+    @Test func progressIsMergedBeforeAnythingElseIsDropped() async throws {
+        let processor = ScriptedProcessor(source: (0..<200).map { TestItem("\($0)") })
+        let synchronizer = Synchronizer(processor: processor, clock: ManualClock())
+        let events = synchronizer.events(bufferSize: 20)
+        try await synchronizer.sync()
+        let seen = await words(events)
+        #expect(seen.count == 20)
+        for word in ["busy", "begin", "list", "content", "content 200+0/200", "end", "success", "idle"] {
+            #expect(seen.contains(word))
+        }
+    }
+
+    /// Would deadlock if an event were released under the broadcaster's lock.
+    @Test func anErrorThatLooksAtTheEventsWhenItIsReleasedDoesNoHarm() async throws {
+        final class Probe: RetryableError {
+            let look: @Sendable () -> Void
+            init(_ look: @escaping @Sendable () -> Void) { self.look = look }
+            var retryAfter: Duration? { .zero }
+            deinit { look() }
+        }
+        let held = Watched<Synchronizer<ScriptedProcessor>?>(nil)
+        let processor = ScriptedProcessor(source: [TestItem("a")]) { call in
+            if call == .content("a") { throw Probe { _ = held.value?.events } }
+        }
+        held.update {
+            $0 = Synchronizer(processor: processor, options: SyncOptions(retry: RetryPolicy(maxAttempts: 50)))
+        }
+        let events = held.value?.events(bufferSize: 1)
+        _ = try? await held.value?.sync()
+        #expect(events?.droppedCount ?? 0 > 0)
+        held.update { $0 = nil }
+    }
+
+    @Test @MainActor func waitingNotificationsKeepNobodyAlive() {
+        final class Sender: Sendable {}
+        let poster = NotificationPoster()
+        var sender: Sender? = Sender()
+        weak let released = sender
+        if let sender { poster.post(SyncStatus(isSyncing: true), from: sender) }
+        // The main actor, which would post it, is here.
+        sender = nil
+        #expect(released == nil)
+    }
+
     @Test func progressRisesAndIsBoundedInNumber() async throws {
         let processor = ScriptedProcessor(source: (0..<5000).map { TestItem("\($0)") }) { call in
             if case .content(let key) = call, key.hasSuffix("7") { throw TestError("no") }

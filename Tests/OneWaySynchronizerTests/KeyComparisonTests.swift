@@ -44,7 +44,8 @@ import Testing
 
     @Test(arguments: 0..<100) func agreesWithSetAlgebra(seed: UInt64) {
         var random = SeededRandom(seed: seed)
-        // Sizes around those where the number of groups changes, and keys dense enough to meet and to repeat.
+        // Sizes around those where the number of groups changes, and keys dense enough to meet and
+        // to repeat.
         let count = [3, 40, 2_047, 2_048, 5_000].randomElement(using: &random) ?? 0
         let range = 0..<(count * Int.random(in: 1...4, using: &random))
         let keys = (0..<Int.random(in: 0...count, using: &random)).map { _ in Int.random(in: range, using: &random) }

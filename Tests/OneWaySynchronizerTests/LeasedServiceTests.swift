@@ -44,7 +44,8 @@ import Testing
         #expect(second.health.nextRun == nil)
         first.requestStop()
         try await runFirst.value
-        // Asked again within a third of the lease's time, it takes over, and does what it was asked for.
+        // Asked again within a third of the lease's time, it takes over, and does what it was asked
+        // for.
         try await clock.waitForSleepers()
         clock.advance(by: .seconds(3))
         try await log.wait(for: "second")

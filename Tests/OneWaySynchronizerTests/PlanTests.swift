@@ -80,7 +80,8 @@ import Testing
         }
     }
 
-    /// Random sources, local collections, options and failures; the plan first, then the pass, then the reference.
+    /// Random sources, local collections, options and failures; the plan first, then the pass, then
+    /// the reference.
     @Test(arguments: 0..<300)
     func aPassDoesWhatItsPlanSaidAndWhatSetAlgebraSays(seed: UInt64) async throws {
         var random = SeededRandom(seed: seed)

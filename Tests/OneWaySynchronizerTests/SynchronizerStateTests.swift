@@ -173,7 +173,8 @@ private struct Walk {
         var events: [SynchronizerState.Event] = [.syncRequested(next, []), .cancelRequested]
         // Under another lease, now and then.
         if next % 2 == 0 { events.append(.syncRequested(next, [7])) }
-        // The first and the last of those who wait stand for the rest; somebody who was answered may be cancelled late.
+        // The first and the last of those who wait stand for the rest; somebody who was answered
+        // may be cancelled late.
         let waiters = Set([situation.waiting.keys.min(), situation.waiting.keys.max(), situation.answered.min()])
         events += waiters.compactMap(\.self).sorted().map { .waiterCancelled($0) }
         if situation.isPassRunning { events.append(.passEnded) }

@@ -83,7 +83,8 @@ import Testing
         #expect(!broadcaster.isObserved)
     }
 
-    /// A value whose `deinit` looks at its broadcaster would deadlock if it were released under a lock.
+    /// A value whose `deinit` looks at its broadcaster would deadlock if it were released under a
+    /// lock.
     @Test func noElementIsReleasedUnderALock() async throws {
         final class Probe: Sendable {
             let broadcaster: Broadcaster<Probe>

@@ -3,7 +3,8 @@ import Synchronization
 
 /// Marks the tasks of a pass, so that a call that would wait for its own pass is recognized.
 final class PassMarker: Sendable {
-    /// The passes that the current task is part of. A task that outlives its pass keeps the markers of ended passes.
+    /// The passes that the current task is part of. A task that outlives its pass keeps the markers
+    /// of ended passes.
     @TaskLocal static var surrounding: [PassMarker] = []
 
     fileprivate let synchronizer: ObjectIdentifier
@@ -13,7 +14,8 @@ final class PassMarker: Sendable {
         self.synchronizer = ObjectIdentifier(synchronizer)
     }
 
-    /// Whether the pass still runs. A running pass keeps its synchronizer alive, so that its identifier is unique.
+    /// Whether the pass still runs. A running pass keeps its synchronizer alive, so that its
+    /// identifier is unique.
     fileprivate var isRunning: Bool { !ended.load(ordering: .acquiring) }
 
     /// Runs a pass whose tasks are marked.

@@ -11,7 +11,8 @@ struct PassRequest: Sendable {
     let answer: Answer
 }
 
-/// The task-locals and priority of the request that founds a pass, kept by a task that waits for the pass to begin.
+/// The task-locals and priority of the request that founds a pass, kept by a task that waits for
+/// the pass to begin.
 struct PassContext: Sendable {
     let leases: [HeldLease]
     private let begin = Promise<PassControl?>()

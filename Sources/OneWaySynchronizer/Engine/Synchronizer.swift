@@ -10,15 +10,18 @@ import SyncBase
 ///
 /// One execution of the processor's calls is a *pass*. Passes never overlap.
 ///
-/// - **Answers.** A caller of `sync()` is answered at the end of the first pass that began after its call, with the
-///   result of that pass. Calls during a pass queue one more, however many there are.
-/// - **Context.** A pass runs with the task-locals of the request that begins it, and with the highest priority of the
-///   callers that wait. Callers under different leases do not share a pass.
-/// - **Cancel.** ``cancel()`` ends the pass when its running calls have returned, drops the queued passes, and every
-///   caller gets a ``SyncFailure`` that says so. `sync()` after that starts a fresh pass.
-/// - **Structure.** A caller whose own task is cancelled returns at once while others wait. The last one cancels the pass
-///   and returns when the pass has ended: no call of the processor runs after that. A pass that was begun under a
-///   ``SyncLease`` has ended before the lease is released.
+/// - **Answers.** A caller of `sync()` is answered at the end of the first pass that began after
+///   its call, with the result of that pass. Calls during a pass queue one more, however many there
+///   are.
+/// - **Context.** A pass runs with the task-locals of the request that begins it, and with the
+///   highest priority of the callers that wait. Callers under different leases do not share a pass.
+/// - **Cancel.** ``cancel()`` ends the pass when its running calls have returned, drops the queued
+///   passes, and every caller gets a ``SyncFailure`` that says so. `sync()` after that starts a
+///   fresh pass.
+/// - **Structure.** A caller whose own task is cancelled returns at once while others wait. The
+///   last one cancels the pass and returns when the pass has ended: no call of the processor runs
+///   after that. A pass that was begun under a ``SyncLease`` has ended before the lease is
+///   released.
 /// - **Errors** end a pass as ``SyncOptions/stopOnError`` says. `owsSyncEnd` is called in any case.
 ///
 /// The processor's calls are made off this actor. A running pass keeps its synchronizer alive.
@@ -71,8 +74,9 @@ public actor Synchronizer<Processor: SyncProcessor>: AnySynchronizer {
 
     /// How passes are run. A running pass keeps the options it began with.
     ///
-    /// Setting a single property, as in `synchronizer.options.concurrency = 4`, is atomic: changes of other properties by
-    /// other tasks are not lost. Use ``changeOptions(_:)`` for changes that belong together.
+    /// Setting a single property, as in `synchronizer.options.concurrency = 4`, is atomic: changes
+    /// of other properties by other tasks are not lost. Use ``changeOptions(_:)`` for changes that
+    /// belong together.
     public nonisolated var options: SyncOptions {
         get { currentOptions.withLock(\.self) }
         _modify { yield &currentOptions.value }
@@ -99,7 +103,8 @@ public actor Synchronizer<Processor: SyncProcessor>: AnySynchronizer {
         }
     }
 
-    /// The stage of the running pass and the time since it began; nil between passes and before the first stage.
+    /// The stage of the running pass and the time since it began; nil between passes and before the
+    /// first stage.
     package nonisolated var stage: (stage: SyncStage, elapsed: Duration)? {
         shared.withLock(\.control)?.place.map { ($0.stage, clock.now() - $0.since) }
     }
@@ -109,9 +114,9 @@ public actor Synchronizer<Processor: SyncProcessor>: AnySynchronizer {
     /// Runs a pass. If one runs already, queues one more and waits for that.
     ///
     /// - Returns: The report of the first pass that began after the call.
-    /// - Throws: ``SyncFailure``: the errors of that pass; or that it, or this task, was cancelled. A call from inside a
-    ///   pass that would wait for the call (of this synchronizer, or of one that waits for it) fails with
-    ///   ``SyncError/Reason/syncInsidePass``.
+    /// - Throws: ``SyncFailure``: the errors of that pass; or that it, or this task, was cancelled.
+    ///   A call from inside a pass that would wait for the call (of this synchronizer, or of one
+    ///   that waits for it) fails with ``SyncError/Reason/syncInsidePass``.
     @discardableResult
     public func sync() async throws(SyncFailure) -> SyncReport {
         guard !Task.isCancelled else { throw SyncFailure(report: SyncReport(), isCancelled: true) }
@@ -136,11 +141,11 @@ public actor Synchronizer<Processor: SyncProcessor>: AnySynchronizer {
 
     /// Runs a pass without waiting for it.
     ///
-    /// Returns at once. Requests are taken in the order in which they are made, together with ``cancel()``. Never fails
-    /// with ``SyncError/Reason/syncInsidePass``, because nothing waits.
+    /// Returns at once. Requests are taken in the order in which they are made, together with
+    /// ``cancel()``. Never fails with ``SyncError/Reason/syncInsidePass``, because nothing waits.
     ///
-    /// - Parameter completion: Called once, on no particular thread, with the result of the first pass that began after
-    ///   the call.
+    /// - Parameter completion: Called once, on no particular thread, with the result of the first
+    ///   pass that began after the call.
     public nonisolated func sync(completion: @escaping @Sendable (Result<SyncReport, SyncFailure>) -> Void) {
         // In a task of its own, so that a slow completion does not hold up the actor.
         let request = PassRequest { result in Task { completion(result) } }
@@ -154,9 +159,9 @@ public actor Synchronizer<Processor: SyncProcessor>: AnySynchronizer {
 
     /// Ends the running pass when its running calls have returned, and drops the queued ones.
     ///
-    /// When it returns, no further call of the processor is started, except `owsSyncEnd`. The tasks of the running calls
-    /// are cancelled. Every caller of `sync()` gets a failure with ``SyncFailure/isCancelled`` when the pass has ended.
-    /// Does nothing when no pass runs.
+    /// When it returns, no further call of the processor is started, except `owsSyncEnd`. The tasks
+    /// of the running calls are cancelled. Every caller of `sync()` gets a failure with
+    /// ``SyncFailure/isCancelled`` when the pass has ended. Does nothing when no pass runs.
     public nonisolated func cancel() {
         let control = shared.withLock { shared in
             shared.inbox.append(.cancel)
@@ -180,12 +185,13 @@ public actor Synchronizer<Processor: SyncProcessor>: AnySynchronizer {
         }
     }
 
-    /// What a pass would do now: lists, compares and asks which items changed, without changing anything.
+    /// What a pass would do now: lists, compares and asks which items changed, without changing
+    /// anything.
     ///
-    /// Calls `owsFetchSourceList`, `owsGetLocalKeys`, `owsGetLocalRevisions`, `owsShouldUpdateItems` and
-    /// `owsShouldUpdateItem` and no others: `owsPrepareDownload`, which may leave out or add downloads, has no say in a
-    /// plan. Independent of passes, also of a running one. A removal limit that is exceeded is part of the plan: see
-    /// ``SyncPlan/refusal``.
+    /// Calls `owsFetchSourceList`, `owsGetLocalKeys`, `owsGetLocalRevisions`,
+    /// `owsShouldUpdateItems` and `owsShouldUpdateItem` and no others: `owsPrepareDownload`, which
+    /// may leave out or add downloads, has no say in a plan. Independent of passes, also of a
+    /// running one. A removal limit that is exceeded is part of the plan: see ``SyncPlan/refusal``.
     ///
     /// - Throws: ``SyncFailure``, as `sync()` would; `isCancelled` when the task was cancelled.
     public nonisolated func plan() async throws(SyncFailure) -> SyncPlan<Processor.Item> {
@@ -203,13 +209,14 @@ public actor Synchronizer<Processor: SyncProcessor>: AnySynchronizer {
 
     // MARK: Observing
 
-    /// The events from now on, for one observer; each access makes a new one, with a buffer of 256 events.
+    /// The events from now on, for one observer; each access makes a new one, with a buffer of 256
+    /// events.
     public nonisolated var events: SyncEvents { events(bufferSize: 256) }
 
     /// The events from now on, for one observer.
     ///
-    /// - Parameter bufferSize: How many events wait for the observer before they are merged and dropped; see
-    ///   ``SyncEvents``. At least 1.
+    /// - Parameter bufferSize: How many events wait for the observer before they are merged and
+    ///   dropped; see ``SyncEvents``. At least 1.
     public nonisolated func events(bufferSize: Int) -> SyncEvents {
         SyncEvents(subscription: broadcaster.subscribe(capacity: bufferSize))
     }

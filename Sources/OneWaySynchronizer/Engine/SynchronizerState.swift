@@ -1,7 +1,8 @@
-/// Decides what a ``Synchronizer`` does next: a pure machine from a state and an event to a new state and effects.
+/// Decides what a ``Synchronizer`` does next: a pure machine from a state and an event to a new
+/// state and effects.
 ///
-/// It uses no I/O, tasks, clock or continuations. Callers that wait are numbers, so that everything here is `Equatable`
-/// and every sequence of events can be tested.
+/// It uses no I/O, tasks, clock or continuations. Callers that wait are numbers, so that everything
+/// here is `Equatable` and every sequence of events can be tested.
 ///
 ///     idle ── syncRequested ──▶ running ── passEnded, empty queue ──▶ idle
 ///                                │  ▲ ╰── passEnded, others queued ──▶ running
@@ -9,8 +10,9 @@
 ///     the last waiter cancelled  ▼  │ passEnded, sync requested since
 ///                            cancelling ── passEnded, nothing requested since ──▶ idle
 ///
-/// Two rules hold in every state. A caller is answered at the end of the first pass of its scope that began after its
-/// call. While a pass runs, at least one caller waits: the last one is answered when the pass has ended.
+/// Two rules hold in every state. A caller is answered at the end of the first pass of its scope
+/// that began after its call. While a pass runs, at least one caller waits: the last one is
+/// answered when the pass has ended.
 package struct SynchronizerState: Equatable, Sendable {
     /// A caller that waits for an answer.
     package typealias Waiter = Int
@@ -32,13 +34,14 @@ package struct SynchronizerState: Equatable, Sendable {
         /// No pass runs. `syncRequested` leads to `running`.
         case idle
 
-        /// A pass runs for `current`; each group of `queue` gets a pass of its own after it, in order. `current` is empty
-        /// when its callers were cancelled while others waited. `passEnded` leads to `idle` or to the next pass;
-        /// `cancelRequested`, or the last waiter's cancellation, to `cancelling`.
+        /// A pass runs for `current`; each group of `queue` gets a pass of its own after it, in
+        /// order. `current` is empty when its callers were cancelled while others waited.
+        /// `passEnded` leads to `idle` or to the next pass; `cancelRequested`, or the last waiter's
+        /// cancellation, to `cancelling`.
         case running(current: [Waiter], queue: [Group])
 
-        /// A cancelled pass is ending. `cancelled` are answered at its end. `queue` asked since and gets fresh passes.
-        /// `passEnded` leads to `running` if anybody is queued, else to `idle`.
+        /// A cancelled pass is ending. `cancelled` are answered at its end. `queue` asked since and
+        /// gets fresh passes. `passEnded` leads to `running` if anybody is queued, else to `idle`.
         case cancelling(cancelled: [Waiter], queue: [Group])
     }
 
@@ -47,7 +50,8 @@ package struct SynchronizerState: Equatable, Sendable {
         case syncRequested(Waiter, Scope)
         /// Someone called `cancel()`.
         case cancelRequested
-        /// A caller's own task was cancelled. Unknown waiters, such as those just answered, are ignored.
+        /// A caller's own task was cancelled. Unknown waiters, such as those just answered, are
+        /// ignored.
         case waiterCancelled(Waiter)
         /// The running pass has ended, `owsSyncEnd` included.
         case passEnded
@@ -81,7 +85,8 @@ package struct SynchronizerState: Equatable, Sendable {
     /// Whether a pass runs or is about to.
     package var isSyncing: Bool { phase != .idle }
 
-    /// The caller in whose context a request of this scope would be served; nil if the request would found a pass.
+    /// The caller in whose context a request of this scope would be served; nil if the request
+    /// would found a pass.
     package func founder(for scope: Scope) -> Waiter? {
         switch phase {
         case .idle: nil

@@ -8,7 +8,8 @@ protocol BufferedEvent: Sendable {
 
 /// What a full buffer does with an event.
 enum EventRetention: Hashable {
-    /// Dropped first if a later event of the same stage waits, which says more. Has one bit for each stage.
+    /// Dropped first if a later event of the same stage waits, which says more. Has one bit for
+    /// each stage.
     case merged(stage: UInt32)
     /// Dropped when nothing can be merged.
     case droppable
@@ -35,7 +36,8 @@ extension SyncEvent: BufferedEvent {
 }
 
 extension Broadcaster where Element: BufferedEvent {
-    /// Creates a broadcaster whose observers lose no failure and no end of a pass before 1,024 of them wait.
+    /// Creates a broadcaster whose observers lose no failure and no end of a pass before 1,024 of
+    /// them wait.
     static func ofEvents() -> Broadcaster {
         Broadcaster { queue, capacity in
             var dropped: [Element] = []

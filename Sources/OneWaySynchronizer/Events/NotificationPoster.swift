@@ -3,8 +3,8 @@ import SyncBase
 
 /// Posts status notifications on the main actor, in order, without any pass waiting for it.
 ///
-/// One for the whole process, so that the posts that wait for a busy main actor are bounded for all synchronizers
-/// together. Waiting posts do not keep their synchronizers alive.
+/// One for the whole process, so that the posts that wait for a busy main actor are bounded for all
+/// synchronizers together. Waiting posts do not keep their synchronizers alive.
 final class NotificationPoster: Sendable {
     static let shared = NotificationPoster()
     static let maximumWaitingCount = 1024

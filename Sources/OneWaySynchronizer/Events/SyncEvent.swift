@@ -11,10 +11,12 @@ public enum SyncEvent: Sendable {
     /// A stage went on: reported about 100 times per stage, and up to ten times a second.
     case progress(SyncProgress)
 
-    /// A call failed and will be tried again. `attempt` is the number of the failed attempt, from 1.
+    /// A call failed and will be tried again. `attempt` is the number of the failed attempt, from
+    /// 1.
     case willRetry(SyncError, attempt: Int, after: Duration)
 
-    /// A call failed for good. Sent for the first ``SyncReport/maximumErrorCount`` errors of a pass.
+    /// A call failed for good. Sent for the first ``SyncReport/maximumErrorCount`` errors of a
+    /// pass.
     case failed(SyncError)
 
     /// A pass ended. Another may follow before the status changes.
@@ -58,9 +60,9 @@ public struct SyncProgress: Sendable, Hashable, Codable {
 extension Notification.Name {
     /// Posted when a synchronizer's status changes.
     ///
-    /// Posted on the main actor, in order; no pass waits for it. `object` is the synchronizer (`nil` if it is gone by
-    /// then), and `userInfo[SyncStatus.userInfoKey]` the new ``SyncStatus``. While the main actor is busy, at most the
-    /// latest 1,024 notifications wait.
+    /// Posted on the main actor, in order; no pass waits for it. `object` is the synchronizer
+    /// (`nil` if it is gone by then), and `userInfo[SyncStatus.userInfoKey]` the new
+    /// ``SyncStatus``. While the main actor is busy, at most the latest 1,024 notifications wait.
     public static let OneWaySynchronizerDidChangeSyncStatusNotification = Notification.Name(
         "OneWaySynchronizerDidChangeSyncStatusNotification")
 }

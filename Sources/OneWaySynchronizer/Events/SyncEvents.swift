@@ -2,10 +2,11 @@ import SyncBase
 
 /// The events of a synchronizer as one observer sees them, from the moment it subscribed.
 ///
-/// For a single `for await` loop. Slow observers never slow a pass: events wait in a buffer of bounded size. When it is
-/// full, progress is merged first, so that the latest of each stage stays; then the oldest of the other events are
-/// dropped. Failures and ends of passes are kept beyond the buffer's size, until 1,024 of them wait. The sequence ends
-/// when the loop's task is cancelled or the synchronizer is gone.
+/// For a single `for await` loop. Slow observers never slow a pass: events wait in a buffer of
+/// bounded size. When it is full, progress is merged first, so that the latest of each stage stays;
+/// then the oldest of the other events are dropped. Failures and ends of passes are kept beyond the
+/// buffer's size, until 1,024 of them wait. The sequence ends when the loop's task is cancelled or
+/// the synchronizer is gone.
 public struct SyncEvents: AsyncSequence, Sendable {
     /// The events of passes.
     public typealias Element = SyncEvent

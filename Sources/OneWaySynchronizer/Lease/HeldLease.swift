@@ -1,7 +1,8 @@
 import SyncBase
 import Synchronization
 
-/// A granted lease: renews it, knows until when it is certain to be held, and ends what runs under it when it is lost.
+/// A granted lease: renews it, knows until when it is certain to be held, and ends what runs under
+/// it when it is lost.
 final class HeldLease: Sendable {
     /// The leases that the current task runs under, outermost first.
     @TaskLocal static var surrounding: [HeldLease] = []
@@ -38,8 +39,8 @@ final class HeldLease: Sendable {
         state = Locked(State(deadline: start.addingClamped(duration)))
     }
 
-    /// Runs a function, and cancels it when the lease is lost. The function, and every pass that was begun under the
-    /// lease, have ended when it returns.
+    /// Runs a function, and cancels it when the lease is lost. The function, and every pass that
+    /// was begun under the lease, have ended when it returns.
     func run<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async -> Result<Value, any Error> {
         let result = await withTaskGroup(of: Result<Value, any Error>?.self) { group in
             group.addTask {
@@ -51,7 +52,8 @@ final class HeldLease: Sendable {
                 await self.keepRenewing()
                 return nil
             }
-            // Apart from the renewals, so that one that never returns does not keep the body running.
+            // Apart from the renewals, so that one that never returns does not keep the body
+            // running.
             group.addTask {
                 await self.waitForExpiry()
                 return nil
@@ -74,7 +76,8 @@ final class HeldLease: Sendable {
         return result
     }
 
-    /// Runs a pass, which is stopped when one of the surrounding leases ends. A pass under a lease that has ended fails.
+    /// Runs a pass, which is stopped when one of the surrounding leases ends. A pass under a lease
+    /// that has ended fails.
     static func running(
         _ control: PassControl, _ pass: () async -> Result<SyncReport, SyncFailure>
     ) async -> Result<SyncReport, SyncFailure> {
@@ -102,8 +105,8 @@ final class HeldLease: Sendable {
 
     /// Renews the lease.
     ///
-    /// - Throws: ``SyncLeaseError/lost(name:underlying:)``, then and from then on; `CancellationError` when the task is
-    ///   cancelled.
+    /// - Throws: ``SyncLeaseError/lost(name:underlying:)``, then and from then on;
+    ///   `CancellationError` when the task is cancelled.
     func confirm() async throws {
         try Task.checkCancellation()
         try checkDeadline()

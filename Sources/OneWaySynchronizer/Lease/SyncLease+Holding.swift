@@ -13,18 +13,22 @@ public enum SyncLeaseWait: Sendable, Hashable, Codable {
 extension SyncLease {
     /// Runs a function while this process holds the lease.
     ///
-    /// While another process holds it, the keeper is asked again each ``retryInterval``. If the lease is lost, the body's
-    /// task is cancelled. The lease is released when the body, and every pass of a ``Synchronizer`` that was begun in it,
-    /// have ended; passes that still run when the body returns are cancelled.
+    /// While another process holds it, the keeper is asked again each ``retryInterval``. If the
+    /// lease is lost, the body's task is cancelled. The lease is released when the body, and every
+    /// pass of a ``Synchronizer`` that was begun in it, have ended; passes that still run when the
+    /// body returns are cancelled.
     ///
     /// - Parameters:
     ///   - waiting: How long to wait for another holder; not at all by default.
-    ///   - clock: The clock for waits. Should go on while the machine sleeps, as the default one does.
-    ///   - onWait: Called before waiting for a holder, once for each; `nil` stands for an unknown one.
-    ///   - body: The function. Its task, and tasks that are made in it, can confirm the lease with ``SyncLeaseScope``.
+    ///   - clock: The clock for waits. Should go on while the machine sleeps, as the default one
+    ///     does.
+    ///   - onWait: Called before waiting for a holder, once for each; `nil` stands for an unknown
+    ///     one.
+    ///   - body: The function. Its task, and tasks that are made in it, can confirm the lease with
+    ///     ``SyncLeaseScope``.
     /// - Returns: What the body returned, also if the lease was lost meanwhile.
-    /// - Throws: The error of the body; ``SyncLeaseError``; `CancellationError` if the task is cancelled while it waits; the
-    ///   keeper's error when it is asked for the lease.
+    /// - Throws: The error of the body; ``SyncLeaseError``; `CancellationError` if the task is
+    ///   cancelled while it waits; the keeper's error when it is asked for the lease.
     @discardableResult
     public func withLease<Result: Sendable>(
         waiting: SyncLeaseWait = .never, clock: some Clock<Duration> = ContinuousClock(),
@@ -75,12 +79,14 @@ extension SyncLease {
 
 /// The leases that the current task runs under.
 public enum SyncLeaseScope {
-    /// Renews the leases whose ``SyncLease/withLease(waiting:clock:onWait:_:)`` surrounds the current task.
+    /// Renews the leases whose ``SyncLease/withLease(waiting:clock:onWait:_:)`` surrounds the
+    /// current task.
     ///
-    /// Call it last before a change becomes permanent that no other process may make at the same time. Without a lease it
-    /// does nothing. Syncs of a `JSONStore` call it before they commit.
+    /// Call it last before a change becomes permanent that no other process may make at the same
+    /// time. Without a lease it does nothing. Syncs of a `JSONStore` call it before they commit.
     ///
-    /// - Throws: ``SyncLeaseError/lost(name:underlying:)``; `CancellationError` when the task is cancelled.
+    /// - Throws: ``SyncLeaseError/lost(name:underlying:)``; `CancellationError` when the task is
+    ///   cancelled.
     public static func confirm() async throws {
         for held in HeldLease.surrounding { try await held.confirm() }
     }

@@ -3,10 +3,12 @@ public enum RemovalOrder: String, Sendable, Hashable, Codable, CaseIterable {
     /// Before anything is downloaded.
     case beforeDownloads
 
-    /// After the last download, and only if none failed: a failed pass never leaves less than there was before.
+    /// After the last download, and only if none failed: a failed pass never leaves less than there
+    /// was before.
     ///
-    /// The removals of a pass with a failure are withheld; the next pass finds them again. An item that the processor
-    /// downloaded in the pass is not removed, even if the source does not list it.
+    /// The removals of a pass with a failure are withheld; the next pass finds them again. An item
+    /// that the processor downloaded in the pass is not removed, even if the source does not list
+    /// it.
     case afterDownloads
 }
 
@@ -16,11 +18,12 @@ public enum RemovalOrder: String, Sendable, Hashable, Codable, CaseIterable {
 public struct RemovalLimit: Sendable, Hashable, Codable {
     /// What happens to a pass that would remove more than the limit.
     public enum Action: String, Sendable, Hashable, Codable, CaseIterable {
-        /// The pass ends with ``SyncError/Reason/removalLimitExceeded(removals:localCount:limit:)`` before anything is
-        /// removed or downloaded.
+        /// The pass ends with ``SyncError/Reason/removalLimitExceeded(removals:localCount:limit:)``
+        /// before anything is removed or downloaded.
         case abort
 
-        /// Nothing is removed, the rest of the pass goes on, and the report says how many removals were withheld.
+        /// Nothing is removed, the rest of the pass goes on, and the report says how many removals
+        /// were withheld.
         case withhold
     }
 
@@ -44,7 +47,8 @@ public struct RemovalLimit: Sendable, Hashable, Codable {
     package func allows(removals: Int, of localCount: Int) -> Bool {
         guard removals > 0 else { return true }
         if let count, removals > count { return false }
-        // Divided, not multiplied: 29 of 100 is exactly 0.29, but 0.29 of 100 is less than 29. Also false if no number.
+        // Divided, not multiplied: 29 of 100 is exactly 0.29, but 0.29 of 100 is less than 29. Also
+        // false if no number.
         if let fraction { return Double(removals) / Double(localCount) <= fraction }
         return true
     }

@@ -5,7 +5,8 @@ public protocol RetryableError: Error {
     /// Whether the same call may succeed later. Default `true`.
     var isRetryable: Bool { get }
 
-    /// How long to wait before trying again, such as a server's `Retry-After`. Default `nil`: the policy decides.
+    /// How long to wait before trying again, such as a server's `Retry-After`. Default `nil`: the
+    /// policy decides.
     var retryAfter: Duration? { get }
 }
 
@@ -19,9 +20,10 @@ extension RetryableError {
 
 /// Whether a failed call is tried again, and after how long: exponential backoff with full jitter.
 ///
-/// A call is tried again if its error is a ``RetryableError`` that says so, or if ``accepts`` returns `true`. The wait
-/// before attempt *n* + 1 is random between zero and the smaller of ``maxDelay`` and ``baseDelay`` · 2ⁿ⁻¹. If the error
-/// says how long to wait, the wait is exactly that long, at most ``maxDelay``.
+/// A call is tried again if its error is a ``RetryableError`` that says so, or if ``accepts``
+/// returns `true`. The wait before attempt *n* + 1 is random between zero and the smaller of
+/// ``maxDelay`` and ``baseDelay`` · 2ⁿ⁻¹. If the error says how long to wait, the wait is exactly
+/// that long, at most ``maxDelay``.
 public struct RetryPolicy: Sendable {
     /// The number of attempts in all, the first one included. At least 1; default 3.
     public var maxAttempts: Int
@@ -48,7 +50,8 @@ public struct RetryPolicy: Sendable {
         self.accepts = accepts
     }
 
-    /// How long to wait after the `attempt`-th try (1 is the first) failed with `error`; `nil`: give up.
+    /// How long to wait after the `attempt`-th try (1 is the first) failed with `error`; `nil`:
+    /// give up.
     ///
     /// - Parameter random: In 0 ..< 1; chooses the wait within its bounds.
     package func delay(afterAttempt attempt: Int, error: any Error, random: Double) -> Duration? {

@@ -1,6 +1,7 @@
 import SyncBase
 
-/// The errors of a pass: the first ones in full, all of them counted by stage and kind, in bounded memory.
+/// The errors of a pass: the first ones in full, all of them counted by stage and kind, in bounded
+/// memory.
 final class ErrorLog: Sendable {
     static let maximumErrorCount = 100
     private static let maximumKindCount = 32

@@ -52,7 +52,8 @@ struct ItemCalls<Processor: SyncProcessor>: Sendable {
         }
     }
 
-    /// Makes one call: whether the item should be updated; whether the downloaded item was stored before.
+    /// Makes one call: whether the item should be updated; whether the downloaded item was stored
+    /// before.
     ///
     /// Inlined, because an async call of generic code costs more than taking the cursor's lock.
     @inline(__always)

@@ -1,8 +1,10 @@
 import SyncBase
 
-/// The shared position of a stage's workers: hands out each item once, and failed ones again after their wait.
+/// The shared position of a stage's workers: hands out each item once, and failed ones again after
+/// their wait.
 ///
-/// One lock per item, for the end of a call and the next position together; no task, node or array element per item.
+/// One lock per item, for the end of a call and the next position together; no task, node or array
+/// element per item.
 final class ItemCursor: Sendable {
     /// A call to make.
     struct Step {
@@ -34,7 +36,8 @@ final class ItemCursor: Sendable {
 
     private struct Worker {
         var call: Call?
-        /// Whether the running call took too long, so that the worker's task is cancelled and it has to be replaced.
+        /// Whether the running call took too long, so that the worker's task is cancelled and it
+        /// has to be replaced.
         var isTimedOut = false
         var cancel: (@Sendable () -> Void)?
     }
@@ -63,7 +66,8 @@ final class ItemCursor: Sendable {
         var retries = 0
         /// How many calls answered `true`.
         var trueCount = 0
-        /// What each position's call answered, nil without an answer; empty unless answers are kept.
+        /// What each position's call answered, nil without an answer; empty unless answers are
+        /// kept.
         var answers: [Bool?] = []
         /// Whether the stage took too long.
         var isTimedOut = false
@@ -103,7 +107,8 @@ final class ItemCursor: Sendable {
 
     // MARK: Workers
 
-    /// Notes how a worker's last call ended, and hands out its next one; nil when there is none for it.
+    /// Notes how a worker's last call ended, and hands out its next one; nil when there is none for
+    /// it.
     func advance(_ worker: Int, after end: CallEnd?) -> Step? {
         state.withLock { state in
             note(end, in: &state)
@@ -218,7 +223,8 @@ final class ItemCursor: Sendable {
         return Step(index: state.next, attempt: 1)
     }
 
-    /// Whether a call that threw counts as a failure; otherwise it was interrupted, because the stage was stopped before.
+    /// Whether a call that threw counts as a failure; otherwise it was interrupted, because the
+    /// stage was stopped before.
     ///
     /// The first failure of a stage that ends with it stops it.
     func claimFailure() -> Bool {
@@ -249,8 +255,8 @@ final class ItemCursor: Sendable {
         }
     }
 
-    /// Sends progress about a hundred times by count, and ten times a second when items are slow. Under the lock, so
-    /// that observers see the counts rise.
+    /// Sends progress about a hundred times by count, and ten times a second when items are slow.
+    /// Under the lock, so that observers see the counts rise.
     private func reportProgress(in state: inout State) {
         let finished = state.done + state.failed
         let now = clock.now()

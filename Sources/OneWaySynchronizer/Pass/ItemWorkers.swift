@@ -2,7 +2,8 @@ import SyncBase
 
 /// Runs the workers of a stage in one task group, and the watch over their time.
 ///
-/// Returns when every call that was started has returned. A stop of the cursor cancels the running calls.
+/// Returns when every call that was started has returned. A stop of the cursor cancels the running
+/// calls.
 ///
 /// - Parameters:
 ///   - deadline: When the stage takes too long, by the clock; nil for never.
@@ -49,8 +50,8 @@ func runWorkers(
     }
 }
 
-/// Cancels calls that take too long until the task is cancelled, and stops the stage at its deadline: one timer for a
-/// stage, not one per item.
+/// Cancels calls that take too long until the task is cancelled, and stops the stage at its
+/// deadline: one timer for a stage, not one per item.
 private func watch(_ cursor: ItemCursor, clock: SyncClock, deadline: Duration?) async {
     while !Task.isCancelled {
         var next = deadline ?? .longest

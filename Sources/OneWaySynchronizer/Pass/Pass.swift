@@ -2,7 +2,8 @@ import SyncBase
 
 /// One execution of a processor's calls, from `owsSyncBegin` to `owsSyncEnd`.
 ///
-/// Runs off any actor: its calls come one after another, or side by side under one bound, in the task that runs it.
+/// Runs off any actor: its calls come one after another, or side by side under one bound, in the
+/// task that runs it.
 struct Pass<Processor: SyncProcessor>: Sendable {
     typealias Item = Processor.Item
 
@@ -15,7 +16,8 @@ struct Pass<Processor: SyncProcessor>: Sendable {
     /// When the pass takes too long, by the clock; nil for never.
     let deadline: Duration?
 
-    /// Why a pass does not go on. What went wrong is in the error log, why it was stopped in its control.
+    /// Why a pass does not go on. What went wrong is in the error log, why it was stopped in its
+    /// control.
     enum Stop: Error {
         case failed
         case stopped
@@ -166,8 +168,8 @@ struct Pass<Processor: SyncProcessor>: Sendable {
         if options.reportsKeys { report.keys[.withheld] = Array(keys) }
     }
 
-    /// Finds the stored items to download again: by their revisions if both sides have them, else by asking the
-    /// processor, for all at once if it answers that, else one by one.
+    /// Finds the stored items to download again: by their revisions if both sides have them, else
+    /// by asking the processor, for all at once if it answers that, else one by one.
     private func askForUpdates(_ plan: inout SyncPlan<Item>, in report: inout SyncReport) async throws(Stop) {
         var indices = plan.keptIndices
         var items = plan.items(at: indices)
@@ -204,7 +206,8 @@ struct Pass<Processor: SyncProcessor>: Sendable {
     ///
     /// - Parameters:
     ///   - isStored: For each of `items`, whether it was stored before; empty if none was.
-    ///   - decidesOutcome: Whether this stage, and no later one, decides what the report says became of an item.
+    ///   - decidesOutcome: Whether this stage, and no later one, decides what the report says
+    ///     became of an item.
     private func download(
         _ items: [Item], _ call: ItemCall, isStored: [Bool], decidesOutcome: Bool, in report: inout SyncReport
     ) async throws(Stop) {
@@ -244,8 +247,10 @@ struct Pass<Processor: SyncProcessor>: Sendable {
                 return try await clock.withTimeout(timeLeft, named: limit, call)
             } catch {
                 guard evenIfStopped || !control.isStopped else { throw .stopped }
-                let error = SyncError(stage: stage, underlying: error)
                 let isLate = timeLeft().map { $0 <= .zero } ?? false
+                var cause: any Error = error
+                if isLate, let limit { cause = SyncError.Reason.timedOut(after: limit) }
+                let error = SyncError(stage: stage, underlying: cause)
                 guard retries, !isLate, let delay = retryDelay(after: error, attempt: attempt) else {
                     fail(error)
                     throw .failed
@@ -350,7 +355,8 @@ struct Pass<Processor: SyncProcessor>: Sendable {
 }
 
 extension Array {
-    /// Whether both are the same array, never copied; in constant time. A `false` says nothing of their elements.
+    /// Whether both are the same array, never copied; in constant time. A `false` says nothing of
+    /// their elements.
     fileprivate func isIdentical(to other: [Element]) -> Bool {
         withUnsafeBufferPointer { elements in
             other.withUnsafeBufferPointer { elements.baseAddress == $0.baseAddress && elements.count == $0.count }

@@ -31,7 +31,8 @@ final class PassControl: Sendable {
     /// The stage that the pass is in; nil before the first one.
     var place: Place? { state.withLock(\.place) }
 
-    /// Stops handing out work, then cancels the running calls. The first reason counts; a closed pass is left alone.
+    /// Stops handing out work, then cancels the running calls. The first reason counts; a closed
+    /// pass is left alone.
     func stop(_ reason: StopReason) {
         let (cursor, cancelWork) = state.withLock { state -> (ItemCursor?, (@Sendable () -> Void)?) in
             guard !state.isClosed else { return (nil, nil) }
@@ -42,9 +43,11 @@ final class PassControl: Sendable {
         cancelWork?()
     }
 
-    /// Runs the stoppable part of a pass, in a task of its own that inherits the context of the current one.
+    /// Runs the stoppable part of a pass, in a task of its own that inherits the context of the
+    /// current one.
     ///
-    /// - Returns: The function's result, and why the pass was stopped. From then on it cannot be stopped any more.
+    /// - Returns: The function's result, and why the pass was stopped. From then on it cannot be
+    ///   stopped any more.
     func run<Value: Sendable>(_ body: @escaping @Sendable () async -> Value) async -> (Value, StopReason?) {
         let work = Task { await body() }
         let isStopped = state.withLock { state in

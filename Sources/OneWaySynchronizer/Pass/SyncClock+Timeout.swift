@@ -5,7 +5,8 @@ extension SyncClock {
     ///
     /// A function that finishes successfully counts, also after the limit.
     ///
-    /// - Throws: The function's error; ``SyncError/Reason/timedOut(after:)`` with `named` if it took too long.
+    /// - Throws: The function's error; ``SyncError/Reason/timedOut(after:)`` with `named` if it
+    ///   took too long.
     func withTimeout<Value: Sendable>(
         _ limit: Duration, named: Duration, _ body: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {

@@ -7,9 +7,10 @@ enum SyncDecision: UInt8, Sendable {
 
 /// The comparison of a source's keys with the stored ones.
 ///
-/// A hash join. Every key is hashed once; both sides are grouped by their hashes' top bits, and each group is matched by a
-/// table that fits the processor's cache, so that a key costs about the same among a million as among thousands. Looking
-/// up each key in a large `Set` instead waits for memory three times per key.
+/// A hash join. Every key is hashed once; both sides are grouped by their hashes' top bits, and
+/// each group is matched by a table that fits the processor's cache, so that a key costs about the
+/// same among a million as among thousands. Looking up each key in a large `Set` instead waits for
+/// memory three times per key.
 struct KeyComparison<Key: Hashable & Sendable>: Sendable {
     /// For each key of the source, `insert` or `keep`.
     private(set) var decisions: [SyncDecision]
@@ -21,10 +22,11 @@ struct KeyComparison<Key: Hashable & Sendable>: Sendable {
 
     /// Compares in O(keys). Keys are the same if `==` says so, whatever their hashes.
     ///
-    /// - Throws: ``SyncError/Reason/collidingKeys(type:)`` when so many different keys have equal hashes that comparing
-    ///   them would take time that grows with the square of their number.
+    /// - Throws: ``SyncError/Reason/collidingKeys(type:)`` when so many different keys have equal
+    ///   hashes that comparing them would take time that grows with the square of their number.
     ///
-    /// Compiled apart for the usual key types, which takes half the time of code for keys of any type.
+    /// Compiled apart for the usual key types, which takes half the time of code for keys of any
+    /// type.
     @_specialize(where Key == String)
     @_specialize(where Key == Int)
     init(_ keys: [Key], with localKeys: Set<Key>) throws(SyncError.Reason) {
@@ -37,7 +39,8 @@ struct KeyComparison<Key: Hashable & Sendable>: Sendable {
         var repeats: [(position: Int, first: Int)] = []
         var absentPositions: [Int] = []
         var table = HashTable(layout)
-        // Different keys of equal hash that may be compared: plenty for hashes that collide by chance.
+        // Different keys of equal hash that may be compared: plenty for hashes that collide by
+        // chance.
         var collisionsLeft = 1_000_000 + 16 * (keys.count + storedKeys.count)
         for group in 0..<layout.groupCount {
             let sourceRange = source.range(of: group)
@@ -94,7 +97,8 @@ struct KeyComparison<Key: Hashable & Sendable>: Sendable {
             absentPositions.count == storedKeys.count ? localKeys : Set(absentPositions.lazy.map { storedKeys[$0] })
     }
 
-    /// For each of `keys`, whether it is among `localKeys`; empty where none is because there are no local keys.
+    /// For each of `keys`, whether it is among `localKeys`; empty where none is because there are
+    /// no local keys.
     @_specialize(where Key == String)
     static func membership(of keys: [Key], in localKeys: Set<Key>) -> [Bool] {
         guard !localKeys.isEmpty else { return [] }
@@ -102,8 +106,8 @@ struct KeyComparison<Key: Hashable & Sendable>: Sendable {
     }
 }
 
-/// How a hash and the position of its key share one word, an *entry*: the hash's top bits above the position's. The first
-/// of them are the number of its group.
+/// How a hash and the position of its key share one word, an *entry*: the hash's top bits above the
+/// position's. The first of them are the number of its group.
 private struct HashLayout {
     /// From 1, like all widths here: shifts by less than a word take one instruction.
     let groupBits: Int
@@ -119,7 +123,8 @@ private struct HashLayout {
 
     var groupCount: Int { 1 &<< groupBits }
 
-    /// A hash whose top bits depend on all of its bits, also for a key type whose own `hashValue` is a small number.
+    /// A hash whose top bits depend on all of its bits, also for a key type whose own `hashValue`
+    /// is a small number.
     static func mixed(_ hash: Int) -> Int {
         let product = UInt(bitPattern: hash).multipliedFullWidth(by: 0x9E37_79B9_7F4A_7C15)
         return Int(bitPattern: product.low ^ product.high)

@@ -1,7 +1,7 @@
 /// What a pass would do with each key of the source and of the local collection, and why.
 ///
-/// The pure comparison of a source list with the local keys; a pass acts on the same value that ``Synchronizer/plan()``
-/// returns. Applied to its own result it changes nothing.
+/// The pure comparison of a source list with the local keys; a pass acts on the same value that
+/// ``Synchronizer/plan()`` returns. Applied to its own result it changes nothing.
 public struct SyncPlan<Item: SyncItem>: Sendable {
     /// The type of keys.
     public typealias Key = Item.Key
@@ -18,7 +18,8 @@ public struct SyncPlan<Item: SyncItem>: Sendable {
         case remove
         /// Stored and absent from the source, but kept, because removals are withheld.
         case withhold(WithheldRemovals.Reason)
-        /// Stored and absent from the source; so many are that the pass would end with an error instead of removing any.
+        /// Stored and absent from the source; so many are that the pass would end with an error
+        /// instead of removing any.
         case refuse
     }
 
@@ -52,9 +53,11 @@ public struct SyncPlan<Item: SyncItem>: Sendable {
     private(set) var decisions: [SyncDecision]
     let removal: Removal
 
-    /// Compares a source list with the stored keys. Stored items are kept until ``update(_:)`` changes that.
+    /// Compares a source list with the stored keys. Stored items are kept until ``update(_:)``
+    /// changes that.
     ///
-    /// - Throws: ``SyncError/Reason/duplicateKeys(keys:count:)``; ``SyncError/Reason/collidingKeys(type:)``.
+    /// - Throws: ``SyncError/Reason/duplicateKeys(keys:count:)``;
+    ///   ``SyncError/Reason/collidingKeys(type:)``.
     /// - Complexity: O(items + local keys).
     package init(
         source: SourceList<Item>, localKeys: Set<Key>, removalLimit: RemovalLimit? = nil
@@ -96,7 +99,8 @@ public struct SyncPlan<Item: SyncItem>: Sendable {
         for index in indices { decisions[index] = .update }
     }
 
-    /// What would be downloaded: new and changed items by their download order, ties in the source's order.
+    /// What would be downloaded: new and changed items by their download order, ties in the
+    /// source's order.
     public var downloads: [Item] { items(at: downloadIndices) }
 
     /// The positions in ``items`` of what would be downloaded, in that order.
@@ -112,7 +116,8 @@ public struct SyncPlan<Item: SyncItem>: Sendable {
             indices.append(index)
         }
         guard !isInOrder else { return indices }
-        // Sorted as pairs of integers, so that items are not moved, and the position keeps ties in place.
+        // Sorted as pairs of integers, so that items are not moved, and the position keeps ties in
+        // place.
         return indices.map { (order: items[$0].owsDownloadOrder, index: $0) }.sorted { $0 < $1 }.map(\.index)
     }
 
@@ -134,7 +139,8 @@ public struct SyncPlan<Item: SyncItem>: Sendable {
         return counts
     }
 
-    /// Every key, once: those of the source in its order, then those absent from it, in no particular order.
+    /// Every key, once: those of the source in its order, then those absent from it, in no
+    /// particular order.
     public var steps: some Sequence<Step> {
         let listed = zip(items, decisions).lazy.map { Step(key: $0.owsPrimaryKey, action: Self.action($1), item: $0) }
         let absent = absentKeys.lazy.map { Step(key: $0, action: absentAction, item: nil) }
@@ -158,7 +164,8 @@ public struct SyncPlan<Item: SyncItem>: Sendable {
         }
     }
 
-    /// Why the pass would end with an error before it removes or downloads anything; `nil` if it would not.
+    /// Why the pass would end with an error before it removes or downloads anything; `nil` if it
+    /// would not.
     public var refusal: SyncError? {
         guard case .refuse(let reason) = removal else { return nil }
         return SyncError(stage: .remove, underlying: reason)

@@ -9,14 +9,15 @@
 ///
 /// It costs nothing for calls that do not ask.
 public struct SyncAttempt: Sendable, Hashable, Codable {
-    /// Whether the item was not stored when the pass began. `false`: it is downloaded again, because it changed.
+    /// Whether the item was not stored when the pass began. `false`: it is downloaded again,
+    /// because it changed.
     public var isNew: Bool
 
     /// The number of the attempt within the pass; 1 is the first.
     public var number: Int
 
-    /// The time until the call is cancelled by a time-out of the item, the stage or the pass, at the moment of asking; at
-    /// least zero. `nil`: there is none.
+    /// The time until the call is cancelled by a time-out of the item, the stage or the pass, at
+    /// the moment of asking; at least zero. `nil`: there is none.
     public var timeLeft: Duration?
 
     /// Creates a description of an attempt.

@@ -5,10 +5,12 @@ public struct SyncError: Error {
     /// The stage in which it happened.
     public var stage: SyncStage
 
-    /// The key of the item concerned; `nil` if the error concerns no single item. A `String` after decoding.
+    /// The key of the item concerned; `nil` if the error concerns no single item. A `String` after
+    /// decoding.
     public var key: (any Hashable & Sendable)?
 
-    /// What the processor threw, or a ``Reason`` of the synchronizer itself. A ``RecordedError`` after decoding.
+    /// What the processor threw, or a ``Reason`` of the synchronizer itself. A ``RecordedError``
+    /// after decoding.
     public var underlying: any Error
 
     /// Creates an error of `stage`.
@@ -20,10 +22,12 @@ public struct SyncError: Error {
 
     /// Why the synchronizer itself ends a call or a pass.
     public enum Reason: Error, Hashable, Sendable, Codable {
-        /// The source list has keys that occur more than once. `keys` describes the first ten of the `count` repetitions.
+        /// The source list has keys that occur more than once. `keys` describes the first ten of
+        /// the `count` repetitions.
         case duplicateKeys(keys: [String], count: Int)
 
-        /// Too many different keys have the same hash value, so that comparing them would take too long.
+        /// Too many different keys have the same hash value, so that comparing them would take too
+        /// long.
         case collidingKeys(type: String)
 
         /// The pass would remove more than ``SyncOptions/removalLimit`` allows.

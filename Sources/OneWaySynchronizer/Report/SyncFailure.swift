@@ -2,7 +2,8 @@ public import Foundation
 
 /// The error of `sync()`: the pass was cancelled, or its errors; with the report of what was done.
 public struct SyncFailure: Error, Codable {
-    /// The pass's errors in the order in which they happened, at most ``SyncReport/maximumErrorCount`` of them.
+    /// The pass's errors in the order in which they happened, at most
+    /// ``SyncReport/maximumErrorCount`` of them.
     ///
     /// The report counts the rest. Empty when the pass was cancelled before anything went wrong.
     public var errors: [SyncError] { report.errors }
@@ -10,7 +11,8 @@ public struct SyncFailure: Error, Codable {
     /// What the pass did before it ended. Empty for a caller that stopped waiting.
     public var report: SyncReport
 
-    /// Whether the pass, or this caller's waiting for it, was cancelled. An item that failed is never the cause.
+    /// Whether the pass, or this caller's waiting for it, was cancelled. An item that failed is
+    /// never the cause.
     public var isCancelled: Bool
 
     /// Creates the failure of a pass that did what `report` says.

@@ -21,12 +21,12 @@ public struct SyncReport: Sendable {
     /// How many stored items were not to be downloaded again.
     public var unchanged = 0
 
-    /// How many items were to be downloaded, as `owsPrepareDownload` returned them; 0 if neither previews nor contents
-    /// are downloaded.
+    /// How many items were to be downloaded, as `owsPrepareDownload` returned them; 0 if neither
+    /// previews nor contents are downloaded.
     public var planned = 0
 
-    /// How many items were downloaded that were not stored locally: their contents, or their previews if only those are
-    /// downloaded.
+    /// How many items were downloaded that were not stored locally: their contents, or their
+    /// previews if only those are downloaded.
     public var inserted = 0
 
     /// How many items were downloaded that were stored already.
@@ -41,8 +41,8 @@ public struct SyncReport: Sendable {
     /// How many attempts were made beyond the first ones.
     public var retries = 0
 
-    /// How long each stage took, all its calls together, by the synchronizer's clock. Without stages that were not
-    /// reached.
+    /// How long each stage took, all its calls together, by the synchronizer's clock. Without
+    /// stages that were not reached.
     public var durations: [SyncStage: Duration] = [:]
 
     /// The first ``maximumErrorCount`` errors, in the order in which they happened.
@@ -54,7 +54,8 @@ public struct SyncReport: Sendable {
     /// The number of all errors.
     public var errorCount: Int { errorCounts.reduce(0) { $0 + $1.count } }
 
-    /// Keys by outcome, each an array of the processor's key type; empty unless ``SyncOptions/reportsKeys``.
+    /// Keys by outcome, each an array of the processor's key type; empty unless
+    /// ``SyncOptions/reportsKeys``.
     var keys: [SyncOutcome: any Sendable] = [:]
 
     /// Creates a report of a pass in which nothing happened.
@@ -65,7 +66,8 @@ public struct SyncReport: Sendable {
     /// - Parameters:
     ///   - outcome: What became of them.
     ///   - type: The processor's key type, such as `String.self`. After decoding, keys are strings.
-    /// - Returns: Empty unless ``SyncOptions/reportsKeys`` was set; also for a type that is not the key type.
+    /// - Returns: Empty unless ``SyncOptions/reportsKeys`` was set; also for a type that is not the
+    ///   key type.
     public func keys<Key: Hashable & Sendable>(_ outcome: SyncOutcome, as type: Key.Type) -> [Key] {
         keys[outcome] as? [Key] ?? []
     }
@@ -96,7 +98,8 @@ public struct WithheldRemovals: Sendable, Hashable, Codable {
         case partialList
         /// There were more than ``SyncOptions/removalLimit`` allows, and its action is to withhold.
         case removalLimit
-        /// Under ``RemovalOrder/afterDownloads`` the pass failed, or was cancelled, before its removals were due.
+        /// Under ``RemovalOrder/afterDownloads`` the pass failed, or was cancelled, before its
+        /// removals were due.
         case incompletePass
     }
 
@@ -118,7 +121,8 @@ public struct ErrorCount: Sendable, Hashable, Codable {
     /// The stage.
     public var stage: SyncStage
 
-    /// The type of the underlying error, such as `Foundation.URLError`; `other` beyond 32 kinds in a pass.
+    /// The type of the underlying error, such as `Foundation.URLError`; `other` beyond 32 kinds in
+    /// a pass.
     public var kind: String
 
     /// How often it happened; above 0.
@@ -133,7 +137,8 @@ public struct ErrorCount: Sendable, Hashable, Codable {
 }
 
 extension SyncReport: CustomStringConvertible {
-    /// The report in words, such as `100 listed: 10 inserted, 2 updated, 85 unchanged, 1 removed, 3 failed`.
+    /// The report in words, such as `100 listed: 10 inserted, 2 updated, 85 unchanged, 1 removed, 3
+    /// failed`.
     public var description: String {
         var parts = ["\(inserted) inserted", "\(updated) updated", "\(unchanged) unchanged", "\(removed) removed"]
         if failed > 0 { parts.append("\(failed) failed") }

@@ -8,17 +8,19 @@ public struct SyncHealth<Report: Sendable>: Sendable {
     /// The report of that sync.
     public var lastReport: Report?
 
-    /// When a sync last failed; `nil` if none has. A cancelled sync is neither a success nor a failure.
+    /// When a sync last failed; `nil` if none has. A cancelled sync is neither a success nor a
+    /// failure.
     public var lastFailure: Date?
 
-    /// The error of that failure: what the sync threw (a ``SyncFailure`` for a ``Synchronizer``), or why the lease was lost
-    /// or could not be requested. A ``RecordedError`` after decoding.
+    /// The error of that failure: what the sync threw (a ``SyncFailure`` for a ``Synchronizer``),
+    /// or why the lease was lost or could not be requested. A ``RecordedError`` after decoding.
     public var lastError: (any Error)?
 
     /// The number of failures since a sync last succeeded.
     public var consecutiveFailures: Int
 
-    /// When the next sync begins; `nil` while one runs, while the service stands by, and when it does not run.
+    /// When the next sync begins; `nil` while one runs, while the service stands by, and when it
+    /// does not run.
     public var nextRun: Date?
 
     /// What the service does at this moment, and since when; `nil` when it does not run.
@@ -44,7 +46,8 @@ public struct SyncHealth<Report: Sendable>: Sendable {
     /// Whether the service waits for a lease that another process holds.
     public var isStandingBy: Bool { activity?.kind == .standingBy }
 
-    /// The holder of the lease that the service waits for; `nil` if it does not wait, or the holder is not known.
+    /// The holder of the lease that the service waits for; `nil` if it does not wait, or the holder
+    /// is not known.
     public var leaseHolder: SyncLeaseHolder? { activity?.leaseHolder }
 }
 
@@ -58,7 +61,8 @@ public struct SyncActivity: Sendable, Hashable, Codable {
         case syncing
         /// Asks the keeper of the lease for it, and waits for the answer.
         case requestingLease
-        /// Waits until it asks again for the lease, which another process holds or which could not be requested.
+        /// Waits until it asks again for the lease, which another process holds or which could not
+        /// be requested.
         case standingBy
         /// Gives the lease back.
         case releasingLease

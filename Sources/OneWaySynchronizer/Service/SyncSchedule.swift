@@ -7,15 +7,15 @@ public struct SyncSchedule: Sendable, Hashable, Codable {
     /// Above 0; zero or less counts as one second, so that a service never spins.
     public var interval: Duration
 
-    /// The share of each wait, from 0 to 1, by which it is randomly lengthened, so that many hosts do not ask at the same
-    /// moment. Default 0.1.
+    /// The share of each wait, from 0 to 1, by which it is randomly lengthened, so that many hosts
+    /// do not ask at the same moment. Default 0.1.
     public var jitter: Double
 
     /// The wait after a first failure, doubled with every further one. Default `nil`: ``interval``.
     public var failureDelay: Duration?
 
-    /// The longest wait after failures, before jitter. Default `nil`: ten times the longer of ``interval`` and
-    /// ``failureDelay``.
+    /// The longest wait after failures, before jitter. Default `nil`: ten times the longer of
+    /// ``interval`` and ``failureDelay``.
     public var maxFailureDelay: Duration?
 
     /// Whether the first sync begins at once instead of after an ``interval``. Default `true`.

@@ -4,18 +4,20 @@ import SyncBase
 /// Syncs on a schedule, for as long as a server app lives.
 ///
 /// ```swift
-/// let service = SyncService(schedule: SyncSchedule(interval: .seconds(60)), lease: SQLiteLease(for: file)) {
+/// let everyMinute = SyncSchedule(interval: .seconds(60))
+/// let service = SyncService(schedule: everyMinute, lease: SQLiteLease(for: file)) {
 ///     try await store.sync(.file("users.json"), into: "User")
 /// }
 /// try await service.run()
 /// ```
 ///
-/// Has the shape of a `Service` of swift-service-lifecycle: ``run()`` returns after ``requestStop()``, and throws
-/// `CancellationError` when its task is cancelled.
+/// Has the shape of a `Service` of swift-service-lifecycle: ``run()`` returns after
+/// ``requestStop()``, and throws `CancellationError` when its task is cancelled.
 ///
-/// Several services can share a lease; one of them holds it, from its first sync until it stops, and syncs. The others
-/// stand by to take over, so that more services do not mean more requests to the source. A trigger reaches the service
-/// it is called on; a service that stands by keeps it until it takes over.
+/// Several services can share a lease; one of them holds it, from its first sync until it stops,
+/// and syncs. The others stand by to take over, so that more services do not mean more requests to
+/// the source. A trigger reaches the service it is called on; a service that stands by keeps it
+/// until it takes over.
 public final class SyncService<Report: Sendable>: Sendable {
     typealias Event = SyncServiceEvent<Report>
     /// Runs a sync, and reports its progress.
@@ -51,7 +53,8 @@ public final class SyncService<Report: Sendable>: Sendable {
     ///   - lease: The lease that lets one service at a time sync; none by default.
     ///   - clock: The clock for waits between syncs and for the lease.
     ///   - date: The date source for ``health``.
-    ///   - sync: The sync. Called again only when it has returned. When its task is cancelled, it undoes or finishes what
+    ///   - sync: The sync. Called again only when it has returned. When its task is cancelled, it
+    ///     undoes or finishes what
     ///     it has begun and returns.
     public convenience init(
         schedule: SyncSchedule, lease: (any SyncLease)? = nil, clock: some Clock<Duration> = ContinuousClock(),
@@ -87,13 +90,14 @@ public final class SyncService<Report: Sendable>: Sendable {
         return health
     }
 
-    /// The events from now on, for one observer, for logs and metrics; each access makes a new one, with a buffer of 256
-    /// events.
+    /// The events from now on, for one observer, for logs and metrics; each access makes a new one,
+    /// with a buffer of 256 events.
     public var events: SyncServiceEvents<Report> { events(bufferSize: 256) }
 
     /// The events from now on, for one observer.
     ///
-    /// - Parameter bufferSize: How many events wait for the observer before they are merged and dropped; at least 1.
+    /// - Parameter bufferSize: How many events wait for the observer before they are merged and
+    ///   dropped; at least 1.
     public func events(bufferSize: Int) -> SyncServiceEvents<Report> {
         SyncServiceEvents(subscription: broadcaster.subscribe(capacity: bufferSize))
     }
@@ -102,8 +106,9 @@ public final class SyncService<Report: Sendable>: Sendable {
 
     /// Syncs on schedule until a stop is requested.
     ///
-    /// A failed sync is noted in ``health`` and tried again by the schedule. So is a lease that is lost, which cancels a
-    /// running sync, or that cannot be requested; it is requested again at its ``SyncLease/retryInterval``.
+    /// A failed sync is noted in ``health`` and tried again by the schedule. So is a lease that is
+    /// lost, which cancels a running sync, or that cannot be requested; it is requested again at
+    /// its ``SyncLease/retryInterval``.
     ///
     /// - Throws: `CancellationError` once the task is cancelled and a running sync has ended;
     ///   ``SyncServiceError/alreadyRunning`` if it runs already.
@@ -141,23 +146,27 @@ public final class SyncService<Report: Sendable>: Sendable {
         if case .failure(let error) = result, !wasCutShort { throw error }
     }
 
-    /// Requests a sync now. Requests during a sync are followed by one more, however many there are.
+    /// Requests a sync now. Requests during a sync are followed by one more, however many there
+    /// are.
     public func trigger() {
         wake { $0.isTriggered = true }
     }
 
     /// Lets a running sync finish, starts no other, and has ``run()`` return.
     ///
-    /// Holds for good, also when it is called before `run()`. Cancel the task of `run()` to end a running sync.
+    /// Holds for good, also when it is called before `run()`. Cancel the task of `run()` to end a
+    /// running sync.
     public func requestStop() {
         wake { $0.isStopRequested = true }
     }
 
     /// Lets a running sync finish within a time, then cancels it, and has ``run()`` return.
     ///
-    /// `run()` returns when the cancelled sync has ended. Of several requests, the first that runs out of time counts.
+    /// `run()` returns when the cancelled sync has ended. Of several requests, the first that runs
+    /// out of time counts.
     ///
-    /// - Parameter limit: The longest time for the running sync, or for the lease's keeper to answer; zero cancels at once.
+    /// - Parameter limit: The longest time for the running sync, or for the lease's keeper to
+    ///   answer; zero cancels at once.
     public func requestStop(within limit: Duration) {
         requestStop()
         guard limit > .zero else { return cutShort() }

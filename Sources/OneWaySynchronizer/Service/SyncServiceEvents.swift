@@ -8,7 +8,8 @@ public enum SyncServiceEvent<Report: Sendable>: Sendable {
     /// A stage of the running sync went on. Only for services that run a ``Synchronizer``.
     case progress(SyncProgress)
 
-    /// A call of the running sync failed and will be tried again. Only for services that run a ``Synchronizer``.
+    /// A call of the running sync failed and will be tried again. Only for services that run a
+    /// ``Synchronizer``.
     case retried(SyncError, attempt: Int, after: Duration)
 
     /// A sync succeeded.
@@ -20,7 +21,8 @@ public enum SyncServiceEvent<Report: Sendable>: Sendable {
     /// A sync was cancelled.
     case cancelled
 
-    /// The service began to wait for a lease that this process holds; `nil` if the holder is not known.
+    /// The service began to wait for a lease that this process holds; `nil` if the holder is not
+    /// known.
     case standingBy(SyncLeaseHolder?)
 
     /// The service was granted the lease.
@@ -39,9 +41,9 @@ extension SyncServiceEvent: BufferedEvent {
 
 /// The events of a service as one observer sees them, from the moment it subscribed.
 ///
-/// For a single `for await` loop. Slow observers never slow a service; see ``SyncEvents`` for what happens in a full
-/// buffer: results of syncs and changes of the lease are kept until 1,024 of them wait. The sequence ends when the loop's
-/// task is cancelled or the service is gone.
+/// For a single `for await` loop. Slow observers never slow a service; see ``SyncEvents`` for what
+/// happens in a full buffer: results of syncs and changes of the lease are kept until 1,024 of them
+/// wait. The sequence ends when the loop's task is cancelled or the service is gone.
 public struct SyncServiceEvents<Report: Sendable>: AsyncSequence, Sendable {
     /// The events of a service.
     public typealias Element = SyncServiceEvent<Report>

@@ -7,8 +7,9 @@ import OneWaySynchronizer
 
 let width = 16
 
-func pass(_ processor: InstantProcessor) async throws -> Int {
-    let synchronizer = Synchronizer(processor: processor, options: SyncOptions(concurrency: width))
+func pass(_ processor: InstantProcessor, itemTimeout: Duration? = nil) async throws -> Int {
+    let synchronizer = Synchronizer(
+        processor: processor, options: SyncOptions(concurrency: width, itemTimeout: itemTimeout))
     let report = try await synchronizer.sync()
     return report.inserted + report.updated + report.unchanged
 }
@@ -31,6 +32,11 @@ for workload in Workload.allCases {
             return processor.items.count + processor.localKeys.count
         }
     }
+}
+// The same with a time limit for each call.
+let timeoutName = "all new with time-outs 1000000"
+memoryCases[timeoutName] = {
+    try await pass(InstantProcessor(.new, count: 1_000_000), itemTimeout: .seconds(600))
 }
 let probe = MemoryProbe(memoryCases)
 if try await probe.runIfChild() { exit(0) }
@@ -77,6 +83,26 @@ for workload in Workload.allCases {
         row.extra.append(("spread", .number(measurement.spread)))
         report.add(row)
     }
+}
+
+if options.includes(timeoutName) {
+    let processor = InstantProcessor(.new, count: 1_000_000)
+    let plainName = "all new 1000000"
+    let measurements = try await measure(
+        runs: options.isFull ? 15 : 5,
+        [
+            BenchmarkCase(plainName, n: 1_000_000) { try await pass(processor) },
+            BenchmarkCase(timeoutName, n: 1_000_000) { try await pass(processor, itemTimeout: .seconds(600)) },
+        ])
+    var row = BenchmarkReport.Row(name: timeoutName, n: 1_000_000, seconds: measurements[1].seconds)
+    row.ratio = measurements[1].seconds / measurements[0].seconds
+    row.against = plainName
+    row.peakMemoryBytes = probe.peakBytes(of: timeoutName)
+    if let peak = row.peakMemoryBytes, let plain = probe.peakBytes(of: plainName) {
+        row.extra = [("bytes_over_peer", .number(Double(peak) - Double(plain)))]
+    }
+    row.extra.append(("spread", .number(measurements[1].spread)))
+    report.add(row)
 }
 
 let latency = Duration.milliseconds(10)

@@ -1,0 +1,115 @@
+public import OneWaySynchronizer
+
+/// Runs a processor against scripted source lists and reports the rules of `SyncProcessor` that it
+/// breaks.
+///
+/// ```swift
+/// @Test func mirrorConforms() async throws {
+///     try await ProcessorConformance.check(
+///         Mirror(server: fake, folder: temporaryFolder),
+///         steps: [
+///             .init([Page("a"), Page("b")]),
+///             .init([Page("a", revision: 2), Page("c")], changedKeys: ["a"]),
+///         ])
+/// }
+/// ```
+///
+/// The processor's own list method is not called: the steps replace it. Its downloads have to work
+/// for the steps' items, for example from a fake server.
+public enum ProcessorConformance {
+    /// A list of the source, and what changed in it since the step before.
+    public struct Step<Item: SyncItem>: Sendable {
+        /// The items of the source.
+        public var items: [Item]
+
+        /// The keys of stored items that have to be downloaded again in this step.
+        public var changedKeys: Set<Item.Key>
+
+        /// Creates a step.
+        public init(_ items: [Item], changedKeys: Set<Item.Key> = []) {
+            self.items = items
+            self.changedKeys = changedKeys
+        }
+    }
+
+    /// Runs a processor through the steps, each in several ways, and through an empty list at the
+    /// end.
+    ///
+    /// For each step it checks that the local keys equal the step's, that changed items are
+    /// downloaded again, that a second pass over the same list downloads and removes nothing, that
+    /// removing a key twice is no error, and that a pass that is cancelled in the middle is
+    /// completed by the next one.
+    ///
+    /// - Parameters:
+    ///   - processor: The processor, with an empty local collection.
+    ///   - steps: The lists of the source, in order.
+    ///   - options: How passes are run. Previews, contents, limits and order are used as they are.
+    /// - Throws: ``ProcessorConformanceError`` with every rule that was broken.
+    public static func check<Processor: SyncProcessor>(
+        _ processor: Processor, steps: [Step<Processor.Item>], options: SyncOptions = SyncOptions()
+    ) async throws {
+        let scripted = ScriptedSource(processor)
+        let synchronizer = Synchronizer(processor: scripted, options: options)
+        var violations: [String] = []
+        var stored: Set<Processor.Item.Key> = []
+        for (number, step) in (steps + [Step([])]).enumerated() {
+            let name = number == steps.count ? "the empty list" : "step \(number + 1)"
+            let keys = Set(step.items.map { $0.owsPrimaryKey })
+            scripted.begin(step.items)
+            if !keys.isEmpty {
+                // The next pass completes what this one leaves.
+                scripted.cancelAfterFirstDownload { synchronizer.cancel() }
+                _ = try? await synchronizer.sync()
+                await synchronizer.waitUntilIdle()
+            }
+            for pass in ["a pass", "a second pass over the same list"] {
+                let before = scripted.downloads.count
+                do {
+                    let report = try await synchronizer.sync()
+                    if pass != "a pass", scripted.downloads.count > before || report.removed > 0 {
+                        violations.append(
+                            "\(name): \(pass) downloads \(report.inserted + report.updated) and removes "
+                                + "\(report.removed) items; owsDownloadItem has to store what owsGetLocalKeys returns, "
+                                + "and a stored revision has to be the downloaded one")
+                    }
+                } catch {
+                    violations.append("\(name): \(pass) fails: \(error)")
+                }
+            }
+            let local = try await processor.owsGetLocalKeys()
+            for key in keys.subtracting(local) {
+                violations.append("\(name): \(String(reflecting: key)) is not stored after it was downloaded")
+            }
+            for key in local.subtracting(keys) {
+                violations.append("\(name): \(String(reflecting: key)) is still stored after it was removed")
+            }
+            let downloaded = Set(scripted.downloads.map { $0.owsPrimaryKey })
+            for key in step.changedKeys.subtracting(downloaded) where stored.contains(key) {
+                violations.append(
+                    "\(name): \(String(reflecting: key)) changed and is not downloaded again; implement "
+                        + "owsShouldUpdateItem(forKey:with:), owsShouldUpdateItems(_:) or owsGetLocalRevisions() with "
+                        + "exactly this signature: a method with another one is never called")
+            }
+            let gone = stored.subtracting(keys)
+            if !gone.isEmpty {
+                do { try await processor.owsRemoveLocalItems(for: gone) } catch {
+                    violations.append("\(name): removing keys that are gone already fails: \(error)")
+                }
+            }
+            stored = keys
+        }
+        if scripted.beginCount != scripted.endCount {
+            violations.append("owsSyncBegin was called \(scripted.beginCount) times, owsSyncEnd \(scripted.endCount)")
+        }
+        guard violations.isEmpty else { throw ProcessorConformanceError(violations: violations) }
+    }
+}
+
+/// The rules of `SyncProcessor` that a processor breaks.
+public struct ProcessorConformanceError: Error, CustomStringConvertible {
+    /// One sentence for each broken rule.
+    public var violations: [String]
+
+    /// All violations, one on a line.
+    public var description: String { violations.joined(separator: "\n") }
+}

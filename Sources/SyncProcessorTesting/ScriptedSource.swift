@@ -1,0 +1,81 @@
+import OneWaySynchronizer
+import SyncBase
+
+/// A processor whose source list is scripted, and whose other calls go to the processor under test.
+final class ScriptedSource<Base: SyncProcessor>: SyncProcessor {
+    typealias Item = Base.Item
+
+    private struct State {
+        var items: [Item] = []
+        var downloads: [Item] = []
+        var onDownload: (@Sendable () -> Void)?
+        var beginCount = 0
+        var endCount = 0
+    }
+
+    private let base: Base
+    private let state = Locked(State())
+
+    init(_ base: Base) {
+        self.base = base
+    }
+
+    /// What was downloaded since the step began.
+    var downloads: [Item] { state.withLock(\.downloads) }
+    var beginCount: Int { state.withLock(\.beginCount) }
+    var endCount: Int { state.withLock(\.endCount) }
+
+    /// Begins a step: the source has these items from now on.
+    func begin(_ items: [Item]) {
+        state.withLock { state in
+            state.items = items
+            state.downloads = []
+            state.onDownload = nil
+        }
+    }
+
+    /// Has a function called once, after the next download.
+    func cancelAfterFirstDownload(_ cancel: @escaping @Sendable () -> Void) {
+        state.withLock { $0.onDownload = cancel }
+    }
+
+    private func note(_ item: Item) {
+        let onDownload = state.withLock { state in
+            state.downloads.append(item)
+            defer { state.onDownload = nil }
+            return state.onDownload
+        }
+        onDownload?()
+    }
+
+    func owsSyncBegin() async throws {
+        state.withLock { $0.beginCount += 1 }
+        try await base.owsSyncBegin()
+    }
+
+    func owsFetchSourceList() async throws -> SourceList<Item> { SourceList(state.withLock(\.items)) }
+    func owsGetLocalKeys() async throws -> Set<Item.Key> { try await base.owsGetLocalKeys() }
+    func owsRemoveLocalItems(for keys: Set<Item.Key>) async throws { try await base.owsRemoveLocalItems(for: keys) }
+    func owsGetLocalRevisions() async throws -> [Item.Key: String]? { try await base.owsGetLocalRevisions() }
+
+    func owsShouldUpdateItem(forKey key: Item.Key, with item: Item) async throws -> Bool {
+        try await base.owsShouldUpdateItem(forKey: key, with: item)
+    }
+
+    func owsShouldUpdateItems(_ items: [Item]) async throws -> Set<Item.Key>? {
+        try await base.owsShouldUpdateItems(items)
+    }
+
+    func owsPrepareDownload(of items: [Item]) async throws -> [Item] { try await base.owsPrepareDownload(of: items) }
+    func owsDownloadItemPreview(for item: Item) async throws { try await base.owsDownloadItemPreview(for: item) }
+
+    func owsDownloadItem(for item: Item) async throws {
+        try await base.owsDownloadItem(for: item)
+        note(item)
+    }
+
+    func owsSyncEnd(_ result: Result<SyncReport, SyncFailure>) async throws {
+        state.withLock { $0.endCount += 1 }
+        try await base.owsSyncEnd(result)
+    }
+}

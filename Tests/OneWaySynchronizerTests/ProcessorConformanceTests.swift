@@ -1,0 +1,102 @@
+import OneWaySynchronizer
+import OneWayTestSupport
+import SyncBase
+import SyncProcessorTesting
+import Testing
+
+@Suite struct ProcessorConformanceTests {
+    private let steps: [ProcessorConformance.Step<TestItem>] = [
+        .init([TestItem("a"), TestItem("b")]),
+        .init([TestItem("a", revision: 2), TestItem("c")], changedKeys: ["a"]),
+        .init([TestItem("c")]),
+    ]
+
+    @Test func aProcessorThatKeepsTheRulesPasses() async throws {
+        try await ProcessorConformance.check(ScriptedProcessor(), steps: steps, options: SyncOptions(concurrency: 1))
+        typealias Item = RevisionProcessor.Item
+        try await ProcessorConformance.check(
+            RevisionProcessor(),
+            steps: [
+                .init([Item(owsPrimaryKey: "a", owsRevision: "1"), Item(owsPrimaryKey: "b", owsRevision: "1")]),
+                .init([Item(owsPrimaryKey: "a", owsRevision: "2")], changedKeys: ["a"]),
+            ])
+    }
+
+    @Test func revisionsDecideWhatIsDownloadedAgain() async throws {
+        typealias Item = RevisionProcessor.Item
+        let processor = RevisionProcessor(source: [
+            Item(owsPrimaryKey: "same", owsRevision: "1"), Item(owsPrimaryKey: "changed", owsRevision: "2"),
+            Item(owsPrimaryKey: "new", owsRevision: "1"), Item(owsPrimaryKey: "unknown"),
+        ])
+        processor.local.withLock { $0 = ["same": "1", "changed": "1", "unknown": "1"] }
+        let synchronizer = Synchronizer(processor: processor, options: SyncOptions(concurrency: 1))
+        let plan = try await synchronizer.plan()
+        #expect(plan.counts == [.insert: 1, .update: 1, .keep: 2])
+        let report = try await synchronizer.sync()
+        #expect(processor.downloads.events == ["changed", "new"])
+        #expect(report.updated == 1 && report.inserted == 1 && report.unchanged == 2)
+    }
+
+    /// Has a method that looks like a requirement and is not one.
+    private struct Misspelled: SyncProcessor {
+        let local = Locked<Set<String>>([])
+        func owsFetchSourceList() async throws -> SourceList<TestItem> { [] }
+        func owsGetLocalKeys() async throws -> Set<String> { local.value }
+        func owsRemoveLocalItems(for keys: Set<String>) async throws { local.withLock { $0.subtract(keys) } }
+        func owsShouldUpdateItem(for item: TestItem) async throws -> Bool { true }
+        func owsDownloadItem(for item: TestItem) async throws {
+            local.withLock { _ = $0.insert(item.owsPrimaryKey) }
+        }
+    }
+
+    @Test func aMethodThatIsNeverCalledIsFoundOut() async throws {
+        let error = await #expect(throws: ProcessorConformanceError.self) {
+            try await ProcessorConformance.check(Misspelled(), steps: steps)
+        }
+        #expect(error?.violations.count == 1)
+        #expect(error?.description.contains("owsShouldUpdateItem(forKey:with:)") == true)
+    }
+
+    @Test func whatIsNotStoredOrNotRemovedIsFoundOut() async throws {
+        let forgetful = ScriptedProcessor { if $0 == .content("b") { throw CancellationError() } }
+        let error = await #expect(throws: ProcessorConformanceError.self) {
+            try await ProcessorConformance.check(forgetful, steps: steps)
+        }
+        #expect(error?.description.contains("\"b\" is not stored") == true)
+        let hoarder = ScriptedProcessor { call in
+            if case .remove = call { throw TestError("read-only") }
+        }
+        let other = await #expect(throws: ProcessorConformanceError.self) {
+            try await ProcessorConformance.check(hoarder, steps: steps)
+        }
+        #expect(other?.description.contains("the empty list: a pass fails") == true)
+        #expect(other?.description.contains("\"a\" is still stored") == true)
+    }
+}
+
+/// A processor that keeps revisions, and has no other method for updates.
+struct RevisionProcessor: SyncProcessor {
+    struct Item: SyncItem {
+        var owsPrimaryKey: String
+        var owsRevision: String?
+    }
+
+    var source: [Item] = []
+    let local = Locked<[String: String]>([:])
+    let downloads = EventLog<String>()
+
+    func owsFetchSourceList() async throws -> SourceList<Item> { SourceList(source) }
+    func owsGetLocalKeys() async throws -> Set<String> { Set(local.value.keys) }
+    func owsGetLocalRevisions() async throws -> [String: String]? { local.value }
+
+    func owsRemoveLocalItems(for keys: Set<String>) async throws {
+        local.withLock { local in
+            for key in keys { local[key] = nil }
+        }
+    }
+
+    func owsDownloadItem(for item: Item) async throws {
+        downloads.append(item.owsPrimaryKey)
+        local.withLock { $0[item.owsPrimaryKey] = item.owsRevision ?? "none" }
+    }
+}

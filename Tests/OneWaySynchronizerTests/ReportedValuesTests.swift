@@ -1,0 +1,109 @@
+import Foundation
+import OneWaySynchronizer
+import OneWayTestSupport
+import SyncBase
+import Testing
+
+/// Reports, failures and health as values that users make, keep and send.
+@Suite struct ReportedValuesTests {
+    private func roundTrip<Value: Codable>(_ value: Value) throws -> Value {
+        try JSONDecoder().decode(Value.self, from: JSONEncoder().encode(value))
+    }
+
+    @Test func aFailureIsEncodedWithAllThatItSays() async throws {
+        let processor = ScriptedProcessor(source: [TestItem("a"), TestItem("b")], local: ["x": 1]) { call in
+            if call == .content("b") { throw RetryableTestError() }
+        }
+        let options = SyncOptions(concurrency: 1, stopOnError: false, reportsKeys: true)
+        let thrown = await #expect(throws: SyncFailure.self) {
+            try await Synchronizer(processor: processor, options: options, clock: ManualClock()).sync()
+        }
+        let failure = try #require(thrown)
+        let decoded = try roundTrip(failure)
+        #expect(decoded.description == failure.description)
+        #expect(decoded.report.description == failure.report.description)
+        #expect(decoded.report.durations == failure.report.durations)
+        #expect(decoded.report.errorCounts == failure.report.errorCounts)
+        #expect(decoded.report.keys(.inserted, as: String.self) == ["a"])
+        #expect(decoded.errors.first?.key as? String == "b")
+        #expect((decoded.errors.first?.underlying as? RecordedError)?.isRetryable == true)
+        #expect(decoded.isRetryable && failure.isRetryable)
+        // Once more: a record of a record is the same.
+        #expect(try roundTrip(decoded).description == failure.description)
+    }
+
+    @Test func theSynchronizersOwnReasonsSurviveTheirEncoding() throws {
+        let reasons: [SyncError.Reason] = [
+            .duplicateKeys(keys: ["a"], count: 3), .collidingKeys(type: "Key"),
+            .removalLimitExceeded(removals: 3, localCount: 4, limit: RemovalLimit(count: 1, fraction: 0.5)),
+            .timedOut(after: .seconds(3)), .syncInsidePass,
+        ]
+        for reason in reasons {
+            let decoded = try roundTrip(SyncError(stage: .list, underlying: reason))
+            #expect(decoded.underlying as? SyncError.Reason == reason)
+            #expect(!(reason.errorDescription ?? "").isEmpty)
+        }
+    }
+
+    @Test func healthAndProgressCanBeMadeAndSent() throws {
+        var report = SyncReport()
+        report.listed = 3
+        report.setKeys([1, 2], of: .removed)
+        let activity = SyncActivity(
+            kind: .standingBy, since: Date(timeIntervalSince1970: 5), leaseName: "data.sqlite",
+            leaseHolder: SyncLeaseHolder(
+                host: "web-1", program: "Demo", processID: 7, since: Date(timeIntervalSince1970: 1)))
+        let health = SyncHealth(
+            lastSuccess: Date(timeIntervalSince1970: 3), lastReport: report, lastError: TestError("no"),
+            consecutiveFailures: 2, activity: activity)
+        let decoded = try roundTrip(health)
+        #expect(decoded.lastSuccess == health.lastSuccess && decoded.consecutiveFailures == 2)
+        #expect(decoded.lastReport?.listed == 3)
+        #expect(decoded.lastReport?.keys(.removed, as: String.self) == ["1", "2"])
+        #expect(decoded.activity == activity && decoded.isStandingBy && decoded.leaseHolder?.host == "web-1")
+        #expect((decoded.lastError as? RecordedError)?.message == "no")
+        let progress = SyncProgress(stage: .content, done: 3, failed: 1, total: 9)
+        #expect(try roundTrip(progress) == progress)
+        #expect(try roundTrip(SyncStatus(isSyncing: true)).isSyncing)
+    }
+
+    @Test(
+        arguments: [
+            (0.29, 29, 100, true), (0.29, 30, 100, false), (0.07, 7, 100, true), (0.1, 1, 10, true), (1, 10, 10, true),
+            (0, 0, 10, true), (0, 1, 10, false), (.nan, 1, 10, false), (0.57, 57, 100, true), (0.1, 0, 0, true),
+        ] as [(Double, Int, Int, Bool)])
+    func aShareAllowsExactlyThatShare(fraction: Double, removals: Int, localCount: Int, isAllowed: Bool) {
+        #expect(RemovalLimit(fraction: fraction).allows(removals: removals, of: localCount) == isAllowed)
+    }
+
+    @Test func whatWasJustDownloadedIsNotRemoved() async throws {
+        let processor = ScriptedProcessor(source: [TestItem("a")], local: ["added": 1, "gone": 1])
+        processor.change { state in state.prepare = { $0 + [TestItem("added", revision: 2)] } }
+        let report = try await Synchronizer(
+            processor: processor, options: SyncOptions(removalOrder: .afterDownloads)
+        ).sync()
+        #expect(processor.local == ["a": 1, "added": 2])
+        #expect(report.removed == 1 && report.withheld == nil)
+    }
+
+    /// A hash that says nothing, and the deprecated one that says little.
+    @Test func keysWithAPoorHashAreComparedOrRefusedInTime() async throws {
+        struct Silent: Hashable, Sendable {
+            var number: Int
+            func hash(into hasher: inout Hasher) {}
+        }
+        struct Old: Hashable, Sendable {
+            var number: Int
+            var hashValue: Int { number }
+            func hash(into hasher: inout Hasher) { hasher.combine(number) }
+        }
+        struct Item<Key: Hashable & Sendable>: SyncItem { var owsPrimaryKey: Key }
+        let numbers = 0..<100_000
+        #expect(throws: SyncError.Reason.self) {
+            try SyncPlan(source: SourceList(numbers.map { Item(owsPrimaryKey: Silent(number: $0)) }), localKeys: [])
+        }
+        let plan = try SyncPlan(
+            source: SourceList(numbers.map { Item(owsPrimaryKey: Old(number: $0)) }), localKeys: [Old(number: 5)])
+        #expect(plan.counts == [.insert: 99_999, .keep: 1])
+    }
+}

@@ -1,0 +1,204 @@
+import OneWayTestSupport
+import SyncBase
+import Testing
+
+@testable import OneWaySynchronizer
+
+/// Time limits of items, stages and passes.
+@Suite struct TimeoutTests {
+    private let clock = ManualClock()
+
+    private func failure<Failure: Error>(_ sync: Task<SyncReport, Failure>) async throws -> SyncFailure {
+        let failure = await #expect(throws: SyncFailure.self) { try await sync.value }
+        return try #require(failure)
+    }
+
+    @Test func aCallThatSucceedsAfterItsTimeCounts() async throws {
+        let gate = Gate()
+        let processor = ScriptedProcessor(source: [TestItem("a"), TestItem("b")]) { call in
+            if call == .content("a") { await gate.passUncancelled() }
+        }
+        let options = SyncOptions(concurrency: 1, itemTimeout: .seconds(30))
+        let synchronizer = Synchronizer(processor: processor, options: options, clock: clock)
+        let sync = Task { try await synchronizer.sync() }
+        try await gate.waitForArrivals()
+        try await clock.waitForSleepers()
+        clock.advance(by: .seconds(30))
+        gate.open()
+        #expect(try await sync.value.inserted == 2)
+    }
+
+    @Test func everyWorkerIsReplacedAfterATimeOut() async throws {
+        let never = Gate()
+        let processor = ScriptedProcessor(source: (0..<8).map { TestItem("\($0)") }) { call in
+            if case .content(let key) = call, key < "6" { try await never.pass() }
+        }
+        let options = SyncOptions(concurrency: 3, stopOnError: false, itemTimeout: .seconds(30))
+        let synchronizer = Synchronizer(processor: processor, options: options, clock: clock)
+        let sync = Task { try await synchronizer.sync() }
+        for round in 1...2 {
+            try await never.waitForArrivals(3 * round)
+            try await clock.waitForSleepers()
+            #expect(processor.current.inFlight == 3)
+            clock.advance(by: .seconds(30))
+        }
+        let failure = try await failure(sync)
+        #expect(failure.report.failed == 6 && failure.report.inserted == 2)
+        #expect(processor.current.maximumInFlight == 3)
+    }
+
+    @Test func oneTimerWatchesAllCallsOfAStage() async throws {
+        let gate = Gate()
+        let processor = ScriptedProcessor(source: (0..<5).map { TestItem("\($0)") }) { call in
+            if case .content = call { try await gate.pass() }
+        }
+        let options = SyncOptions(concurrency: 5, itemTimeout: .seconds(30))
+        let synchronizer = Synchronizer(processor: processor, options: options, clock: clock)
+        let sync = Task { try await synchronizer.sync() }
+        try await gate.waitForArrivals(5)
+        try await clock.waitForPendingDelays([.seconds(30)])
+        gate.open()
+        #expect(try await sync.value.inserted == 5)
+        try await clock.waitForPendingDelays([])
+    }
+
+    static let singleCalls: [(ScriptedProcessor.Call, SyncStage)] = [
+        (.begin, .begin), (.list, .list), (.localKeys, .localKeys), (.remove(["x"]), .remove),
+        (.shouldUpdate("b"), .shouldUpdate), (.prepare(["a"]), .prepare), (.content("a"), .content), (.end, .end),
+    ]
+
+    @Test(arguments: singleCalls)
+    func aStageThatTakesTooLongEndsThePass(call: ScriptedProcessor.Call, stage: SyncStage) async throws {
+        let never = Gate()
+        let processor = ScriptedProcessor(source: [TestItem("a"), TestItem("b")], local: ["b": 1, "x": 1]) {
+            if $0 == call { try await never.pass() }
+        }
+        var options = SyncOptions(stopOnError: false, retry: RetryPolicy())
+        options.stageTimeouts[stage] = .seconds(5)
+        let synchronizer = Synchronizer(processor: processor, options: options, clock: clock)
+        let sync = Task { try await synchronizer.sync() }
+        try await never.waitForArrivals()
+        try await clock.waitForPendingDelays([.seconds(5)])
+        clock.advance(by: .seconds(5))
+        let failure = try await failure(sync)
+        #expect(failure.errors.map(\.stage) == [stage])
+        #expect(failure.errors.first?.underlying as? SyncError.Reason == .timedOut(after: .seconds(5)))
+        #expect(!failure.isCancelled)
+        #expect(processor.calls.count { $0 == call } == 1, "the stage's time is over")
+        #expect(processor.calls.last == .end)
+    }
+
+    @Test func theWaitsForRetriesAreInTheStagesTime() async throws {
+        let processor = ScriptedProcessor(source: []) { call in
+            if call == .list { throw RetryableTestError(retryAfter: .seconds(10)) }
+        }
+        let options = SyncOptions(retry: RetryPolicy(maxAttempts: 9), stageTimeouts: [.list: .seconds(15)])
+        let synchronizer = Synchronizer(processor: processor, options: options, clock: clock)
+        let sync = Task { try await synchronizer.sync() }
+        try await clock.waitForPendingDelays([.seconds(10)])
+        clock.advance(by: .seconds(10))
+        try await clock.waitForPendingDelays([.seconds(5)])
+        clock.advance(by: .seconds(5))
+        let failure = try await failure(sync)
+        #expect(failure.errors.first?.underlying as? SyncError.Reason == .timedOut(after: .seconds(15)))
+        #expect(failure.report.retries == 1, "the second wait was not followed by a call")
+    }
+
+    @Test func aPassThatTakesTooLongFailsInItsStage() async throws {
+        let never = Gate()
+        let processor = ScriptedProcessor(source: (0..<9).map { TestItem("\($0)") }) { call in
+            if case .content(let key) = call, key != "0" { try await never.pass() }
+        }
+        let options = SyncOptions(concurrency: 2, stopOnError: false, passTimeout: .seconds(60))
+        let synchronizer = Synchronizer(processor: processor, options: options, clock: clock)
+        let sync = Task { try await synchronizer.sync() }
+        try await never.waitForArrivals(2)
+        try await clock.waitForPendingDelays([.seconds(60)])
+        clock.advance(by: .seconds(60))
+        let failure = try await failure(sync)
+        #expect(!failure.isCancelled)
+        #expect(failure.errors.map(\.description) == ["content: timed out after 60.0 seconds"])
+        #expect(failure.report.inserted == 1 && failure.report.remaining == 8)
+        #expect(processor.calls.last == .end)
+        try await clock.waitForPendingDelays([])
+    }
+
+    @Test func retriesThatWereNotMadeAreNotCounted() async throws {
+        let processor = ScriptedProcessor(source: [TestItem("a")]) { call in
+            if call == .content("a") { throw RetryableTestError(retryAfter: .seconds(10)) }
+        }
+        let synchronizer = Synchronizer(
+            processor: processor, options: SyncOptions(retry: RetryPolicy()), clock: clock)
+        let sync = Task { try await synchronizer.sync() }
+        try await clock.waitForSleepers()
+        synchronizer.cancel()
+        let failure = try await failure(sync)
+        #expect(failure.report.retries == 0)
+    }
+
+    /// As many failing items as would once have filled the list of waiting ones.
+    @Test func workersDoNotIdleWhileManyItemsWaitForARetry() async throws {
+        let attempts = EventLog<String>()
+        let processor = ScriptedProcessor(source: (0..<40).map { TestItem("\($0)") }) { call in
+            guard case .content(let key) = call else { return }
+            attempts.append(key)
+            if attempts.events.count(where: { $0 == key }) == 1, key != "39" {
+                throw RetryableTestError(retryAfter: .seconds(60))
+            }
+        }
+        let synchronizer = Synchronizer(
+            processor: processor, options: SyncOptions(concurrency: 2, retry: RetryPolicy()), clock: clock)
+        let sync = Task { try await synchronizer.sync() }
+        // Called without the time going on.
+        try await processor.log.wait(for: .content("39"))
+        try await clock.waitForSleepers(2)
+        clock.advance(by: .seconds(60))
+        let report = try await sync.value
+        #expect(report.inserted == 40 && report.retries == 39)
+    }
+
+    @Test func aCallLearnsAboutItsAttempt() async throws {
+        let seen = EventLog<SyncAttempt?>()
+        let clock = clock
+        let processor = ScriptedProcessor(source: [TestItem("a"), TestItem("b", revision: 2)], local: ["b": 1]) {
+            call in
+            switch call {
+            case .content:
+                let isRetry = seen.events.contains { $0?.isNew == SyncAttempt.current?.isNew }
+                seen.append(SyncAttempt.current)
+                if !isRetry {
+                    clock.advance(by: .seconds(1))
+                    throw RetryableTestError(retryAfter: .zero)
+                }
+            case .shouldUpdate, .list, .end: #expect(SyncAttempt.current == nil)
+            default: break
+            }
+        }
+        let options = SyncOptions(
+            concurrency: 1, retry: RetryPolicy(), itemTimeout: .seconds(30), passTimeout: .seconds(31))
+        try await Synchronizer(processor: processor, options: options, clock: clock).sync()
+        #expect(
+            seen.events == [
+                SyncAttempt(isNew: true, number: 1, timeLeft: .seconds(30)),
+                SyncAttempt(isNew: true, number: 2, timeLeft: .seconds(30)),
+                SyncAttempt(isNew: false, number: 1, timeLeft: .seconds(30)),
+                SyncAttempt(isNew: false, number: 2, timeLeft: .seconds(29)),
+            ])
+    }
+
+    @Test func endlessTimesAreClamped() async throws {
+        let longest = Duration.seconds(Int64.max)
+        let options = SyncOptions(
+            retry: RetryPolicy(baseDelay: longest, maxDelay: longest), itemTimeout: longest,
+            stageTimeouts: Dictionary(uniqueKeysWithValues: SyncStage.allCases.map { ($0, longest) }),
+            passTimeout: longest)
+        let processor = ScriptedProcessor(source: [TestItem("a")], local: ["x": 1])
+        let report = try await Synchronizer(processor: processor, options: options).sync()
+        #expect(report.inserted == 1)
+        let policy = RetryPolicy(maxAttempts: 100, baseDelay: longest, maxDelay: longest)
+        #expect(policy.delay(afterAttempt: 90, error: RetryableTestError(), random: 0.999) ?? .zero > .zero)
+        let schedule = SyncSchedule(interval: longest, jitter: 1, failureDelay: longest, maxFailureDelay: longest)
+        #expect(schedule.delay(consecutiveFailures: 9, random: 0.999) > .zero)
+        #expect(SyncSchedule(interval: longest).delay(consecutiveFailures: 9, random: 0.999) > .zero)
+    }
+}
