@@ -2,7 +2,8 @@ import SyncBase
 import Foundation
 import OneWaySynchronizer
 
-/// Standard output and standard error; keeps a line that is rewritten in place apart from those that stay.
+/// Standard output and standard error; keeps a line that is rewritten in place apart from those
+/// that stay.
 final class Console: Sendable {
     /// Where a text goes.
     enum Stream: Sendable {
@@ -13,7 +14,12 @@ final class Console: Sendable {
     /// Whether a person looks at standard output, so that a line can be rewritten.
     let isTerminal: Bool
 
-    private let write: @Sendable (String, Stream) -> Void
+    private let write: @Sendable (String, Stream) throws -> Void
+    /// The first failure of a write to standard output.
+    private let failure = Locked<(any Error)?>(nil)
+    /// When a line of progress was printed last, where output is not a terminal.
+    private let lastProgress = Locked(ContinuousClock.now)
+    private let isQuiet = Locked(false)
 
     /// Whether the cursor is on a line that is rewritten.
     private let hasLiveLine = Locked(false)
@@ -23,7 +29,7 @@ final class Console: Sendable {
     ///   - write: Takes texts as they are, one at a time.
     init(
         isTerminal: Bool = isatty(STDOUT_FILENO) == 1,
-        write: @escaping @Sendable (String, Stream) -> Void = Console.writeToProcess
+        write: @escaping @Sendable (String, Stream) throws -> Void = Console.writeToProcess
     ) {
         self.isTerminal = isTerminal
         self.write = write
@@ -32,7 +38,7 @@ final class Console: Sendable {
     /// Writes a text that stays as it is, without a line end of its own.
     func write(_ text: String) {
         hasLiveLine.withLock { hasLiveLine in
-            write((hasLiveLine ? Self.clearLine : "") + text, .output)
+            put((hasLiveLine ? Self.clearLine : "") + text, .output)
             hasLiveLine = false
         }
     }
@@ -42,11 +48,22 @@ final class Console: Sendable {
         write(line + "\n")
     }
 
-    /// Shows a line that the next one replaces; nothing when nobody looks.
+    /// Shows a line that the next one replaces.
+    ///
+    /// Where output is not a terminal, a line goes to standard error every ten seconds.
     func show(_ line: String) {
-        guard isTerminal else { return }
+        guard isTerminal else {
+            let isDue = lastProgress.withLock { last in
+                let now = ContinuousClock.now
+                guard now - last >= .seconds(10) else { return false }
+                last = now
+                return true
+            }
+            if isDue, !isQuiet.withLock({ $0 }) { printError(line) }
+            return
+        }
         hasLiveLine.withLock { hasLiveLine in
-            write(Self.clearLine + line, .output)
+            put(Self.clearLine + line.prefix(Self.width - 1), .output)
             hasLiveLine = true
         }
     }
@@ -54,7 +71,7 @@ final class Console: Sendable {
     /// Takes away the line that is rewritten, if there is one.
     func clear() {
         hasLiveLine.withLock { hasLiveLine in
-            if hasLiveLine { write(Self.clearLine, .output) }
+            if hasLiveLine { put(Self.clearLine, .output) }
             hasLiveLine = false
         }
     }
@@ -62,18 +79,54 @@ final class Console: Sendable {
     /// Prints a line on standard error.
     func printError(_ line: String) {
         hasLiveLine.withLock { hasLiveLine in
-            if hasLiveLine { write(Self.clearLine, .output) }
+            if hasLiveLine { put(Self.clearLine, .output) }
             hasLiveLine = false
-            write(line + "\n", .error)
+            put(line + "\n", .error)
         }
     }
 
     private static let clearLine = "\r\u{1B}[K"
 
     /// Writes to this process's own streams.
-    static let writeToProcess: @Sendable (String, Stream) -> Void = { text, stream in
+    static let writeToProcess: @Sendable (String, Stream) throws -> Void = { text, stream in
         let handle = stream == .output ? FileHandle.standardOutput : FileHandle.standardError
-        // A reader that has gone is no reason to fail: there is nobody left to tell.
-        try? handle.write(contentsOf: Data(text.utf8))
+        try handle.write(contentsOf: Data(text.utf8))
+    }
+
+    /// Writes a text, and keeps the first failure of standard output.
+    private func put(_ text: String, _ stream: Stream) {
+        do {
+            try write(text, stream)
+        } catch {
+            // Without standard error there is nobody to tell.
+            if stream == .output { failure.withLock { $0 = $0 ?? error } }
+        }
+    }
+
+    /// Shows no progress where output is not a terminal.
+    func keepProgressQuiet() {
+        isQuiet.withLock { $0 = true }
+    }
+
+    /// Throws if a write to standard output has failed.
+    func checkOutput() throws(ConsoleError) {
+        if let failure = failure.withLock({ $0 }) { throw ConsoleError(failure) }
+    }
+
+    /// The width of the terminal in characters; 80 if it is unknown.
+    private static var width: Int {
+        var size = winsize()
+        return ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 1 ? Int(size.ws_col) : 80
+    }
+}
+
+/// A failure to write to standard output.
+struct ConsoleError: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ error: any Error) {
+        let code = ((error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError)?.code
+        let reason = code.map { String(cString: strerror(Int32($0))) } ?? error.localizedDescription
+        description = "cannot write to standard output: \(reason)"
     }
 }

@@ -39,7 +39,10 @@ enum MirrorList {
     ///   - url: Where the list came from. Relative addresses in it are resolved against this.
     /// - Returns: The items in the list's order; keys may repeat.
     /// - Throws: ``MirrorListError``, which names the URL, and the entry where it is about one.
-    static func items(from data: Data, url: URL) throws(MirrorListError) -> [MirrorItem] {
+    ///   - allowsHTTP: Whether a list that came by https may name items with http.
+    static func items(
+        from data: Data, url: URL, allowsHTTP: Bool = false
+    ) throws(MirrorListError) -> [MirrorItem] {
         let entries: [Entry]
         do {
             entries = try JSONDecoder().decode([Entry].self, from: data)
@@ -52,18 +55,29 @@ enum MirrorList {
             items.append(
                 MirrorItem(
                     owsPrimaryKey: MirrorKey(entry.key), owsDownloadOrder: entry.order ?? 0,
-                    url: try resolve(entry.url, against: url, place: "[\(index)].url"), revision: entry.revision?.text,
+                    url: try resolve(entry.url, against: url, allowsHTTP, place: "[\(index)].url"),
+                    revision: entry.revision?.text,
                     previewURL: try entry.previewURL.map { text throws(MirrorListError) in
-                        try resolve(text, against: url, place: "[\(index)].preview_url")
+                        try resolve(text, against: url, allowsHTTP, place: "[\(index)].preview_url")
                     }))
         }
         return items
     }
 
-    private static func resolve(_ text: String, against url: URL, place: String) throws(MirrorListError) -> URL {
-        guard !text.isEmpty, let resolved = URL(string: text, relativeTo: url)?.absoluteURL, resolved.isHTTP else {
+    private static func resolve(
+        _ text: String, against url: URL, _ allowsHTTP: Bool, place: String
+    ) throws(MirrorListError) -> URL {
+        let resolved: URL
+        do throws(HTTPAddressError) {
+            guard !text.isEmpty else { throw HTTPAddressError("", .noHost) }
+            resolved = try HTTPAddress.parse(text, relativeTo: url)
+        } catch {
             throw MirrorListError(
                 url: url, problem: "\(place): \"\(PrintableText.line(text))\" is not an address with http or https")
+        }
+        if !allowsHTTP, url.scheme?.lowercased() == "https", resolved.scheme != "https" {
+            throw MirrorListError(
+                url: url, problem: "\(place): an address without https; --allow-http accepts it")
         }
         return resolved
     }

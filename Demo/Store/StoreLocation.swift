@@ -72,6 +72,12 @@ enum StoreLocation: Hashable, Sendable {
         }
     }
 
+    /// The files of a new SQLite database; empty for a database that exists, and for any other store.
+    var newFiles: [URL] {
+        guard case .sqlite(let path) = self, !FileManager.default.fileExists(atPath: path) else { return [] }
+        return [Self.modelFile(of: path)] + ["", "-wal", "-shm"].map { URL(filePath: path + $0) }
+    }
+
     /// Opens the store to change it, adapts it to the model, and keeps that.
     func open(_ model: DataModel) async throws -> any Store {
         switch self {

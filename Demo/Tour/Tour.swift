@@ -9,6 +9,7 @@ struct Tour {
     ///
     /// - Returns: The exit code: failed as soon as something is not as claimed.
     func run() async -> Int32 {
+        console.keepProgressQuiet()
         let begin = ContinuousClock.now
         do {
             let stage = try TourStage(console: console)
