@@ -77,7 +77,13 @@ let package = Package(
             name: "StoreSync",
             dependencies: ["SyncBase", "OneWaySynchronizer", "SyncModel", "JSONMapper", "SyncStore"],
             swiftSettings: settings),
-        .target(name: "HTTPTransfer", dependencies: ["SyncBase", "OneWaySynchronizer"], swiftSettings: settings),
+        .target(name: "COneWayCurl"),
+        .target(
+            name: "HTTPTransfer",
+            dependencies: [
+                "SyncBase", "OneWaySynchronizer",
+                .target(name: "COneWayCurl", condition: .when(platforms: [.linux])),
+            ], swiftSettings: settings),
         .target(
             name: "HTTPSource",
             dependencies: ["SyncBase", "OneWaySynchronizer", "SyncModel", "JSONMapper", "HTTPTransfer", "StoreSync"],

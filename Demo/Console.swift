@@ -13,7 +13,12 @@ final class Console: Sendable {
     /// Whether standard output is a terminal, so that a line can be rewritten.
     let isTerminal: Bool
 
-    private let write: @Sendable (String, Stream) -> Void
+    private let write: @Sendable (String, Stream) throws -> Void
+    /// The first failure of a write to standard output.
+    private let failure = Locked<(any Error)?>(nil)
+    /// When a line of progress was printed last, where output is not a terminal.
+    private let lastProgress = Locked(ContinuousClock.now)
+    private let isQuiet = Locked(false)
 
     /// Whether the cursor is on the live line.
     private let hasLiveLine = Locked(false)
@@ -25,7 +30,7 @@ final class Console: Sendable {
     ///   - write: Receives texts unchanged, one at a time.
     init(
         isTerminal: Bool = isatty(STDOUT_FILENO) == 1,
-        write: @escaping @Sendable (String, Stream) -> Void = Console.writeToProcess
+        write: @escaping @Sendable (String, Stream) throws -> Void = Console.writeToProcess
     ) {
         self.isTerminal = isTerminal
         self.write = write
@@ -34,7 +39,7 @@ final class Console: Sendable {
     /// Writes permanent text, without a newline of its own.
     func write(_ text: String) {
         hasLiveLine.withLock { hasLiveLine in
-            write((hasLiveLine ? Self.clearLine : "") + text, .output)
+            put((hasLiveLine ? Self.clearLine : "") + text, .output)
             hasLiveLine = false
         }
     }
@@ -46,9 +51,18 @@ final class Console: Sendable {
 
     /// Shows a live line that later output replaces; does nothing if there is no terminal.
     func show(_ line: String) {
-        guard isTerminal else { return }
+        guard isTerminal else {
+            let isDue = lastProgress.withLock { last in
+                let now = ContinuousClock.now
+                guard now - last >= .seconds(10) else { return false }
+                last = now
+                return true
+            }
+            if isDue, !isQuiet.withLock({ $0 }) { printError(line) }
+            return
+        }
         hasLiveLine.withLock { hasLiveLine in
-            write(Self.clearLine + line, .output)
+            put(Self.clearLine + line.prefix(Self.width - 1), .output)
             hasLiveLine = true
         }
     }
@@ -56,7 +70,7 @@ final class Console: Sendable {
     /// Removes the live line, if there is one.
     func clear() {
         hasLiveLine.withLock { hasLiveLine in
-            if hasLiveLine { write(Self.clearLine, .output) }
+            if hasLiveLine { put(Self.clearLine, .output) }
             hasLiveLine = false
         }
     }
@@ -64,18 +78,54 @@ final class Console: Sendable {
     /// Prints a line to standard error.
     func printError(_ line: String) {
         hasLiveLine.withLock { hasLiveLine in
-            if hasLiveLine { write(Self.clearLine, .output) }
+            if hasLiveLine { put(Self.clearLine, .output) }
             hasLiveLine = false
-            write(line + "\n", .error)
+            put(line + "\n", .error)
         }
     }
 
     private static let clearLine = "\r\u{1B}[K"
 
-    /// Writes to the streams of this process.
-    static let writeToProcess: @Sendable (String, Stream) -> Void = { text, stream in
+    /// Writes to this process's own streams.
+    static let writeToProcess: @Sendable (String, Stream) throws -> Void = { text, stream in
         let handle = stream == .output ? FileHandle.standardOutput : FileHandle.standardError
-        // A closed pipe is ignored, because there is no reader left to inform.
-        try? handle.write(contentsOf: Data(text.utf8))
+        try handle.write(contentsOf: Data(text.utf8))
+    }
+
+    /// Writes a text, and keeps the first failure of standard output.
+    private func put(_ text: String, _ stream: Stream) {
+        do {
+            try write(text, stream)
+        } catch {
+            // Without standard error there is nobody to tell.
+            if stream == .output { failure.withLock { $0 = $0 ?? error } }
+        }
+    }
+
+    /// Shows no progress where output is not a terminal.
+    func keepProgressQuiet() {
+        isQuiet.withLock { $0 = true }
+    }
+
+    /// Throws if a write to standard output has failed.
+    func checkOutput() throws(ConsoleError) {
+        if let failure = failure.withLock({ $0 }) { throw ConsoleError(failure) }
+    }
+
+    /// The width of the terminal in characters; 80 if it is unknown.
+    private static var width: Int {
+        var size = winsize()
+        return ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 1 ? Int(size.ws_col) : 80
+    }
+}
+
+/// A failure to write to standard output.
+struct ConsoleError: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ error: any Error) {
+        let code = ((error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError)?.code
+        let reason = code.map { String(cString: strerror(Int32($0))) } ?? error.localizedDescription
+        description = "cannot write to standard output: \(reason)"
     }
 }

@@ -11,10 +11,24 @@ struct DemoCommand {
     ///
     /// - Returns: The exit code.
     static func run(_ arguments: [String], console: Console) async -> Int32 {
+        let code = await perform(arguments, console: console)
+        do {
+            try console.checkOutput()
+            return code
+        } catch {
+            console.printError("failed: \(error)")
+            return code == ExitCode.done ? ExitCode.failed : code
+        }
+    }
+
+    private static func perform(_ arguments: [String], console: Console) async -> Int32 {
         do throws(UsageError) {
             switch try Invocation(arguments) {
             case .help(let topic):
                 console.print(Usage.text(topic))
+                return ExitCode.done
+            case .version:
+                console.print("OneWaySynchronizer Demo, unreleased")
                 return ExitCode.done
             case .tour:
                 return await Tour(console: console).run()

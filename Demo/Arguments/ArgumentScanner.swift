@@ -1,3 +1,5 @@
+import Foundation
+import HTTPTransfer
 import OneWaySynchronizer
 import SyncModel
 
@@ -95,7 +97,61 @@ struct ArgumentScanner {
         }
     }
 
-    /// Reads a limit on removals: a number, or a percentage.
+    /// A number of requests per second.
+    mutating func rate(of option: String) throws(UsageError) -> Double {
+        try value(of: option, as: "requests per second, such as 10/s") { text in
+            let number = Double(text.hasSuffix("/s") ? String(text.dropLast(2)) : text)
+            return number.flatMap { (0.001...1_000_000).contains($0) ? $0 : nil }
+        }
+    }
+
+    /// Takes header fields: `--header 'NAME: TEXT'`, `--header @FILE` with a field per line, or
+    /// `--header-env NAME=VARIABLE`. Values may be secrets: no message repeats them.
+    ///
+    /// - Returns: Whether the option is one of these.
+    mutating func takeHeaders(of option: String, into headers: inout HTTPHeaders) throws(UsageError) -> Bool {
+        switch option {
+        case "--header":
+            let expectation = "a field such as 'Accept-Language: en', or @FILE with a field per line"
+            let text = try text(of: option, as: expectation)
+            guard text.hasPrefix("@") else {
+                guard Self.add(text, to: &headers) else { throw error("--header needs \(expectation)") }
+                return true
+            }
+            guard let file = try? String(contentsOfFile: String(text.dropFirst()), encoding: .utf8) else {
+                throw error("--header: cannot read \(text.dropFirst())")
+            }
+            for (index, line) in file.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated()
+            {
+                let isBlank = line.allSatisfy(\.isWhitespace)
+                guard isBlank || Self.add(String(line), to: &headers) else {
+                    throw error("--header: line \(index + 1) of \(text.dropFirst()) is not a field")
+                }
+            }
+        case "--header-env":
+            let text = try text(of: option, as: "NAME=VARIABLE, such as Authorization=API_TOKEN")
+            let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
+            guard parts.count == 2 else { throw error("--header-env needs NAME=VARIABLE") }
+            guard let value = ProcessInfo.processInfo.environment[parts[1]] else {
+                throw error("--header-env: there is no variable \(parts[1])")
+            }
+            guard Self.add("\(parts[0]): \(value)", to: &headers) else {
+                throw error("--header-env: \(parts[0]) and \(parts[1]) make no field")
+            }
+        default: return false
+        }
+        return true
+    }
+
+    private static func add(_ text: String, to headers: inout HTTPHeaders) -> Bool {
+        guard let colon = text.firstIndex(of: ":"), colon > text.startIndex, !text.contains(where: \.isNewline) else {
+            return false
+        }
+        headers[String(text[..<colon])] = text[text.index(after: colon)...].trimmingCharacters(in: .whitespaces)
+        return true
+    }
+
+    /// A number, or a share with a percent sign.
     mutating func removalLimit(of option: String) throws(UsageError) -> RemovalLimit {
         try value(of: option, as: "a number such as 10, or a share such as 20%") { text in
             if let percent = text.hasSuffix("%") ? Double(text.dropLast()) : nil {

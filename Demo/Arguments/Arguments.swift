@@ -10,6 +10,7 @@ enum Invocation: Equatable {
     case export(ExportArguments)
     case model(ModelArguments)
     case help(Usage.Topic)
+    case version
 
     /// Creates an invocation from command-line arguments.
     ///
@@ -24,6 +25,8 @@ enum Invocation: Equatable {
         switch first {
         case "-h", "--help", "help":
             self = try .help(Self.topic(rest))
+        case "--version":
+            self = .version
         case "tour":
             if Self.asksForHelp(rest) {
                 self = .help(.tour)
@@ -74,9 +77,19 @@ struct MirrorArguments: Equatable {
     var removalLimit: RemovalLimit?
     /// The pause between two passes; nil for a single pass.
     var interval: Duration?
+    /// The header fields of each request to the list's origin.
+    var headers = HTTPHeaders()
+    /// The maximum number of requests per second; nil for any number.
+    var requestsPerSecond: Double?
+    /// How long one item may take; nil for any time.
+    var itemTimeout: Duration?
+    /// Whether standard output is one JSON object.
+    var printsJSON = false
+    /// Whether a list that came by https may name items with http.
+    var allowsHTTP = false
 
     init(_ arguments: [String]) throws(UsageError) {
-        var scanner = ArgumentScanner(arguments, topic: .mirror)
+        var scanner = ArgumentScanner(arguments, topic: .mirror, repeatable: ["--header", "--header-env"])
         var operands: [String] = []
         var concurrency = 8
         var keepsGoing = false
@@ -99,19 +112,35 @@ struct MirrorArguments: Equatable {
             case .option("--dry-run"):
                 try scanner.noValue(of: "--dry-run")
                 isDryRun = true
+            case .option("--rate"):
+                requestsPerSecond = try scanner.rate(of: "--rate")
+            case .option("--timeout"):
+                itemTimeout = try scanner.interval(of: "--timeout")
+            case .option("--json"):
+                try scanner.noValue(of: "--json")
+                printsJSON = true
+            case .option("--allow-http"):
+                try scanner.noValue(of: "--allow-http")
+                allowsHTTP = true
             case .option(let name):
-                throw scanner.error("unknown option '\(name)'")
+                guard try scanner.takeHeaders(of: name, into: &headers) else {
+                    throw scanner.error("unknown option '\(name)'")
+                }
             }
         }
         guard operands.count == 2 else {
             throw scanner.error("expected LIST_URL and FOLDER, got \(operands.count) of them")
         }
-        guard let listURL = URL(string: operands[0]), listURL.isHTTP else {
-            throw scanner.error("'\(operands[0])' is not an address with http or https")
+        do throws(HTTPAddressError) {
+            listURL = try HTTPAddress.parse(operands[0])
+        } catch {
+            throw scanner.error("\(error)")
         }
         guard !operands[1].isEmpty else { throw scanner.error("FOLDER is empty") }
         guard !isDryRun || interval == nil else { throw scanner.error("--dry-run and --every exclude each other") }
-        self.listURL = listURL
+        guard !printsJSON || interval == nil && !isDryRun else {
+            throw scanner.error("--json excludes --every and --dry-run")
+        }
         self.folder = URL(filePath: operands[1], directoryHint: .isDirectory)
         self.concurrency = concurrency
         self.keepsGoing = keepsGoing

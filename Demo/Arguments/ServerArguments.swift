@@ -1,6 +1,7 @@
 import Foundation
 import HTTPSource
 import HTTPTransfer
+import JSONMapper
 
 /// The arguments of `sync` that concern the server.
 struct ServerArguments: Equatable {
@@ -37,8 +38,13 @@ struct ServerArguments: Equatable {
         }
     }
 
-    var pages = Pages.single
-    /// The path of the field with an object's modification date; nil for full syncs only.
+    /// The name of a common API; nil if none was named.
+    var api: String?
+    /// The body of each request as JSON; nil for GET requests.
+    var body: String?
+    /// How the list goes on; nil if it was not said.
+    var pages: Pages?
+    /// The field of each object that says when it changed; nil where the server cannot be asked for changes.
     var sinceKeyPath: String?
     /// The query parameter for changes since a date.
     var sinceParameter = "since"
@@ -46,7 +52,9 @@ struct ServerArguments: Equatable {
     var interval: Duration?
     /// The maximum number of requests per second; nil for no limit.
     var requestsPerSecond: Double?
-    /// The headers of every request.
+    /// How long a sync may take; nil for any time.
+    var timeout: Duration?
+    /// What is sent with each request.
     var headers = HTTPHeaders()
     /// The server options that were given.
     private(set) var options: [String] = []
@@ -56,6 +64,17 @@ struct ServerArguments: Equatable {
     /// - Returns: False if the option is not such an option.
     mutating func take(_ option: String, _ scanner: inout ArgumentScanner) throws(UsageError) -> Bool {
         switch option {
+        case "--api":
+            let names = HTTPAPI.all.map(\.name)
+            api = try scanner.value(of: option, as: "one of \(names.joined(separator: ", "))") { text in
+                names.first { $0 == text }
+            }
+        case "--body":
+            body = try scanner.value(of: option, as: "JSON, or @FILE with JSON") { text in
+                let json =
+                    text.hasPrefix("@") ? try? String(contentsOfFile: String(text.dropFirst()), encoding: .utf8) : text
+                return json.flatMap { (try? JSONValue(parsing: $0)) == nil ? nil : $0 }
+            }
         case "--pages":
             pages = try scanner.value(
                 of: option, as: "one of link, link:FIELD, cursor:FIELD:PARAM, page:PARAM", Pages.init)
@@ -69,21 +88,11 @@ struct ServerArguments: Equatable {
         case "--every":
             interval = try scanner.interval(of: option)
         case "--rate":
-            let rate: Double = try scanner.value(of: option, as: "requests per second, such as 10/s") { text in
-                let number = Double(text.hasSuffix("/s") ? String(text.dropLast(2)) : text)
-                return number.flatMap { (0.001...1_000_000).contains($0) ? $0 : nil }
-            }
-            requestsPerSecond = rate
-        case "--header":
-            // The value can be a secret, so messages do not contain it.
-            let text = try scanner.text(of: option, as: "a field such as 'Accept-Language: en'")
-            guard let colon = text.firstIndex(of: ":"), colon > text.startIndex, !text.contains(where: \.isNewline)
-            else {
-                throw scanner.error("--header needs a field such as 'Accept-Language: en'")
-            }
-            let value = text[text.index(after: colon)...]
-            headers[String(text[..<colon])] = value.trimmingCharacters(in: .whitespaces)
-        default: return false
+            requestsPerSecond = try scanner.rate(of: option)
+        case "--timeout":
+            timeout = try scanner.interval(of: option)
+        default:
+            guard try scanner.takeHeaders(of: option, into: &headers) else { return false }
         }
         options.append(option)
         return true

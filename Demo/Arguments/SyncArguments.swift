@@ -32,7 +32,7 @@ struct SyncArguments: Equatable {
     var printsJSON = false
 
     init(_ arguments: [String]) throws(UsageError) {
-        var scanner = ArgumentScanner(arguments, topic: .sync, repeatable: ["--header"])
+        var scanner = ArgumentScanner(arguments, topic: .sync, repeatable: ["--header", "--header-env"])
         var server = ServerArguments()
         var operands: [String] = []
         var entity: String?
@@ -70,7 +70,15 @@ struct SyncArguments: Equatable {
         }
         guard operands.count == 1 else { throw scanner.error("expected one FILE or URL, got \(operands.count)") }
         guard let file = InputFile(operand: operands[0]) else { throw scanner.error("FILE is empty") }
-        let address = URL(string: operands[0]).flatMap { $0.isHTTP ? $0 : nil }
+        let scheme = operands[0].prefix(6).lowercased()
+        var address: URL?
+        if scheme.hasPrefix("http:") || scheme == "https:" {
+            do throws(HTTPAddressError) {
+                address = try HTTPAddress.parse(operands[0])
+            } catch {
+                throw scanner.error("\(error)")
+            }
+        }
         if address == nil, let option = server.options.first { throw scanner.error("\(option) needs a URL") }
         guard !isPlan || server.interval == nil else { throw scanner.error("--plan and --every exclude each other") }
         guard !printsJSON || server.interval == nil else {

@@ -1,3 +1,4 @@
+import HTTPSource
 import HTTPTransfer
 
 /// The help texts of the command.
@@ -29,6 +30,7 @@ enum Usage {
               Demo export --entity NAME --store STORE  prints the objects of a store as JSON
               Demo model FILE [options]                prints a model made of JSON, or of a Core Data model
               Demo --help | Demo COMMAND --help        this text, or the one about a command
+              Demo --version                           the version
 
             Exit codes: 0 done, 1 failed, 64 wrong arguments, 130 stopped by Ctrl-C.
             """
@@ -64,6 +66,13 @@ enum Usage {
               --max-removals N|P%    fail before removing anything when more than N files, or more than P percent of
                                      them, are gone from the list
               --every SECONDS        mirror again and again, that long after each end, until Ctrl-C
+              --header 'NAME: TEXT'  sent with each request to the origin of LIST_URL; several times if need be;
+                                     @FILE instead reads a field per line, so that secrets do not show in ps
+              --header-env NAME=VAR  the same, with the text of an environment variable
+              --rate N/s             at most so many requests a second
+              --timeout TIME         how long one item may take, such as 10m; no limit by default
+              --json                 print one JSON object and nothing else, also about a failure
+              --allow-http           accept items with http in a list that came by https
 
             A request is tried up to 4 times when it fails in a way that may pass. Files appear when they are whole.
             Ctrl-C lets nothing half done behind; a second one ends the process at once.
@@ -95,11 +104,18 @@ enum Usage {
               --json                 print one JSON object and nothing else, also about a failure
 
             Options for a server:
+              --api NAME             a common API, which says how its lists go on and where the objects are:
+                                     \(HTTPAPI.all.map(\.name).prefix(9).joined(separator: ", ")),
+                                     \(HTTPAPI.all.map(\.name).dropFirst(9).joined(separator: ", "))
+              --body JSON|@FILE      sent with each request, by POST
               --pages WAY            how the list goes on: link (the Link field of the head), link:FIELD (an address in
                                      the body), cursor:FIELD:PARAM, page:PARAM; one response where it is not said
               --since FIELD[:PARAM]  ask for what has changed alone, by the latest FIELD that was seen, as the query
                                      parameter PARAM (default since); everything once a day
-              --header 'NAME: TEXT'  sent with each request, to that server alone; may be given several times
+              --header 'NAME: TEXT'  sent with each request, to that server only; several times if need be;
+                                     @FILE instead reads a field per line, so that secrets do not show in ps
+              --header-env NAME=VAR  the same, with the text of an environment variable
+              --timeout TIME         how long a sync may take, such as 10m; no limit by default
               --rate N/s             so many requests a second
               --every TIME           sync again and again, that long after each end, until Ctrl-C; 60s, 5m or 2h
 

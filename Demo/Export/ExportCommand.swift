@@ -38,6 +38,7 @@ struct ExportCommand {
         try await store.export(StoreQuery(arguments.entity, where: arguments.predicate), options: options) { piece in
             // A piece ends between two objects, so no character is split.
             console.write(String(decoding: piece, as: UTF8.self))
+            try console.checkOutput()
         }
         console.print()
     }

@@ -1,5 +1,6 @@
 import Foundation
-import HTTPSource
+import HTTPTransfer
+import JSONMapper
 import OneWaySynchronizer
 
 /// The command `Demo mirror`: one pass, a dry run, or scheduled passes.
@@ -11,35 +12,43 @@ struct MirrorCommand {
     ///
     /// - Returns: The exit code.
     func run() async -> Int32 {
-        let client = MirrorProcessor.client()
+        let client = MirrorProcessor.client(requestsPerSecond: arguments.requestsPerSecond)
         let processor = MirrorProcessor(
-            listURL: arguments.listURL, folder: MirrorFolder(url: arguments.folder), client: client)
+            listURL: arguments.listURL, folder: MirrorFolder(url: arguments.folder), client: client,
+            headers: arguments.headers, allowsHTTP: arguments.allowsHTTP)
         let synchronizer = Synchronizer(processor: processor, options: options)
         if arguments.isDryRun { return await InterruptHandler.cancelling { await showPlan(of: synchronizer) } }
-        if let interval = arguments.interval { return await repeatPasses(of: synchronizer, every: interval) }
-        return await runPass(of: synchronizer)
+        if let interval = arguments.interval {
+            return await repeatPasses(of: synchronizer, processor.folder, every: interval)
+        }
+        return await runPass(of: synchronizer, processor)
     }
 
     private var options: SyncOptions {
         SyncOptions(
             concurrency: arguments.concurrency, downloadPreview: true, stopOnError: !arguments.keepsGoing,
-            removalLimit: arguments.removalLimit, retry: RetryPolicy(maxAttempts: 4))
+            removalLimit: arguments.removalLimit, retry: RetryPolicy(maxAttempts: 4), itemTimeout: arguments.itemTimeout
+        )
     }
 
     // MARK: One pass
 
-    private func runPass(of synchronizer: Synchronizer<MirrorProcessor>) async -> Int32 {
+    private func runPass(
+        of synchronizer: Synchronizer<MirrorProcessor>, _ processor: MirrorProcessor
+    ) async -> Int32 {
         let interrupt = InterruptHandler {
             synchronizer.cancel()
         }
         defer { withExtendedLifetime(interrupt) {} }
-        return tell(await ProgressDisplay.showPass(of: synchronizer, on: console))
+        if arguments.printsJSON { return tellJSON(await Self.result(of: synchronizer)) }
+        return tell(await ProgressDisplay.showPass(of: synchronizer, on: console), processor.folder)
     }
 
     /// Prints the result of a pass.
     ///
     /// - Returns: The exit code for it.
-    private func tell(_ result: Result<SyncReport, SyncFailure>) -> Int32 {
+    private func tell(_ result: Result<SyncReport, SyncFailure>, _ folder: MirrorFolder) -> Int32 {
+        for note in folder.takeNotes() { console.printError("note: \(PrintableText.line(note, limit: 400))") }
         switch result {
         case .success(let report):
             console.print("done: \(report)")
@@ -53,9 +62,54 @@ struct MirrorCommand {
         }
     }
 
-    // MARK: Scheduled passes
+    private static func result(
+        of synchronizer: Synchronizer<MirrorProcessor>
+    ) async -> Result<SyncReport, SyncFailure> {
+        do throws(SyncFailure) {
+            return .success(try await synchronizer.sync())
+        } catch {
+            return .failure(error)
+        }
+    }
 
-    private func repeatPasses(of synchronizer: Synchronizer<MirrorProcessor>, every interval: Duration) async -> Int32 {
+    /// Prints the result of a pass as one JSON object.
+    ///
+    /// - Returns: The exit code for it.
+    private func tellJSON(_ result: Result<SyncReport, SyncFailure>) -> Int32 {
+        var writer = JSONWriter()
+        writer.beginObject()
+        let report: SyncReport
+        var code = ExitCode.done
+        switch result {
+        case .success(let done): report = done
+        case .failure(let failure):
+            report = failure.report
+            code = failure.isCancelled ? ExitCode.interrupted : ExitCode.failed
+            writer.key("error")
+            writer.string(failure.errors.first.map { "\($0)" } ?? "\(failure)")
+            writer.key("errors")
+            writer.beginArray()
+            for error in failure.errors { writer.string("\(error)") }
+            writer.endArray()
+        }
+        let numbers: KeyValuePairs = [
+            "inserted": report.inserted, "updated": report.updated, "unchanged": report.unchanged,
+            "removed": report.removed,
+        ]
+        for (name, number) in numbers {
+            writer.key(name)
+            writer.integer(Int64(number))
+        }
+        writer.endObject()
+        console.print(String(decoding: writer.bytes, as: UTF8.self))
+        return code
+    }
+
+    // MARK: Passes on a schedule
+
+    private func repeatPasses(
+        of synchronizer: Synchronizer<MirrorProcessor>, _ folder: MirrorFolder, every interval: Duration
+    ) async -> Int32 {
         let service = SyncService(synchronizer: synchronizer, schedule: SyncSchedule(interval: interval, jitter: 0))
         let interrupt = InterruptHandler {
             service.requestStop()
@@ -63,7 +117,7 @@ struct MirrorCommand {
         }
         defer { withExtendedLifetime(interrupt) {} }
         let events = synchronizer.events
-        let display = Task { await showPasses(events) }
+        let display = Task { await showPasses(events, folder) }
         let code: Int32
         do {
             try await service.run()
@@ -78,11 +132,11 @@ struct MirrorCommand {
         return code
     }
 
-    private func showPasses(_ events: SyncEvents) async {
+    private func showPasses(_ events: SyncEvents, _ folder: MirrorFolder) async {
         var display = ProgressDisplay(console: console)
         for await event in events {
             display.show(event)
-            if case .passEnded(let result) = event { _ = tell(result) }
+            if case .passEnded(let result) = event { _ = tell(result, folder) }
         }
     }
 

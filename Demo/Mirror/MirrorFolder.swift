@@ -2,30 +2,50 @@ import SyncBase
 import Foundation
 import OneWaySynchronizer
 
-/// The local side of a mirror: a folder with one file per item, and a record of each.
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
+/// The local side of a mirror: a folder with a file for each item, and a record of each.
 ///
 ///     FOLDER/<name>              the content of an item
 ///     FOLDER/previews/<name>     its preview
-///     FOLDER/.mirror/records/<name>   its key, revision and size, as JSON
+///     FOLDER/.mirror/records/<name>   its key and revision, and which files are the mirror's own, as JSON
 ///     FOLDER/.mirror/incoming/   files being downloaded; emptied when a pass begins
 ///     FOLDER/.mirror/lock        locked during a pass
 ///
-/// Names come from ``SafeName``. A file is renamed into place, so it is always complete. Its record
-/// is written before the file first appears, and again afterwards. If the process ends in between,
-/// the item is known to be incomplete, and no file is left without a record. Files that the mirror
-/// did not write are never overwritten or removed.
+/// Names are those of ``SafeName``. A file appears by being renamed into its place, so it is always
+/// whole. The record claims a file before the file first appears, so that a process that dies in
+/// between leaves an item that is known to be incomplete. Content and preview are claimed apart.
+/// Files that the mirror did not write, and directories, are never overwritten or removed.
 final class MirrorFolder: Sendable {
-    /// The stored state of an item.
+    /// A file that the mirror wrote.
+    struct Claim: Codable, Equatable {
+        /// The number of the file in its file system.
+        var inode: UInt64
+        var byteCount: Int
+    }
+
+    /// What is known about an item.
     struct Record: Codable, Equatable {
         var key: String
-        /// The revision of the content; nil if the server gave none, or there is no content yet.
+        /// The revision of the content; nil if the server gave none, or if there is no content yet.
         var revision: String?
-        /// The size of the content in bytes; nil if there is no content yet.
+        /// The size of the content; nil if there is none yet.
         var byteCount: Int?
+        /// The content file; nil if the mirror has not written one.
+        var content: Claim?
+        /// The preview file; nil if the mirror has not written one.
+        var preview: Claim?
     }
 
     let url: URL
     private let state = Locked<FolderLock?>(nil)
+    private let notes = Locked<[String]>([])
 
     /// Creates a mirror of a folder, which need not exist. The folder is not accessed.
     init(url: URL) {
@@ -55,12 +75,36 @@ final class MirrorFolder: Sendable {
         try attempt("make \(url.path)") {
             try FileManager.default.createDirectory(at: records, withIntermediateDirectories: true)
         }
+        for folder in [internals, records] { try demandFolder(folder) }
         let lock = try FolderLock(file: internals.appending(path: "lock"))
         state.withLock { $0 = lock }
-        try attempt("empty \(incoming.path)") {
-            if exists(incoming) { try FileManager.default.removeItem(at: incoming) }
+        notes.withLock { $0 = [] }
+        try attempt("make \(incoming.path)") {
             try FileManager.default.createDirectory(at: incoming, withIntermediateDirectories: true)
         }
+        try demandFolder(incoming)
+        // Whatever is not a file that a download was written to stays.
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: incoming.path)) ?? []
+        where UUID(uuidString: name) != nil {
+            _ = unlink(incoming.appending(path: name).path)
+        }
+    }
+
+    /// Returns and forgets what a person should know: files that were left alone.
+    func takeNotes() -> [String] {
+        notes.withLock { notes in
+            defer { notes = [] }
+            return notes
+        }
+    }
+
+    private func note(_ text: String) {
+        notes.withLock { if !$0.contains(text) { $0.append(text) } }
+    }
+
+    /// Throws unless there is a directory of that name, rather than a link to one.
+    private func demandFolder(_ folder: URL) throws(MirrorFolderError) {
+        guard let status = status(of: folder), status.isDirectory else { throw .inTheWay(folder.path) }
     }
 
     /// Releases the lock.
@@ -80,11 +124,13 @@ final class MirrorFolder: Sendable {
             try FileManager.default.contentsOfDirectory(atPath: records.path)
         }
         for name in names {
-            let record = try read(records.appending(path: name))
-            let key = MirrorKey(record.key)
+            let file = records.appending(path: name)
             // A record copied to another name would cause the removal of the wrong files.
-            guard SafeName.of(key) == name else { throw .damagedRecord(records.appending(path: name).path) }
-            keys.insert(key)
+            guard let record = try? read(file), SafeName.of(MirrorKey(record.key)) == name else {
+                note("\(file.path) is not a record of this mirror, and was left alone")
+                continue
+            }
+            keys.insert(MirrorKey(record.key))
         }
         return keys
     }
@@ -95,9 +141,11 @@ final class MirrorFolder: Sendable {
         guard let revision = item.revision, exists(recordFile(for: key)) else { return false }
         let record = try read(recordFile(for: key))
         guard record.revision == revision, let byteCount = record.byteCount else { return false }
-        let attributes = try? FileManager.default.attributesOfItem(atPath: contentFile(for: key).path)
-        guard (attributes?[.size] as? NSNumber)?.intValue == byteCount else { return false }
-        return item.previewURL == nil || exists(previewFile(for: key))
+        guard let content = status(of: contentFile(for: key)), content.isFile, content.byteCount == byteCount else {
+            return false
+        }
+        guard item.previewURL != nil else { return true }
+        return record.preview != nil && status(of: previewFile(for: key))?.isFile == true
     }
 
     // MARK: Changes
@@ -110,9 +158,10 @@ final class MirrorFolder: Sendable {
         let file = incoming.appending(path: UUID().uuidString)
         do {
             try await write(file)
+            try flush(file)
             return file
         } catch {
-            try? FileManager.default.removeItem(at: file)
+            _ = unlink(file.path)
             throw error
         }
     }
@@ -120,38 +169,115 @@ final class MirrorFolder: Sendable {
     /// Moves a received file into place as the content of an item.
     func storeContent(_ file: URL, byteCount: Int, of item: MirrorItem) throws(MirrorFolderError) {
         let key = item.owsPrimaryKey
-        try claim(key, for: contentFile(for: key), file: file)
-        try move(file, to: contentFile(for: key))
-        if item.previewURL == nil { try remove(previewFile(for: key)) }
-        try write(Record(key: key.text, revision: item.revision, byteCount: byteCount))
+        var record = try put(file, at: contentFile(for: key), of: key, claim: \.content)
+        if item.previewURL == nil, let claim = record.preview {
+            try removeOwn(previewFile(for: key), claim)
+            record.preview = nil
+        }
+        record.revision = item.revision
+        record.byteCount = byteCount
+        try write(record)
     }
 
     /// Moves a received file into place as the preview of an item.
     func storePreview(_ file: URL, of item: MirrorItem) throws(MirrorFolderError) {
-        let key = item.owsPrimaryKey
         try attempt("make \(previews.path)") {
             try FileManager.default.createDirectory(at: previews, withIntermediateDirectories: true)
         }
-        try claim(key, for: previewFile(for: key), file: file)
-        try move(file, to: previewFile(for: key))
+        try demandFolder(previews)
+        _ = try put(file, at: previewFile(for: item.owsPrimaryKey), of: item.owsPrimaryKey, claim: \.preview)
     }
 
     /// Removes an item's files, then its record; missing files are not an error.
     func remove(_ key: MirrorKey) throws(MirrorFolderError) {
-        try remove(contentFile(for: key))
-        try remove(previewFile(for: key))
-        try remove(recordFile(for: key))
+        guard exists(recordFile(for: key)) else { return }
+        let record = try read(recordFile(for: key))
+        if let claim = record.content { try removeOwn(contentFile(for: key), claim) }
+        if let claim = record.preview, status(of: previews)?.isDirectory == true {
+            try removeOwn(previewFile(for: key), claim)
+        }
+        try unlinkFile(recordFile(for: key))
     }
 
-    /// Writes a record before an item's first file appears, and checks that no other file is in its
-    /// place.
-    private func claim(_ key: MirrorKey, for target: URL, file: URL) throws(MirrorFolderError) {
-        guard !exists(recordFile(for: key)) else { return }
-        guard !exists(target) else {
-            try remove(file)
-            throw .inTheWay(target.path)
+    // MARK: Ownership
+
+    /// Moves a received file into its place, after the record has claimed it.
+    private func put(
+        _ file: URL, at target: URL, of key: MirrorKey, claim: WritableKeyPath<Record, Claim?>
+    ) throws(MirrorFolderError) -> Record {
+        do throws(MirrorFolderError) {
+            var record = exists(recordFile(for: key)) ? try read(recordFile(for: key)) : Record(key: key.text)
+            guard MirrorKey(record.key) == key else { throw .damagedRecord(recordFile(for: key).path) }
+            guard let received = status(of: file) else { throw .system("cannot find \(file.path)") }
+            let before = status(of: target)
+            if let before { guard owns(before, record[keyPath: claim]) else { throw .inTheWay(target.path) } }
+            record[keyPath: claim] = Claim(inode: received.inode, byteCount: received.byteCount)
+            if claim == \.content {
+                record.revision = nil
+                record.byteCount = nil
+            }
+            try write(record)
+            // A link, unlike a renaming, fails if somebody else has put a file there meanwhile.
+            if before == nil, link(file.path, target.path) == 0 {
+                try unlinkFile(file)
+            } else if before == nil, errno == EEXIST {
+                throw .inTheWay(target.path)
+            } else {
+                try move(file, to: target)
+            }
+            return record
+        } catch {
+            _ = unlink(file.path)
+            throw error
         }
-        try write(Record(key: key.text, revision: nil, byteCount: nil))
+    }
+
+    /// Whether a file is one that a claim is about. A copy of the folder has other inodes and the
+    /// same sizes.
+    private func owns(_ status: FileStatus, _ claim: Claim?) -> Bool {
+        guard let claim, status.isFile else { return false }
+        return status.inode == claim.inode || status.byteCount == claim.byteCount
+    }
+
+    /// Removes a file if it is the claimed one, and otherwise leaves it alone.
+    private func removeOwn(_ file: URL, _ claim: Claim) throws(MirrorFolderError) {
+        guard let status = status(of: file) else { return }
+        guard owns(status, claim) else {
+            return note("\(file.path) was not written by this mirror, and was left alone")
+        }
+        try unlinkFile(file)
+    }
+
+    private func unlinkFile(_ file: URL) throws(MirrorFolderError) {
+        guard unlink(file.path) == 0 || errno == ENOENT else {
+            throw .system("cannot remove \(file.path): \(String(cString: strerror(errno)))")
+        }
+    }
+
+    /// The kind and size of a file; links are not followed.
+    private struct FileStatus {
+        var inode: UInt64
+        var byteCount: Int
+        var isFile: Bool
+        var isDirectory: Bool
+    }
+
+    private func status(of file: URL) -> FileStatus? {
+        var status = stat()
+        guard lstat(file.path, &status) == 0 else { return nil }
+        let kind = status.st_mode & S_IFMT
+        return FileStatus(
+            inode: UInt64(status.st_ino), byteCount: Int(status.st_size), isFile: kind == S_IFREG,
+            isDirectory: kind == S_IFDIR)
+    }
+
+    /// Has the system write a file to the disk.
+    private func flush(_ file: URL) throws(MirrorFolderError) {
+        let descriptor = open(file.path, O_RDONLY | O_CLOEXEC)
+        defer { close(descriptor) }
+        guard descriptor >= 0, fsync(descriptor) == 0 else {
+            throw .system("cannot write \(file.path): \(String(cString: strerror(errno)))")
+        }
     }
 
     private func read(_ file: URL) throws(MirrorFolderError) -> Record {
@@ -165,6 +291,7 @@ final class MirrorFolder: Sendable {
     private func write(_ record: Record) throws(MirrorFolderError) {
         let file = incoming.appending(path: UUID().uuidString)
         try attempt("write \(file.path)") { try JSONEncoder().encode(record).write(to: file) }
+        try flush(file)
         try move(file, to: recordFile(for: MirrorKey(record.key)))
     }
 
@@ -177,14 +304,9 @@ final class MirrorFolder: Sendable {
         }
     }
 
-    private func remove(_ file: URL) throws(MirrorFolderError) {
-        guard exists(file) else { return }
-        try attempt("remove \(file.path)") { try FileManager.default.removeItem(at: file) }
-    }
-
     /// Returns whether a file exists, including a broken symbolic link.
     private func exists(_ file: URL) -> Bool {
-        (try? FileManager.default.attributesOfItem(atPath: file.path)) != nil
+        status(of: file) != nil
     }
 
     private func attempt<Value>(_ action: String, _ body: () throws -> Value) throws(MirrorFolderError) -> Value {

@@ -43,7 +43,9 @@ enum MirrorList {
     ///   - url: The address of the list, against which relative addresses in it are resolved.
     /// - Returns: The items in list order; keys can repeat.
     /// - Throws: ``MirrorListError`` with the URL and, if it concerns an entry, its index.
-    static func items(from data: Data, url: URL) throws(MirrorListError) -> [MirrorItem] {
+    static func items(
+        from data: Data, url: URL, allowsHTTP: Bool = false
+    ) throws(MirrorListError) -> [MirrorItem] {
         let entries: [Entry]
         do {
             entries = try JSONDecoder().decode([Entry].self, from: data)
@@ -56,18 +58,29 @@ enum MirrorList {
             items.append(
                 MirrorItem(
                     owsPrimaryKey: MirrorKey(entry.key), owsDownloadOrder: entry.order ?? 0,
-                    url: try resolve(entry.url, against: url, place: "[\(index)].url"), revision: entry.revision?.text,
+                    url: try resolve(entry.url, against: url, allowsHTTP, place: "[\(index)].url"),
+                    revision: entry.revision?.text,
                     previewURL: try entry.previewURL.map { text throws(MirrorListError) in
-                        try resolve(text, against: url, place: "[\(index)].preview_url")
+                        try resolve(text, against: url, allowsHTTP, place: "[\(index)].preview_url")
                     }))
         }
         return items
     }
 
-    private static func resolve(_ text: String, against url: URL, place: String) throws(MirrorListError) -> URL {
-        guard !text.isEmpty, let resolved = URL(string: text, relativeTo: url)?.absoluteURL, resolved.isHTTP else {
+    private static func resolve(
+        _ text: String, against url: URL, _ allowsHTTP: Bool, place: String
+    ) throws(MirrorListError) -> URL {
+        let resolved: URL
+        do throws(HTTPAddressError) {
+            guard !text.isEmpty else { throw HTTPAddressError("", .noHost) }
+            resolved = try HTTPAddress.parse(text, relativeTo: url)
+        } catch {
             throw MirrorListError(
                 url: url, problem: "\(place): \"\(PrintableText.line(text))\" is not an address with http or https")
+        }
+        if !allowsHTTP, url.scheme?.lowercased() == "https", resolved.scheme != "https" {
+            throw MirrorListError(
+                url: url, problem: "\(place): an address without https; --allow-http accepts it")
         }
         return resolved
     }

@@ -7,17 +7,29 @@ struct MirrorProcessor: SyncProcessor {
     let listURL: URL
     let folder: MirrorFolder
     let client: HTTPClient
+    /// The header fields of each request to the list's origin.
+    var headers = HTTPHeaders()
+    /// Whether a list that came by https may name items with http.
+    var allowsHTTP = false
 
     /// The maximum size of a list in bytes. A list is held in memory.
     private static let listByteCount = 256 << 20
 
-    /// Creates an HTTP client for lists and files; the synchronizer controls concurrency and
-    /// retries.
+    /// A client for lists and files; how many requests run at a time, and which are made again, is
+    /// the synchronizer's business.
     ///
-    /// - Parameter limits: Size, time and redirect limits of a request; files of up to 4 GiB by
-    ///   default.
-    static func client(limits: HTTPClient.Limits = HTTPClient.Limits(bodyByteCount: 4 << 30)) -> HTTPClient {
-        HTTPClient(limits: limits, connectionCount: 4_096)
+    /// - Parameter limits: The limits of each request; files of 64 GiB by default, which may take
+    ///   as long as 16 KiB per second need.
+    static func client(
+        limits: HTTPClient.Limits = HTTPClient.Limits(bodyByteCount: 64 << 30, slowestByteRate: 16 << 10),
+        requestsPerSecond: Double? = nil
+    ) -> HTTPClient {
+        HTTPClient(limits: limits, requestsPerSecond: requestsPerSecond, connectionCount: 4_096)
+    }
+
+    /// The header fields for an address: none for another origin than the list's.
+    private func headers(for url: URL) -> HTTPHeaders {
+        url.origin == listURL.origin ? headers : HTTPHeaders()
     }
 
     func owsSyncBegin() async throws {
@@ -25,8 +37,8 @@ struct MirrorProcessor: SyncProcessor {
     }
 
     func owsFetchSourceList() async throws -> SourceList<MirrorItem> {
-        let list = try await client.data(from: listURL, limit: Self.listByteCount)
-        return SourceList(try MirrorList.items(from: Data(list), url: listURL))
+        let list = try await client.data(from: listURL, limit: Self.listByteCount, headers: headers)
+        return SourceList(try MirrorList.items(from: Data(list), url: listURL, allowsHTTP: allowsHTTP))
     }
 
     func owsGetLocalKeys() async throws -> Set<MirrorKey> {
@@ -43,13 +55,17 @@ struct MirrorProcessor: SyncProcessor {
 
     func owsDownloadItemPreview(for item: MirrorItem) async throws {
         guard let url = item.previewURL else { return }
-        let file = try await folder.receive { file in _ = try await client.download(from: url, to: file) }
+        let file = try await folder.receive { file in
+            _ = try await client.download(from: url, to: file, headers: headers(for: url))
+        }
         try folder.storePreview(file, of: item)
     }
 
     func owsDownloadItem(for item: MirrorItem) async throws {
         var byteCount = 0
-        let file = try await folder.receive { file in byteCount = try await client.download(from: item.url, to: file) }
+        let file = try await folder.receive { file in
+            byteCount = try await client.download(from: item.url, to: file, headers: headers(for: item.url))
+        }
         try folder.storeContent(file, byteCount: byteCount, of: item)
     }
 

@@ -73,7 +73,13 @@ enum StoreLocation: Hashable, Sendable {
         }
     }
 
-    /// Opens the store for writing, migrates it to the model, and keeps the model.
+    /// The files of a new SQLite database; empty for a database that exists, and for any other store.
+    var newFiles: [URL] {
+        guard case .sqlite(let path) = self, !FileManager.default.fileExists(atPath: path) else { return [] }
+        return [Self.modelFile(of: path)] + ["", "-wal", "-shm"].map { URL(filePath: path + $0) }
+    }
+
+    /// Opens the store to change it, adapts it to the model, and keeps that.
     func open(_ model: DataModel) async throws -> any Store {
         switch self {
         case .memory: return MemoryStore(model)

@@ -13,12 +13,19 @@ struct ServerSync {
     private let source: HTTPJSONSource
 
     init(_ url: URL, _ server: ServerArguments, arguments: SyncArguments) {
+        let client = HTTPClient(requestsPerSecond: server.requestsPerSecond)
+        let api = server.api.flatMap { name in HTTPAPI.all.first { $0.name == name } }
+        var source =
+            api.map { HTTPJSONSource(url, api: $0, client: client, headers: { server.headers }) }
+            ?? HTTPJSONSource(url, client: client, headers: { server.headers })
+        if let pages = server.pages { source.pages = pages.pages }
+        source.timeout = server.timeout
+        if let body = server.body { source.body = try? JSONValue(parsing: body) }
         let delta = server.sinceKeyPath.map { keyPath in
             HTTPDelta(cursor: .element(keyPath: keyPath), parameter: server.sinceParameter)
         }
-        source = HTTPJSONSource(
-            url, pages: server.pages.pages, delta: delta,
-            client: HTTPClient(requestsPerSecond: server.requestsPerSecond), headers: { server.headers })
+        if let delta { source.delta = delta }
+        self.source = source
         interval = server.interval
         self.arguments = arguments
     }
@@ -26,14 +33,20 @@ struct ServerSync {
     /// Returns the given or stored model, or one inferred from the first page.
     func modelChoice(warn: (String) -> Void) async throws -> ModelChoice {
         if let choice = try await arguments.modelChoice(warn: warn) { return choice }
-        var bytes: [UInt8] = []
-        if case .changed(let run) = try await source.begin(after: nil, keyPath: arguments.keyPath),
-            case .chunks(let chunks) = try await run.next()?.json
-        {
-            for try await chunk in chunks { bytes += chunk }
+        let keyPath = arguments.keyPath.isEmpty ? source.keyPath : arguments.keyPath
+        var sample = ObjectSample()
+        if case .changed(let pass) = try await source.begin(after: nil, keyPath: keyPath) {
+            while !sample.isFull, let page = try await pass.next() {
+                guard case .chunks(let chunks) = page.json else { break }
+                do {
+                    try await sample.add(chunks, at: keyPath)
+                } catch {
+                    // The page says what is wrong with it, or is handed out once more.
+                    try await pass.recover(from: error)
+                }
+            }
         }
-        let layout = JSONLayout.array(at: arguments.keyPath, acceptsSingleObject: true)
-        return try .inferred(from: JSONReader(bytes: bytes, layout: layout), entity: arguments.entity)
+        return try .inferred(from: JSONReader(bytes: sample.json, layout: .array()), entity: arguments.entity)
     }
 
     /// Runs one sync or plan.

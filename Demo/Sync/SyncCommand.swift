@@ -45,11 +45,12 @@ struct SyncCommand {
 
     private func sync(_ file: InputFile) async throws -> SyncSummary {
         let (choice, source) = try await open(file)
-        let store = try await arguments.open(choice.model)
-        let result =
-            arguments.isPlan
-            ? try await store.plan(source, into: arguments.entity, options: arguments.options)
-            : try await store.sync(source, into: arguments.entity, options: arguments.options)
+        let result = try await arguments.keepingModel(of: choice) {
+            let store = try await arguments.open(choice.model)
+            return arguments.isPlan
+                ? try await store.plan(source, into: arguments.entity, options: arguments.options)
+                : try await store.sync(source, into: arguments.entity, options: arguments.options)
+        }
         return SyncSummary(entity: arguments.entity, origin: choice.origin, isPlan: arguments.isPlan, result: result)
     }
 
@@ -79,17 +80,11 @@ struct SyncCommand {
     // MARK: A server
 
     private func sync(_ server: ServerSync) async throws {
-        let choice = try await server.modelChoice(warn: console.printError)
-        // A plan must not migrate the database.
-        let model = arguments.isPlan ? choice.model : try choice.model.adding([SyncBookmark.entity])
-        let store = try await arguments.open(model)
-        guard let interval = server.interval else {
-            return tell(try await server.run(store, origin: choice.origin, show: show))
-        }
+        guard let interval = server.interval else { return tell(try await syncOnce(server)) }
         let schedule = SyncSchedule(interval: interval, jitter: 0, maxFailureDelay: interval * 10)
         let service = SyncService(schedule: schedule) {
             do {
-                tell(try await server.run(store, origin: choice.origin, show: show))
+                tell(try await syncOnce(server))
             } catch {
                 if !(error is CancellationError) { _ = tell(error) }
                 throw error
@@ -98,7 +93,18 @@ struct SyncCommand {
         try await service.run()
     }
 
-    // MARK: Output
+    /// Opens the store and syncs it. It is opened each time, so that a server that is down at the
+    /// start, and with it the model, may come later.
+    private func syncOnce(_ server: ServerSync) async throws -> SyncSummary {
+        let choice = try await server.modelChoice(warn: console.printError)
+        // A plan must not even adapt the database.
+        let model = arguments.isPlan ? choice.model : try choice.model.adding([SyncBookmark.entity])
+        return try await arguments.keepingModel(of: choice) {
+            try await server.run(try await arguments.open(model), origin: choice.origin, show: show)
+        }
+    }
+
+    // MARK: Telling
 
     private func progress(of input: InputFile) -> @Sendable (Int) -> Void {
         let total = input.byteCount
@@ -157,7 +163,19 @@ extension SyncArguments {
         return nil
     }
 
-    /// Opens the store, for writing or for a plan.
+    /// Does a sync. If it fails, a database that was made for it by a model from its JSON is
+    /// removed again: the JSON may have been an error message.
+    func keepingModel<Result>(of choice: ModelChoice, _ body: () async throws -> Result) async throws -> Result {
+        let newFiles = choice.origin == .inferred && !isPlan ? store.newFiles : []
+        do {
+            return try await body()
+        } catch {
+            for file in newFiles { try? FileManager.default.removeItem(at: file) }
+            throw error
+        }
+    }
+
+    /// Opens the store, to change it or for a plan.
     func open(_ model: DataModel) async throws -> JSONStore {
         let mapper = try RecordMapper(model, dialect: dialect)
         let opened = isPlan ? try await store.openForPlan(mapper.model) : try await store.open(mapper.model)

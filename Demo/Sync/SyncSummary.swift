@@ -38,6 +38,7 @@ struct SyncSummary {
             let what = remote.coverage == .changes ? "what has changed" : "everything"
             lines.append("\(what), in \(remote.pageCount) pages of \(SyncCommand.megabytes(remote.byteCount)) MB")
         }
+        lines += remote?.warnings.map { "warning: \(PrintableText.line($0, limit: 300))" } ?? []
         lines.append(isPlan ? "a plan; nothing was changed" : "done, by a model that was \(origin.rawValue)")
         return lines
     }
@@ -80,6 +81,10 @@ struct SyncSummary {
             writer.integer(Int64(remote.pageCount))
             writer.key("bytes")
             writer.integer(Int64(remote.byteCount))
+            writer.key("warnings")
+            writer.beginArray()
+            for warning in remote.warnings { writer.string(warning) }
+            writer.endArray()
         }
         Self.write(result.counts, to: &writer)
         writer.key("entities")

@@ -9,6 +9,7 @@ struct Tour {
     ///
     /// - Returns: The exit code: failed as soon as a claim is false.
     func run() async -> Int32 {
+        console.keepProgressQuiet()
         let begin = ContinuousClock.now
         do {
             let stage = try TourStage(console: console)

@@ -21,16 +21,20 @@ public final class HTTPClient: Sendable {
         public var redirectCount: Int
         /// The maximum size of a body in bytes, decompressed; 1 GiB by default.
         public var bodyByteCount: Int
+        /// The bytes per second for which a body may take longer than `requestDuration`; 0, the
+        /// default, for no exception. A slower body is an error.
+        public var slowestByteRate: Int
 
         /// Creates limits.
         public init(
             silence: Duration = .seconds(30), requestDuration: Duration = .seconds(600), redirectCount: Int = 5,
-            bodyByteCount: Int = 1 << 30
+            bodyByteCount: Int = 1 << 30, slowestByteRate: Int = 0
         ) {
             self.silence = silence
             self.requestDuration = requestDuration
             self.redirectCount = redirectCount
             self.bodyByteCount = bodyByteCount
+            self.slowestByteRate = slowestByteRate
         }
     }
 
@@ -49,7 +53,7 @@ public final class HTTPClient: Sendable {
     /// Creates a client.
     ///
     /// - Parameters:
-    ///   - transport: The transport that carries requests.
+    ///   - transport: The transport that carries requests; by default ``systemTransport()``.
     ///   - limits: The limits of each request.
     ///   - retry: Which failed requests of a source are sent again, and when. By default five
     ///     attempts with full jitter, no earlier than the server's `Retry-After`.
@@ -60,7 +64,7 @@ public final class HTTPClient: Sendable {
     ///   - date: The time of day.
     ///   - random: A number in 0 ..< 1, which chooses waits within their bounds.
     public init(
-        transport: any HTTPTransport = URLSessionTransport(), limits: Limits = Limits(),
+        transport: any HTTPTransport = HTTPClient.systemTransport(), limits: Limits = Limits(),
         retry: RetryPolicy = RetryPolicy(maxAttempts: 5), requestsPerSecond: Double? = nil, connectionCount: Int = 4,
         clock: some Clock<Duration> = ContinuousClock(), date: @escaping @Sendable () -> Date = { Date() },
         random: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) }
@@ -75,45 +79,12 @@ public final class HTTPClient: Sendable {
             connectionCount: connectionCount, requestsPerSecond: requestsPerSecond, clock: self.clock)
     }
 
-    /// Fetches a body into memory, in one attempt.
-    ///
-    /// - Parameters:
-    ///   - url: The address, http or https.
-    ///   - limit: The maximum size in bytes, if it is less than the client's limit.
-    /// - Throws: ``HTTPError``; `CancellationError` as soon as the caller's task is cancelled.
-    public func data(from url: URL, limit: Int = .max) async throws -> [UInt8] {
-        let fetch = HTTPFetch(HTTPOrder(plain: url, limit: limit), by: self)
-        _ = try await fetch.head()
-        var bytes: [UInt8] = []
-        while let piece = try await fetch.nextPiece() { bytes += piece }
-        return bytes
-    }
-
-    /// Fetches a body into a new file, in one attempt. After an error the file may be incomplete.
-    ///
-    /// - Returns: The number of bytes.
-    /// - Throws: ``HTTPError``; `CancellationError` as soon as the caller's task is cancelled.
-    public func download(from url: URL, to file: URL) async throws -> Int {
-        func writing<Result>(_ body: () throws -> Result) throws(HTTPError) -> Result {
-            do {
-                return try body()
-            } catch {
-                throw HTTPError(url: url, problem: .cannotWrite(error.localizedDescription))
-            }
-        }
-        let handle = try writing {
-            try Data().write(to: file, options: .withoutOverwriting)
-            return try FileHandle(forWritingTo: file)
-        }
-        defer { try? handle.close() }
-        let fetch = HTTPFetch(HTTPOrder(plain: url, limit: .max), by: self)
-        _ = try await fetch.head()
-        var byteCount = 0
-        while let piece = try await fetch.nextPiece() {
-            try writing { try handle.write(contentsOf: piece) }
-            byteCount += piece.count
-        }
-        try writing { try handle.close() }
-        return byteCount
+    /// Creates the transport over a network that suits the system best: `CurlTransport` on Linux if
+    /// there is a libcurl, and ``URLSessionTransport`` elsewhere.
+    public static func systemTransport() -> any HTTPTransport {
+        #if os(Linux)
+        if let transport = CurlTransport() { return transport }
+        #endif
+        return URLSessionTransport()
     }
 }

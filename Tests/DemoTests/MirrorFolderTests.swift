@@ -132,14 +132,15 @@ import Testing
         #expect(try text(outside) == "mine")
     }
 
-    @Test func aDamagedRecordIsNamed() async throws {
+    @Test(arguments: ["{", #"{"key": "b"}"#]) func aDamagedRecordIsReportedAndItsFileStays(text: String) async throws {
         try folder.beginPass()
         try await store("hello", as: item("a"))
         let record = folder.url.appending(path: ".mirror/records/a")
-        try Data("{".utf8).write(to: record)
-        #expect(throws: MirrorFolderError.damagedRecord(record.path)) { try folder.keys() }
-        try Data(#"{"key": "b"}"#.utf8).write(to: record)
-        #expect(throws: MirrorFolderError.damagedRecord(record.path)) { try folder.keys() }
+        try Data(text.utf8).write(to: record)
+        #expect(try folder.keys().isEmpty)
+        #expect(folder.takeNotes().count == 1)
+        await #expect(throws: MirrorFolderError.self) { try await store("again", as: item("a")) }
+        #expect(try self.text(folder.contentFile(for: MirrorKey("a"))) == "hello")
     }
 
     @Test func aFolderThatCannotBeMadeIsNamed() throws {

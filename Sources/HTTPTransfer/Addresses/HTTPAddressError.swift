@@ -14,7 +14,7 @@ package struct HTTPAddressError: Error, Hashable, Sendable {
     package let name: String
     package let reason: Reason
 
-    init(_ text: String, _ reason: Reason) {
+    package init(_ text: String, _ reason: Reason) {
         name = HTTPAddress.displayName(text)
         self.reason = reason
     }

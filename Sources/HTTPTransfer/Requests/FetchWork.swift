@@ -9,6 +9,8 @@ struct FetchWork<Inspector: BodyInspector>: Sendable {
         var last = Duration.zero
         /// Whether the reader is waited for, and not the server.
         var isOurTurn = false
+        /// How much of the body has arrived.
+        var byteCount = 0
     }
 
     private static var errorBodyByteCount: Int { 4_096 }
@@ -58,8 +60,7 @@ struct FetchWork<Inspector: BodyInspector>: Sendable {
         return try await withThrowingTaskGroup(of: Inspector.Facts??.self) { group in
             group.addTask { .some(try await fetch()) }
             group.addTask {
-                let end = min(begin + client.limits.requestDuration, order.deadline ?? .seconds(Int64.max >> 1))
-                try await watch(until: end)
+                try await watch(from: begin)
                 return nil
             }
             defer { group.cancelAll() }
@@ -69,10 +70,15 @@ struct FetchWork<Inspector: BodyInspector>: Sendable {
     }
 
     /// Returns after too long a silence, or at the end.
-    private func watch(until end: Duration) async throws {
+    private func watch(from begin: Duration) async throws {
         while true {
             let now = client.clock.now()
             let activity = activity.withLock { $0 }
+            var allowed = client.limits.requestDuration
+            if client.limits.slowestByteRate > 0 {
+                allowed += .seconds(activity.byteCount / client.limits.slowestByteRate)
+            }
+            let end = min(begin + allowed, order.deadline ?? .seconds(Int64.max >> 1))
             let silence = (activity.isOurTurn ? now : activity.last) + client.limits.silence
             let wait = min(end, silence) - now
             if wait <= .zero { return }
@@ -80,9 +86,9 @@ struct FetchWork<Inspector: BodyInspector>: Sendable {
         }
     }
 
-    private func noteArrival() {
+    private func noteArrival(of byteCount: Int = 0) {
         let now = client.clock.now()
-        activity.withLock { $0 = Activity(last: now) }
+        activity.withLock { $0 = Activity(last: now, byteCount: $0.byteCount + byteCount) }
     }
 
     private func fetch() async throws -> Inspector.Facts? {
@@ -103,7 +109,7 @@ struct FetchWork<Inspector: BodyInspector>: Sendable {
         }
         head.settle(.success(found))
         for try await bytes in body {
-            noteArrival()
+            noteArrival(of: bytes.count)
             if received < Self.shownByteCount {
                 beginning.withLock { $0 += bytes.prefix(Self.shownByteCount - received) }
             }
@@ -140,7 +146,7 @@ struct FetchWork<Inspector: BodyInspector>: Sendable {
             let isRedirect = [301, 302, 303, 307, 308].contains(response.status)
             guard isRedirect, let location = response.headers["Location"] else {
                 let found = HTTPHead(url: request.url, status: response.status, headers: response.headers)
-                try await check(found, response.body, isConditional: request.isConditional)
+                try await check(found, response.body, for: request)
                 return (found, response.body)
             }
             request.url = try request.url.following(location)
@@ -155,8 +161,9 @@ struct FetchWork<Inspector: BodyInspector>: Sendable {
     }
 
     /// - Throws: Unless the status is a success, or a 304 to a conditional request.
-    private func check(_ head: HTTPHead, _ body: HTTPResponse.Body, isConditional: Bool) async throws {
-        if (200...204).contains(head.status) || head.status == 304 && isConditional { return }
+    private func check(_ head: HTTPHead, _ body: HTTPResponse.Body, for request: HTTPRequest) async throws {
+        if (200...204).contains(head.status) || head.status == 304 && request.isConditional { return }
+        if head.status == 206, request.headers["Range"] != nil { return }
         let serverDate = head.headers["Date"].flatMap { HTTPDate.parse($0) } ?? client.date()
         throw HTTPError.Problem.status(
             head.status, firstLine: try await Self.firstLine(of: body),

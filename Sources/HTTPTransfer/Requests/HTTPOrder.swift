@@ -35,9 +35,11 @@ extension HTTPOrder where Inspector == NoInspector {
     ///
     /// The body is not compressed on its way, so that its length can be compared with the promised
     /// one.
-    package init(plain url: URL, limit: Int) {
+    package init(plain url: URL, limit: Int, secrets: HTTPHeaders = HTTPHeaders()) {
         request = HTTPRequest(url, headers: ["Accept-Encoding": "identity"])
         byteLimit = limit
+        self.secrets = { secrets }
+        origin = url.origin
         makeInspector = { nil }
     }
 }

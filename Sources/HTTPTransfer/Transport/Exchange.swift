@@ -41,7 +41,8 @@ final class Exchange: Sendable {
 
     /// Sends the request, and waits for the head of the response.
     ///
-    /// - Throws: How the exchange ended before; `CancellationError` when the task is cancelled, which ends it.
+    /// - Throws: How the exchange ended before; `CancellationError` when the task is cancelled,
+    ///   which ends it.
     func head() async throws -> HTTPURLResponse {
         try await withTaskCancellationHandler {
             if state.withLock(\.end) == nil {

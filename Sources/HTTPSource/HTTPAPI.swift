@@ -1,0 +1,172 @@
+public import Foundation
+public import HTTPTransfer
+public import JSONMapper
+import StoreSync
+
+/// A common API: how its lists go on, where its objects are, and how it reports errors.
+///
+///     let issues = HTTPJSONSource(url, api: .github) { ["Authorization": "Bearer \(token)"] }
+public struct HTTPAPI: Sendable {
+    /// The name for a command line, in lower case.
+    public var name: String
+    /// How lists are handed out.
+    public var pages: HTTPPages
+    /// How changes are asked for; nil if the API cannot report them in a common way.
+    public var delta: HTTPDelta?
+    /// The key path of the objects in each page; empty if the page is the array, or if it depends
+    /// on the list.
+    public var keyPath: String
+    /// How the objects are written in a page.
+    public var format: HTTPJSONSource.Format
+    /// How a response with a successful status reports an error; nil if it cannot.
+    public var check: HTTPReplyCheck?
+    /// The key path of the number of all objects; nil if there is none.
+    public var totalKeyPath: String?
+    /// A body that each request sends by POST; nil for GET requests.
+    public var body: JSONValue?
+    /// Header fields of each request.
+    public var headers: HTTPHeaders
+
+    /// Creates an API.
+    public init(
+        _ name: String, pages: HTTPPages, delta: HTTPDelta? = nil, keyPath: String = "",
+        format: HTTPJSONSource.Format = .array, check: HTTPReplyCheck? = nil, totalKeyPath: String? = nil,
+        body: JSONValue? = nil, headers: HTTPHeaders = HTTPHeaders()
+    ) {
+        self.name = name
+        self.pages = pages
+        self.delta = delta
+        self.keyPath = keyPath
+        self.format = format
+        self.check = check
+        self.totalKeyPath = totalKeyPath
+        self.body = body
+        self.headers = headers
+    }
+
+    /// Airtable: records, with an `offset` that leads on.
+    public static let airtable = HTTPAPI(
+        "airtable", pages: .cursor(keyPath: "offset", parameter: "offset").omittingLastPointer(), keyPath: "records")
+    /// CouchDB's `_changes`, from the last sequence on.
+    public static let couchdb = HTTPAPI(
+        "couchdb", pages: .single,
+        delta: HTTPDelta(
+            cursor: .document(keyPath: "last_seq"), parameter: "since", tombstones: .flag(keyPath: "deleted")),
+        keyPath: "results")
+    /// Django REST framework: results, with the address of the next page.
+    public static let drf = HTTPAPI(
+        "drf", pages: .linkField(keyPath: "next"), keyPath: "results", totalKeyPath: "count")
+    /// Elasticsearch and OpenSearch: hits in the order of a `sort` that the body names, by
+    /// `search_after`.
+    public static let elasticsearch = HTTPAPI(
+        "elasticsearch", pages: .lastElement(keyPath: "sort", bodyKeyPath: "search_after"), keyPath: "hits.hits",
+        body: .object(["size": .integer(1000), "sort": .array([.object(["_doc": .string("asc")])])]))
+    /// Firebase Realtime Database: an object whose keys are the identifiers.
+    public static let firebase = HTTPAPI("firebase", pages: .single, format: .keyed(by: "id"))
+    /// GitHub: the `Link` field leads on.
+    public static let github = HTTPAPI("github", pages: .link, headers: ["Accept": "application/vnd.github+json"])
+    /// GitLab: the `Link` field leads on.
+    public static let gitlab = HTTPAPI("gitlab", pages: .link)
+    /// Google's APIs: items, page tokens and sync tokens.
+    public static let google = HTTPAPI(
+        "google", pages: .cursor(keyPath: "nextPageToken", parameter: "pageToken").omittingLastPointer(),
+        delta: HTTPDelta(
+            cursor: .document(keyPath: "nextSyncToken"), parameter: "syncToken",
+            tombstones: .field(keyPath: "status", equals: "cancelled")),
+        keyPath: "items")
+    /// HubSpot: results, with `paging.next.after`.
+    public static let hubspot = HTTPAPI(
+        "hubspot", pages: .cursor(keyPath: "paging.next.after", parameter: "after").omittingLastPointer(),
+        keyPath: "results")
+    /// JSON:API: data, with `links.next`.
+    public static let jsonapi = HTTPAPI(
+        "jsonapi", pages: .linkField(keyPath: "links.next").omittingLastPointer(), keyPath: "data",
+        headers: ["Accept": "application/vnd.api+json"])
+    /// Mastodon: the `Link` field leads on.
+    public static let mastodon = HTTPAPI("mastodon", pages: .link)
+    /// Notion: results by POST, with `next_cursor`.
+    public static let notion = HTTPAPI(
+        "notion",
+        pages: .cursor(keyPath: "next_cursor", bodyKeyPath: "start_cursor").ending(.unset(keyPath: "has_more")),
+        keyPath: "results", body: .object([:]))
+    /// OData and Microsoft Graph: values, with links to the next page and to the next changes.
+    public static let odata = HTTPAPI(
+        "odata", pages: .linkField(keyPath: #"@odata\.nextLink"#).omittingLastPointer(),
+        delta: HTTPDelta(
+            cursor: .address(keyPath: #"@odata\.deltaLink"#), tombstones: .flag(keyPath: "@removed")),
+        keyPath: "value")
+    /// Salesforce queries: records, with `nextRecordsUrl`.
+    public static let salesforce = HTTPAPI(
+        "salesforce", pages: .linkField(keyPath: "nextRecordsUrl").omittingLastPointer(), keyPath: "records",
+        totalKeyPath: "totalSize")
+    /// Shopify: the `Link` field leads on. The key path is the list's name.
+    public static let shopify = HTTPAPI("shopify", pages: .link)
+    /// Slack: cursors, and errors with status 200. The key path is the list's name.
+    public static let slack = HTTPAPI(
+        "slack", pages: .cursor(keyPath: "response_metadata.next_cursor", parameter: "cursor").omittingLastPointer(),
+        check: .failing(ifUnset: "ok", message: "error"))
+    /// Stripe: data, after the last object's identifier.
+    public static let stripe = HTTPAPI(
+        "stripe",
+        pages: .lastElement(keyPath: "id", parameter: "starting_after").ending(.unset(keyPath: "has_more")),
+        keyPath: "data")
+    /// WordPress: numbered pages, whose number is in `X-WP-TotalPages`.
+    public static let wordpress = HTTPAPI(
+        "wordpress",
+        pages: .page(parameter: "page", size: HTTPPages.Size(parameter: "per_page", count: 100))
+            .ending(.pageCount(header: "X-WP-TotalPages"), .status([400, 404])))
+
+    /// A connection of a GraphQL API (Relay's specification): its nodes, with `pageInfo`.
+    ///
+    /// The query of the source's body has a variable `$after` and asks for `nodes`,
+    /// `pageInfo.endCursor` and `pageInfo.hasNextPage`.
+    ///
+    /// - Parameters:
+    ///   - query: The query.
+    ///   - connection: The key path of the connection below `data`, such as `viewer.repositories`.
+    ///   - variables: Other variables of the query; none by default.
+    public static func graphQL(
+        _ query: String, connection: String, variables: JSONObject = JSONObject()
+    ) -> HTTPAPI {
+        let path = "data.\(connection)"
+        return HTTPAPI(
+            "graphql",
+            pages: .cursor(keyPath: "\(path).pageInfo.endCursor", bodyKeyPath: "variables.after")
+                .ending(.unset(keyPath: "\(path).pageInfo.hasNextPage")),
+            keyPath: "\(path).nodes", check: .failing(ifSet: "errors"),
+            body: .object(["query": .string(query), "variables": .object(variables)]))
+    }
+
+    /// The APIs that a name is enough for, in the order of their names.
+    public static let all: [HTTPAPI] = [
+        airtable, couchdb, drf, elasticsearch, firebase, github, gitlab, google, hubspot, jsonapi, mastodon, notion,
+        odata, salesforce, shopify, slack, stripe, wordpress,
+    ]
+}
+
+extension HTTPJSONSource {
+    /// Creates a source of a common API.
+    ///
+    /// - Parameters:
+    ///   - url: The address of the list, http or https.
+    ///   - api: The API.
+    ///   - name: The name that bookmarks are kept under; by default the address without a user and
+    ///     without the values of its query.
+    ///   - client: The client that sends requests.
+    ///   - headers: The header fields of each request; none by default.
+    public init(
+        _ url: URL, api: HTTPAPI, name: String? = nil, client: HTTPClient = HTTPClient(),
+        headers: @escaping @Sendable () async throws -> HTTPHeaders = { HTTPHeaders() }
+    ) {
+        let fixed = api.headers
+        self.init(url, pages: api.pages, delta: api.delta, totalKeyPath: api.totalKeyPath, name: name, client: client) {
+            var all = fixed
+            all.merge(try await headers())
+            return all
+        }
+        keyPath = api.keyPath
+        format = api.format
+        check = api.check
+        body = api.body
+    }
+}

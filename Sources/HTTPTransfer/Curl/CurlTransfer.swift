@@ -1,0 +1,246 @@
+#if os(Linux)
+import COneWayCurl
+import Foundation
+import OneWaySynchronizer
+import SyncBase
+
+/// One request of libcurl on its way. The first end wins: the last byte, an error or a cancel.
+final class CurlTransfer: Sendable {
+    private struct State {
+        var status = 0
+        var fields: [(name: String, value: String)] = []
+        /// Bytes that have arrived and were not read yet.
+        var unread: [UInt8] = []
+        var receivedByteCount = 0
+        var isPaused = false
+        var taker: CheckedContinuation<[UInt8]?, any Error>?
+        var end: Result<Void, any Error>?
+        var isCancelled = false
+    }
+
+    /// Memory that libcurl reads and writes while the handle exists; touched only by the engine's
+    /// thread.
+    private final class Buffers: @unchecked Sendable {
+        let error = UnsafeMutablePointer<CChar>.allocate(capacity: 256)
+        var headers: UnsafeMutableRawPointer?
+
+        init() { error.initialize(repeating: 0, count: 256) }
+
+        deinit {
+            error.deallocate()
+            if let headers { owc_list_free(headers) }
+        }
+    }
+
+    /// How many bytes may be unread before libcurl is asked to pause.
+    private static let unreadByteCount = 1 << 20
+
+    let head = Promise<(Int, HTTPHeaders)>()
+    private let request: HTTPRequest
+    private let engine: CurlEngine
+    private let buffers = Buffers()
+    private let state = Locked(State())
+
+    init(_ request: HTTPRequest, engine: CurlEngine) {
+        self.request = request
+        self.engine = engine
+    }
+
+    // MARK: Whoever waits
+
+    /// The next bytes of the body; nil at its end.
+    func next() async throws -> [UInt8]? {
+        let bytes = try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { (waiter: CheckedContinuation<[UInt8]?, any Error>) in
+                let found = state.withLock { state -> Result<[UInt8]?, any Error>? in
+                    if !state.unread.isEmpty, !state.isCancelled {
+                        defer { state.unread = [] }
+                        return .success(state.unread)
+                    }
+                    if let end = state.end { return end.map { nil } }
+                    state.taker = waiter
+                    return nil
+                }
+                if let found { waiter.resume(with: found) }
+            }
+        } onCancel: {
+            cancel()
+        }
+        let mustResume = state.withLock { state in
+            defer { state.isPaused = false }
+            return state.isPaused
+        }
+        if mustResume { engine.resume(self) }
+        return bytes
+    }
+
+    /// Ends the transfer, unless it has ended.
+    func cancel() {
+        let isFirst = state.withLock { state in
+            guard state.end == nil else { return false }
+            state.isCancelled = true
+            return true
+        }
+        guard isFirst else { return }
+        finish(.failure(CancellationError()))
+        engine.cancel(self)
+    }
+
+    /// Takes note that the handle is gone.
+    func wasRemoved() {
+        finish(.failure(CancellationError()))
+    }
+
+    private func finish(_ end: Result<Void, any Error>) {
+        let taker = state.withLock { state -> CheckedContinuation<[UInt8]?, any Error>? in
+            guard state.end == nil else { return nil }
+            state.end = end
+            defer { state.taker = nil }
+            return state.taker
+        }
+        head.settle(end.flatMap { .failure(HTTPError.Problem.unreachable("no reply", isLasting: false)) })
+        taker?.resume(with: end.map { nil })
+    }
+
+    // MARK: The engine's thread
+
+    /// Creates the handle; nil if the transfer has ended already.
+    func makeHandle() -> UnsafeMutableRawPointer? {
+        guard state.withLock({ $0.end == nil }) else { return nil }
+        for (name, value) in request.headers.fields where name != "accept-encoding" {
+            // A field without a text is written with a semicolon.
+            buffers.headers = owc_list_append(buffers.headers, value.isEmpty ? "\(name);" : "\(name): \(value)")
+        }
+        // Fields that libcurl would add to a body, and one that some servers demand.
+        for line in ["Expect:", "Content-Type:", "User-Agent: OneWaySynchronizer"]
+        where request.headers[String(line.prefix { $0 != ":" })] == nil {
+            buffers.headers = owc_list_append(buffers.headers, line)
+        }
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        func make(_ body: UnsafePointer<CChar>?, _ count: Int) -> UnsafeMutableRawPointer? {
+            owc_easy_new(
+                request.url.absoluteString, request.method, body, count, buffers.headers,
+                request.headers["Accept-Encoding"] ?? "gzip, deflate", buffers.error, takeHeader, takeBody, context)
+        }
+        let handle: UnsafeMutableRawPointer?
+        if let body = request.body {
+            // An empty body is still a body.
+            handle = (body.isEmpty ? [0] : body).withUnsafeBytes { bytes in
+                make(bytes.bindMemory(to: CChar.self).baseAddress, body.count)
+            }
+        } else {
+            handle = make(nil, 0)
+        }
+        if handle == nil { finish(.failure(HTTPError.Problem.unreachable("libcurl has no memory", isLasting: false))) }
+        return handle
+    }
+
+    /// Takes a line of the head.
+    fileprivate func receiveHeader(_ line: String) {
+        let text = line.trimmingCharacters(in: .whitespacesAndNewlines)
+        let found = state.withLock { state -> (Int, HTTPHeaders)? in
+            if text.hasPrefix("HTTP/"), state.fields.isEmpty || state.status < 200 {
+                state.status = text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
+                state.fields = []
+            } else if text.isEmpty {
+                // A reply of 1xx is followed by the real one.
+                guard state.status >= 200 else {
+                    state.fields = []
+                    return nil
+                }
+                return (state.status, HTTPHeaders(state.fields))
+            } else if let colon = text.firstIndex(of: ":") {
+                let value = text[text.index(after: colon)...].trimmingCharacters(in: .whitespaces)
+                state.fields.append((String(text[..<colon]), value))
+            }
+            return nil
+        }
+        if let found { head.settle(.success(found)) }
+    }
+
+    /// Takes bytes of the body.
+    ///
+    /// - Returns: Whether they were taken; otherwise libcurl pauses.
+    fileprivate func receiveBody(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        let (isTaken, taker) = state.withLock { state -> (Bool, CheckedContinuation<[UInt8]?, any Error>?) in
+            if let taker = state.taker {
+                state.taker = nil
+                state.receivedByteCount += bytes.count
+                return (true, taker)
+            }
+            guard state.unread.count < Self.unreadByteCount else {
+                state.isPaused = true
+                return (false, nil)
+            }
+            state.receivedByteCount += bytes.count
+            state.unread.append(contentsOf: bytes)
+            return (true, nil)
+        }
+        taker?.resume(returning: Array(bytes))
+        return isTaken
+    }
+
+    /// Ends the transfer as libcurl ended it.
+    func complete(_ code: Int32) {
+        let (hasHead, received) = state.withLock { state in
+            (state.status >= 200 && head.result != nil, state.receivedByteCount)
+        }
+        guard code != OWC_OK.code else { return finish(.success(())) }
+        let expected = state.withLock { state in
+            HTTPHeaders(state.fields)["Content-Encoding"] == nil
+                ? HTTPHeaders(state.fields)["Content-Length"].flatMap { Int($0) } : nil
+        }
+        finish(.failure(problem(code, hasHead ? (received, expected) : nil)))
+    }
+
+    private func problem(_ code: Int32, _ body: (received: Int, expected: Int?)?) -> HTTPError.Problem {
+        let detail = PrintableText.line(
+            buffers.error.pointee == 0 ? String(cString: owc_error_text(code)) : String(cString: buffers.error),
+            limit: 160)
+        switch code {
+        case OWC_COULDNT_RESOLVE_HOST.code, OWC_COULDNT_RESOLVE_PROXY.code:
+            return .unreachable("no such host", isLasting: false)
+        case OWC_COULDNT_CONNECT.code: return .unreachable("cannot connect", isLasting: false)
+        case OWC_OPERATION_TIMEDOUT.code: return .timedOut
+        case OWC_SSL_CERTPROBLEM.code, OWC_PEER_FAILED_VERIFICATION.code, OWC_SSL_CACERT_BADFILE.code,
+            OWC_SSL_PINNEDPUBKEYNOTMATCH.code:
+            return .unreachable("no secure connection: \(detail)", isLasting: true)
+        case OWC_SSL_CONNECT_ERROR.code: return .unreachable("no secure connection: \(detail)", isLasting: false)
+        case OWC_BAD_CONTENT_ENCODING.code:
+            return .refused("the body is not compressed as its head says")
+        case OWC_GOT_NOTHING.code:
+            return .unreachable("no usable reply (the connection closed without one)", isLasting: false)
+        case OWC_PARTIAL_FILE.code, OWC_RECV_ERROR.code, OWC_SEND_ERROR.code, OWC_HTTP2.code, OWC_HTTP2_STREAM.code:
+            guard let body else { return .unreachable(detail, isLasting: false) }
+            return .cutShort(received: body.received, expected: body.expected)
+        default:
+            // Such as bytes that are not HTTP, or a head that is too large.
+            return .unreachable("no usable reply (\(detail))", isLasting: code == 1 || code == 8)
+        }
+    }
+}
+
+/// Called by libcurl with a line of a head.
+private func takeHeader(
+    _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
+) -> Int {
+    guard let bytes, let context else { return 0 }
+    let line = String(decoding: UnsafeRawBufferPointer(start: bytes, count: size * count), as: UTF8.self)
+    Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue().receiveHeader(line)
+    return size * count
+}
+
+/// Called by libcurl with bytes of a body.
+private func takeBody(
+    _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
+) -> Int {
+    guard let bytes, let context else { return 0 }
+    let piece = UnsafeRawBufferPointer(start: bytes, count: size * count).assumingMemoryBound(to: UInt8.self)
+    let isTaken = Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue().receiveBody(piece)
+    return isTaken ? size * count : Int(OWC_PAUSE.rawValue)
+}
+
+extension owc_code {
+    fileprivate var code: Int32 { Int32(bitPattern: rawValue) }
+}
+#endif

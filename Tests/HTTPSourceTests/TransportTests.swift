@@ -1,0 +1,89 @@
+import Foundation
+import HTTPTransfer
+import OneWayLoopbackServer
+import OneWaySynchronizer
+import OneWayTestSupport
+import Testing
+
+/// What the system's transport does with servers over real sockets.
+@Suite(.timeLimit(.minutes(5))) struct TransportTests {
+    private let client = HTTPClient(retry: RetryPolicy(maxAttempts: 1))
+
+    private func get(_ response: LoopbackResponse, limits: HTTPClient.Limits = HTTPClient.Limits()) async throws
+        -> [UInt8]
+    {
+        try await LoopbackHTTPServer.serving({ _ in response }) { server in
+            let url = try #require(URL(string: server.baseURL + "/"))
+            return try await HTTPClient(limits: limits, retry: RetryPolicy(maxAttempts: 1)).data(from: url)
+        }
+    }
+
+    @Test func informationalRepliesArePassedOver() async throws {
+        let reply = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+        #expect(try await get(.garbage(Array(reply.utf8))) == Array("ok".utf8))
+    }
+
+    @Test func aBodyThatIsNotReadStopsArriving() async throws {
+        let written = Watched(0)
+        let piece = [UInt8](repeating: 0x20, count: 1 << 16)
+        let handler: LoopbackHTTPServer.Handler = { _ in
+            .stream { writer in
+                while true {
+                    try writer.write(piece)
+                    written.update { $0 += piece.count }
+                }
+            }
+        }
+        try await LoopbackHTTPServer.serving(handler) { server in
+            let url = try #require(URL(string: server.baseURL + "/"))
+            let response = try await HTTPClient.systemTransport().send(HTTPRequest(url))
+            var iterator = response.body.makeAsyncIterator()
+            _ = try await iterator.next()
+            var before = -1
+            while before != written.value {
+                before = written.value
+                try await Task.sleep(for: .milliseconds(300))
+            }
+            #expect(written.value < 32 << 20)
+            withExtendedLifetime(response) {}
+        }
+    }
+
+    @Test func aRedirectWithAnEndlessBodyIsFollowedOrEndsAtTheLimits() async throws {
+        let handler: LoopbackHTTPServer.Handler = { request in
+            guard request.path == "/" else { return .text("there") }
+            return .stream(status: 302, headers: [("Location", "/there")]) { writer in
+                while true { try writer.write([UInt8](repeating: 0x20, count: 1 << 16)) }
+            }
+        }
+        try await LoopbackHTTPServer.serving(handler) { server in
+            let url = try #require(URL(string: server.baseURL + "/"))
+            #expect(try await client.data(from: url) == Array("there".utf8))
+        }
+    }
+
+    @Test func aDownloadThatBreaksOffIsContinued() async throws {
+        let content = Array((0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+        let ranges = EventLog<String>()
+        let handler: LoopbackHTTPServer.Handler = { request in
+            ranges.append(request.header("range") ?? "-")
+            guard let range = request.header("range"), let start = Int(range.dropFirst(6).dropLast()) else {
+                return .stream(headers: [("ETag", "\"1\"")], byteCount: content.count) { writer in
+                    try writer.write(Array(content[..<120_000]))
+                }
+            }
+            return .bytes(
+                Array(content[start...]), status: 206,
+                headers: [("ETag", "\"1\""), ("Content-Range", "bytes \(start)-199999/200000")])
+        }
+        let folder = try TemporaryDirectory()
+        try await LoopbackHTTPServer.serving(handler) { server in
+            let url = try #require(URL(string: server.baseURL + "/"))
+            let client = HTTPClient(retry: RetryPolicy(maxAttempts: 3, baseDelay: .milliseconds(1)))
+            let file = folder.url.appending(path: "file")
+            #expect(try await client.download(from: url, to: file) == content.count)
+            #expect(try Array(Data(contentsOf: file)) == content)
+            #expect(ranges.events.count == 2)
+        }
+    }
+}
