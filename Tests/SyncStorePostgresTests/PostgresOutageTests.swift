@@ -402,7 +402,7 @@ struct PostgresOutageTests {
             SELECT current_setting('tcp_keepalives_idle'), current_setting('tcp_user_timeout'),
                 current_setting('client_connection_check_interval')
             """)
-        #expect(settings == [["7", "10s", "2500ms"]])
+        #expect(settings == [["7", "10000", "2500ms"]])
         let wrong = await #expect(throws: PostgresError.self) {
             try await PostgresSession.run(url + other.certificate, "SELECT 1")
         }
