@@ -40,7 +40,7 @@ public struct JSONStore: Sendable {
 
     // MARK: Many objects
 
-    /// Makes the objects of an entity equal to those of a payload.
+    /// Creates the objects of an entity equal to those of a payload.
     ///
     /// Objects are inserted, updated and related, and objects that are absent from the payload are
     /// deleted. An object is matched by its identity. A key that is absent leaves its property as
@@ -69,7 +69,7 @@ public struct JSONStore: Sendable {
         try await sync({ PayloadList([json]) }, into: entity, childrenOf: parent, options: options)
     }
 
-    /// Makes the objects of an entity equal to those of many payloads together.
+    /// Creates the objects of an entity equal to those of many payloads together.
     ///
     /// Objects that are absent from all payloads are deleted once, after the last payload.
     ///
@@ -77,7 +77,8 @@ public struct JSONStore: Sendable {
     ///   - pages: The payloads, in any order and of any sizes. An object may be in several; the
     ///     last one wins.
     ///   - entity: The entity of the objects; objects of sub-entities are included.
-    ///   - parent: The object that the payloads' objects are children of; nil, the default, for none.
+    ///   - parent: The object that the payloads' objects are children of; nil, the default, for
+    ///     none.
     ///   - options: What may be done, and how.
     /// - Returns: What was done.
     /// - Throws: The errors of ``sync(_:into:childrenOf:options:)``, and errors of the sequence.

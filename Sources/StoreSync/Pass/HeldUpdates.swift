@@ -40,8 +40,8 @@ struct HeldUpdates {
 }
 
 extension SyncPass {
-    /// Applies what nested objects say of objects that the payload's list does not have, and reports
-    /// where they differ from objects that it has.
+    /// Applies what nested objects say of objects that the payload's list does not have, and
+    /// reports where they differ from objects that it has.
     func applyHeldUpdates() async throws {
         for updates in held.updates {
             var rowsOfObjects: [ObjectID: [Int]] = [:]

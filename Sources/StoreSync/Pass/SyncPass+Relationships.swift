@@ -122,7 +122,8 @@ extension SyncPass {
         if let inverse = model.inverse(of: relationship), !inverse.isToMany, deferred.unknown[inverse.id] != nil,
             rules.mode(of: relationship) != .retain
         {
-            // An object belongs to the one that nests it, whatever batch brings the object that it names itself.
+            // An object belongs to the one that nests it, whatever batch brings the object that it
+            // names itself.
             for case let target? in targets { deferred.forget(target, inverse) }
         }
         noteRelating(relationship)

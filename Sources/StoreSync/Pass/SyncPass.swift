@@ -29,7 +29,8 @@ final class SyncPass {
     let listRoot: Int?
     /// The objects of the payload's list.
     var listed = ObjectSet()
-    /// Whether an object that the list contains twice is reported; false if pages may be read again.
+    /// Whether an object that the list contains twice is reported; false if pages may be read
+    /// again.
     var reportsDuplicates = true
 
     /// Creates a pass.

@@ -28,8 +28,8 @@ struct MappedObjects: Sendable {
         }
     }
 
-    /// The value that counts of each object's relationships, by relationship, and the values that it
-    /// outdoes.
+    /// The value that counts of each object's relationships, by relationship, and the values that
+    /// it outdoes.
     static func entries(
         of group: MappedBatch.Group
     ) -> (entries: [[RelationshipSlices.Entry]], outdone: [Int: [RelationshipSlices.Entry]]) {

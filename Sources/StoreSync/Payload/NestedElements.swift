@@ -20,7 +20,8 @@ struct NestedElements: Sendable {
     /// How many values were read.
     let entryCount: Int
     private(set) var sources: [Source] = []
-    /// The first row with a value that the relationship cannot have; its relationship stays as it is.
+    /// The first row with a value that the relationship cannot have; its relationship stays as it
+    /// is.
     private(set) var unsuitableRow: Int?
     /// The index of the payload's element that each ordinal is in.
     private(set) var elementIndices: [Int] = []

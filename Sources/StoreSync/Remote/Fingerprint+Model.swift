@@ -2,7 +2,8 @@ import Foundation
 import SyncBase
 import SyncModel
 
-// Values are hashed, not their descriptions: descriptions are for people and may change between versions.
+// Values are hashed, not their descriptions: descriptions are for people and may change between
+// versions.
 extension Fingerprint {
     /// Adds all that a model's entities declare.
     mutating func combine(_ model: DataModel) {
@@ -97,7 +98,8 @@ extension Fingerprint {
             combine(number.bitPattern)
         case .decimal(let number):
             combine(byte: 4)
-            // The decimal digits, which are the value: equal decimals may differ in their stored parts.
+            // The decimal digits, which are the value: equal decimals may differ in their stored
+            // parts.
             combine(number.description)
         case .string(let text):
             combine(byte: 5)

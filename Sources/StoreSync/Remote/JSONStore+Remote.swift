@@ -4,7 +4,7 @@ import SyncModel
 import SyncStore
 
 extension JSONStore {
-    /// Makes the objects of an entity equal to those of a source, by its full list or by its
+    /// Creates the objects of an entity equal to those of a source, by its full list or by its
     /// changes.
     ///
     /// The source's bookmark is kept in the store if its model has ``SyncBookmark/entity``, and is
