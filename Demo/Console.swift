@@ -19,6 +19,7 @@ final class Console: Sendable {
     /// When a line of progress was printed last, where output is not a terminal.
     private let lastProgress = Locked(ContinuousClock.now)
     private let isQuiet = Locked(false)
+    private let progressInterval: Duration
 
     /// Whether the cursor is on the live line.
     private let hasLiveLine = Locked(false)
@@ -27,13 +28,15 @@ final class Console: Sendable {
     ///
     /// - Parameters:
     ///   - isTerminal: Whether a line can be rewritten.
+    ///   - progressInterval: The pause between lines of progress if output is not a terminal.
     ///   - write: Receives texts unchanged, one at a time.
     init(
-        isTerminal: Bool = isatty(STDOUT_FILENO) == 1,
+        isTerminal: Bool = isatty(STDOUT_FILENO) == 1, progressInterval: Duration = .seconds(10),
         write: @escaping @Sendable (String, Stream) throws -> Void = Console.writeToProcess
     ) {
         self.isTerminal = isTerminal
         self.write = write
+        self.progressInterval = progressInterval
     }
 
     /// Writes permanent text, without a newline of its own.
@@ -49,12 +52,14 @@ final class Console: Sendable {
         write(line + "\n")
     }
 
-    /// Shows a live line that later output replaces; does nothing if there is no terminal.
+    /// Shows a live line that later output replaces.
+    ///
+    /// If output is not a terminal, a line goes to standard error once per progress interval.
     func show(_ line: String) {
         guard isTerminal else {
             let isDue = lastProgress.withLock { last in
                 let now = ContinuousClock.now
-                guard now - last >= .seconds(10) else { return false }
+                guard now - last >= progressInterval else { return false }
                 last = now
                 return true
             }

@@ -13,7 +13,7 @@ struct CommandRun {
     init(_ arguments: [String], isTerminal: Bool = false) async {
         let output = EventLog<String>()
         let errors = EventLog<String>()
-        let console = Console(isTerminal: isTerminal) { text, stream in
+        let console = Console(isTerminal: isTerminal, progressInterval: .seconds(86_400)) { text, stream in
             (stream == .output ? output : errors).append(text)
         }
         code = await DemoCommand.run(arguments, console: console)

@@ -10,7 +10,9 @@ import Testing
     /// Runs a pass of two items, the first of which fails once, and returns everything that was written.
     private func output(isTerminal: Bool) async throws -> String {
         let written = EventLog<String>()
-        let console = Console(isTerminal: isTerminal) { text, _ in written.append(text) }
+        let console = Console(isTerminal: isTerminal, progressInterval: .seconds(86_400)) { text, _ in
+            written.append(text)
+        }
         let tries = Locked(0)
         let processor = ScriptedProcessor(source: [TestItem("a"), TestItem("b")]) { call in
             guard call == .content("a") else { return }

@@ -338,6 +338,9 @@ extension ExportOptions {
         }
         if let pattern = try fields.optional("dateFormat", { _ in try fields.string("dateFormat") }) {
             dateFormat = .pattern(pattern)
+        } else {
+            // The ancestors' default.
+            dateFormat = .iso8601Seconds
         }
     }
 }
