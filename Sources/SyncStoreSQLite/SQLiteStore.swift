@@ -56,7 +56,8 @@ public final class SQLiteStore: Store {
     private static let batchRowCount = 3000
 
     private let settings: SQLiteSettings
-    private let sessions: SQLSessions<SQLiteWorker>
+    let sessions: SQLSessions<SQLiteWorker>
+    let schema: SQLSchema
     private let folder: TransientFolder?
 
     /// Opens a store, and makes or adapts its tables.
@@ -80,12 +81,10 @@ public final class SQLiteStore: Store {
         var isReadOnly = false
         if case .readOnlyFile = location { isReadOnly = true }
         self.model = model
-        let settings = SQLiteSettings(
-            path: path, isReadOnly: isReadOnly, isTransient: folder != nil, busyTimeout: options.busyTimeout,
-            modelVersion: options.modelVersion, maximumPageCount: options.maximumPageCount,
-            cacheByteCount: options.cacheByteCount)
+        let settings = SQLiteSettings(path: path, isReadOnly: isReadOnly, isTransient: folder != nil, options)
         self.settings = settings
         let schema = SQLSchema(model, naming: options.naming, dates: options.dates, dialect: .sqlite)
+        self.schema = schema
         let writer = SQLiteWorker(settings, schema: schema, label: "SQLiteStore writer")
         sessions = SQLSessions(model, batchRowCount: Self.batchRowCount, writer: writer) {
             SQLiteWorker(settings, schema: schema, label: "SQLiteStore reader")

@@ -6,12 +6,16 @@ package final class TransactionQueue: Sendable {
         var isBusy = false
         var nextTicket: UInt64 = 0
         var waiting: [(ticket: UInt64, continuation: CheckedContinuation<Void, any Error>)] = []
+        /// The number of the turn that began last.
+        var turn: UInt64 = 0
         /// Tickets that were cancelled before they started to wait.
         var cancelled: Set<UInt64> = []
     }
 
     /// The queues whose turn the current task has.
-    @TaskLocal private static var held: [ObjectIdentifier] = []
+    ///
+    /// A task that outlives the turn inherits the value, which is of no meaning then.
+    @TaskLocal private static var held: [ObjectIdentifier: UInt64] = [:]
 
     private let state = Locked(State())
 
@@ -24,11 +28,19 @@ package final class TransactionQueue: Sendable {
     ///   `StoreError.nestedTransaction` if the task already has the turn.
     package func run<Result>(_ body: () async throws -> Result) async throws -> Result {
         let id = ObjectIdentifier(self)
-        guard !Self.held.contains(id) else { throw StoreError.nestedTransaction }
+        if let turn = Self.held[id], state.withLock({ $0.isBusy && $0.turn == turn }) {
+            throw StoreError.nestedTransaction
+        }
         try await waitForTurn()
         defer { endTurn() }
         try Task.checkCancellation()
-        return try await Self.$held.withValue(Self.held + [id]) { try await body() }
+        let turn = state.withLock { state in
+            state.turn += 1
+            return state.turn
+        }
+        var held = Self.held
+        held[id] = turn
+        return try await Self.$held.withValue(held) { try await body() }
     }
 
     /// The number of waiting calls.

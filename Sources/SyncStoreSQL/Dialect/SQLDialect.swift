@@ -22,6 +22,8 @@ package protocol SQLDialect: Sendable {
     var addsForeignKeysLater: Bool { get }
     /// Names that no column may have.
     var reservedColumns: [String] { get }
+    /// Whether a table name is needed for helper tables of the store.
+    func isReserved(table: String) -> Bool
     /// The longest form of a name that the database keeps as it is.
     ///
     /// - Parameter room: The number of bytes that a suffix needs.

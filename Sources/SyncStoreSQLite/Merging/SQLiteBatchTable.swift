@@ -27,6 +27,8 @@ final class SQLiteBatchTable {
         var sources: [Int] = []
     }
 
+    /// The largest number of cells: SQLite allows 2,000 columns, of which a cell takes two.
+    static let columnLimit = (2000 - 3) / 2
     /// How many cells a row has.
     let columnCount: Int
     /// Read by the functions that SQLite calls while a statement runs, written only between two statements. Freed with the table, which
