@@ -8,7 +8,8 @@ import SyncStoreSQL
 import Testing
 
 /// What becomes of tables when the model changes, and of tables that were there before.
-@Suite(.enabled(if: SharedPostgres.isAvailable, "\(SharedPostgres.absence)"))
+@Suite(
+    .enabled(if: SharedPostgres.isAvailable, "\(SharedPostgres.absence)"), .timeLimit(.minutes(2)))
 struct PostgresMigrationTests {
     private func before() throws -> DataModel {
         try DataModel {
@@ -134,7 +135,7 @@ struct PostgresMigrationTests {
 
     @Test func anotherDeleteRuleIsAnotherForeignKey() async throws {
         try await SharedPostgres.withDatabase { database in
-            func model(_ rule: DeleteRule) throws -> DataModel {
+            func model(_ rule: SyncRelationship.DeleteRule) throws -> DataModel {
                 try DataModel {
                     SyncEntity("User", identity: "id") {
                         SyncAttribute("id", .int64)

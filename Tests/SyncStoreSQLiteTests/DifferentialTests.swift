@@ -221,7 +221,9 @@ private struct StoreLife {
         let names = Set(own.map(\.name))
         expected[entity] = expected[entity]?.mapValues { values in
             var next: Values = [:]
-            for (name, value) in values where names.contains(rename[name] ?? name) { next[rename[name] ?? name] = value }
+            for (name, value) in values where names.contains(rename[name] ?? name) {
+                next[rename[name] ?? name] = value
+            }
             return next
         }
         let mapper = try RecordMapper(try Self.model(fields, isOrdered: isOrdered))
@@ -231,7 +233,9 @@ private struct StoreLife {
         memory = try JSONStore(MemoryStore(mapper.model), mapper: mapper)
         for entity in Self.entities {
             try await memory.store.transaction { [expected, memory] transaction in
-                for (_, values) in (expected[entity] ?? [:]).sorted(by: { $0.key < $1.key }).map({ ($0.key, Self.with($0)) }) {
+                for (_, values) in (expected[entity] ?? [:]).sorted(by: { $0.key < $1.key }).map({
+                    ($0.key, Self.with($0))
+                }) {
                     var record = Record(of: try memory.store.model.layout(of: entity))
                     for (name, value) in values { record[name] = value }
                     let inserted = record
@@ -261,7 +265,9 @@ private struct StoreLife {
                     guard let source = try await transaction.record(entity, key: stored.key) else { continue }
                     var targets: [ObjectID] = []
                     for key in stored.record[related: name]?.keys ?? [] {
-                        if let target = try await transaction.record(destination, key: key) { targets.append(target.object) }
+                        if let target = try await transaction.record(destination, key: key) {
+                            targets.append(target.object)
+                        }
                     }
                     batch.append(source.object, to: targets)
                 }
@@ -315,7 +321,8 @@ private struct StoreLife {
 
     private func checkInverses(_ place: String) async throws {
         for (entity, name, destination, inverse) in [
-            ("One", "friends", "One", "friends"), ("Two", "friends", "Two", "friends"), ("One", "partner", "One", "partner"),
+            ("One", "friends", "One", "friends"), ("Two", "friends", "Two", "friends"),
+            ("One", "partner", "One", "partner"),
             ("One", "children", "Two", "parent"),
         ] {
             var pairs: Set<[RecordKey]> = []

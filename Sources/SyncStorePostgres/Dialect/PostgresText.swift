@@ -11,7 +11,8 @@ package enum PostgresText {
         byte <= mark
     }
 
-    /// The form in which a text is kept: U+0000 as two U+0001, and U+0001 as U+0001 and U+0002. Texts in this form sort as they do themselves.
+    /// The form in which a text is kept: U+0000 as two U+0001, and U+0001 as U+0001 and U+0002.
+    /// Texts in this form sort as they do themselves.
     package static func kept(_ text: String) -> String {
         guard text.utf8.contains(where: isSpecial) else { return text }
         var bytes: [UInt8] = []
@@ -44,8 +45,9 @@ package enum PostgresText {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// A regular expression that finds a text within kept ones, for a text whose kept form could also be found across the middle of a mark and
-    /// what belongs to it; nil for all others (https://www.postgresql.org/docs/current/functions-matching.html#FUNCTIONS-POSIX-REGEXP).
+    /// A regular expression that finds a text within kept ones, for a text whose kept form could
+    /// also be found across the middle of a mark and what belongs to it; nil for all others
+    /// (https://www.postgresql.org/docs/current/functions-matching.html#FUNCTIONS-POSIX-REGEXP).
     static func pattern(for text: String, isAtEnd: Bool) -> String? {
         guard let first = text.utf8.first, first <= mark + 1 else { return nil }
         let letters = kept(text).unicodeScalars.map { scalar in
@@ -59,10 +61,12 @@ package enum PostgresText {
 
     /// The microseconds from 1970 to 2000, from where PostgreSQL counts.
     package static let epoch: Int64 = 946_684_800_000_000
-    /// The first moment that a `timestamptz` can be, in the year 4714 before Christ: microseconds from 2000.
+    /// The first moment that a `timestamptz` can be, in the year 4714 before Christ: microseconds
+    /// from 2000.
     package static let firstMoment: Int64 = -211_813_488_000_000_000
 
-    /// A moment as a `timestamptz` reads it; what comes before the first one is before all that it can be.
+    /// A moment as a `timestamptz` reads it; what comes before the first one is before all that it
+    /// can be.
     static func moment(_ moment: Timestamp) -> String {
         guard moment.microseconds >= firstMoment + epoch else { return "-infinity" }
         // The calendar repeats every 400 years, and `DateText` knows those of four digits.
@@ -70,7 +74,7 @@ package enum PostgresText {
         let (count, rest) = (moment.microseconds - epoch).quotientAndRemainder(dividingBy: cycle)
         let cycles = rest < 0 ? count - 1 : count
         let shifted = Timestamp(microseconds: (rest < 0 ? rest + cycle : rest) + epoch)
-        let text = DateText.text(shifted) ?? ""
+        let text = DateText.text(sortable: shifted) ?? ""
         let year = Int64(text.prefix(4)).map { $0 + cycles * 400 } ?? 0
         let number = String(year > 0 ? year : 1 - year)
         let padded = String(repeating: "0", count: max(0, 4 - number.count)) + number

@@ -1,9 +1,11 @@
 #if Postgres
+import OneWayPostgresClient
 import SyncModel
 import SyncStore
 import SyncStoreSQL
 
-/// A batch of records as a temporary table of the connection: the columns that it has, and what is in them.
+/// A batch of records as a temporary table of the connection: the columns that it has, and what is
+/// in them.
 ///
 /// The table is there as long as the connection, and is emptied by the end of each transaction
 /// (https://www.postgresql.org/docs/current/sql-createtable.html).
@@ -48,7 +50,7 @@ struct PostgresBatch {
 
     /// The condition that a cell is not absent.
     static func isPresent(_ slot: Int) -> String {
-        "b.m\(slot / markWidth) & \(1 << (slot % markWidth)) <> 0"
+        "b.m\(slot / markWidth) & \(1 << (slot % markWidth))::bigint <> 0"
     }
 
     private var markCount: Int {
@@ -89,7 +91,7 @@ struct PostgresBatch {
     }
 
     /// Looks through the cells of some rows.
-    func presence(_ reader: BatchReader, _ rows: [Int]) -> [Presence] {
+    func presence(_ reader: RecordBatch.Reader, _ rows: [Int]) -> [Presence] {
         layout.attributes.indices.map { slot in
             var absentCount = 0
             for row in rows where reader.kind(row: row, slot: slot) == .absent { absentCount &+= 1 }
@@ -99,7 +101,7 @@ struct PostgresBatch {
 
     /// Writes rows; absent cells as what a new object would have there.
     func write(
-        _ reader: BatchReader, _ rows: [Int], _ extras: Extras, into buffer: PostgresCopyBuffer,
+        _ reader: RecordBatch.Reader, _ rows: [Int], _ extras: Extras, into buffer: PostgresCopyBuffer,
         to writer: PostgresCopyWriter
     ) throws {
         let slotCount = layout.attributes.count
@@ -127,7 +129,7 @@ struct PostgresBatch {
         try buffer.end(to: writer)
     }
 
-    private func addMarks(_ reader: BatchReader, _ row: Int, to buffer: PostgresCopyBuffer) {
+    private func addMarks(_ reader: RecordBatch.Reader, _ row: Int, to buffer: PostgresCopyBuffer) {
         for first in stride(from: 0, to: layout.attributes.count, by: Self.markWidth) {
             var marks: Int64 = 0
             for slot in first..<min(first + Self.markWidth, layout.attributes.count)
@@ -149,7 +151,7 @@ extension PostgresCopyBuffer {
     ///
     /// - Returns: False, with nothing added, for what a column of the type cannot keep.
     @inline(__always)
-    fileprivate func add(_ reader: BatchReader, row: Int, slot: Int, as type: AttributeType) -> Bool {
+    fileprivate func add(_ reader: RecordBatch.Reader, row: Int, slot: Int, as type: AttributeType) -> Bool {
         switch (reader.kind(row: row, slot: slot), type) {
         case (.null, _), (.absent, _): addNull()
         case (.int, .int64): add(reader.int(row: row, slot: slot))

@@ -1,11 +1,14 @@
 #if Postgres
+import OneWayPostgresClient
 import Foundation
 import SyncModel
 import SyncStoreSQL
 
-/// Rows in the binary form of `COPY` (https://www.postgresql.org/docs/current/sql-copy.html), gathered in pieces that are worth sending.
+/// Rows in the binary form of `COPY` (https://www.postgresql.org/docs/current/sql-copy.html),
+/// gathered in pieces that are worth sending.
 ///
-/// Values are written where they will be sent from; none of them is an object on the way. Used by one thread at a time.
+/// Values are written where they will be sent from; none of them is an object on the way. Used by
+/// one thread at a time.
 final class PostgresCopyBuffer {
     /// From what size on a piece is worth sending.
     private static let pieceByteCount = 1 << 16
@@ -85,8 +88,8 @@ final class PostgresCopyBuffer {
         kept.withUnsafeBufferPointer(add)
     }
 
-    /// Adds a `numeric`: groups of four decimal digits, how many places the first one is before the point, the sign, and how many digits
-    /// there are behind the point.
+    /// Adds a `numeric`: groups of four decimal digits, how many places the first one is before the
+    /// point, the sign, and how many digits there are behind the point.
     ///
     /// - Parameter text: A number as a batch keeps it.
     func addNumeric(_ text: UnsafeBufferPointer<UInt8>) {
@@ -137,7 +140,8 @@ final class PostgresCopyBuffer {
         let ones: UInt64 = 0x0101_0101_0101_0101
         let highs: UInt64 = 0x8080_8080_8080_8080
         while index &+ 8 <= raw.count {
-            // The highest bit of every byte that is below 2, and of no other: bytes from 128 on have theirs masked out.
+            // The highest bit of every byte that is below 2, and of no other: bytes from 128 on
+            // have theirs masked out.
             let word = raw.loadUnaligned(fromByteOffset: index, as: UInt64.self)
             if (word &- ones &* 2) & ~word & highs != 0 { return true }
             index &+= 8

@@ -1,4 +1,5 @@
 #if Postgres
+import OneWayPostgresClient
 import SyncModel
 import SyncStore
 import SyncStoreSQL
@@ -28,7 +29,8 @@ struct PostgresCursor {
         while true {
             let result = try connection.query("FETCH FORWARD \(count) FROM \(name)", binaryResult: true)
             let records = (0..<result.rowCount).compactMap { record(result, $0) }
-            // Objects of entities that the model does not know are left out, all of a batch perhaps.
+            // Objects of entities that the model does not know are left out, all of a batch
+            // perhaps.
             if !records.isEmpty || result.rowCount == 0 { return records }
         }
     }

@@ -1,9 +1,11 @@
 #if Postgres
+import OneWayPostgresClient
 import SyncModel
 import SyncStore
 import SyncStoreSQL
 
-/// Relates the objects of one batch: reads what there is, and writes the difference, each in a few statements.
+/// Relates the objects of one batch: reads what there is, and writes the difference, each in a few
+/// statements.
 struct PostgresLinking: SQLLinkWriter {
     private let schema: SQLSchema
     private let batch: LinkBatch

@@ -1,12 +1,14 @@
 #if Postgres
+import OneWayPostgresClient
 import SyncModel
 import SyncStore
 import SyncStoreSQL
 
 /// Merges batches of records of one entity.
 ///
-/// A batch goes into a temporary table by `COPY`, is joined with what is stored, and only what is new or differs is written: an upsert would
-/// lock, and so write, every row that it meets. All of that is one message to the server and one answer, however many rows there are.
+/// A batch goes into a temporary table by `COPY`, is joined with what is stored, and only what is
+/// new or differs is written: an upsert would lock, and so write, every row that it meets. All of
+/// that is one message to the server and one answer, however many rows there are.
 struct PostgresMerge {
     /// How often a statement is tried that fails for what others do at the same time.
     static let attemptLimit = 5
@@ -57,7 +59,7 @@ struct PostgresMerge {
                     answer = try send(merge, extras, connection) { writer in
                         try batch.write(reader, round.rows, extras, into: buffer, to: writer)
                     }
-                } catch let error as PostgresError where error.code == "23505" && round.mayTakeIdentity {
+                } catch let error as PostgresError where error.code == .uniqueViolation && round.mayTakeIdentity {
                     throw StoreError.identityTaken(
                         entity: try entity(of: order.objects[round.rows[0]], connection) ?? layout.name)
                 }
@@ -74,8 +76,9 @@ struct PostgresMerge {
 
     // MARK: Sending
 
-    /// Copies rows and merges them. Where others stand in the way (a deadlock, a conflict of serializable transactions), the merge alone is
-    /// undone and tried again: the rows are there still.
+    /// Copies rows and merges them. Where others stand in the way (a deadlock, a conflict of
+    /// serializable transactions), the merge alone is undone and tried again: the rows are there
+    /// still.
     private func send(
         _ merge: String, _ extras: PostgresBatch.Extras, _ connection: PostgresConnection,
         _ write: (PostgresCopyWriter) throws -> Void
@@ -86,7 +89,7 @@ struct PostgresMerge {
         var attempt = 1
         do {
             return try connection.copyIn("\(preparation); \(rest)", write)
-        } catch let error as PostgresError where error.isConflict || error.code == "23505" {
+        } catch let error as PostgresError where error.isConflict || error.code == .uniqueViolation {
             var error = error
             while true {
                 try connection.execute("ROLLBACK TO SAVEPOINT sync_merge")
@@ -106,7 +109,8 @@ struct PostgresMerge {
 
     // MARK: Results
 
-    /// Reads what became of a round's rows: for each of them, in the order of their places, the object times four and the change.
+    /// Reads what became of a round's rows: for each of them, in the order of their places, the
+    /// object times four and the change.
     private func take(
         _ answer: PostgresResult, _ round: PostgresMergeRounds.Round, _ policy: MergePolicy,
         into result: inout MergeResult
@@ -123,7 +127,8 @@ struct PostgresMerge {
 }
 
 extension PostgresConnection {
-    /// Runs statements of a transaction again where they fail for what others do at the same time, the transaction's earlier ones untouched.
+    /// Runs statements of a transaction again where they fail for what others do at the same time,
+    /// the transaction's earlier ones untouched.
     func retrying<Result>(_ body: () throws -> Result) throws -> Result {
         var attempt = 1
         while true {
@@ -137,14 +142,6 @@ extension PostgresConnection {
                 try execute("ROLLBACK TO SAVEPOINT sync_attempt")
             }
         }
-    }
-}
-
-extension PostgresError {
-    /// Whether a statement failed for what others do at the same time: a serialization failure or a deadlock
-    /// (https://www.postgresql.org/docs/current/mvcc-serialization-failure-handling.html).
-    var isConflict: Bool {
-        code == "40001" || code == "40P01"
     }
 }
 #endif

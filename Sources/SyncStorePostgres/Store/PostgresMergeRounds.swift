@@ -3,8 +3,8 @@ import SyncModel
 import SyncStore
 import SyncStoreSQL
 
-/// The rows of a batch in the order in which they are merged: in sets that hold every object at most once, since a statement sees none of
-/// its own changes.
+/// The rows of a batch in the order in which they are merged: in sets that hold every object at
+/// most once, since a statement sees none of its own changes.
 struct PostgresMergeRounds {
     /// Rows that are merged together.
     struct Round {
@@ -37,7 +37,7 @@ struct PostgresMergeRounds {
     /// - Parameters:
     ///   - matches: The match of each row; nil if every row matches by identity.
     ///   - writes: Whether anything may be written; if not, all rows can be looked for together.
-    init(_ reader: BatchReader, _ layout: EntityLayout, matches: [MergeRequest.Match]?, writes: Bool) {
+    init(_ reader: RecordBatch.Reader, _ layout: EntityLayout, matches: [MergeRequest.Match]?, writes: Bool) {
         guard let matches else {
             addByIdentity(reader, layout, 0..<reader.count, writes: writes)
             return
@@ -83,7 +83,7 @@ struct PostgresMergeRounds {
     }
 
     private mutating func addByIdentity(
-        _ reader: BatchReader, _ layout: EntityLayout, _ rows: some Collection<Int>, writes: Bool
+        _ reader: RecordBatch.Reader, _ layout: EntityLayout, _ rows: some Collection<Int>, writes: Bool
     ) {
         guard writes else {
             rounds.append(Round(rows: Array(rows)))
@@ -114,7 +114,7 @@ struct PostgresMergeRounds {
     }
 }
 
-extension BatchReader {
+extension RecordBatch.Reader {
     /// Whether the same cells of two rows are absent.
     fileprivate func hasSameCells(_ one: Int, _ other: Int) -> Bool {
         (0..<columnCount).allSatisfy { slot in

@@ -17,8 +17,8 @@ struct PostgresMergeStatements {
         var linked: RelationshipLayout?
     }
 
-    /// Lets the planner look each row of a batch up by an index; by its statistics, which it has of no batch and perhaps not of the table
-    /// yet, it would at times rather read the whole table.
+    /// Lets the planner look each row of a batch up by an index; by its statistics, which it has of
+    /// no batch and perhaps not of the table yet, it would at times rather read the whole table.
     static let plansLookups = "SET LOCAL enable_hashjoin TO off; SET LOCAL enable_mergejoin TO off"
     /// Lets it choose again.
     static let plansAnything = "SET LOCAL enable_hashjoin TO DEFAULT; SET LOCAL enable_mergejoin TO DEFAULT"
@@ -45,14 +45,16 @@ struct PostgresMergeStatements {
         SQLText.name(schema.columns[layout.index][slot])
     }
 
-    /// Selects the name of an object's entity; the parameter is its row. Nil where the table has objects of one entity alone.
+    /// Selects the name of an object's entity; the parameter is its row. Nil where the table has
+    /// objects of one entity alone.
     var entity: String? {
         guard namesEntity else { return nil }
         return "SELECT \(schema.entityColumn) FROM \(table) WHERE \(schema.rowColumn) = $1::bigint"
     }
 
-    /// The statement. It gives one array: for each row of the batch, in the order of their places, the number of its object times four and
-    /// the raw value of `MergeResult.Change`; 0 where there is no object.
+    /// The statement. It gives one array: for each row of the batch, in the order of their places,
+    /// the number of its object times four and the raw value of `MergeResult.Change`; 0 where there
+    /// is no object.
     func merge(_ task: Task) -> String {
         let slots = writtenSlots(task)
         var parts = ["found AS MATERIALIZED (\(found(task, slots))"]
@@ -67,7 +69,7 @@ struct PostgresMergeStatements {
         }
         if task.updates, !slots.isEmpty { parts.append("updated AS (\(update(task, slots))") }
         return "WITH \(parts.map { $0 + ")" }.joined(separator: ", ")) "
-            + "SELECT array_agg(r.code ORDER BY r.place) FROM (\(selections.joined(separator: " UNION ALL "))) r"
+            + "SELECT pg_catalog.array_agg(r.code ORDER BY r.place) FROM (\(selections.joined(separator: " UNION ALL "))) r"
     }
 
     /// The slots that an update may write: what objects are found by is the same already.

@@ -1,4 +1,5 @@
 #if Postgres
+import OneWayPostgresClient
 import SyncModel
 import SyncStoreSQL
 
@@ -22,12 +23,12 @@ struct PostgresMigration {
     ///
     /// - Returns: For each family, the expression that numbers a new row of its table.
     func run() throws -> [String] {
-        if try stored() != wanted {
+        if try !isSuitable() {
             guard !settings.isReadOnly else { throw SQLSchemaError.outdated }
             do {
                 try connection.execute(settings.beginning)
                 // Another host may have been faster.
-                if try stored() != wanted { try migrate() }
+                if try !isSuitable() { try migrate() }
                 try connection.execute("COMMIT")
             } catch {
                 // Where the connection is gone, so is the transaction.
@@ -47,6 +48,16 @@ struct PostgresMigration {
             let text = result.text(0, 2)
         else { throw SQLSchemaError.unreadable }
         return try SQLSchemaRecord(format: format, modelVersion: modelVersion, text: text, wanted: wanted)
+    }
+
+    /// Whether the tables can be used as they are.
+    ///
+    /// Tables with more than the model has may belong to a newer version of it that other hosts run
+    /// already. They stay until a higher `modelVersion` says that the model has less on purpose.
+    private func isSuitable() throws -> Bool {
+        guard let stored = try stored() else { return false }
+        return stored == wanted
+            || stored.modelVersion == wanted.modelVersion && stored.description.contains(wanted.description)
     }
 
     private func migrate() throws {
@@ -101,8 +112,8 @@ struct PostgresMigration {
         try connection.execute(
             """
             CREATE SEQUENCE \(sequence) OWNED BY \(name).\(column); \
-            SELECT setval(\(SQLText.literal(sequence)), max(\(column))) FROM \(name) HAVING max(\(column)) > 0; \
-            ALTER TABLE \(name) ALTER COLUMN \(column) SET DEFAULT nextval(\(SQLText.literal(sequence)))
+            SELECT pg_catalog.setval(\(SQLText.literal(sequence))::regclass, max(\(column))) FROM \(name) HAVING max(\(column)) > 0; \
+            ALTER TABLE \(name) ALTER COLUMN \(column) SET DEFAULT pg_catalog.nextval(\(SQLText.literal(sequence))::regclass)
             """)
     }
 
@@ -111,13 +122,13 @@ struct PostgresMigration {
         let result = try connection.run(
             SQLStatementText(
                 """
-                SELECT pg_get_serial_sequence(a.attrelid::regclass::text, a.attname), pg_get_expr(d.adbin, d.adrelid) \
+                SELECT pg_catalog.pg_get_serial_sequence(a.attrelid::regclass::text, a.attname::text), pg_catalog.pg_get_expr(d.adbin, d.adrelid) \
                 FROM pg_catalog.pg_attribute a \
                 LEFT JOIN pg_catalog.pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum \
                 WHERE a.attrelid = to_regclass($1::text) AND a.attname = $2::text
                 """, [.text(SQLText.name(table)), .text(schema.naming.rowColumn)]))
         guard result.rowCount > 0 else { return nil }
-        return result.text(0, 0).map { "nextval(\(SQLText.literal($0)))" } ?? result.text(0, 1)
+        return result.text(0, 0).map { "pg_catalog.nextval(\(SQLText.literal($0))::regclass)" } ?? result.text(0, 1)
     }
 
     private func createForeignKeys(of table: SQLSchema.Table) throws {
@@ -131,7 +142,8 @@ struct PostgresMigration {
 
     // MARK: What others have added
 
-    /// An index or a trigger that the store did not make. Views hold on to their tables: the server refuses to drop those.
+    /// An index or a trigger that the store did not make. Views hold on to their tables: the server
+    /// refuses to drop those.
     private struct ForeignObject {
         let name: String
         let table: String

@@ -1,4 +1,5 @@
 #if Postgres
+package import OneWayPostgresClient
 package import SyncModel
 import SyncStore
 package import SyncStoreSQL

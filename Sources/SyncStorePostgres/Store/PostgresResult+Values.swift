@@ -1,11 +1,12 @@
 #if Postgres
+import OneWayPostgresClient
 import Foundation
 import SyncModel
 import SyncStoreSQL
 
 extension PostgresResult {
-    /// The value of an attribute, from a column that `SQLDialect.selected(_:as:)` has written, in a binary result; null for one that does not
-    /// fit the type, since other programs write as well.
+    /// The value of an attribute, from a column that `SQLDialect.selected(_:as:)` has written, in a
+    /// binary result; null for one that does not fit the type, since other programs write as well.
     func value(_ row: Int, _ column: Int, as type: AttributeType) -> AttributeValue {
         withBytes(row, column) { bytes in
             switch type {

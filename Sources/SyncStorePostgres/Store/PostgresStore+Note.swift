@@ -1,4 +1,5 @@
 #if Postgres
+import OneWayPostgresClient
 import SyncModel
 import SyncStoreSQL
 
@@ -16,7 +17,8 @@ extension PostgresStore {
     /// - Throws: `PostgresError`.
     package static func note(at connectionString: String, schema: String = "public") async throws -> Note {
         let settings = PostgresSettings(
-            connectionString: connectionString, schemaName: schema, isReadOnly: true, lockTimeout: nil, modelVersion: 0)
+            address: PostgresAddress(connectionString), schemaName: schema, isReadOnly: true, lockTimeout: nil,
+            modelVersion: 0, silenceLimit: .seconds(10), isBehindSessionPooler: false)
         let nothing = SQLSchema(try DataModel { [SyncEntity]() }, dialect: .postgres)
         return try await PostgresWorker(settings, schema: nothing, label: "PostgresStore note").note()
     }

@@ -178,7 +178,7 @@ extension SQLSchema {
     }
 }
 
-extension DeleteRule {
+extension SyncRelationship.DeleteRule {
     /// What the foreign key of a column that leads to an object does when that is deleted.
     ///
     /// A store looks after rules itself, since it reports what it deletes; the foreign keys see to them for other programs.

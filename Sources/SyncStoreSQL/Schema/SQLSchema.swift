@@ -80,7 +80,7 @@ package struct SQLSchema: Sendable {
     /// For each entity, what its relationships are kept in, by index.
     package let relationships: [[Storage]]
     /// For each family, its columns with foreign keys, and the rule for what happens when the object they lead to is deleted.
-    package let references: [[(link: ColumnLink, rule: DeleteRule)]]
+    package let references: [[(link: ColumnLink, rule: SyncRelationship.DeleteRule)]]
     /// The join tables, seen from the side that names them.
     package let joins: [JoinLink]
     /// The columns that foreign keys refer to, by table, where they are not called as ``SQLNaming/rowColumn``.

@@ -189,7 +189,7 @@ final class SQLiteStatement {
 
     private func moment(at column: Int, stored: Int32) -> Timestamp? {
         switch stored {
-        case SQLITE_TEXT: return DateText.read(bytes(at: column))
+        case SQLITE_TEXT: return DateText.microseconds(bytes(at: column)).map(Timestamp.init(microseconds:))
         case SQLITE_FLOAT:
             return Int64(exactly: (real(at: column) * 1_000_000).rounded()).map(Timestamp.init(microseconds:))
         case SQLITE_INTEGER: return Timestamp(microseconds: integer(at: column))
@@ -202,7 +202,7 @@ final class SQLiteStatement {
 
     /// Whether a cell holds what a column of the row does, so that writing it would change nothing.
     @inline(__always)
-    func holds(_ reader: BatchReader, row: Int, slot: Int, at column: Int, dates: DateStorage) -> Bool {
+    func holds(_ reader: RecordBatch.Reader, row: Int, slot: Int, at column: Int, dates: DateStorage) -> Bool {
         let place = Int32(truncatingIfNeeded: column)
         let stored = sqlite3_column_type(handle, place)
         let kind = reader.kind(row: row, slot: slot)

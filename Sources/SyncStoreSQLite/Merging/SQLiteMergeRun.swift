@@ -5,8 +5,8 @@ import SyncStoreSQL
 /// The merge of one batch.
 struct SQLiteMergeRun {
     private let merge: SQLiteMerge
-    private let reader: BatchReader
-    private let defaults: BatchReader
+    private let reader: RecordBatch.Reader
+    private let defaults: RecordBatch.Reader
     private let matches: [MergeRequest.Match]?
     private let links: InitialLinks?
     private let policy: MergePolicy
@@ -42,7 +42,8 @@ struct SQLiteMergeRun {
     }
 
     init(
-        _ merge: SQLiteMerge, _ reader: BatchReader, defaults: BatchReader, matches: [MergeRequest.Match]?,
+        _ merge: SQLiteMerge, _ reader: RecordBatch.Reader, defaults: RecordBatch.Reader,
+        matches: [MergeRequest.Match]?,
         links: InitialLinks?, policy: MergePolicy, connection: SQLiteConnection, table: SQLiteBatchTable
     ) {
         self.merge = merge

@@ -96,7 +96,18 @@ struct SQLiteMigration {
         let wanted = SQLSchemaRecord(
             SQLSchemaDescription(schema, adopted: names), modelVersion: settings.modelVersion)
         return Plan(
-            schema: schema, stored: stored?.description, wanted: wanted, isDone: stored == wanted, adopted: adopted)
+            schema: schema, stored: stored?.description, wanted: wanted, isDone: isSuitable(stored, wanted),
+            adopted: adopted)
+    }
+
+    /// Whether the tables have everything that the model needs.
+    ///
+    /// What they have beside may belong to a newer version of the model. It stays until a higher
+    /// `modelVersion` says that the model lacks it on purpose.
+    private func isSuitable(_ stored: SQLSchemaRecord?, _ wanted: SQLSchemaRecord) -> Bool {
+        guard let stored else { return false }
+        return stored == wanted
+            || stored.modelVersion == wanted.modelVersion && stored.description.contains(wanted.description)
     }
 
     /// What the database records about its tables; nil if it has never been a store.

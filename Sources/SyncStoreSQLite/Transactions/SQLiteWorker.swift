@@ -168,7 +168,8 @@ actor SQLiteWorker: SQLWorker {
             let statement = try opened().prepare(text)
             guard statement.isSelection else {
                 throw SQLiteError(
-                    code: SQLiteError.Code.readOnly, message: "only one statement that reads can run here", statement: text)
+                    code: SQLiteError.Code.readOnly, message: "only one statement that reads can run here",
+                    statement: text)
             }
             statement.bind(values.map(schema.binding))
             var rows: [[String: AttributeValue]] = []

@@ -1,0 +1,38 @@
+extension SQLSchemaDescription {
+    /// Whether a store with another schema can use the tables as they are.
+    ///
+    /// True if the tables have everything that the other schema has, and nothing that its writes would violate: the same
+    /// unique indices, and a column for the entity only if the other schema has it too.
+    package func contains(_ other: SQLSchemaDescription) -> Bool {
+        guard dates == other.dates, rowColumn == other.rowColumn, entityColumn == other.entityColumn else {
+            return false
+        }
+        return other.entities.allSatisfy(contains) && other.families.allSatisfy { families[$0] == $1 }
+            && other.tables.allSatisfy(contains)
+    }
+
+    private func contains(_ other: SyncEntity) -> Bool {
+        guard let entity = entity(other.name), entity.parent == other.parent else { return false }
+        // Former names matter only to migrations.
+        return other.attributes.allSatisfy { wanted in
+            entity.attributes.contains {
+                $0.name == wanted.name && $0.type == wanted.type && $0.column == wanted.column
+            }
+        }
+            && other.relationships.allSatisfy { wanted in
+                entity.relationships.contains {
+                    $0.name == wanted.name && $0.destination == wanted.destination && $0.storage == wanted.storage
+                }
+            }
+    }
+
+    private func contains(_ other: SQLSchema.Table) -> Bool {
+        guard let table = tables.first(where: { $0.name == other.name }) else { return false }
+        let columns = Set(table.columns)
+        return columns.isSuperset(of: other.columns)
+            && columns.contains(entityColumn) == other.columns.contains(entityColumn)
+            && Set(table.indices).isSuperset(of: other.indices)
+            && table.indices.filter(\.isUnique) == other.indices.filter(\.isUnique)
+            && Set(table.foreignKeys ?? []).isSuperset(of: other.foreignKeys ?? [])
+    }
+}
