@@ -54,6 +54,8 @@ package final class TransactionQueue: Sendable {
         let next = state.withLock { state in
             let next = state.waiters.removeFirst()
             state.isBusy = next != nil
+            // Nobody has the turn until the next one begins.
+            state.turn += 1
             return next
         }
         next?.resume()

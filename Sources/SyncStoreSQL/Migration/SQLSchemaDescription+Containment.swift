@@ -12,18 +12,26 @@ extension SQLSchemaDescription {
     }
 
     private func contains(_ other: SyncEntity) -> Bool {
-        guard let entity = entity(other.name), entity.parent == other.parent else { return false }
-        // Former names matter only to migrations.
+        guard let entity = entity(other.name), entity.parent == other.parent,
+            Self.isFollowed(other.formerName, entity.formerName)
+        else { return false }
         return other.attributes.allSatisfy { wanted in
             entity.attributes.contains {
                 $0.name == wanted.name && $0.type == wanted.type && $0.column == wanted.column
+                    && Self.isFollowed(wanted.formerName, $0.formerName)
             }
         }
             && other.relationships.allSatisfy { wanted in
                 entity.relationships.contains {
                     $0.name == wanted.name && $0.destination == wanted.destination && $0.storage == wanted.storage
+                        && Self.isFollowed(wanted.formerName, $0.formerName)
                 }
             }
+    }
+
+    /// Whether the database records a renaming that a schema asks for, or the schema asks for none.
+    private static func isFollowed(_ wanted: String?, _ stored: String?) -> Bool {
+        wanted == nil || wanted == stored
     }
 
     private func contains(_ other: SQLSchema.Table) -> Bool {
