@@ -70,11 +70,11 @@ swift run --package-path Tests/Packages/Neighbours Neighbours
 step "documentation, with warnings as errors"
 documented=$(sed -nE 's/^ *- documentation_targets: \[(.*)\]$/\1/p' .spi.yml | tr -d ' ' | tr ',' '\n' | sort)
 diff <(products library Package.swift) <(echo "$documented")
-swift package --scratch-path .build-strict dump-symbol-graph --minimum-access-level public >/dev/null
+swift package --traits Postgres --scratch-path .build-postgres dump-symbol-graph --minimum-access-level public >/dev/null
 for module in $documented; do
     graphs="$scratch/$module"
     mkdir "$graphs"
-    find .build-strict/ -path '*symbolgraph*' \( -name "$module.symbols.json" -o -name "$module@*.symbols.json" \) \
+    find .build-postgres/ -path '*symbolgraph*' \( -name "$module.symbols.json" -o -name "$module@*.symbols.json" \) \
         -exec cp {} "$graphs" \;
     catalog=()
     [ ! -d "Sources/$module/$module.docc" ] || catalog=("Sources/$module/$module.docc")

@@ -129,26 +129,12 @@ private final class Shutdown: Sendable {
 
     /// Waits until the accepting thread has called `finish()`, and joins it.
     func wait() async {
-<<<<<<< HEAD
         // The promise never fails, and the wait is not cancellable.
         try? await end.value(isCancellable: false)
-        // The thread has nothing left to do but return: joining it takes no noticeable time.
+        // The thread only has to return, so joining it takes almost no time.
         let thread = thread.withLock { thread in
             defer { thread = nil }
             return thread
-=======
-        await withCheckedContinuation { waiter in
-            let isFinished = state.withLock { state in
-                if !state.isFinished { state.waiters.append(waiter) }
-                return state.isFinished
-            }
-            if isFinished { waiter.resume() }
-        }
-        // The thread only has to return, so joining it takes almost no time.
-        let thread = state.withLock { state in
-            defer { state.thread = nil }
-            return state.thread
->>>>>>> prose1
         }
         thread?.join()
     }

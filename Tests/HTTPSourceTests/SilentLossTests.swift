@@ -9,7 +9,7 @@ import SyncStore
 import Testing
 
 /// Servers and key paths by which rows could be lost without a word.
-@Suite(.timeLimit(.minutes(5))) struct SilentLossTests {
+@Suite(.timeLimit(.minutes(30))) struct SilentLossTests {
     private static let data = StoreSyncOptions(keyPath: "data")
 
     /// A server of two pages, whose first page has the given pointer.

@@ -7,7 +7,7 @@ import Testing
 
 /// Networks that lose everything, several hosts, poolers, full servers.
 @Suite(
-    .enabled(if: PostgresServer.isInstalled, "\(SharedPostgres.absence)"), .serialized, .timeLimit(.minutes(2)))
+    .enabled(if: PostgresServer.isInstalled, "\(SharedPostgres.absence)"), .serialized, .timeLimit(.minutes(30)))
 struct PostgresNetworkTests {
     /// Runs a function with a server of its own and a proxy before it.
     private func withProxy(

@@ -12,7 +12,7 @@ import Testing
 /// What goes wrong leaves the old state or the new one, says why, and is over with the next
 /// transaction.
 @Suite(
-    .enabled(if: PostgresServer.isInstalled, "\(SharedPostgres.absence)"), .serialized, .timeLimit(.minutes(2)))
+    .enabled(if: PostgresServer.isInstalled, "\(SharedPostgres.absence)"), .serialized, .timeLimit(.minutes(30)))
 struct PostgresFaultTests {
     /// Runs a function with a server of its own.
     private func withServer(

@@ -38,7 +38,7 @@ struct PostgresOutageTests {
     @Test func aCommitWhoseAnswerIsLostIsKnownToBeCommitted() async throws {
         try await withProxy { _, proxy in
             let store = try await store(proxy.url())
-            proxy.silence(at: "COMMIT", isPassedOn: true)
+            proxy.silence(at: "COMMIT\0", isPassedOn: true)
             try await store.put([1])
             #expect(try await store.names() == [#""a""#])
         }
@@ -47,7 +47,7 @@ struct PostgresOutageTests {
     @Test func aCommitThatIsLostIsKnownNotToBeCommitted() async throws {
         try await withProxy { server, proxy in
             let store = try await store(proxy.url())
-            proxy.silence(at: "COMMIT", isPassedOn: false)
+            proxy.silence(at: "COMMIT\0", isPassedOn: false)
             let error = await #expect(throws: PostgresError.self) { try await store.put([1]) }
             #expect(error?.code == .connectionLost && error?.isRetryable == true)
             // Its session has been ended, so the next one does not wait for it.
@@ -72,7 +72,7 @@ struct PostgresOutageTests {
         }
         try await withProxy { _, proxy in
             let store = try await store(proxy.url())
-            proxy.silence(at: "COMMIT", isPassedOn: true)
+            proxy.silence(at: "COMMIT\0", isPassedOn: true)
             let result = Task { try await store.put([1]) }
             // The question whether the server still works on the commit, then the one what became
             // of it.
@@ -395,6 +395,14 @@ struct PostgresOutageTests {
         let sessions = try await PostgresSession.run(
             url + certificate.certificate, "SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()")
         #expect(sessions == [["t"]])
+        // Both ends notice when the other one is gone.
+        let settings = try await PostgresSession.run(
+            url + certificate.certificate,
+            """
+            SELECT current_setting('tcp_keepalives_idle'), current_setting('tcp_user_timeout'),
+                current_setting('client_connection_check_interval')
+            """)
+        #expect(settings == [["7", "10s", "2500ms"]])
         let wrong = await #expect(throws: PostgresError.self) {
             try await PostgresSession.run(url + other.certificate, "SELECT 1")
         }

@@ -9,7 +9,7 @@ import SyncStoreTesting
 import Testing
 
 @Suite(
-    .enabled(if: SharedPostgres.isAvailable, "\(SharedPostgres.absence)"), .timeLimit(.minutes(2)))
+    .enabled(if: SharedPostgres.isAvailable, "\(SharedPostgres.absence)"), .timeLimit(.minutes(30)))
 struct PostgresStoreTests {
     @Test func isAStore() async throws {
         try await SharedPostgres.withSchemas { schemas in

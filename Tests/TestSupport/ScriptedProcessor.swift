@@ -66,13 +66,9 @@ package final class ScriptedProcessor: SyncProcessor {
     package struct State: Sendable {
         /// The items that the source lists.
         package var source: SourceList<TestItem>
-<<<<<<< HEAD
         /// What the source lists from the second pass on; nil for the same.
         package var secondSource: SourceList<TestItem>?
-        /// What is stored: key and revision.
-=======
         /// The revisions of the local items, by key.
->>>>>>> prose2
         package var local: [String: Int]
         package var answersUpdatesInBatch = false
         /// The conversion that `owsPrepareDownload` applies to its items.

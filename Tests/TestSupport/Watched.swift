@@ -44,7 +44,6 @@ package final class Watched<Value: Sendable>: Sendable {
     ///   instance.
     /// - Throws: `CancellationError` if the task is cancelled first.
     package func wait(until isMet: @escaping @Sendable (Value) -> Bool) async throws {
-<<<<<<< HEAD
         try Task.checkCancellation()
         let promise = Promise<Void>()
         let id: Int? = state.withLock { state in
@@ -52,27 +51,6 @@ package final class Watched<Value: Sendable>: Sendable {
             state.lastWatcher += 1
             state.watchers[state.lastWatcher] = Watcher(isMet: isMet, promise: promise)
             return state.lastWatcher
-=======
-        let id = state.withLock { state in
-            state.lastWaiter += 1
-            return state.lastWaiter
-        }
-        try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                let isOver = state.withLock { state in
-                    // Checked under the lock: a cancellation from here on finds the waiter
-                    // registered.
-                    guard !Task.isCancelled, !isMet(state.value) else { return true }
-                    state.waiters[id] = Waiter(isMet: isMet, continuation: continuation)
-                    return false
-                }
-                guard isOver else { return }
-                continuation.resume(with: Task.isCancelled ? .failure(CancellationError()) : .success(()))
-            }
-        } onCancel: {
-            let waiter = state.withLock { $0.waiters.removeValue(forKey: id) }
-            waiter?.continuation.resume(throwing: CancellationError())
->>>>>>> prose2
         }
         guard let id else { return }
         defer { state.withLock { _ = $0.watchers.removeValue(forKey: id) } }

@@ -136,10 +136,6 @@ final class KeyTrie: @unchecked Sendable {
         key.isEscaped ? key.withUTF8 { hash($0) } : hash(key.bytes)
     }
 
-<<<<<<< HEAD
-=======
-    /// FNV-1a, with its upper half folded into the lower one.
->>>>>>> prose2
     private static func hash(_ bytes: UnsafeBufferPointer<UInt8>) -> UInt64 {
         var hash = Fingerprint()
         hash.combine(bytes: bytes)

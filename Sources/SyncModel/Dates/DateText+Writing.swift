@@ -74,16 +74,12 @@ extension DateText {
         return true
     }
 
-<<<<<<< HEAD
     /// Returns a date's text of a fixed length, or nil for a date outside ``range``.
     package static func text(sortable moment: Timestamp) -> String? {
         range.contains(moment.microseconds) ? text(moment.microseconds, fraction: .microseconds) : nil
     }
 
-    /// Returns a date's text.
-=======
     /// Returns the ISO 8601 text of a date in microseconds since 1970.
->>>>>>> prose1
     package static func text(_ microseconds: Int64, fraction: Fraction) -> String {
         String(unsafeUninitializedCapacity: byteCount) { buffer in
             buffer.baseAddress.map { write(microseconds, to: $0, fraction: fraction) } ?? 0

@@ -3,7 +3,7 @@ import OneWayPostgresClient
 import SyncModel
 import SyncStoreSQL
 
-/// Gives a database the tables of a schema, in one transaction.
+/// Creates or migrates the tables of a schema in one transaction.
 struct PostgresMigration {
     private static let record = SQLSchemaRecord.table
 
@@ -19,7 +19,7 @@ struct PostgresMigration {
         wanted = SQLSchemaRecord(SQLSchemaDescription(schema), modelVersion: settings.modelVersion)
     }
 
-    /// Makes the tables, or makes those that are there fit.
+    /// Creates the tables, or adapts existing ones.
     ///
     /// - Returns: For each family, the expression that numbers a new row of its table.
     func run() throws -> [String] {
@@ -27,11 +27,11 @@ struct PostgresMigration {
             guard !settings.isReadOnly else { throw SQLSchemaError.outdated }
             do {
                 try connection.execute(settings.beginning)
-                // Another host may have been faster.
+                // Another host may have done it meanwhile.
                 if try !isSuitable() { try migrate() }
                 try connection.execute("COMMIT")
             } catch {
-                // Where the connection is gone, so is the transaction.
+                // A lost connection ends its transaction.
                 _ = try? connection.execute("ROLLBACK")
                 throw error
             }
@@ -39,7 +39,7 @@ struct PostgresMigration {
         return try schema.families.map { try numbering(of: $0.table) ?? "NULL::bigint" }
     }
 
-    /// What the database says of its tables; nil where it has never been a store.
+    /// The stored description of the tables; nil if there is no store yet.
     private func stored() throws -> SQLSchemaRecord? {
         guard try exists(Self.record) else { return nil }
         let result = try connection.query(
@@ -88,7 +88,7 @@ struct PostgresMigration {
         try connection.run(SQLStatementText(text, try wanted.bindings()))
     }
 
-    /// Makes a table, or takes one that is there already and has all the columns.
+    /// Creates a table, or adopts an existing one that has all columns.
     private func create(_ table: SQLSchema.Table) throws {
         if try exists(table.name) {
             for column in table.columns where try !exists(column: column, in: table.name) {
@@ -103,7 +103,7 @@ struct PostgresMigration {
         }
     }
 
-    /// Lets a table that was there before number new rows, where it does not.
+    /// Makes an adopted table number new rows, if it does not.
     private func number(_ table: SQLSchema.Table) throws {
         guard try numbering(of: table.name) == nil else { return }
         let name = SQLText.name(table.name)
@@ -117,7 +117,7 @@ struct PostgresMigration {
             """)
     }
 
-    /// The expression that numbers a new row; nil where the table has none.
+    /// The expression that numbers a new row; nil if the table has none.
     private func numbering(of table: String) throws -> String? {
         let result = try connection.run(
             SQLStatementText(
@@ -142,13 +142,13 @@ struct PostgresMigration {
 
     // MARK: What others have added
 
-    /// An index or a trigger that the store did not make. Views hold on to their tables: the server
-    /// refuses to drop those.
+    /// An index or a trigger that the store did not create. Views need no care: the server refuses
+    /// to drop their tables.
     private struct ForeignObject {
         let name: String
         let table: String
         let creation: String
-        /// Finds it, by its name and its table's.
+        /// A query that finds the object by its name and its table.
         let search: String
     }
 
@@ -179,7 +179,7 @@ struct PostgresMigration {
         }
     }
 
-    /// Makes an object anew, unless it is still there or its table is gone.
+    /// Creates an object again, unless it exists or its table is gone.
     private func restore(_ object: ForeignObject) throws {
         guard try exists(object.table), try !isFound(object.search, [settings.schemaName, object.name, object.table])
         else { return }
@@ -190,7 +190,7 @@ struct PostgresMigration {
 
     // MARK: What is there
 
-    /// Whether the schema has a table or an index of a name.
+    /// Whether the schema has a table or an index with a name.
     private func exists(_ name: String) throws -> Bool {
         try isFound(
             """

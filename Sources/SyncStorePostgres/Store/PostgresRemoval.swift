@@ -5,7 +5,7 @@ import SyncStore
 package import SyncStoreSQL
 
 extension PostgresConnection: SQLRemovalConnection {
-    /// Deletes the objects of a query and what goes with them.
+    /// Deletes the objects of a query, and others by the delete rules.
     func remove(_ query: StoreQuery, reportsKeys: Bool, _ queries: SQLQueries) throws -> RemovalResult {
         let removal = SQLRemoval(queries.schema)
         let layout = try queries.schema.model.layout(of: query.entity)

@@ -5,17 +5,17 @@ import SyncModel
 import SyncStore
 import SyncStoreSQL
 
-/// Runs everything that one connection does, on a thread of its own.
+/// Runs the statements of one connection on a thread of its own.
 ///
-/// What a transaction does ends when its task is cancelled, its running statement on the server
-/// too; what ends a transaction runs to its end.
+/// Cancelling a task cancels its running statement on the server. The end of a transaction is not
+/// cancelled.
 actor PostgresWorker: SQLWorker {
     private let executor: BlockingExecutor
     private let settings: PostgresSettings
     let schema: SQLSchema
     private let queries: SQLQueries
     private var connection: PostgresConnection?
-    /// For each family, the expression that numbers a new row.
+    /// The expression that numbers a new row of each family.
     private var numbering: [String] = []
     private var merges: [Int: PostgresMerge] = [:]
     private let buffer = PostgresCopyBuffer()
@@ -31,7 +31,7 @@ actor PostgresWorker: SQLWorker {
         executor.asUnownedSerialExecutor()
     }
 
-    /// Makes a worker that connects when it is first needed.
+    /// Creates a worker, which connects when it is first needed.
     init(_ settings: PostgresSettings, schema: SQLSchema, label: String, writes: Bool = false) {
         self.writes = writes
         executor = BlockingExecutor(label: label)
@@ -40,7 +40,7 @@ actor PostgresWorker: SQLWorker {
         queries = SQLQueries(schema)
     }
 
-    /// Connects, and gives the database the tables of the schema, or makes those that it has fit.
+    /// Connects, and creates or migrates the tables.
     func prepareSchema() async throws {
         let connection = try await opened()
         numbering = try await connection.interruptible {
@@ -172,7 +172,7 @@ actor PostgresWorker: SQLWorker {
 
     func closeCursor(_ cursor: Int) {
         guard let found = cursors.removeValue(forKey: cursor), let connection else { return }
-        // It fails in a transaction that has failed, which is the end of all cursors.
+        // A failed transaction has closed its cursors.
         try? found.close(connection: connection)
     }
 
