@@ -260,7 +260,7 @@ struct AdoptedTableTests {
 
     private static func people(
         with attributes: [SyncAttribute] = [],
-        @ModelBuilder<EntityProperty> _ properties: () -> [EntityProperty] = { [] }
+        @ModelBuilder<SyncEntity.Property> _ properties: () -> [SyncEntity.Property] = { [] }
     ) throws -> DataModel {
         var person = SyncEntity("Person", identity: "id") {
             SyncAttribute("id", .int64)
