@@ -395,7 +395,8 @@ import Testing
 
     private func tables() throws -> [String] {
         try SQLiteConnection.texts(
-            "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_%' ESCAPE '\\' ORDER BY name",
+            "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_%' ESCAPE '\\' "
+                + "AND name <> 'SyncPendingLink' ORDER BY name",
             at: path)
     }
 

@@ -52,7 +52,8 @@ import Testing
         #expect(try await SQLiteShell.run("PRAGMA integrity_check; PRAGMA foreign_key_check", at: path) == ["ok"])
         let unique = try await SQLiteShell.run(
             "SELECT count(*) FROM sqlite_master WHERE type = 'index' AND sql LIKE 'CREATE UNIQUE%'", at: path)
-        #expect(unique == ["\(names.count)"])
+        // The mapper adds an entity of its own, for pending links.
+        #expect(unique == ["\(names.count + 1)"])
     }
 
     @Test(arguments: [998, 999, 2000])
