@@ -44,7 +44,8 @@ struct ServerArguments: Equatable {
     var body: String?
     /// How the list goes on; nil if it was not said.
     var pages: Pages?
-    /// The field of each object that says when it changed; nil where the server cannot be asked for changes.
+    /// The field of each object that says when it changed; nil where the server cannot be asked for
+    /// changes.
     var sinceKeyPath: String?
     /// The query parameter for changes since a date.
     var sinceParameter = "since"

@@ -73,7 +73,8 @@ enum StoreLocation: Hashable, Sendable {
         }
     }
 
-    /// The files of a new SQLite database; empty for a database that exists, and for any other store.
+    /// The files of a new SQLite database; empty for a database that exists, and for any other
+    /// store.
     var newFiles: [URL] {
         guard case .sqlite(let path) = self, !FileManager.default.fileExists(atPath: path) else { return [] }
         return [Self.modelFile(of: path)] + ["", "-wal", "-shm"].map { URL(filePath: path + $0) }

@@ -6,8 +6,8 @@ import SyncBase
 
 /// A list of JSON objects on an HTTP server, as a source of a store.
 ///
-///     let users = HTTPJSONSource(
-///         url, pages: .link, delta: HTTPDelta(cursor: .element(keyPath: "updated_at"), parameter: "since"))
+///     let changes = HTTPDelta(cursor: .element(keyPath: "updated_at"), parameter: "since")
+///     let users = HTTPJSONSource(url, pages: .link, delta: changes)
 ///     let result = try await store.sync(from: users, into: "User")
 ///
 /// A page is mapped while the next one arrives. If the server sends entity tags or dates of change,

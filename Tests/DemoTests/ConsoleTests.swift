@@ -7,7 +7,8 @@ import Testing
 @testable import Demo
 
 @Suite struct ConsoleTests {
-    /// Runs a pass of two items, the first of which fails once, and returns everything that was written.
+    /// Runs a pass of two items, the first of which fails once, and returns everything that was
+    /// written.
     private func output(isTerminal: Bool) async throws -> String {
         let written = EventLog<String>()
         let console = Console(isTerminal: isTerminal, progressInterval: .seconds(86_400)) { text, _ in

@@ -71,7 +71,8 @@ import Testing
         let world = try await SourceWorld()
         try await world.sync(.users(server, pages: .link))
         #expect(try await world.sync(.users(server, pages: .link)).coverage == .unchanged)
-        // The last page's 304 has no Link field that says that it is still the last: it is looked at.
+        // The last page's 304 has no Link field that says that it is still the last: it is looked
+        // at.
         #expect(server.requests.count == 3 + 4)
         isChanged.update { $0 = true }
         let result = try await world.sync(.users(server, pages: .link))

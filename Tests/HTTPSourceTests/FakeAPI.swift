@@ -4,7 +4,8 @@ import HTTPTransfer
 import OneWaySynchronizer
 import OneWayTestSupport
 
-/// An API of users that remembers when each was changed or deleted, and can tell what has changed since then.
+/// An API of users that remembers when each was changed or deleted, and can tell what has changed
+/// since then.
 final class FakeAPI: HTTPTransport {
     struct User {
         var name: String

@@ -5,7 +5,8 @@ import OneWayTestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(30))) struct HTTPClientTests {
-    /// Asks a server that answers everything in one way, and returns the problem that the client names.
+    /// Asks a server that answers everything in one way, and returns the problem that the client
+    /// names.
     private func problem(
         limits: HTTPClient.Limits = HTTPClient.Limits(), path: String = "/list.json",
         _ handler: @escaping LoopbackHTTPServer.Handler

@@ -49,7 +49,8 @@ import Testing
             isCutShort($0)
         },
         Lie("chunks without their end", .cutShortChunked(Array(#"{"data":[{"id":1}"#.utf8))) { isCutShort($0) },
-        // A second attempt on the same connection may find the surplus of the first in place of a reply.
+        // A second attempt on the same connection may find the surplus of the first in place of a
+        // reply.
         Lie("less promised than there is", .stream(byteCount: 12) { try $0.write(Array(#"{"data":[{"id":1}]}"#.utf8)) })
         {
             isCutShort($0) || problem($0) { if case .unreachable(_, isLasting: false) = $0 { true } else { false } }
@@ -96,7 +97,8 @@ import Testing
         }
         try await LoopbackHTTPServer.serving(handler) { server in
             let world = try await SourceWorld()
-            // Only where the lie is to take too long is there little patience: a busy machine is no liar.
+            // Only where the lie is to take too long is there little patience: a busy machine is no
+            // liar.
             let limits =
                 lie.isExpected(HTTPError(url: URL(filePath: "/"), problem: .timedOut))
                 ? HTTPClient.Limits(silence: .milliseconds(400), requestDuration: .seconds(1), bodyByteCount: 4 << 20)

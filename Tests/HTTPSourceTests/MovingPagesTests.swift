@@ -27,7 +27,8 @@ import Testing
         try await sync(world, source(server))
         server.change { state in
             for id in 1...4 { state.users[id] = .init(name: "new", changed: -100 + id) }
-            // It goes to the end, and what comes first on the second page takes its place on the first, which has been read.
+            // It goes to the end, and what comes first on the second page takes its place on the
+            // first, which has been read.
             state.afterFirstPage = [{ $0[1] = .init(name: "newer", changed: -10) }]
         }
         let result = try await sync(world, source(server))
@@ -47,7 +48,8 @@ import Testing
             state.afterFirstPage = (1...3).map { id in { $0[id] = .init(name: "newer", changed: -20 + id) } }
         }
         for _ in 0..<2 { try await sync(world, source(server)) }
-        // Three times from the start; then from the last object that was on the first page when that was read last.
+        // Three times from the start; then from the last object that was on the first page when
+        // that was read last.
         let since = [FakeAPI.text(-1000), FakeAPI.text(-1000), FakeAPI.text(-1000), FakeAPI.text(-97)]
         #expect(Array(server.cursors.dropFirst().prefix(4)) == since)
         #expect(

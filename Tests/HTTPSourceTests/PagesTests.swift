@@ -181,7 +181,8 @@ import Testing
         #expect(server.requests.count == 6)
     }
 
-    /// A user is deleted from the first page between the two requests: the last of the second page moves to the first, where nobody looks.
+    /// A user is deleted from the first page between the two requests: the last of the second page
+    /// moves to the first, where nobody looks.
     @Test func anObjectThatMovesBetweenPagesIsNotDeleted() async throws {
         let server = ScriptedServer { request, index in
             let users = index < 3 ? [1, 2, 3, 4] : [1, 3, 4]

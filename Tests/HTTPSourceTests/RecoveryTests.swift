@@ -7,7 +7,8 @@ import StoreSync
 import OneWayTestSupport
 import Testing
 
-/// What is not the list, or not the whole of it, is no proof that anything is gone, nor that it is there.
+/// What is not the list, or not the whole of it, is no proof that anything is gone, nor that it is
+/// there.
 @Suite struct RecoveryTests {
     private let url = URL(string: "https://api.example.com/users") ?? URL(filePath: "/")
 

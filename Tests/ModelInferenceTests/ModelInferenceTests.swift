@@ -94,7 +94,8 @@ import Testing
         #expect(user.relationships.map(\.declaration.deleteRule) == [.nullify, .cascade, .nullify])
         let company = try model.layout(of: "Company")
         #expect(company.attributes.map(\.name) == ["id", "name", "size"])
-        // One company of two users; an address without identity is its user's own; an item is seen below one user.
+        // One company of two users; an address without identity is its user's own; an item is seen
+        // below one user.
         #expect(company.relationship("users")?.isToMany == true)
         #expect(try model.layout(of: "Address").relationship("user")?.isToMany == false)
         #expect(try model.layout(of: "OrderItem").relationship("user")?.isToMany == false)

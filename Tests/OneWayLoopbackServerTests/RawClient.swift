@@ -8,7 +8,8 @@ import Musl
 import Glibc
 #endif
 
-/// A TCP client that sends what it is told, and shows what comes back. Its calls block: the server has threads of its own.
+/// A TCP client that sends what it is told, and shows what comes back. Its calls block: the server
+/// has threads of its own.
 final class RawClient {
     private let socket: Int32
 

@@ -5,7 +5,8 @@ import Testing
 
 /// The scenarios of this repository on every kind of store, each a test case of its own.
 ///
-/// One case at a time: a thousand at once would keep other tests waiting for minutes on a busy machine.
+/// One case at a time: a thousand at once would keep other tests waiting for minutes on a busy
+/// machine.
 @Suite(.serialized) struct ScenarioTests {
     private static let folder = Bundle.module.resourceURL.map { $0.appending(path: "Fixtures") }
     private static let scenarios = Result { try folder.map { try StoreScenario.all(in: $0) } ?? [] }

@@ -36,7 +36,8 @@ struct SyncWorld {
         return records.sorted { "\($0.key)" < "\($1.key)" }.map { $0.record[attribute] }
     }
 
-    /// All objects with their values and the keys of what they are related to, in no order that depends on how they came.
+    /// All objects with their values and the keys of what they are related to, in no order that
+    /// depends on how they came.
     func state() async throws -> [String] {
         var lines: [String] = []
         for layout in store.model.layouts {

@@ -8,7 +8,8 @@ import Testing
         var generator = SeededRandom(seed: UInt64(seed))
         func random(_ limit: Int) -> Int { Int.random(in: 0..<limit, using: &generator) }
         let count = 1 + random(8)
-        // Declared in another order than that of descent: entity i inherits from one of a higher number.
+        // Declared in another order than that of descent: entity i inherits from one of a higher
+        // number.
         var entities = (0..<count).map { index in
             let parent = index < count - 1 && random(3) > 0 ? "E\(index + 1 + random(count - index - 1))" : nil
             let names = (0..<random(4)).map { "a\(index)_\($0)" }

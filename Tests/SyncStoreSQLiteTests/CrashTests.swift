@@ -22,7 +22,8 @@ import Testing
     /// More generations than a process ever gets to: it must not end before it is killed.
     private static let endless = 1_000_000_000
 
-    /// Kills 5 processes per seed, in turns at a certain part of a payload and after a number of lines.
+    /// Kills 5 processes per seed, in turns at a certain part of a payload and after a number of
+    /// lines.
     @Test(arguments: 0..<10 as Range<UInt64>)
     func aKilledSyncLeavesTheOldStateOrTheNewOne(seed: UInt64) async throws {
         var random = SeededRandom(seed: seed)

@@ -22,7 +22,8 @@ import Testing
             }
         }
         store = try await SQLiteStore(model, at: .file(path))
-        // An insertion of -1 goes on without end, and shows that it does so by the growth of the log.
+        // An insertion of -1 goes on without end, and shows that it does so by the growth of the
+        // log.
         let connection = try connection()
         try connection.execute(
             """

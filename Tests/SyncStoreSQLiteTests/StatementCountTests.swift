@@ -12,12 +12,15 @@ import SyncStoreSQLite
 import OneWayTestSupport
 import Testing
 
-/// How many statements syncs run, each counted when it starts; what a statement starts itself is a part of it.
+/// How many statements syncs run, each counted when it starts; what a statement starts itself is a
+/// part of it.
 @Suite struct StatementCountTests {
-    /// Parents with children, with objects that they share, and with one that others may have as well.
+    /// Parents with children, with objects that they share, and with one that others may have as
+    /// well.
     private static let model = Result { try UserModel.withEverything() }
 
-    /// The state before, and one in which every object is another, has another child and other tags.
+    /// The state before, and one in which every object is another, has another child and other
+    /// tags.
     private static func payload(_ generation: Int, parentCount: Int) -> [UInt8] {
         var text = "["
         for id in 1...parentCount {

@@ -2,10 +2,10 @@ import SyncBase
 
 /// An asynchronous sequence of a store's changes, for one observer.
 ///
-/// Use it in a single `for await` loop, which receives one set per commit that changed something, in
-/// the order of the commits. If the observer is slower than the commits, sets wait for it; beyond the
-/// capacity the two newest are merged, so no change is lost. Commits never wait. The sequence ends
-/// when the loop's task is cancelled or the store is deallocated.
+/// Use it in a single `for await` loop, which receives one set per commit that changed something,
+/// in the order of the commits. If the observer is slower than the commits, sets wait for it;
+/// beyond the capacity the two newest are merged, so no change is lost. Commits never wait. The
+/// sequence ends when the loop's task is cancelled or the store is deallocated.
 public struct ChangeSets: AsyncSequence, Sendable {
     /// The changes of one or more commits.
     public typealias Element = ChangeSet

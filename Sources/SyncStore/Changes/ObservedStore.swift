@@ -10,9 +10,9 @@ public import SyncModel
 ///         }
 ///     }
 ///
-/// It reports only changes made through it, not changes made directly to the wrapped store or to its
-/// file. Without observers it costs nothing. With observers, a transaction records the numbers of the
-/// objects that it changes, and looks up their keys before the commit.
+/// It reports only changes made through it, not changes made directly to the wrapped store or to
+/// its file. Without observers it costs nothing. With observers, a transaction records the numbers
+/// of the objects that it changes, and looks up their keys before the commit.
 public final class ObservedStore: Store {
     private let base: any Store
     private let broadcaster = Broadcaster.ofChanges()
@@ -32,7 +32,8 @@ public final class ObservedStore: Store {
     /// A new observer of the transactions that begin from now on.
     ///
     /// Of a transaction that already runs, the observer sees all changes or none. Transactions that
-    /// fail or change nothing are not reported. Slow observers never block commits; see ``ChangeSets``.
+    /// fail or change nothing are not reported. Slow observers never block commits; see
+    /// ``ChangeSets``.
     ///
     /// - Parameter capacity: The number of change sets that wait for the observer before the newest
     ///   are merged; 100 by default, at least 1.

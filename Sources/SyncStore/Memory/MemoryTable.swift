@@ -4,7 +4,8 @@ import SyncModel
 struct MemoryTable: Sendable {
     private static let pageSize = 256
 
-    /// Numbers start at 1. Pages are small, so that changing a copy of the table copies few objects.
+    /// Numbers start at 1. Pages are small, so that changing a copy of the table copies few
+    /// objects.
     private var pages: [[MemoryObject?]] = []
     private(set) var lastObject: ObjectID = 0
 

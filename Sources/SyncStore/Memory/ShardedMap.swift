@@ -13,7 +13,8 @@ struct ShardedMap<Key: Hashable & Sendable, Element: Sendable>: Sendable {
     }
 
     private static func shard(of key: Key) -> Int {
-        // The dictionaries' own hashes are seeded by their sizes, so that keys of one shard spread in it.
+        // The dictionaries' own hashes are seeded by their sizes, so that keys of one shard spread
+        // in it.
         key.hashValue & 255
     }
 }

@@ -11,7 +11,8 @@ extension Store {
         try await read { try await $0.record(entity, key: key) }
     }
 
-    /// The objects of a query, decoded as a `Decodable` type; see ``StoreReader/values(_:_:with:)``.
+    /// The objects of a query, decoded as a `Decodable` type; see
+    /// ``StoreReader/values(_:_:with:)``.
     public func values<T: Decodable & Sendable>(
         _ type: T.Type, _ query: StoreQuery, with relationships: [String] = []
     ) async throws -> [T] {

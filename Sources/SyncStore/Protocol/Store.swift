@@ -6,9 +6,9 @@ public import SyncModel
 ///
 /// **Identity.** If an entity has identity attributes, no two objects of that entity hold the same
 /// values in them. An object with a null in one of them has no identity; there can be any number of
-/// those. A merge by an entity finds objects of the entity and of its sub-entities that have the same
-/// identity attributes. If several objects match, the object of the entity itself is found; if there
-/// is none, the object with the lowest number.
+/// those. A merge by an entity finds objects of the entity and of its sub-entities that have the
+/// same identity attributes. If several objects match, the object of the entity itself is found; if
+/// there is none, the object with the lowest number.
 public protocol Store: Sendable {
     /// The model of the objects; never changes.
     var model: DataModel { get }
@@ -21,8 +21,8 @@ public protocol Store: Sendable {
     /// - Parameter body: Receives the transaction, which ends when the body returns.
     /// - Returns: The result of the body.
     /// - Throws: The body's error; `CancellationError` if the task is cancelled before the commit;
-    ///   `StoreError.nestedTransaction` from inside a transaction of the same store; the store's own
-    ///   errors.
+    ///   `StoreError.nestedTransaction` from inside a transaction of the same store; the store's
+    ///   own errors.
     @discardableResult
     func transaction<Result: Sendable>(
         _ body: @Sendable (any StoreTransaction) async throws -> Result

@@ -38,10 +38,10 @@ extension StoreReader {
     ///
     /// - Parameters:
     ///   - query: The objects.
-    ///   - relationships: The names of relationships of the query's entity. Other relationships stay
-    ///     unknown.
-    /// - Throws: `RecordPredicateError.unknownProperty` for a name that is not a relationship of the
-    ///   entity, and as ``records(_:)``.
+    ///   - relationships: The names of relationships of the query's entity. Other relationships
+    ///     stay unknown.
+    /// - Throws: `RecordPredicateError.unknownProperty` for a name that is not a relationship of
+    ///   the entity, and as ``records(_:)``.
     public func records(_ query: StoreQuery, with relationships: [String]) async throws -> [StoredRecord] {
         let layout = try model.layout(of: query.entity)
         var records = try await records(query)
@@ -70,7 +70,8 @@ extension StoreReader {
     ///   - type: The type of the results.
     ///   - query: The objects.
     ///   - relationships: The names of the relationships that the type decodes.
-    /// - Throws: `Record.CodingError` if a record does not fit the type, and as ``records(_:with:)``.
+    /// - Throws: `Record.CodingError` if a record does not fit the type, and as
+    ///   ``records(_:with:)``.
     public func values<T: Decodable>(
         _ type: T.Type, _ query: StoreQuery, with relationships: [String] = []
     ) async throws -> [T] {

@@ -4,8 +4,8 @@ extension StoreTransaction {
     /// Inserts an object, or updates the object that has the record's identity.
     ///
     /// - Returns: The number of the object.
-    /// - Throws: `StoreError.unsuitableValue` for a value that does not have its attribute's type, and
-    ///   the store's own errors.
+    /// - Throws: `StoreError.unsuitableValue` for a value that does not have its attribute's type,
+    ///   and the store's own errors.
     @discardableResult
     public func insert(_ record: Record) async throws -> ObjectID {
         guard let row = try await merge(MergeRequest(record.batch())).rows.first ?? nil else {
@@ -38,7 +38,8 @@ extension StoreTransaction {
     ///
     /// - Throws: The store's own errors.
     public func erase() async throws {
-        // One root at a time: a deletion denied now can succeed once the dependent objects are gone.
+        // One root at a time: a deletion denied now can succeed once the dependent objects are
+        // gone.
         var roots = model.layouts.filter { $0.parent == nil }
         var hasReleased = false
         while !roots.isEmpty {

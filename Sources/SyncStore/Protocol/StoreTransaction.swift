@@ -25,22 +25,22 @@ public protocol StoreTransaction: StoreReader {
     /// Matches records with objects; inserts and updates as the request's policy allows.
     ///
     /// ``MergeRequest`` describes how rows match objects. An absent cell leaves the object's value;
-    /// on insertion it becomes the attribute's default, or null for an identity attribute. An object
-    /// that would not change is not written. Rows take effect in their order: of several rows with
-    /// one identity the later wins, and all of them refer to one object.
+    /// on insertion it becomes the attribute's default, or null for an identity attribute. An
+    /// object that would not change is not written. Rows take effect in their order: of several
+    /// rows with one identity the later wins, and all of them refer to one object.
     ///
     /// - Returns: The object of each row, and what the merge did with it.
-    /// - Throws: `StoreError.identityTaken` if an update of a given object would give two objects one
-    ///   identity; `StoreError.abstractEntity` for an insertion into an abstract entity;
-    ///   `StoreError.foreignBatch` and `StoreError.unsuitableMatches` if the request does not fit the
-    ///   model or itself.
+    /// - Throws: `StoreError.identityTaken` if an update of a given object would give two objects
+    ///   one identity; `StoreError.abstractEntity` for an insertion into an abstract entity;
+    ///   `StoreError.foreignBatch` and `StoreError.unsuitableMatches` if the request does not fit
+    ///   the model or itself.
     func merge(_ request: MergeRequest) async throws -> MergeResult
 
     /// Relates objects and keeps the inverse relationships consistent.
     ///
-    /// A target that a to-one inverse ties to another source leaves that source. Sources and targets
-    /// that do not exist are ignored. A repeated target counts once. A to-one relationship takes the
-    /// last of its targets.
+    /// A target that a to-one inverse ties to another source leaves that source. Sources and
+    /// targets that do not exist are ignored. A repeated target counts once. A to-one relationship
+    /// takes the last of its targets.
     ///
     /// - Returns: The sources that changed and the targets that were detached.
     /// - Throws: `StoreError.foreignRelationship` for a relationship of another model.
@@ -48,8 +48,8 @@ public protocol StoreTransaction: StoreReader {
 
     /// Deletes objects and applies the model's delete rules.
     ///
-    /// The deletions of one call act together: objects that deny each other's deletion do not stop a
-    /// call that deletes all of them.
+    /// The deletions of one call act together: objects that deny each other's deletion do not stop
+    /// a call that deletes all of them.
     ///
     /// - Parameters:
     ///   - query: The objects; the ordering matters only with a limit.

@@ -8,7 +8,8 @@ public struct MergeRequest: Sendable {
     public enum Match: Hashable, Sendable {
         /// The object that has the row's identity. A row without an identity matches none.
         case identity
-        /// A given object, whatever identity the row holds. If it does not exist, the row is skipped.
+        /// A given object, whatever identity the row holds. If it does not exist, the row is
+        /// skipped.
         case object(ObjectID)
         /// None; the row is skipped.
         case skipped

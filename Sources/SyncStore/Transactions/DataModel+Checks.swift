@@ -4,8 +4,8 @@ public import SyncModel
 extension DataModel {
     /// The entity of a batch.
     ///
-    /// - Throws: `StoreError.foreignBatch` if the batch has no entity, or one that the model does not
-    ///   have or has with other attributes.
+    /// - Throws: `StoreError.foreignBatch` if the batch has no entity, or one that the model does
+    ///   not have or has with other attributes.
     public func layout(of batch: RecordBatch) throws(StoreError) -> EntityLayout {
         guard let given = batch.layout, let layout = self[given.name],
             layout === given || layout.attributes == given.attributes
@@ -15,8 +15,8 @@ extension DataModel {
 
     /// The entity of a request's records.
     ///
-    /// - Throws: As ``layout(of:)-(RecordBatch)``; `StoreError.unsuitableMatches` if the request does
-    ///   not have one match per row.
+    /// - Throws: As ``layout(of:)-(RecordBatch)``; `StoreError.unsuitableMatches` if the request
+    ///   does not have one match per row.
     public func layout(of request: MergeRequest) throws(StoreError) -> EntityLayout {
         let layout = try layout(of: request.records)
         guard request.matches.map({ $0.count == request.records.count }) ?? true else {

@@ -1,14 +1,19 @@
 import SyncBase
 
-/// Runs transactions one after another, in the order of the calls; stores build `transaction` on it.
+/// Runs transactions one after another, in the order of the calls; stores build `transaction` on
+/// it.
 package final class TransactionQueue: Sendable {
     private struct State: Sendable {
         var isBusy = false
         var waiters = Waiters<Void>()
+        /// The number of the turn that began last.
+        var turn: UInt64 = 0
     }
 
     /// The queues whose turn the current task has.
-    @TaskLocal private static var held: [ObjectIdentifier] = []
+    ///
+    /// A task that outlives the turn inherits the value, which is of no meaning then.
+    @TaskLocal private static var held: [ObjectIdentifier: UInt64] = [:]
 
     private let state = Locked(State())
 
@@ -17,11 +22,13 @@ package final class TransactionQueue: Sendable {
 
     /// Runs a function when its turn comes.
     ///
-    /// - Throws: The function's error; `CancellationError` if the task is cancelled before its turn;
-    ///   `StoreError.nestedTransaction` if the task already has the turn.
+    /// - Throws: The function's error; `CancellationError` if the task is cancelled before its
+    ///   turn; `StoreError.nestedTransaction` if the task already has the turn.
     package func run<Result>(_ body: () async throws -> Result) async throws -> Result {
         let id = ObjectIdentifier(self)
-        guard !Self.held.contains(id) else { throw StoreError.nestedTransaction }
+        if let turn = Self.held[id], state.withLock({ $0.isBusy && $0.turn == turn }) {
+            throw StoreError.nestedTransaction
+        }
         try await state.wait(in: \.waiters) { state in
             guard !state.isBusy else { return nil }
             state.isBusy = true
@@ -29,7 +36,13 @@ package final class TransactionQueue: Sendable {
         }
         defer { endTurn() }
         try Task.checkCancellation()
-        return try await Self.$held.withValue(Self.held + [id]) { try await body() }
+        let turn = state.withLock { state in
+            state.turn += 1
+            return state.turn
+        }
+        var held = Self.held
+        held[id] = turn
+        return try await Self.$held.withValue(held) { try await body() }
     }
 
     /// The number of waiting calls.
@@ -42,6 +55,8 @@ package final class TransactionQueue: Sendable {
         let next = state.withLock { state in
             let next = state.waiters.removeFirst()
             state.isBusy = next != nil
+            // Nobody has the turn until the next one begins.
+            state.turn += 1
             return next
         }
         next?.resume()

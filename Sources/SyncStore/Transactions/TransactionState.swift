@@ -2,8 +2,8 @@ import SyncModel
 
 /// The state of a transaction: usable or not.
 ///
-/// A change that failed halfway may be incomplete. It must not be committed, even if the caller caught
-/// its error.
+/// A change that failed halfway may be incomplete. It must not be committed, even if the caller
+/// caught its error.
 package enum TransactionState: Sendable {
     case running
     /// A change failed.

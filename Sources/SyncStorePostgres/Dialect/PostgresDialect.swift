@@ -51,6 +51,12 @@ package struct PostgresDialect: SQLDialect {
     /// See https://www.postgresql.org/docs/current/ddl-system-columns.html.
     package var reservedColumns: [String] { ["tableoid", "xmin", "cmin", "xmax", "cmax", "ctid"] }
 
+    package func isReserved(table: String) -> Bool {
+        let name = table.lowercased()
+        return ["_sync_schema", "sync_doomed"].contains(name)
+            || ["_sync_new_", "_sync_rows_", "sync_batch_"].contains(where: name.hasPrefix)
+    }
+
     package func suitable(_ name: String, room: Int) -> String {
         // Names with the prefix belong to the system, which looks there first.
         var name = name.replacing("\0", with: "_")

@@ -18,10 +18,13 @@ package protocol SQLDialect: Sendable {
 
     // MARK: Names
 
-    /// Whether foreign keys are created after all tables, because each needs the table it refers to.
+    /// Whether foreign keys are created after all tables, because each needs the table it refers
+    /// to.
     var addsForeignKeysLater: Bool { get }
     /// Names that no column may have.
     var reservedColumns: [String] { get }
+    /// Whether a table name is needed for helper tables of the store.
+    func isReserved(table: String) -> Bool
     /// The longest form of a name that the database keeps as it is.
     ///
     /// - Parameter room: The number of bytes that a suffix needs.
@@ -54,7 +57,8 @@ package protocol SQLDialect: Sendable {
     func selected(_ column: String, as type: AttributeType) -> String
     /// The `COLLATE` clause for comparisons of an attribute; empty for none.
     func collation(_ type: AttributeType) -> String
-    /// The condition that a text contains, begins or ends with another, which is not empty, by bytes.
+    /// The condition that a text contains, begins or ends with another, which is not empty, by
+    /// bytes.
     func textCondition(
         _ expression: String, collation: String, _ match: PropertyPath.TextMatch, _ text: String,
         _ parameters: inout SQLParameters
@@ -81,7 +85,8 @@ package protocol SQLDialect: Sendable {
 
     /// A column's values converted to a wider type.
     func converted(_ column: String, from type: AttributeType, to wider: AttributeType) -> String
-    /// The statement that makes a filled table number new objects after its own; nil if it does so anyway.
+    /// The statement that makes a filled table number new objects after its own; nil if it does so
+    /// anyway.
     func numbering(_ table: String, objectColumn: String) -> String?
 }
 

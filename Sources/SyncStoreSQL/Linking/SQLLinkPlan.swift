@@ -3,8 +3,8 @@ package import SyncStore
 
 /// What has to be written to relate the objects of a batch, worked out from what is there.
 ///
-/// The sources act one after another, as if each were related before the next one is looked at; what is to be written is what remains of
-/// that in the end, so that it can be written in sets.
+/// The sources act one after another, as if each were related before the next one is looked at;
+/// what is to be written is what remains of that in the end, so that it can be written in sets.
 package struct SQLLinkPlan: Sendable {
     /// What keeps the pairs decides how a pair comes about.
     package enum Shape: Hashable, Sendable {
@@ -192,7 +192,8 @@ package struct SQLLinkPlan: Sendable {
         }
     }
 
-    /// Keeps the lists of sources that are targets as well in step, where a relationship is its own inverse.
+    /// Keeps the lists of sources that are targets as well in step, where a relationship is its own
+    /// inverse.
     private mutating func mirror(removing source: ObjectID, from target: ObjectID) {
         guard isOwnInverse else { return }
         current[target]?.removeAll { $0 == source }

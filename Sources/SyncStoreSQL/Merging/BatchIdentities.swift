@@ -1,7 +1,8 @@
 import Foundation
 package import SyncModel
 
-/// The rows of a batch by their identities: each identity once, in ascending order, as an index of a database has them.
+/// The rows of a batch by their identities: each identity once, in ascending order, as an index of
+/// a database has them.
 ///
 ///     rows      3  1  4  1  5         // the identity of each
 ///     first     1  0  2  4            // the first rows of 1, 3, 4, 5

@@ -2,7 +2,8 @@
 package struct SQLSchemaRecord: Equatable, Sendable {
     /// The name of that table.
     package static let table = "_sync_schema"
-    /// The form of what is written in it; a database with a higher number is of a later version of this package.
+    /// The form of what is written in it; a database with a higher number is of a later version of
+    /// this package.
     package static let format = 1
     /// The columns that both databases have.
     package static let columns = "format, model_version, description"
@@ -21,7 +22,8 @@ package struct SQLSchemaRecord: Equatable, Sendable {
     /// - Parameters:
     ///   - text: The description.
     ///   - wanted: What the store wants it to say.
-    /// - Throws: `SQLSchemaError.newer` where a later version of this package or of the model wrote it; `SQLSchemaError.unreadable`.
+    /// - Throws: `SQLSchemaError.newer` where a later version of this package or of the model wrote
+    ///   it; `SQLSchemaError.unreadable`.
     package init(
         format: Int64, modelVersion: Int64, text: String, wanted: SQLSchemaRecord
     ) throws(SQLSchemaError) {

@@ -13,7 +13,8 @@ extension SQLSchema {
         /// The foreign keys that are not part of the definition; nil where all are.
         package let foreignKeys: [ForeignKey]?
 
-        /// Whether another has the same name, columns and indices; its foreign keys may be others where they are made apart.
+        /// Whether another has the same name, columns and indices; its foreign keys may be others
+        /// where they are made apart.
         func isBuilt(as other: Table) -> Bool {
             name == other.name && definition == other.definition && indices == other.indices
         }
@@ -61,6 +62,23 @@ extension SQLSchema {
         return families.indices.map { entityTable($0, &names) } + joins.map { joinTable($0, &names) }
     }
 
+    /// The declaration of a column to be added to a family's table; nil for an unknown column.
+    package func addition(of name: String, toFamily family: Int) -> String? {
+        if let column = attributeColumns[family].first(where: { $0.name == name }) {
+            return "\(SQLText.name(name)) \(dialect.columnType(column.attribute.type, dates: dates))"
+        }
+        for (link, rule) in references[family] {
+            if link.position == name { return "\(SQLText.name(name)) \(dialect.referenceType)" }
+            guard link.column == name else { continue }
+            let declaration = "\(SQLText.name(name)) \(dialect.referenceType)"
+            return dialect.addsForeignKeysLater
+                ? declaration : "\(declaration) \(reference(to: link.target, rule.onDelete))"
+        }
+        guard name == naming.entityColumn, families[family].namesEntity else { return nil }
+        let root = SQLText.literal(model.layouts[families[family].root].name)
+        return "\(entityColumn) \(dialect.entityDeclaration) DEFAULT \(root)"
+    }
+
     private func entityTable(_ family: Int, _ names: inout SQLNames) -> Table {
         let table = families[family].table
         var columns = [naming.rowColumn]
@@ -95,10 +113,12 @@ extension SQLSchema {
     }
 
     private func reference(to table: String, _ action: String) -> String {
-        "REFERENCES \(SQLText.name(table))(\(rowColumn)) \(action) DEFERRABLE INITIALLY DEFERRED"
+        let column = keyColumns[table].map(SQLText.name) ?? rowColumn
+        return "REFERENCES \(SQLText.name(table))(\(column)) \(action) DEFERRABLE INITIALLY DEFERRED"
     }
 
-    /// The declaration of a column that leads to rows, whose foreign key is put aside where it is made later.
+    /// The declaration of a column that leads to rows, whose foreign key is put aside where it is
+    /// made later.
     private func referring(
         _ column: String, _ reference: String, from table: String, constraint: String = "",
         _ foreignKeys: inout [ForeignKey], _ names: inout SQLNames
@@ -129,7 +149,8 @@ extension SQLSchema {
         return indices
     }
 
-    /// The condition that a row's identity is that of a scope, as its unique index has it; nil where that of every row is.
+    /// The condition that a row's identity is that of a scope, as its unique index has it; nil
+    /// where that of every row is.
     package func scopeCondition(_ scope: Int) -> String? {
         let members = members(ofScope: scope)
         guard members.count < model.layouts[model.layouts[scope].root].family.count else { return nil }
@@ -163,7 +184,8 @@ extension SQLSchema {
 extension SyncRelationship.DeleteRule {
     /// What the foreign key of a column that leads to an object does when that is deleted.
     ///
-    /// A store looks after rules itself, since it reports what it deletes; the foreign keys see to them for other programs.
+    /// A store looks after rules itself, since it reports what it deletes; the foreign keys see to
+    /// them for other programs.
     fileprivate var onDelete: String {
         switch self {
         case .cascade: "ON DELETE CASCADE"

@@ -2,13 +2,16 @@ package import SyncModel
 
 /// The tables that hold a model's data: where each attribute and relationship is kept.
 ///
-/// **Entities.** A family — a topmost entity and all that inherit from it — shares one table, so that a foreign key can lead to any object
-/// of the family and an identity can be unique in all of it. Where a family has more than one entity, a column names that of the row.
-/// Every row has a number, which foreign keys refer to, whatever the identity is made of.
+/// **Entities.** A family — a topmost entity and all that inherit from it — shares one table, so
+/// that a foreign key can lead to any object of the family and an identity can be unique in all of
+/// it. Where a family has more than one entity, a column names that of the row. Every row has a
+/// number, which foreign keys refer to, whatever the identity is made of.
 ///
-/// **Relationships.** A to-one relationship is a column with a foreign key; of a one-to-one pair, only that which comes first in the model. A
-/// to-many relationship whose inverse is to-one is that column, read from the other side; if it is ordered, a second column beside holds
-/// the position. Any other to-many relationship is a join table of two columns, with a position for each side that is ordered.
+/// **Relationships.** A to-one relationship is a column with a foreign key; of a one-to-one pair,
+/// only that which comes first in the model. A to-many relationship whose inverse is to-one is that
+/// column, read from the other side; if it is ordered, a second column beside holds the position.
+/// Any other to-many relationship is a join table of two columns, with a position for each side
+/// that is ordered.
 package struct SQLSchema: Sendable {
     /// A table of a family.
     package struct Family: Sendable {
@@ -33,7 +36,8 @@ package struct SQLSchema: Sendable {
         case column(ColumnLink)
         /// A column of the related objects' table, which leads back.
         case inverseColumn(ColumnLink)
-        /// A table of pairs; the names of the columns of this side and of the other one, and of this side's positions.
+        /// A table of pairs; the names of the columns of this side and of the other one, and of
+        /// this side's positions.
         case join(JoinLink)
     }
 
@@ -42,7 +46,8 @@ package struct SQLSchema: Sendable {
         /// The table that has the column.
         package let table: String
         package let column: String
-        /// The column of positions among those that lead to the same object; nil where they have no order.
+        /// The column of positions among those that lead to the same object; nil where they have no
+        /// order.
         package let position: String?
         /// The table that the column leads to.
         package let target: String
@@ -57,9 +62,11 @@ package struct SQLSchema: Sendable {
         package let target: String
         /// The column of the related objects' positions; nil where they have no order.
         package let position: String?
-        /// The column of positions that the inverse reads; nil where it has no order or does not exist.
+        /// The column of positions that the inverse reads; nil where it has no order or does not
+        /// exist.
         package let inversePosition: String?
-        /// Whether the relationship is its own inverse, so that every pair is there in both directions.
+        /// Whether the relationship is its own inverse, so that every pair is there in both
+        /// directions.
         package let isSymmetric: Bool
         package let sourceTable: String
         package let targetTable: String
@@ -79,10 +86,14 @@ package struct SQLSchema: Sendable {
     package let columns: [[String]]
     /// For each entity, what its relationships are kept in, by index.
     package let relationships: [[Storage]]
-    /// For each family, its columns with foreign keys, and the rule for what happens when the object they lead to is deleted.
-    let references: [[(link: ColumnLink, rule: SyncRelationship.DeleteRule)]]
+    /// For each family, its columns with foreign keys, and the rule for what happens when the
+    /// object they lead to is deleted.
+    package let references: [[(link: ColumnLink, rule: SyncRelationship.DeleteRule)]]
     /// The join tables, seen from the side that names them.
     package let joins: [JoinLink]
+    /// The columns that foreign keys refer to, by table, where they are not called as
+    /// ``SQLNaming/rowColumn``.
+    package var keyColumns: [String: String] = [:]
 
     /// Lays out the tables of a model.
     package init(
@@ -120,7 +131,8 @@ package struct SQLSchema: Sendable {
         SQLText.name(naming.entityColumn)
     }
 
-    /// The condition that a row is of an entity or one that inherits from it; nil where every row of the table is.
+    /// The condition that a row is of an entity or one that inherits from it; nil where every row
+    /// of the table is.
     ///
     /// - Parameter alias: What the table is called in the statement.
     package func entityCondition(_ entity: Int, alias: String) -> String? {
@@ -130,7 +142,8 @@ package struct SQLSchema: Sendable {
         return "\(alias).\(entityColumn) IN (\(names.joined(separator: ", ")))"
     }
 
-    /// The topmost entity that has the same identity as an entity: those below it share one unique index, unless they add to it.
+    /// The topmost entity that has the same identity as an entity: those below it share one unique
+    /// index, unless they add to it.
     package func identityScope(of entity: Int) -> Int {
         var scope = model.layouts[entity]
         while let parent = scope.parent, model.layouts[parent].identitySlots == scope.identitySlots {

@@ -29,7 +29,7 @@ struct SQLSchemaPlanner {
     mutating func planFamilies() {
         for root in model.layouts where root.parent == nil {
             let wish = naming.tables[root.name] ?? root.name
-            let table = tableNames.take(wish, otherwise: wish + "_table")
+            let table = tableNames.takeTable(wish, otherwise: wish + "_table")
             var names = SQLNames(dialect)
             for name in dialect.reservedColumns { names.reserve(name) }
             _ = names.take(naming.rowColumn, otherwise: naming.rowColumn)
@@ -109,7 +109,7 @@ struct SQLSchemaPlanner {
         for name in dialect.reservedColumns { names.reserve(name) }
         let isSymmetric = inverse?.id == relationship.id
         let link = SQLSchema.JoinLink(
-            table: tableNames.take(wish, otherwise: wish + "_join"),
+            table: tableNames.takeTable(wish, otherwise: wish + "_join"),
             source: names.take(source, otherwise: source),
             target: names.take(destination, otherwise: "\(relationship.name)_\(destination)"),
             position: relationship.isOrdered ? names.take("position", otherwise: "position") : nil,

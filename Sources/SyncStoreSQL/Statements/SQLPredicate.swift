@@ -1,9 +1,11 @@
 import Foundation
 package import SyncModel
 
-/// Writes predicates and orderings as SQL that selects the same rows as they select records in memory.
+/// Writes predicates and orderings as SQL that selects the same rows as they select records in
+/// memory.
 ///
-/// A path through to-one relationships becomes a scalar subquery, which is null where the path leads to nothing, as in memory.
+/// A path through to-one relationships becomes a scalar subquery, which is null where the path
+/// leads to nothing, as in memory.
 package struct SQLPredicate {
     /// Values of an `IN` beyond this number are written out, since parameters are limited.
     private static let parameterLimit = 500
@@ -100,7 +102,8 @@ package struct SQLPredicate {
         }
     }
 
-    /// Compares a whole number with one that may lie between two, exactly: with that itself if it is whole, else with the next lower one.
+    /// Compares a whole number with one that may lie between two, exactly: with that itself if it
+    /// is whole, else with the next lower one.
     private mutating func compareWhole(
         _ expression: String, _ comparison: PropertyPath.Comparison, with number: AttributeValue
     )
@@ -118,7 +121,8 @@ package struct SQLPredicate {
         return compare(expression, comparison, withNextAfter: .integer(whole))
     }
 
-    /// Compares with a number that the expression never equals: it lies between another and the next one.
+    /// Compares with a number that the expression never equals: it lies between another and the
+    /// next one.
     private mutating func compare(
         _ expression: String, _ comparison: PropertyPath.Comparison, withNextAfter lower: SQLBinding
     ) -> String {
@@ -243,7 +247,8 @@ package struct SQLPredicate {
 }
 
 extension AttributeValue {
-    /// The greatest whole number that is not greater than this one, and whether it is the same; nil where it is beyond those of 64 bits.
+    /// The greatest whole number that is not greater than this one, and whether it is the same; nil
+    /// where it is beyond those of 64 bits.
     fileprivate var wholeNumber: (whole: Int64, isExact: Bool)? {
         switch self {
         case .decimal(let number):

@@ -10,8 +10,8 @@ package struct SQLQueries: Sendable {
         self.schema = schema
     }
 
-    /// What a statement that reads records gives: first the row's number and, where the family has several entities, the entity's name;
-    /// then the columns of attributes.
+    /// What a statement that reads records gives: first the row's number and, where the family has
+    /// several entities, the entity's name; then the columns of attributes.
     package struct Columns: Sendable {
         /// Whether the second column is the entity's name.
         package let namesEntity: Bool
@@ -19,8 +19,9 @@ package struct SQLQueries: Sendable {
         package let names: [String]
         /// Their types.
         package let types: [AttributeType]
-        /// For each entity that may occur, by its place in the model, the column of each of its slots (for a key: of each of its identity
-        /// slots) among those of the statement, counted from 0.
+        /// For each entity that may occur, by its place in the model, the column of each of its
+        /// slots (for a key: of each of its identity slots) among those of the statement, counted
+        /// from 0.
         package let places: [Int: [Int]]
 
         /// What selects the attributes' columns.
@@ -65,7 +66,8 @@ package struct SQLQueries: Sendable {
     ///
     /// - Parameters:
     ///   - query: A query of an entity of the model.
-    ///   - objectSet: The number that the rows to be left out are known by to the row set function; needed for `rows: .except`.
+    ///   - objectSet: The number that the rows to be left out are known by to the row set function;
+    ///     needed for `rows: .except`.
     /// - Throws: `ModelError`, `RecordPredicateError`.
     package func records(_ query: StoreQuery, objectSet: Int64?) throws -> SQLStatementText {
         let layout = try schema.model.layout(of: query.entity)
@@ -133,8 +135,8 @@ package struct SQLQueries: Sendable {
 
     // MARK: Links
 
-    /// The statement that reads pairs of a relationship's sources and targets, those of a source in its order. Its one parameter is
-    /// some rows to start from.
+    /// The statement that reads pairs of a relationship's sources and targets, those of a source in
+    /// its order. Its one parameter is some rows to start from.
     package func links(_ relationship: RelationshipLayout) -> String {
         let row = schema.rowColumn
         let isOrdered = relationship.isOrdered
@@ -157,7 +159,8 @@ package struct SQLQueries: Sendable {
         }
     }
 
-    /// The statement that tells which of the rows that its one parameter has are objects of an entity.
+    /// The statement that tells which of the rows that its one parameter has are objects of an
+    /// entity.
     package func existing(_ entity: Int) -> String {
         let condition = schema.entityCondition(entity, alias: "t").map { " AND \($0)" } ?? ""
         return "SELECT t.\(schema.rowColumn) FROM \(SQLText.name(schema.table(of: entity))) t "

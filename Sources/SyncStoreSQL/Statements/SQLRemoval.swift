@@ -2,15 +2,17 @@ import SyncModel
 
 /// Writes the statements that delete objects with the model's delete rules, set by set.
 ///
-/// The rows to go are gathered in a temporary table, by family and by the round in which they were found: the first round is what was asked
-/// for, each next one what a cascade adds to the one before.
+/// The rows to go are gathered in a temporary table, by family and by the round in which they were
+/// found: the first round is what was asked for, each next one what a cascade adds to the one
+/// before.
 package struct SQLRemoval: Sendable {
     /// One rule of a relationship, as statements.
     package struct Rule: Sendable {
         package let entity: String
         package let relationship: String
-        /// For a cascade: adds the related objects of one round's objects to the next; the parameter is the round. For a denial: the entity
-        /// names, or anything where the family has one entity, of objects that are related to one that stays.
+        /// For a cascade: adds the related objects of one round's objects to the next; the
+        /// parameter is the round. For a denial: the entity names, or anything where the family has
+        /// one entity, of objects that are related to one that stays.
         package let statement: String
     }
 
@@ -99,7 +101,8 @@ package struct SQLRemoval: Sendable {
             + "WHERE d.family = \(family) GROUP BY 1"
     }
 
-    /// Selects what the objects to go of a family are known by, in the order of their rows; ``SQLQueries/keyColumns(family:)`` says how.
+    /// Selects what the objects to go of a family are known by, in the order of their rows;
+    /// ``SQLQueries/keyColumns(family:)`` says how.
     package func keys(family: Int) -> String {
         let columns = SQLQueries(schema).keyColumns(family: family)
         var terms = ["o.\(schema.rowColumn)"]

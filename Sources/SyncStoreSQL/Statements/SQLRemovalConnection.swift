@@ -7,6 +7,7 @@ package protocol SQLRemovalConnection {
     ///
     /// - Returns: How many it changed.
     func change(_ statement: SQLStatementText) throws -> Int
-    /// Reads what a statement without parameters gives, until the body says that it has enough by returning false.
+    /// Reads what a statement without parameters gives, until the body says that it has enough by
+    /// returning false.
     func forEachRow(of text: String, _ body: (Row) throws -> Bool) throws
 }

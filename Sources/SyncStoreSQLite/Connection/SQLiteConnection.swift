@@ -45,7 +45,8 @@ final class SQLiteConnection {
     }
 
     deinit {
-        // Statements are finalized by their owners; the handle is closed with the last of them, and asks nobody any more.
+        // Statements are finalized by their owners; the handle is closed with the last of them, and
+        // asks nobody any more.
         sqlite3_progress_handler(handle, 0, nil, nil)
         sqlite3_busy_handler(handle, nil, nil)
         sqlite3_close_v2(handle)
@@ -62,7 +63,8 @@ final class SQLiteConnection {
         try SQLiteStatement(text, connection: handle)
     }
 
-    /// A statement that is kept for the next time; it must have run to its end, or be reset, before it is asked for again.
+    /// A statement that is kept for the next time; it must have run to its end, or be reset, before
+    /// it is asked for again.
     func cached(_ text: String) throws(SQLiteError) -> SQLiteStatement {
         if let known = statements[text] { return known }
         if statements.count >= Self.statementLimit { statements.removeAll() }
@@ -101,6 +103,29 @@ final class SQLiteConnection {
         return code == SQLITE_OK && answer != 0
     }
 
+    /// Verifies that the file is still the one that was opened.
+    func checkFile() throws(SQLiteError) {
+        guard hasFileMoved else { return }
+        throw SQLiteError(
+            code: SQLiteError.Code.fileMoved,
+            message: "the database file was moved, replaced or removed while it was open; open the store again")
+    }
+
+    /// Empties the write-ahead log unless somebody still needs it; see
+    /// https://www.sqlite.org/c3ref/wal_checkpoint_v2.html.
+    func truncateLog() {
+        interruption.isPatient = false
+        defer { interruption.isPatient = true }
+        sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
+    }
+
+    /// The collation of a column; nil if there is no such column.
+    func collation(of column: String, in table: String) -> String? {
+        var collation: UnsafePointer<CChar>?
+        let code = sqlite3_table_column_metadata(handle, "main", table, column, nil, &collation, nil, nil, nil)
+        return code == SQLITE_OK ? collation.map { String(cString: $0) } : nil
+    }
+
     /// The table that shows batches of so many cells a row to statements.
     func batchTable(columnCount: Int, dates: DateStorage) throws(SQLiteError) -> SQLiteBatchTable {
         if let known = batchTables[columnCount] { return known }
@@ -124,7 +149,8 @@ final class SQLiteConnection {
     }
 
     private func addFunctions() {
-        // The connection outlives its functions, which are gone once the handle is closed; it holds the sets as long.
+        // The connection outlives its functions, which are gone once the handle is closed; it holds
+        // the sets as long.
         let context = Unmanaged.passUnretained(objectSets).toOpaque()
         sqlite3_create_function_v2(
             handle, Self.objectSetFunction, 2, SQLITE_UTF8 | SQLITE_DIRECTONLY, context,

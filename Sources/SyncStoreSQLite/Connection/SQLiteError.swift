@@ -35,7 +35,8 @@ public struct SQLiteError: Error, Hashable, Sendable {
     public let message: String
     /// The text of the statement, with `?` for values; nil if there was none.
     public let statement: String?
-    /// The statement with its bound values, cut after some thousand characters; nil if there was none.
+    /// The statement with its bound values, cut after some thousand characters; nil if there was
+    /// none.
     let boundStatement: String?
 
     /// Creates an error.

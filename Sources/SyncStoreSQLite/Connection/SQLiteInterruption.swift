@@ -1,9 +1,11 @@
 import COneWaySQLite
 import Synchronization
 
-/// Whether a transaction is to be broken off; set by whoever cancels it, from any thread, and looked at by the statements of that one.
+/// Whether a transaction is to be broken off; set by whoever cancels it, from any thread, and
+/// looked at by the statements of that one.
 ///
-/// `sqlite3_interrupt` would not do: it is for whatever a connection does at that moment, which may be the next transaction already.
+/// `sqlite3_interrupt` would not do: it is for whatever a connection does at that moment, which may
+/// be the next transaction already.
 final class SQLiteCancellation: Sendable {
     private let isRequestedFlag = Atomic(false)
 
@@ -22,10 +24,14 @@ final class SQLiteCancellation: Sendable {
 final class SQLiteInterruption {
     /// The transaction's; nil where nothing is to be broken off.
     var cancellation: SQLiteCancellation?
+    /// Whether the connection waits for locks of others at all.
+    var isPatient = true
     private let busyTimeout: Int32
-    /// How many of SQLite's instructions are run from one look to the next: some microseconds' worth.
+    /// How many of SQLite's instructions are run from one look to the next: some microseconds'
+    /// worth.
     private static let instructionCount: Int32 = 4096
-    /// How long it waits for a lock before it tries again, in milliseconds: the first times, then always the last.
+    /// How long it waits for a lock before it tries again, in milliseconds: the first times, then
+    /// always the last.
     private static let delays: [Int32] = [1, 2, 5, 10, 15, 20, 25]
 
     /// - Parameter busyTimeout: How long to wait for locks of others, in milliseconds.
@@ -63,7 +69,7 @@ final class SQLiteInterruption {
         let count = Int(count)
         let waited =
             Self.delays.prefix(count).reduce(0, +) + longest * Int32(max(count - Self.delays.count, 0))
-        guard waited < busyTimeout, !isRequested else { return false }
+        guard isPatient, waited < busyTimeout, !isRequested else { return false }
         sqlite3_sleep(min(count < Self.delays.count ? Self.delays[count] : longest, busyTimeout - waited))
         return true
     }

@@ -5,16 +5,26 @@ import SyncStoreSQL
 
 /// A prepared statement; the one owner of its handle.
 ///
-/// Like the connection it belongs to, it is used by one thread at a time: it never leaves the actor that made it.
+/// Like the connection it belongs to, it is used by one thread at a time: it never leaves the actor
+/// that made it.
 final class SQLiteStatement {
     /// The statement's text.
     let text: String
     private let handle: OpaquePointer
     private let connection: OpaquePointer
+    /// Whether nothing follows the statement in the text.
+    private let isWhole: Bool
 
     init(_ text: String, connection: OpaquePointer) throws(SQLiteError) {
         var prepared: OpaquePointer?
-        let code = sqlite3_prepare_v3(connection, text, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil)
+        let (code, isWhole) = text.withCString { bytes in
+            var tail: UnsafePointer<CChar>?
+            let code = sqlite3_prepare_v3(
+                connection, bytes, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, &tail)
+            guard let tail, tail.pointee != 0 else { return (code, true) }
+            return (code, String(cString: tail).allSatisfy { $0.isWhitespace || $0 == ";" })
+        }
+        self.isWhole = isWhole
         guard code == SQLITE_OK, let prepared else {
             throw SQLiteError(connection, code: code, statement: text)
         }
@@ -67,6 +77,32 @@ final class SQLiteStatement {
     /// Makes it ready to be run again, wherever it stands.
     func reset() {
         sqlite3_reset(handle)
+    }
+
+    // MARK: Statements of others
+
+    /// Whether the text is one statement that selects rows and does nothing else.
+    var isSelection: Bool {
+        guard isWhole, sqlite3_stmt_readonly(handle) != 0, sqlite3_column_count(handle) > 0 else { return false }
+        return !text.drop { $0.isWhitespace }.lowercased().hasPrefix("pragma")
+    }
+
+    /// The values of the row it stands on, by column name, as SQLite stores them.
+    func values() -> [String: AttributeValue] {
+        var values: [String: AttributeValue] = [:]
+        for column in 0..<Int(sqlite3_column_count(handle)) {
+            let index = Int32(truncatingIfNeeded: column)
+            let name = sqlite3_column_name(handle, index).map { String(cString: $0) } ?? ""
+            values[name] =
+                switch sqlite3_column_type(handle, index) {
+                case SQLITE_INTEGER: .int(integer(at: column))
+                case SQLITE_FLOAT: .double(real(at: column))
+                case SQLITE_TEXT: .string(self.text(at: column))
+                case SQLITE_BLOB: .binary(Data(bytes(at: column)))
+                default: .null
+                }
+        }
+        return values
     }
 
     // MARK: Parameters, counted from 1
@@ -135,7 +171,8 @@ final class SQLiteStatement {
             start: start.assumingMemoryBound(to: UInt8.self), count: Int(sqlite3_column_bytes(handle, place)))
     }
 
-    /// The value that a column of an attribute holds; null for one that does not fit the type, since other programs write as well.
+    /// The value that a column of an attribute holds; null for one that does not fit the type,
+    /// since other programs write as well.
     func value(at column: Int, as type: AttributeType) -> AttributeValue {
         let stored = sqlite3_column_type(handle, Int32(truncatingIfNeeded: column))
         switch (type, stored) {

@@ -8,10 +8,11 @@ import Musl
 import Glibc
 #endif
 
-/// A folder, in memory where the system has a file system there, that is gone with the last reference.
+/// A folder, in memory where the system has a file system there, that is gone with the last
+/// reference.
 ///
-/// A file in it is locked for as long. The system takes the lock off when the process dies, by which the next folder that is made finds those
-/// that nobody uses any more.
+/// A file in it is locked for as long. The system takes the lock off when the process dies, by
+/// which the next folder that is made finds those that nobody uses any more.
 final class TransientFolder: Sendable {
     let url: URL
     private let lock: Int32
@@ -41,7 +42,8 @@ final class TransientFolder: Sendable {
     }
 
     deinit {
-        // What cannot be removed is left to the next one, and to the system, which empties such places.
+        // What cannot be removed is left to the next one, and to the system, which empties such
+        // places.
         try? FileManager.default.removeItem(at: url)
         close(lock)
     }
@@ -56,7 +58,8 @@ final class TransientFolder: Sendable {
 
     /// Locks the file of a folder.
     ///
-    /// - Returns: Its descriptor; a negative number where it cannot be opened, or somebody else has the lock.
+    /// - Returns: Its descriptor; a negative number where it cannot be opened, or somebody else has
+    ///   the lock.
     private static func locked(_ folder: URL, flags: Int32 = 0) -> Int32 {
         let descriptor = open(folder.appending(path: "lock").path, O_RDWR | O_CLOEXEC | flags, 0o600)
         guard descriptor >= 0 else { return -1 }

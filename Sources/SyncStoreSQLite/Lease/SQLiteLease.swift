@@ -9,20 +9,24 @@ import SyncStoreSQL
 ///     let lease = SQLiteLease(for: "data.sqlite")
 ///     try await lease.withLease(waiting: .forever) { try await store.sync(json, into: "User") }
 ///
-/// The lease is a lock of SQLite's own on a small database beside the data, `data.sqlite-lease`, which the holder keeps for as long as it has
-/// the lease. The system takes it back when the process ends, however it ends: the next one gets the lease as soon as it asks again.
-/// There is no time of expiry that a clock could get wrong, and a process that is stopped keeps the lease until it goes on or dies.
-/// Reading and writing the data itself is not hindered.
+/// The lease is a lock of SQLite's own on a small database beside the data, `data.sqlite-lease`,
+/// which the holder keeps for as long as it has the lease. The system takes it back when the
+/// process ends, however it ends: the next one gets the lease as soon as it asks again. There is no
+/// time of expiry that a clock could get wrong, and a process that is stopped keeps the lease until
+/// it goes on or dies. Reading and writing the data itself is not hindered.
 ///
-/// Who holds the lease is in the table `lease` of that file, where any SQL tool may read it. The file stays when the lease is
-/// released; whoever removes or replaces it takes the lease from its holder, who notices when renewing it. SQLite's locks are those of POSIX, which a
-/// process loses when it opens and closes the locked file by other means: a holder leaves the file alone, and has others copy it.
+/// Who holds the lease is in the table `lease` of that file, where any SQL tool may read it. The
+/// file stays when the lease is released; whoever removes or replaces it takes the lease from its
+/// holder, who notices when renewing it. SQLite's locks are those of POSIX, which a process loses
+/// when it opens and closes the locked file by other means: a holder leaves the file alone, and has
+/// others copy it.
 public struct SQLiteLease: SyncLease {
     /// The file that is synced into, as it was given.
     public let name: String
 
-    /// How long a holder that cannot look after its lease believes itself to have it. The lock is nobody else's meanwhile, however long that
-    /// is: only of a file that was removed does a holder hear late.
+    /// How long a holder that cannot look after its lease believes itself to have it. The lock is
+    /// nobody else's meanwhile, however long that is: only of a file that was removed does a holder
+    /// hear late.
     public let duration: Duration
 
     /// How long whoever waits for the lease waits before it asks again.
@@ -34,9 +38,12 @@ public struct SQLiteLease: SyncLease {
     /// Makes the lease on a database file, which need not exist. Nothing is asked for yet.
     ///
     /// - Parameters:
-    ///   - file: The database file. However its path is written, and through whatever links it leads, it has one lease.
-    ///   - duration: The lease's time, within which a holder looks after its lease three times; a minute by default.
-    ///   - retryInterval: How long whoever waits for the lease waits before it asks again; 3 seconds by default.
+    ///   - file: The database file. However its path is written, and through whatever links it
+    ///     leads, it has one lease.
+    ///   - duration: The lease's time, within which a holder looks after its lease three times; a
+    ///     minute by default.
+    ///   - retryInterval: How long whoever waits for the lease waits before it asks again; 3
+    ///     seconds by default.
     public init(
         for file: String, duration: Duration = .seconds(60), retryInterval: Duration = .seconds(3)
     ) {
@@ -46,7 +53,8 @@ public struct SQLiteLease: SyncLease {
         path = Self.resolved(file) + "-lease"
     }
 
-    /// The path of a file itself, through links, also through one to a file that is not there yet, which Foundation leaves as it is.
+    /// The path of a file itself, through links, also through one to a file that is not there yet,
+    /// which Foundation leaves as it is.
     private static func resolved(_ file: String) -> String {
         var url = URL(filePath: file).resolvingSymlinksInPath()
         // As many links as the system itself follows.
@@ -84,8 +92,9 @@ actor SQLiteLeaseLock: SyncLeaseGrant {
     /// Takes the lock, unless somebody else has it.
     func take(for holder: SyncLeaseHolder) throws -> SyncLeaseAnswer {
         let connection = try SQLiteConnection(path: path, isReadOnly: false, busyTimeout: 0)
-        // What others are to read has to be committed, which gives the lock up for a moment: so it is written first, and the lock that
-        // is then taken is kept, unless somebody else came in between.
+        // What others are to read has to be committed, which gives the lock up for a moment: so it
+        // is written first, and the lock that is then taken is kept, unless somebody else came in
+        // between.
         while try connection.begin() {
             try connection.execute(
                 """
@@ -146,7 +155,8 @@ extension SQLiteConnection {
         try execute("PRAGMA busy_timeout = 0")
     }
 
-    /// The row of who holds the lease or held it last, and what it is known by; nil where there is none.
+    /// The row of who holds the lease or held it last, and what it is known by; nil where there is
+    /// none.
     fileprivate func leaseRow() throws(SQLiteError) -> (token: String, holder: SyncLeaseHolder?)? {
         let statement = try cached("SELECT token, host, program, process, since FROM lease")
         defer { statement.reset() }

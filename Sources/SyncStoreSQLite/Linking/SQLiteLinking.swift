@@ -2,9 +2,11 @@ import SyncModel
 import SyncStore
 import SyncStoreSQL
 
-/// Relates the objects of one batch: reads what there is, and writes the difference, each in a few statements.
+/// Relates the objects of one batch: reads what there is, and writes the difference, each in a few
+/// statements.
 ///
-/// As in a merge, what fails in the middle leaves what it has done (OR FAIL); the transaction is undone as a whole then.
+/// As in a merge, what fails in the middle leaves what it has done (OR FAIL); the transaction is
+/// undone as a whole then.
 struct SQLiteLinking: SQLLinkWriter {
     private let schema: SQLSchema
     private let batch: LinkBatch
@@ -141,7 +143,8 @@ struct SQLiteLinking: SQLLinkWriter {
 
     // MARK: Places
 
-    /// What the batch is joined with to know the last place that is taken of each owner, which a column leads to and a cell names.
+    /// What the batch is joined with to know the last place that is taken of each owner, which a
+    /// column leads to and a cell names.
     private static func lastPlaces(of position: String, in table: String, by column: String, cell: String) -> String {
         " LEFT JOIN (SELECT o.\(column) AS owner, max(o.\(position)) AS last FROM \(table) o "
             + "WHERE o.\(column) IN (SELECT \(cell) FROM \(tableName)) GROUP BY o.\(column)) p ON p.owner = b.\(cell)"

@@ -3,10 +3,12 @@ import Foundation
 import SyncModel
 import SyncStoreSQL
 
-/// A batch in memory that statements select from as if it were a table: a virtual table of SQLite's.
+/// A batch in memory that statements select from as if it were a table: a virtual table of
+/// SQLite's.
 ///
-/// It lets one statement do for a whole batch what would take a run of it per row, without a value being bound or copied. The columns are
-/// those of `SQLiteBatchColumns`. It is empty but while ``lend(_:_:)`` runs.
+/// It lets one statement do for a whole batch what would take a run of it per row, without a value
+/// being bound or copied. The columns are those of `SQLiteBatchColumns`. It is empty but while
+/// ``lend(_:_:)`` runs.
 ///
 /// It belongs to a connection, and like that is used by one thread at a time.
 final class SQLiteBatchTable {
@@ -23,14 +25,17 @@ final class SQLiteBatchTable {
         var defaults: RecordBatch.Reader?
         /// Whether a cell is to be written, slot by slot for each of `rows`; empty for all.
         var isWritten: [Bool] = []
-        /// The row of the batch whose cell is found, slot by slot for each of `rows`; empty where that is the row itself.
+        /// The row of the batch whose cell is found, slot by slot for each of `rows`; empty where
+        /// that is the row itself.
         var sources: [Int] = []
     }
 
+    /// The largest number of cells: SQLite allows 2,000 columns, of which a cell takes two.
+    static let columnLimit = (2000 - 3) / 2
     /// How many cells a row has.
     let columnCount: Int
-    /// Read by the functions that SQLite calls while a statement runs, written only between two statements. Freed with the table, which
-    /// the connection keeps as long as it is open.
+    /// Read by the functions that SQLite calls while a statement runs, written only between two
+    /// statements. Freed with the table, which the connection keeps as long as it is open.
     fileprivate let shown: UnsafeMutablePointer<BatchTableState>
 
     init(columnCount: Int, dates: DateStorage) {
@@ -50,7 +55,8 @@ final class SQLiteBatchTable {
         "sync_batch_\(columnCount)"
     }
 
-    /// Puts rows into the table while a function runs; the batch that they are of must stay where it is for as long.
+    /// Puts rows into the table while a function runs; the batch that they are of must stay where
+    /// it is for as long.
     func lend<Result>(_ content: Content, _ body: () throws(SQLiteError) -> Result) throws(SQLiteError) -> Result {
         defer { shown.pointee.content = nil }
         let result: Swift.Result<Result, SQLiteError> = content.rows.withUnsafeBufferPointer { rows in
@@ -89,8 +95,8 @@ final class SQLiteBatchTable {
     }
 }
 
-/// What a batch table shows, and how its values are given to SQLite. Nothing in it is counted, so that reading a cell costs no more than
-/// that.
+/// What a batch table shows, and how its values are given to SQLite. Nothing in it is counted, so
+/// that reading a cell costs no more than that.
 private struct BatchTableState {
     /// The same as the table's content, where it lies.
     struct Content {
@@ -189,9 +195,11 @@ private struct BatchTableState {
     }
 }
 
-/// The functions by which SQLite reads a batch table. There is nothing to create: a statement that names the module reads its one table.
+/// The functions by which SQLite reads a batch table. There is nothing to create: a statement that
+/// names the module reads its one table.
 ///
-/// Unsafe, because a pointer: what it leads to is written here, before anyone can see it, and only read from then on.
+/// Unsafe, because a pointer: what it leads to is written here, before anyone can see it, and only
+/// read from then on.
 nonisolated(unsafe) private let batchModule: UnsafePointer<sqlite3_module> = {
     var module = sqlite3_module()
     module.iVersion = 1

@@ -4,8 +4,9 @@ import SyncStoreSQL
 
 /// Merges batches of records of one entity, each with a handful of statements.
 ///
-/// The objects of a batch are found by one statement and compared where they lie with what is stored; what is new is inserted by a second
-/// one, what differs updated by a third. A batch whose identities lie where there are none, as in a first sync, is not even looked for.
+/// The objects of a batch are found by one statement and compared where they lie with what is
+/// stored; what is new is inserted by a second one, what differs updated by a third. A batch whose
+/// identities lie where there are none, as in a first sync, is not even looked for.
 struct SQLiteMerge {
     let statements: SQLiteMergeStatements
     let layout: EntityLayout
@@ -21,11 +22,12 @@ struct SQLiteMerge {
     /// A row of what an insertion puts where a cell is absent.
     private let defaults: RecordBatch
 
-    init(_ entity: Int, schema: SQLSchema) {
+    init(_ entity: Int, schema: SQLSchema, adopted: SQLiteAdoptedTable?) {
         layout = schema.model.layouts[entity]
         let slots = layout.identitySlots
         statements = SQLiteMergeStatements(
-            entity, schema: schema, batch: SQLiteBatchTable.name(columnCount: layout.attributes.count))
+            entity, schema: schema, batch: SQLiteBatchTable.name(columnCount: layout.attributes.count), adopted: adopted
+        )
         match = statements.match(byRow: false, readsCells: true)
         find = statements.match(byRow: false, readsCells: false)
         matchByRow = statements.match(byRow: true, readsCells: true)

@@ -1,7 +1,8 @@
 import SyncModel
 import SyncStoreSQL
 
-/// Writes the statements that merge records of one entity: a batch of them at a time, whatever their number.
+/// Writes the statements that merge records of one entity: a batch of them at a time, whatever
+/// their number.
 ///
 /// The batch is something to select from whose columns are those of `SQLiteBatchColumns`.
 struct SQLiteMergeStatements: Sendable {
@@ -9,18 +10,25 @@ struct SQLiteMergeStatements: Sendable {
     let columns: SQLQueries.Columns
     private let schema: SQLSchema
     private let batch: String
+    private let adopted: SQLiteAdoptedTable?
+    /// The slot of the attribute whose column is the number of the object; nil for none.
+    let numberSlot: Int?
 
     /// Makes the writer of an entity's statements.
     ///
     /// - Parameters:
     ///   - entity: The entity's place in the model.
     ///   - batch: The name of the batch in statements.
-    init(_ entity: Int, schema: SQLSchema, batch: String) {
+    init(_ entity: Int, schema: SQLSchema, batch: String, adopted: SQLiteAdoptedTable? = nil) {
+        self.adopted = adopted
+        numberSlot = adopted?.numberSlot(of: entity, schema)
         self.schema = schema
         self.batch = batch
         layout = schema.model.layouts[entity]
         columns = SQLQueries(schema).columns(of: entity)
     }
+
+    var tableName: String { schema.table(of: layout.index) }
 
     private var table: String {
         SQLText.name(schema.table(of: layout.index))
@@ -35,10 +43,12 @@ struct SQLiteMergeStatements: Sendable {
     /// The column of the first slot in what ``match(byRow:readsCells:)`` gives.
     static let firstSlotColumn = 3
 
-    /// Selects the objects of a batch: the place of the batch's row, the object's row, the name of its entity (null where the family has but
-    /// one), and, if they are to be read, its cells in slot order. What is given for one row of the batch is together.
+    /// Selects the objects of a batch: the place of the batch's row, the object's row, the name of
+    /// its entity (null where the family has but one), and, if they are to be read, its cells in
+    /// slot order. What is given for one row of the batch is together.
     ///
-    /// - Parameter byRow: Whether the batch names the objects; if not, they are found by their identity, several of different entities perhaps.
+    /// - Parameter byRow: Whether the batch names the objects; if not, they are found by their
+    ///   identity, several of different entities perhaps.
     func match(byRow: Bool, readsCells: Bool) -> String {
         let entity = columns.namesEntity ? "t.\(schema.entityColumn)" : "NULL"
         var terms = ["b.\(SQLiteBatchColumns.place)", "t.\(schema.rowColumn)", entity]
@@ -51,7 +61,8 @@ struct SQLiteMergeStatements: Sendable {
             conditions = layout.identitySlots.map { "t.\(column($0)) = b.\(SQLiteBatchColumns.cell($0))" }
             conditions += identityConditions
         }
-        // The batch comes first, as the cross join says: the other way round every object would be looked at.
+        // The batch comes first, as the cross join says: the other way round every object would be
+        // looked at.
         return "SELECT \(terms.joined(separator: ", ")) FROM \(batch) b CROSS JOIN \(table) t "
             + "WHERE \(conditions.joined(separator: " AND "))"
     }
@@ -67,7 +78,8 @@ struct SQLiteMergeStatements: Sendable {
         return conditions + ["\(schema.entityColumn) IN (\(names))"]
     }
 
-    /// Tells whether there are objects between two rows of the batch, the first two, as far as the first value of the identity goes.
+    /// Tells whether there are objects between two rows of the batch, the first two, as far as the
+    /// first value of the identity goes.
     var probe: String {
         guard let first = layout.identitySlots.first else { return "" }
         let cell = SQLiteBatchColumns.cell(first)
@@ -84,12 +96,14 @@ struct SQLiteMergeStatements: Sendable {
 
     // MARK: Writing
     //
-    // What fails in the middle leaves what it has done (OR FAIL): a transaction in which a change failed is undone as a whole. To undo the
-    // statement alone, SQLite would keep a copy in memory of every page that the statement touches.
+    // What fails in the middle leaves what it has done (OR FAIL): a transaction in which a change
+    // failed is undone as a whole. To undo the statement alone, SQLite would keep a copy in memory
+    // of every page that the statement touches.
 
     /// Inserts the batch's rows as the objects that it names.
     ///
-    /// - Parameter relationship: One whose column the entity has, for which the batch says what each new object leads to.
+    /// - Parameter relationship: One whose column the entity has, for which the batch says what
+    ///   each new object leads to.
     func insertion(relatedBy relationship: RelationshipLayout?) -> String {
         var names = [schema.rowColumn]
         var terms = [SQLiteBatchColumns.object]
@@ -97,9 +111,11 @@ struct SQLiteMergeStatements: Sendable {
             names.append(schema.entityColumn)
             terms.append(SQLText.literal(layout.name))
         }
-        for slot in layout.attributes.indices {
+        for slot in layout.attributes.indices where slot != numberSlot {
             names.append(column(slot))
-            terms.append(SQLiteBatchColumns.cell(slot))
+            let cell = SQLiteBatchColumns.cell(slot)
+            let replacement = adopted?.replacement(for: schema.columns[layout.index][slot])
+            terms.append(replacement.map { "ifnull(\(cell), \($0))" } ?? cell)
         }
         if let relationship, case .column(let link) = schema.relationships[relationship.source][relationship.index] {
             names.append(SQLText.name(link.column))

@@ -27,7 +27,20 @@ package struct SQLiteDialect: SQLDialect {
     package var addsForeignKeysLater: Bool { false }
     package var reservedColumns: [String] { [] }
 
-    package func suitable(_ name: String, room: Int) -> String { name }
+    /// SQLite keeps names that begin with `sqlite_` for itself, and a statement ends at a zero
+    /// byte.
+    package func suitable(_ name: String, room: Int) -> String {
+        let name = name.replacing("\0", with: "_")
+        return name.isEmpty || name.lowercased().hasPrefix("sqlite_") ? "_" + name : name
+    }
+
+    package func isReserved(table: String) -> Bool {
+        let name = table.lowercased()
+        return ["_sync_schema", "sync_doomed"].contains(name)
+            || ["_sync_new_", "sync_batch_"].contains {
+                name.hasPrefix($0) && name.dropFirst($0.count).allSatisfy(\.isNumber)
+            }
+    }
 
     // MARK: Values
 

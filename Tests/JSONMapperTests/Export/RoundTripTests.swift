@@ -4,7 +4,8 @@ import SyncModel
 import OneWayTestSupport
 import Testing
 
-/// What is exported of an imported object is the same object in canonical form: export(import(x)) = canonical(x).
+/// What is exported of an imported object is the same object in canonical form: export(import(x)) =
+/// canonical(x).
 @Suite struct RoundTripTests {
     /// A model whose names, types, key paths and annotations a seed decides, and JSON for it.
     struct World {
@@ -37,8 +38,9 @@ import Testing
             self.random = random
         }
 
-        /// An object of JSON under the keys of a style, values in any of the forms that are read, some absent; and what must come
-        /// out of it: every key in the model's order, every value in its one form.
+        /// An object of JSON under the keys of a style, values in any of the forms that are read,
+        /// some absent; and what must come out of it: every key in the model's order, every value
+        /// in its one form.
         mutating func object(_ style: ExportOptions.KeyStyle) -> (input: JSONValue, canonical: JSONValue) {
             var input: JSONValue = .object(["unclaimed": .integer(1)])
             var canonical: JSONValue = .object([:])
@@ -107,7 +109,8 @@ import Testing
         }
     }
 
-    /// The graph of a seed: entities that relate to one another in every way, and objects linked at random.
+    /// The graph of a seed: entities that relate to one another in every way, and objects linked at
+    /// random.
     @Test(arguments: Array(UInt64(1)...60))
     func anExportOfARandomGraphEndsAndNamesNothingThatIsNotThere(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)

@@ -2,7 +2,8 @@ import JSONMapper
 import Testing
 
 @Suite struct JSONCaptureTests {
-    /// Captures from a document that is fed in pieces of every size, so that each value is cut everywhere.
+    /// Captures from a document that is fed in pieces of every size, so that each value is cut
+    /// everywhere.
     private func captured(_ text: String, at keyPath: String, _ keyPaths: [String]) throws -> [[String: JSONValue]] {
         let bytes = Array(text.utf8)
         return try [1, 2, 3, 7, bytes.count].map { size in

@@ -1,7 +1,8 @@
 import JSONMapper
 import Testing
 
-/// Every damage to an input gives a value or an error with a place in the input, whatever pieces it comes in.
+/// Every damage to an input gives a value or an error with a place in the input, whatever pieces it
+/// comes in.
 @Suite struct JSONDamageTests {
     static let layouts: [JSONLayout] = [.document, .array(), .array(at: "data.items"), .lines]
 

@@ -140,7 +140,8 @@ import Testing
         .refuses([0xFF, 0xFE, 0x5B, 0, 0x5D, 0], .unexpectedByte),
         .refuses([0xFE, 0xFF, 0, 0x5B, 0, 0x5D], .unexpectedByte),
         .refuses([0x5B, 0, 0x5D, 0], .unexpectedByte), .refuses([0, 0x5B, 0, 0x5D], .unexpectedByte),
-        // ISO 8859-1, a lone continuation, overlong forms, cut sequences, encoded surrogates, beyond U+10FFFF.
+        // ISO 8859-1, a lone continuation, overlong forms, cut sequences, encoded surrogates,
+        // beyond U+10FFFF.
         .refuses([quote, 0xE9, quote], .invalidUTF8), .refuses([quote, 0x80, quote], .invalidUTF8),
         .refuses([quote, 0xC0, 0xAF, quote], .invalidUTF8), .refuses([quote, 0xC1, 0xBF, quote], .invalidUTF8),
         .refuses([quote, 0xE0, 0x80, 0xAF, quote], .invalidUTF8),

@@ -20,7 +20,8 @@ import Testing
 
     /// What RFC 8259 leaves open: whether each file is read.
     static let decisions: [String: Bool] = [
-        // Numbers are kept as text where neither 64 bits nor a double hold them; what is too small is zero.
+        // Numbers are kept as text where neither 64 bits nor a double hold them; what is too small
+        // is zero.
         "i_number_double_huge_neg_exp.json": true, "i_number_huge_exp.json": true,
         "i_number_neg_int_huge_exp.json": true, "i_number_pos_double_huge_exp.json": true,
         "i_number_real_neg_overflow.json": true, "i_number_real_pos_overflow.json": true,

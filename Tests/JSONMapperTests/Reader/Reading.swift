@@ -26,7 +26,8 @@ struct Reading: Equatable {
         drain(reader)
     }
 
-    /// Reads from a source that gives at most so many bytes at a time, through a window of 16 bytes that has to grow.
+    /// Reads from a source that gives at most so many bytes at a time, through a window of 16 bytes
+    /// that has to grow.
     init(_ bytes: [UInt8], stride: Int, layout: JSONLayout = .document, options: JSONOptions = JSONOptions()) {
         var rest = bytes[...]
         drain(

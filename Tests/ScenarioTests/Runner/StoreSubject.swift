@@ -81,7 +81,8 @@ struct StoreSubject {
         let result = try await sync(false)
         guard !plans || result == planned else { throw PlanDiffers(entity: request.entity) }
         let again = try await sync(plans).synced
-        // A payload that gives one identity different values is written again each time, and says so.
+        // A payload that gives one identity different values is written again each time, and says
+        // so.
         guard again.isUnchanged || !request.settles || again.drift.count(of: .conflict) > 0 else {
             throw NotIdempotent(entity: request.entity, result: again)
         }
