@@ -8,8 +8,21 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
-/// Linked under the trait `Postgres` alone; without it nothing here needs libpq.
+/// The interface of libpq, only with the trait `Postgres`; without it nothing here needs libpq.
 let libpq = Target.Dependency.target(name: "COneWayLibpq", condition: .when(traits: ["Postgres"]))
+
+/// On Linux the library itself, so that no development files are needed.
+let libpqLibrary: [LinkerSetting] = [
+    .linkedLibrary(":libpq.so.5", .when(platforms: [.linux], traits: ["Postgres"])),
+    .linkedLibrary("pq", .when(platforms: [.macOS], traits: ["Postgres"])),
+]
+
+#if os(macOS)
+// Homebrew keeps libpq out of the linker's search path.
+let libpqInterface = Target.systemLibrary(name: "COneWayLibpq", pkgConfig: "libpq", providers: [.brew(["libpq"])])
+#else
+let libpqInterface = Target.systemLibrary(name: "COneWayLibpq")
+#endif
 
 let package = Package(
     name: "OneWaySynchronizer",
@@ -22,6 +35,7 @@ let package = Package(
         .library(name: "SyncModel", targets: ["SyncModel"]),
         .library(name: "CoreDataModel", targets: ["CoreDataModel"]),
         .library(name: "JSONMapper", targets: ["JSONMapper"]),
+        .library(name: "ModelInference", targets: ["ModelInference"]),
         .library(name: "SyncStore", targets: ["SyncStore"]),
         .library(name: "SyncStoreTesting", targets: ["SyncStoreTesting"]),
         .library(name: "StoreSync", targets: ["StoreSync"]),
@@ -29,8 +43,7 @@ let package = Package(
         .library(name: "HTTPSource", targets: ["HTTPSource"]),
         .library(name: "SyncStoreSQLite", targets: ["SyncStoreSQLite", "SyncStoreSQL"]),
         .library(name: "SyncStorePostgres", targets: ["SyncStorePostgres", "SyncStoreSQL"]),
-        // For the packages in Tests/Benchmarks, and for no one else.
-        .library(name: "_BenchmarkSupport", targets: ["OneWayBenchmarkSupport"]),
+        .library(name: "SyncWorkQueuePostgres", targets: ["SyncWorkQueuePostgres"]),
     ],
     traits: [
         .trait(name: "Postgres", description: "Everything that needs PostgreSQL's client library, libpq.")
@@ -45,17 +58,18 @@ let package = Package(
             name: "Demo",
             dependencies: [
                 "SyncBase", "OneWaySynchronizer", "OneWayLoopbackServer", "SyncModel", "CoreDataModel", "JSONMapper",
-                "SyncStore",
+                "ModelInference", "SyncStore",
                 "StoreSync", "HTTPTransfer", "HTTPSource", "SyncStoreSQLite", "SyncStorePostgres",
             ], path: "Demo", exclude: ["LoopbackServer"], swiftSettings: settings),
-        .target(name: "SyncModel", swiftSettings: settings),
+        .target(name: "SyncModel", dependencies: ["SyncBase"], swiftSettings: settings),
         .target(name: "CoreDataModel", dependencies: ["SyncBase", "SyncModel"], swiftSettings: settings),
         .target(name: "JSONMapper", dependencies: ["SyncBase", "SyncModel"], swiftSettings: settings),
+        .target(
+            name: "ModelInference", dependencies: ["SyncBase", "JSONMapper", "SyncModel"], swiftSettings: settings),
         .target(name: "SyncStore", dependencies: ["SyncBase", "SyncModel"], swiftSettings: settings),
         .target(
             name: "SyncStoreTesting",
-            dependencies: ["SyncBase", "SyncModel", "CoreDataModel", "JSONMapper", "SyncStore", "StoreSync"],
-            swiftSettings: settings),
+            dependencies: ["SyncBase", "SyncModel", "SyncStore"], swiftSettings: settings),
         .target(
             name: "StoreSync",
             dependencies: ["SyncBase", "OneWaySynchronizer", "SyncModel", "JSONMapper", "SyncStore"],
@@ -63,7 +77,7 @@ let package = Package(
         .target(name: "HTTPTransfer", dependencies: ["SyncBase", "OneWaySynchronizer"], swiftSettings: settings),
         .target(
             name: "HTTPSource",
-            dependencies: ["SyncBase", "OneWaySynchronizer", "JSONMapper", "HTTPTransfer", "StoreSync"],
+            dependencies: ["SyncBase", "OneWaySynchronizer", "SyncModel", "JSONMapper", "HTTPTransfer", "StoreSync"],
             swiftSettings: settings),
         .target(
             name: "OneWaySync",
@@ -87,16 +101,29 @@ let package = Package(
                 "SyncBase", "OneWaySynchronizer", "SyncModel", "SyncStore", "SyncStoreSQL", "COneWaySQLite",
             ],
             swiftSettings: settings),
-        .systemLibrary(name: "COneWayLibpq", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
+        libpqInterface,
+        .target(
+            name: "OneWayPostgresClient", dependencies: ["SyncBase", "OneWaySynchronizer", libpq],
+            swiftSettings: settings, linkerSettings: libpqLibrary),
         .target(
             name: "SyncStorePostgres",
-            dependencies: ["SyncBase", "OneWaySynchronizer", "SyncModel", "SyncStore", "SyncStoreSQL", libpq],
+            dependencies: [
+                "SyncBase", "OneWaySynchronizer", "SyncModel", "SyncStore", "SyncStoreSQL", "OneWayPostgresClient",
+            ],
+            swiftSettings: settings),
+        .target(
+            name: "SyncWorkQueuePostgres", dependencies: ["SyncBase", "OneWaySynchronizer", "OneWayPostgresClient"],
             swiftSettings: settings),
 
         // Tests
         .target(
             name: "OneWayTestSupport", dependencies: ["SyncBase", "OneWaySynchronizer"], path: "Tests/TestSupport",
             swiftSettings: settings),
+        .target(
+            name: "OneWayStoreTestSupport", dependencies: ["SyncBase", "SyncModel", "SyncStore"],
+            path: "Tests/StoreTestSupport", swiftSettings: settings),
+        .testTarget(
+            name: "SyncBaseTests", dependencies: ["SyncBase", "OneWayTestSupport"], swiftSettings: settings),
         .testTarget(
             name: "OneWaySynchronizerTests", dependencies: ["SyncBase", "OneWaySynchronizer", "OneWayTestSupport"],
             swiftSettings: settings),
@@ -122,6 +149,10 @@ let package = Package(
             name: "JSONMapperTests", dependencies: ["SyncBase", "JSONMapper", "SyncModel", "OneWayTestSupport"],
             resources: [.copy("Fixtures")], swiftSettings: settings),
         .testTarget(
+            name: "ModelInferenceTests",
+            dependencies: ["SyncBase", "ModelInference", "JSONMapper", "SyncModel", "OneWayTestSupport"],
+            swiftSettings: settings),
+        .testTarget(
             name: "SyncStoreTests",
             dependencies: ["SyncBase", "SyncModel", "SyncStore", "SyncStoreTesting", "OneWayTestSupport"],
             swiftSettings: settings),
@@ -129,7 +160,7 @@ let package = Package(
             name: "StoreSyncTests",
             dependencies: [
                 "SyncBase", "StoreSync", "SyncStore", "SyncModel", "JSONMapper", "OneWaySynchronizer",
-                "OneWayTestSupport",
+                "OneWayStoreTestSupport", "OneWayTestSupport",
             ], swiftSettings: settings),
         .testTarget(
             name: "HTTPSourceTests",
@@ -144,10 +175,12 @@ let package = Package(
         .testTarget(
             name: "ScenarioTests",
             dependencies: [
-                "SyncBase", "OneWaySynchronizer", "SyncModel", "CoreDataModel", "JSONMapper", "SyncStore",
+                "SyncBase", "OneWaySynchronizer", "SyncModel", "CoreDataModel", "JSONMapper", "ModelInference",
+                "SyncStore",
                 "SyncStoreTesting",
-                "StoreSync", "SyncStoreSQLite", "SyncStorePostgres", "OneWayPostgresTestSupport", "OneWayTestSupport",
-            ], swiftSettings: settings),
+                "StoreSync", "SyncStoreSQLite", "SyncStorePostgres", "OneWayPostgresTestSupport",
+                "OneWayStoreTestSupport", "OneWayTestSupport",
+            ], resources: [.copy("Fixtures")], swiftSettings: settings),
         .testTarget(
             name: "SyncStoreSQLTests",
             dependencies: [
@@ -159,24 +192,39 @@ let package = Package(
             dependencies: [
                 "SyncBase", "SyncStoreSQLite", "SyncStoreSQL", "SyncStore", "SyncStoreTesting", "SyncModel",
                 "OneWaySynchronizer",
-                "StoreSync", "JSONMapper", "COneWaySQLite", "OneWayTestSupport", "TestChild",
+                "StoreSync", "JSONMapper", "COneWaySQLite", "OneWayStoreTestSupport", "OneWayTestSupport", "TestChild",
             ],
             swiftSettings: settings),
         .executableTarget(
             name: "TestChild",
             dependencies: [
-                "SyncBase", "StoreSync", "SyncStoreSQLite", "SyncStorePostgres", "SyncStore", "JSONMapper", "SyncModel",
-                "OneWaySynchronizer",
+                "SyncBase", "StoreSync", "SyncStoreSQLite", "SyncStorePostgres", "SyncWorkQueuePostgres", "SyncStore",
+                "JSONMapper", "SyncModel",
+                "OneWaySynchronizer", "OneWayStoreTestSupport",
             ],
             path: "Tests/TestChild", swiftSettings: settings),
         .target(
             name: "OneWayPostgresTestSupport",
-            dependencies: ["SyncBase", "SyncStorePostgres", "SyncStoreSQL", "SyncStore", "OneWayTestSupport"],
+            dependencies: [
+                "SyncBase", "OneWayPostgresClient", "SyncStorePostgres", "SyncStoreSQL", "SyncStore",
+                "OneWayTestSupport",
+            ],
             path: "Tests/PostgresTestSupport", swiftSettings: settings),
+        .testTarget(
+            name: "OneWayPostgresClientTests",
+            dependencies: ["SyncBase", "OneWayPostgresClient", "OneWayPostgresTestSupport", "OneWayTestSupport"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "SyncWorkQueuePostgresTests",
+            dependencies: [
+                "SyncBase", "OneWayPostgresClient", "SyncWorkQueuePostgres", "SyncStorePostgres", "SyncStoreSQL",
+                "OneWaySynchronizer", "OneWayPostgresTestSupport", "OneWayTestSupport", "TestChild",
+            ], swiftSettings: settings),
         .testTarget(
             name: "SyncStorePostgresTests",
             dependencies: [
-                "SyncBase", "SyncStorePostgres", "SyncStoreSQL", "SyncStore", "SyncStoreTesting", "SyncModel",
+                "SyncBase", "OneWayPostgresClient", "SyncStorePostgres", "SyncStoreSQL", "SyncStore",
+                "SyncStoreTesting", "SyncModel",
                 "OneWaySynchronizer",
                 "OneWayPostgresTestSupport", "OneWayTestSupport", "TestChild",
             ], swiftSettings: settings),
@@ -186,7 +234,7 @@ let package = Package(
             name: "Simulation",
             dependencies: [
                 "SyncBase", "HTTPTransfer", "HTTPSource", "StoreSync", "SyncStoreSQLite", "SyncStore", "SyncModel",
-                "JSONMapper", "OneWaySynchronizer", "OneWayTestSupport",
+                "JSONMapper", "OneWaySynchronizer", "OneWayStoreTestSupport", "OneWayTestSupport",
             ], path: "Tests/Simulation", swiftSettings: settings),
 
         // Fuzz targets, each built alone with --sanitize=fuzzer
@@ -197,12 +245,12 @@ let package = Package(
             name: "FuzzJSONReader", dependencies: ["SyncBase", "JSONMapper"], path: "Tests/Fuzz/FuzzJSONReader",
             swiftSettings: settings),
         .executableTarget(
-            name: "FuzzDateParser", dependencies: ["SyncBase", "JSONMapper"], path: "Tests/Fuzz/FuzzDateParser",
+            name: "FuzzDateParser", dependencies: ["SyncBase", "SyncModel"], path: "Tests/Fuzz/FuzzDateParser",
             swiftSettings: settings),
 
         // Benchmarks
         .target(
-            name: "OneWayBenchmarkSupport", dependencies: ["SyncBase", "SyncModel", "OneWayTestSupport"],
+            name: "OneWayBenchmarkSupport", dependencies: ["SyncModel"],
             path: "Tests/Benchmarks/BenchmarkSupport",
             swiftSettings: settings),
         .executableTarget(
@@ -242,7 +290,7 @@ let package = Package(
         .executableTarget(
             name: "WorkQueueBenchmark",
             dependencies: [
-                "SyncBase", "OneWaySynchronizer", "SyncStorePostgres", "OneWayBenchmarkSupport",
+                "SyncBase", "OneWaySynchronizer", "SyncWorkQueuePostgres", "OneWayBenchmarkSupport",
                 "OneWayPostgresTestSupport", "OneWayTestSupport",
             ], path: "Tests/Benchmarks/WorkQueueBenchmark", swiftSettings: settings),
     ],

@@ -2,25 +2,27 @@ import SyncBase
 import Foundation
 import OneWaySynchronizer
 
-/// Standard output and standard error; keeps a line that is rewritten in place apart from those that stay.
+/// Standard output and standard error, with a live line that can be rewritten in place.
 final class Console: Sendable {
-    /// Where a text goes.
+    /// The destination of a text.
     enum Stream: Sendable {
         case output
         case error
     }
 
-    /// Whether a person looks at standard output, so that a line can be rewritten.
+    /// Whether standard output is a terminal, so that a line can be rewritten.
     let isTerminal: Bool
 
     private let write: @Sendable (String, Stream) -> Void
 
-    /// Whether the cursor is on a line that is rewritten.
+    /// Whether the cursor is on the live line.
     private let hasLiveLine = Locked(false)
 
+    /// Creates a console.
+    ///
     /// - Parameters:
     ///   - isTerminal: Whether a line can be rewritten.
-    ///   - write: Takes texts as they are, one at a time.
+    ///   - write: Receives texts unchanged, one at a time.
     init(
         isTerminal: Bool = isatty(STDOUT_FILENO) == 1,
         write: @escaping @Sendable (String, Stream) -> Void = Console.writeToProcess
@@ -29,7 +31,7 @@ final class Console: Sendable {
         self.write = write
     }
 
-    /// Writes a text that stays as it is, without a line end of its own.
+    /// Writes permanent text, without a newline of its own.
     func write(_ text: String) {
         hasLiveLine.withLock { hasLiveLine in
             write((hasLiveLine ? Self.clearLine : "") + text, .output)
@@ -37,12 +39,12 @@ final class Console: Sendable {
         }
     }
 
-    /// Prints a line that stays.
+    /// Prints a permanent line.
     func print(_ line: String = "") {
         write(line + "\n")
     }
 
-    /// Shows a line that the next one replaces; nothing when nobody looks.
+    /// Shows a live line that later output replaces; does nothing if there is no terminal.
     func show(_ line: String) {
         guard isTerminal else { return }
         hasLiveLine.withLock { hasLiveLine in
@@ -51,7 +53,7 @@ final class Console: Sendable {
         }
     }
 
-    /// Takes away the line that is rewritten, if there is one.
+    /// Removes the live line, if there is one.
     func clear() {
         hasLiveLine.withLock { hasLiveLine in
             if hasLiveLine { write(Self.clearLine, .output) }
@@ -59,7 +61,7 @@ final class Console: Sendable {
         }
     }
 
-    /// Prints a line on standard error.
+    /// Prints a line to standard error.
     func printError(_ line: String) {
         hasLiveLine.withLock { hasLiveLine in
             if hasLiveLine { write(Self.clearLine, .output) }
@@ -70,10 +72,10 @@ final class Console: Sendable {
 
     private static let clearLine = "\r\u{1B}[K"
 
-    /// Writes to this process's own streams.
+    /// Writes to the streams of this process.
     static let writeToProcess: @Sendable (String, Stream) -> Void = { text, stream in
         let handle = stream == .output ? FileHandle.standardOutput : FileHandle.standardError
-        // A reader that has gone is no reason to fail: there is nobody left to tell.
+        // A closed pipe is ignored, because there is no reader left to inform.
         try? handle.write(contentsOf: Data(text.utf8))
     }
 }

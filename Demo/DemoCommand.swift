@@ -7,7 +7,7 @@ struct DemoCommand {
         exit(await run(Array(CommandLine.arguments.dropFirst()), console: Console()))
     }
 
-    /// Does what a command line says.
+    /// Runs a command line.
     ///
     /// - Returns: The exit code.
     static func run(_ arguments: [String], console: Console) async -> Int32 {

@@ -1,13 +1,15 @@
 import Dispatch
 import Foundation
 
-/// Turns Ctrl-C into a call, once; the second Ctrl-C ends the process as usual.
+/// A handler of the first Ctrl-C; the second Ctrl-C ends the process as usual.
 final class InterruptHandler {
     private let source: any DispatchSourceSignal
 
-    /// - Parameter handle: Called on no particular thread; must not block.
+    /// Creates an active handler.
+    ///
+    /// - Parameter handle: Called on an arbitrary thread; must not block.
     init(_ handle: @escaping @Sendable () -> Void) {
-        // The source sees a signal only when the default action does not take it first.
+        // The source receives the signal only if the default action is disabled.
         signal(SIGINT, SIG_IGN)
         source = DispatchSource.makeSignalSource(signal: SIGINT, queue: .global())
         source.setEventHandler {
@@ -17,7 +19,7 @@ final class InterruptHandler {
         source.activate()
     }
 
-    /// Runs something in a task that Ctrl-C cancels.
+    /// Runs a closure in a task that Ctrl-C cancels.
     static func cancelling<Result: Sendable>(_ body: @escaping @Sendable () async -> Result) async -> Result {
         let task = Task { await body() }
         let interrupt = InterruptHandler { task.cancel() }

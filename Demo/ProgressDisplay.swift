@@ -1,9 +1,9 @@
 import OneWaySynchronizer
 
-/// Shows a synchronizer's events: a line that is rewritten on a terminal, one line per stage where output is piped.
+/// A display of a synchronizer's events: a live line on a terminal, otherwise one line per stage.
 struct ProgressDisplay {
     let console: Console
-    /// Begins every line.
+    /// The text at the start of every line.
     var indentation = ""
     private var last: SyncProgress?
 
@@ -31,9 +31,9 @@ struct ProgressDisplay {
         return result
     }
 
-    /// Shows events until the synchronizer is idle again, or gone.
+    /// Shows events until the synchronizer is idle again or deallocated.
     ///
-    /// - Parameter events: Asked for before the pass began.
+    /// - Parameter events: Events that were requested before the pass began.
     mutating func showUntilIdle(_ events: SyncEvents) async {
         for await event in events {
             show(event)
@@ -53,19 +53,19 @@ struct ProgressDisplay {
             printFinal()
             last = nil
         case .statusChanged, .stageBegan, .failed:
-            // Errors are told once, at the end.
+            // Errors are reported once, at the end.
             break
         }
     }
 
-    /// Where nobody sees the live line, the last state of a stage that moves items is worth a line of its own.
+    /// Prints the last state of a stage that moves items, if there is no live line.
     private func printFinal() {
         console.clear()
         guard let progress = last, !console.isTerminal, [.preview, .content].contains(progress.stage) else { return }
         console.print(indentation + Self.line(progress))
     }
 
-    /// Such as `content 3 of 12, 1 failed`, with a bar where the total is known.
+    /// Returns a line such as `content 3 of 12, 1 failed`, with a bar if the total is known.
     static func line(_ progress: SyncProgress) -> String {
         let failures = progress.failed > 0 ? ", \(progress.failed) failed" : ""
         guard let total = progress.total, total > 0 else {
@@ -75,16 +75,18 @@ struct ProgressDisplay {
         return "\(bar) \(progress.stage.rawValue) \(progress.done) of \(total)\(failures)"
     }
 
-    /// Such as `[######------------------]`.
+    /// Returns a bar such as `[######------------------]`.
     ///
-    /// - Parameter total: More than 0.
+    /// - Parameters:
+    ///   - done: The number of finished units.
+    ///   - total: The number of all units, more than 0.
     static func bar(_ done: Int, of total: Int) -> String {
         let width = 24
         let filled = min(width, width * done / total)
         return "[\(String(repeating: "#", count: filled))\(String(repeating: "-", count: width - filled))]"
     }
 
-    /// Such as `0.5 s`.
+    /// Returns a text such as `0.5 s`.
     static func seconds(_ duration: Duration) -> String {
         let tenths = Int((duration / .milliseconds(100)).rounded())
         return "\(tenths / 10).\(tenths % 10) s"

@@ -1,9 +1,9 @@
 import OneWaySynchronizer
 import SyncModel
 
-/// Takes a command line apart: options, their values, and operands, in any order.
+/// A parser of command lines with options, their values, and operands in any order.
 ///
-/// `--name VALUE` and `--name=VALUE` are the same; after `--` everything is an operand.
+/// `--name VALUE` and `--name=VALUE` are equivalent. All arguments after `--` are operands.
 struct ArgumentScanner {
     enum Argument: Equatable {
         case option(String)
@@ -12,11 +12,11 @@ struct ArgumentScanner {
 
     private let topic: Usage.Topic
     private var rest: ArraySlice<String>
-    /// What followed the last option's `=`.
+    /// The text after the `=` of the last option.
     private var attachedValue: String?
     private var seenOptions: Set<String> = []
     private var takesOperandsOnly = false
-    /// Options that may be given several times.
+    /// The options that may be repeated.
     private let repeatable: Set<String>
 
     init(_ arguments: [String], topic: Usage.Topic, repeatable: Set<String> = []) {
@@ -25,9 +25,9 @@ struct ArgumentScanner {
         self.repeatable = repeatable
     }
 
-    /// The next option or operand; nil at the end.
+    /// Returns the next option or operand; nil at the end.
     ///
-    /// - Throws: ``UsageError`` for an option that was there before.
+    /// - Throws: ``UsageError`` for a repeated option that must not be repeated.
     mutating func next() throws(UsageError) -> Argument? {
         guard let text = rest.popFirst() else { return nil }
         if takesOperandsOnly || !text.hasPrefix("-") || text == "-" { return .operand(text) }
@@ -43,11 +43,12 @@ struct ArgumentScanner {
         return .option(parts[0])
     }
 
-    /// The value of the option that was just read.
+    /// Reads the value of the last option.
     ///
     /// - Parameters:
-    ///   - expectation: What the value must be, for the message.
-    ///   - convert: nil for a value that is something else.
+    ///   - option: The option, for the message.
+    ///   - expectation: A description of valid values, for the message.
+    ///   - convert: Converts the text; returns nil for an invalid value.
     mutating func value<Value>(
         of option: String, as expectation: String, _ convert: (String) -> Value?
     ) throws(UsageError) -> Value {
@@ -56,7 +57,7 @@ struct ArgumentScanner {
         return value
     }
 
-    /// Makes sure that the option that was just read has no value.
+    /// Checks that the last option has no value.
     func noValue(of option: String) throws(UsageError) {
         if let attachedValue { throw error("\(option) takes no value; got '\(attachedValue)'") }
     }
@@ -65,16 +66,16 @@ struct ArgumentScanner {
         UsageError(message, topic: topic)
     }
 
-    // MARK: Values that several commands take
+    // MARK: Values of several commands
 
-    /// The text that follows the option, which must not be empty.
+    /// Reads the nonempty text that follows an option.
     mutating func text(of option: String, as expectation: String) throws(UsageError) -> String {
         try value(of: option, as: expectation) { $0.isEmpty ? nil : $0 }
     }
 
-    /// A value that goes by a name.
+    /// Reads a named value.
     ///
-    /// - Parameter names: The values by their names, in the order in which a message lists them.
+    /// - Parameter names: The values by name, in the order in which a message lists them.
     mutating func choice<Value>(
         of option: String, among names: KeyValuePairs<String, Value>
     ) throws(UsageError) -> Value {
@@ -82,7 +83,8 @@ struct ArgumentScanner {
         return try value(of: option, as: "one of \(list)") { text in names.first { $0.key == text }?.value }
     }
 
-    /// A time between two runs: seconds, or a number with `s`, `m` or `h` behind it.
+    /// Reads an interval between passes: a number of seconds, or a number with the suffix `s`, `m`
+    /// or `h`.
     mutating func interval(of option: String) throws(UsageError) -> Duration {
         try value(of: option, as: "a time from 0.1s to 8760h, such as 60s, 5m or 2h") { text in
             let units: [Character: Double] = ["s": 1, "m": 60, "h": 3_600]
@@ -93,7 +95,7 @@ struct ArgumentScanner {
         }
     }
 
-    /// A number, or a share with a percent sign.
+    /// Reads a limit on removals: a number, or a percentage.
     mutating func removalLimit(of option: String) throws(UsageError) -> RemovalLimit {
         try value(of: option, as: "a number such as 10, or a share such as 20%") { text in
             if let percent = text.hasSuffix("%") ? Double(text.dropLast()) : nil {
@@ -103,7 +105,7 @@ struct ArgumentScanner {
         }
     }
 
-    /// A condition on objects.
+    /// Reads a predicate on objects.
     mutating func predicate(of option: String) throws(UsageError) -> RecordPredicate {
         let text = try text(of: option, as: "a condition such as 'age >= 18'")
         do {

@@ -2,7 +2,7 @@ import Foundation
 import HTTPTransfer
 import OneWaySynchronizer
 
-/// What the command was asked to do.
+/// A parsed command line.
 enum Invocation: Equatable {
     case tour
     case mirror(MirrorArguments)
@@ -11,10 +11,10 @@ enum Invocation: Equatable {
     case model(ModelArguments)
     case help(Usage.Topic)
 
-    /// Reads a command line.
+    /// Creates an invocation from command-line arguments.
     ///
-    /// - Parameter arguments: Without the command's own name.
-    /// - Throws: ``UsageError`` for anything that is not understood, missing, given twice or out of range.
+    /// - Parameter arguments: The arguments without the name of the command.
+    /// - Throws: ``UsageError`` for an argument that is unknown, missing, repeated or out of range.
     init(_ arguments: [String]) throws(UsageError) {
         guard let first = arguments.first else {
             self = .tour
@@ -60,17 +60,17 @@ enum Invocation: Equatable {
     }
 }
 
-/// What `mirror` was asked to do.
+/// The arguments of `mirror`.
 struct MirrorArguments: Equatable {
     var listURL: URL
     var folder: URL
-    /// How many downloads run at a time; at least 1.
+    /// The maximum number of simultaneous downloads, at least 1.
     var concurrency = 8
-    /// Whether an item's error leaves the others alone.
+    /// Whether the pass continues after an item fails.
     var keepsGoing = false
-    /// Whether to show the plan and change nothing.
+    /// Whether to show the plan without changing anything.
     var isDryRun = false
-    /// How many removals are suspicious; nil when none are.
+    /// The number or share of removals above which a pass fails; nil for no limit.
     var removalLimit: RemovalLimit?
     /// The pause between two passes; nil for a single pass.
     var interval: Duration?

@@ -2,16 +2,16 @@ import Foundation
 import JSONMapper
 import SyncModel
 
-/// What `export` was asked to do.
+/// The arguments of `export`.
 struct ExportArguments: Equatable {
     var entity: String
     var store: StoreLocation
-    /// The file of the model; nil for the one that is kept beside the database.
+    /// The model file; nil for the model stored with the database.
     var model: URL?
     var dialect = JSONDialect.sync
     var relationships = ExportOptions.Relationships.array
-    var keyStyle = JSONKeyStyle.snakeCase
-    /// Which objects are printed.
+    var keyStyle = ExportOptions.KeyStyle.snakeCase
+    /// The predicate that selects the exported objects.
     var predicate = RecordPredicate.constant(true)
 
     init(_ arguments: [String]) throws(UsageError) {

@@ -1,6 +1,6 @@
-/// What `model` was asked to do.
+/// The arguments of `model`.
 struct ModelArguments: Equatable {
-    /// How a model is printed.
+    /// The output format of a model.
     enum Format: Equatable {
         case swift
         case coreData
@@ -8,9 +8,9 @@ struct ModelArguments: Equatable {
 
     var input: InputFile
     var format = Format.swift
-    /// The entity of the JSON's objects.
+    /// The entity of the objects in the JSON.
     var entity = "Item"
-    /// The keys that lead to the array in the JSON, dots between them.
+    /// The keys on the path to the array in the JSON, separated by dots.
     var keyPath = ""
 
     init(_ arguments: [String]) throws(UsageError) {

@@ -2,9 +2,9 @@ import Foundation
 import HTTPSource
 import HTTPTransfer
 
-/// What `sync` was told about the server that has the JSON.
+/// The arguments of `sync` that concern the server.
 struct ServerArguments: Equatable {
-    /// How the server hands out its list.
+    /// The pagination of the server's list.
     enum Pages: Hashable {
         case single
         case link
@@ -12,7 +12,7 @@ struct ServerArguments: Equatable {
         case cursor(keyPath: String, parameter: String)
         case page(parameter: String)
 
-        /// Reads what a person writes; nil where it is no way.
+        /// Creates a pagination from a command-line value, or nil if the value is invalid.
         init?(_ text: String) {
             let parts = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
             guard parts.allSatisfy({ !$0.isEmpty }) else { return nil }
@@ -25,7 +25,7 @@ struct ServerArguments: Equatable {
             }
         }
 
-        /// The same in the source's words.
+        /// The equivalent pagination of the HTTP source.
         var pages: HTTPPages {
             switch self {
             case .single: .single
@@ -38,22 +38,22 @@ struct ServerArguments: Equatable {
     }
 
     var pages = Pages.single
-    /// The field of each object that says when it changed; nil where the server cannot be asked for changes.
+    /// The path of the field with an object's modification date; nil for full syncs only.
     var sinceKeyPath: String?
-    /// The query parameter that it is asked by.
+    /// The query parameter for changes since a date.
     var sinceParameter = "since"
-    /// The pause between two syncs; nil for a single one.
+    /// The pause between two syncs; nil for a single sync.
     var interval: Duration?
-    /// How many requests a second; nil for as many as there are.
+    /// The maximum number of requests per second; nil for no limit.
     var requestsPerSecond: Double?
-    /// What is sent with each request.
+    /// The headers of every request.
     var headers = HTTPHeaders()
-    /// The options that were given.
+    /// The server options that were given.
     private(set) var options: [String] = []
 
-    /// Takes an option that is about a server.
+    /// Reads an option that concerns the server.
     ///
-    /// - Returns: Whether it is one.
+    /// - Returns: False if the option is not such an option.
     mutating func take(_ option: String, _ scanner: inout ArgumentScanner) throws(UsageError) -> Bool {
         switch option {
         case "--pages":
@@ -75,7 +75,7 @@ struct ServerArguments: Equatable {
             }
             requestsPerSecond = rate
         case "--header":
-            // What was given may be a secret: no message repeats it.
+            // The value can be a secret, so messages do not contain it.
             let text = try scanner.text(of: option, as: "a field such as 'Accept-Language: en'")
             guard let colon = text.firstIndex(of: ":"), colon > text.startIndex, !text.contains(where: \.isNewline)
             else {

@@ -5,9 +5,9 @@ import OneWaySynchronizer
 import StoreSync
 import SyncModel
 
-/// What `sync` was asked to do.
+/// The arguments of `sync`.
 struct SyncArguments: Equatable {
-    /// Where the JSON is.
+    /// The origin of the JSON.
     enum Input: Equatable {
         case file(InputFile)
         case server(URL, ServerArguments)
@@ -15,20 +15,20 @@ struct SyncArguments: Equatable {
 
     var input: Input
     var entity: String
-    /// The file of the model; nil where one is made of the JSON.
+    /// The model file; nil to use the store's model, or to infer one from the JSON.
     var model: URL?
     var store = StoreLocation.memory
-    /// The keys that lead to the array, dots between them.
+    /// The keys on the path to the array, separated by dots.
     var keyPath = ""
     var dialect = JSONDialect.sync
     var operations = SyncOperations.all
-    /// What the JSON speaks of: nothing else is deleted.
+    /// The scope of the JSON: only objects that match it are deleted.
     var scope = RecordPredicate.constant(true)
-    /// How many deletions are suspicious; nil when none are.
+    /// The number or share of deletions above which the sync fails; nil for no limit.
     var removalLimit: RemovalLimit?
-    /// Whether to show what would happen and change nothing.
+    /// Whether to show the planned changes without making them.
     var isPlan = false
-    /// Whether standard output is one JSON object.
+    /// Whether to print one JSON object to standard output.
     var printsJSON = false
 
     init(_ arguments: [String]) throws(UsageError) {

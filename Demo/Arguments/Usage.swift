@@ -1,8 +1,8 @@
 import HTTPTransfer
 
-/// The texts of `--help`.
+/// The help texts of the command.
 enum Usage {
-    /// What there is help about.
+    /// The topic of a help text.
     enum Topic: String, Equatable, CaseIterable {
         case general
         case tour
@@ -15,7 +15,7 @@ enum Usage {
         var command: String { self == .general ? "Demo --help" : "Demo \(rawValue) --help" }
     }
 
-    /// A help text, without a line end.
+    /// Returns a help text, without a final newline.
     static func text(_ topic: Topic) -> String {
         switch topic {
         case .general:
@@ -151,7 +151,7 @@ enum Usage {
     }
 }
 
-/// A command line that is not understood. Its description is one line.
+/// An error for an invalid command line. Its description is one line.
 struct UsageError: Error, Equatable, CustomStringConvertible {
     let message: String
     let topic: Usage.Topic

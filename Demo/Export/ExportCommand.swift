@@ -5,12 +5,12 @@ import StoreSync
 import SyncModel
 import SyncStore
 
-/// `Demo export`: objects of a store as JSON.
+/// The command `Demo export`, which prints objects of a store as JSON.
 struct ExportCommand {
     let arguments: ExportArguments
     let console: Console
 
-    /// Does what the arguments say, until it is done or interrupted.
+    /// Runs the command until it ends or is interrupted.
     ///
     /// - Returns: The exit code.
     func run() async -> Int32 {
@@ -36,7 +36,7 @@ struct ExportCommand {
         options.keyStyle = arguments.keyStyle
         options.style = .pretty
         try await store.export(StoreQuery(arguments.entity, where: arguments.predicate), options: options) { piece in
-            // A piece ends between two objects, so no character is cut.
+            // A piece ends between two objects, so no character is split.
             console.write(String(decoding: piece, as: UTF8.self))
         }
         console.print()

@@ -1,13 +1,14 @@
 import SyncBase
 
-/// The accepting thread's work: takes connections, gives each a thread, and joins those that have ended.
+/// The work of the accepting thread: it accepts connections, starts their threads, and joins ended
+/// ones.
 final class Acceptor: Sendable {
     private let listener: Descriptor
     private let stopSignal: LoopbackGate
     private let limits: LoopbackHTTPServer.Limits
     private let handler: LoopbackHTTPServer.Handler
 
-    /// Connections whose threads have ended and wait to be joined, by number.
+    /// The numbers of connections whose threads have ended but are not joined yet.
     private let ended = Locked<[Int]>([])
 
     init(
@@ -22,14 +23,16 @@ final class Acceptor: Sendable {
         self.handler = handler
     }
 
-    /// Accepts until the stop signal opens, then waits for every connection's thread to end.
+    /// Accepts connections until the stop signal opens, then waits for all connection threads to
+    /// end.
     func run() {
         var threads: [Int: ServerThread] = [:]
         var number = 0
         while Wait.until(readable: listener, stopSignal: stopSignal) == .ready {
             for finished in takeEnded() { threads.removeValue(forKey: finished)?.join() }
             guard let socket = listener.accept() else {
-                // The client has gone again, or there is no descriptor left, which takes time to pass.
+                // The client has disconnected, or no descriptor is free; wait before the next
+                // attempt.
                 _ = Wait.stops(stopSignal, withinMilliseconds: 1)
                 continue
             }

@@ -1,4 +1,4 @@
-/// One connection, from its first request to its close, on a thread of its own.
+/// A connection, from its first request to its close, on a thread of its own.
 final class Connection: Sendable {
     private let socket: Descriptor
     private let stopSignal: LoopbackGate
@@ -10,7 +10,10 @@ final class Connection: Sendable {
         self.limits = limits
     }
 
-    /// Answers requests until the client closes, asks to close, a reply cannot be finished, or the server stops.
+    /// Answers requests until the connection ends.
+    ///
+    /// It ends when the client closes it or asks to close it, a reply cannot be completed, or the
+    /// server stops.
     func run(_ handler: LoopbackHTTPServer.Handler) {
         var unread: [UInt8] = []
         do {
@@ -21,23 +24,23 @@ final class Connection: Sendable {
             let head = Self.head(status: refusal.status, headers: [("Content-Length", "0"), ("Connection", "close")])
             try? send(head)
         } catch {
-            // An interruption: the connection ends with it.
+            // An interruption ends the connection.
         }
     }
 
     // MARK: Reading
 
-    /// A request that is answered with a status by the server itself, and ends the connection.
+    /// An error that the server answers with a status before it closes the connection.
     private struct Refusal: Error {
         let status: Int
     }
 
-    /// Reads one request; nil when the client has closed between two.
+    /// Reads one request; nil if the client closed the connection.
     private func nextRequest(_ unread: inout [UInt8]) throws -> LoopbackRequest? {
         guard let headEnd = try readHead(&unread) else { return nil }
         guard var request = LoopbackRequest(head: unread[..<headEnd]) else { throw Refusal(status: 400) }
         unread.removeFirst(headEnd + 4)
-        // A chunked request body is nothing that this server's users send.
+        // The users of this server send no chunked request bodies.
         if request.header("transfer-encoding") != nil { throw Refusal(status: 501) }
         if let text = request.header("content-length") {
             guard let count = Int(text), count >= 0 else { throw Refusal(status: 400) }
@@ -51,9 +54,10 @@ final class Connection: Sendable {
         return request
     }
 
-    /// Reads until the empty line after the header fields.
+    /// Reads up to the empty line after the header fields.
     ///
-    /// - Returns: The number of bytes before the CR LF CR LF; nil when the client has closed.
+    /// - Returns: The number of bytes before the CR LF CR LF; nil if the client closed the
+    ///   connection.
     private func readHead(_ unread: inout [UInt8]) throws -> Int? {
         var searched = 0
         while true {
@@ -70,7 +74,7 @@ final class Connection: Sendable {
         }
     }
 
-    /// Waits for more bytes; false when the client has closed.
+    /// Waits for more bytes; false if the client closed the connection.
     private func readMore(_ unread: inout [UInt8]) throws -> Bool {
         while true {
             guard Wait.until(readable: socket, stopSignal: stopSignal) == .ready else {
@@ -90,7 +94,7 @@ final class Connection: Sendable {
 
     // MARK: Replying
 
-    /// Sends a reply; false when the connection must close after it.
+    /// Sends a reply; false if the connection must be closed after it.
     private func reply(_ response: LoopbackResponse, to request: LoopbackRequest) throws -> Bool {
         let isHead = request.method == "HEAD"
         let isKept = request.header("connection")?.lowercased() != "close"
@@ -118,7 +122,7 @@ final class Connection: Sendable {
         }
     }
 
-    /// Sends bytes, and returns when the system has taken all of them.
+    /// Sends bytes, and returns when the system has accepted all of them.
     func send(_ bytes: [UInt8]) throws(LoopbackInterruption) {
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -129,7 +133,7 @@ final class Connection: Sendable {
         }
     }
 
-    /// Waits at a gate, or without one for the end of the connection or of the server.
+    /// Waits for a gate; without a gate, for the end of the connection or the server.
     func wait(at gate: LoopbackGate?) throws(LoopbackInterruption) {
         var watchesSocket = true
         while true {
@@ -138,18 +142,19 @@ final class Connection: Sendable {
             if let gate, gate.take() { return }
             if watchesSocket, Wait.isReadable(socket) {
                 if socket.peerHasClosed() { throw .disconnected }
-                // A request that came early: it is read after this reply, and says nothing about the connection's end.
+                // An early request: it is read after this reply, and is not the end of the
+                // connection.
                 watchesSocket = false
             }
         }
     }
 
-    /// Waits for a moment, or for the end of the server.
+    /// Waits for a time, or until the server stops.
     func pause(milliseconds: Int32) throws(LoopbackInterruption) {
         if Wait.stops(stopSignal, withinMilliseconds: milliseconds) { throw .stopped }
     }
 
-    /// A status line and header fields, up to and including the empty line.
+    /// Returns a status line and header fields, with the empty line that ends them.
     private static func head(status: Int, headers: [(String, String)]) -> [UInt8] {
         var text = "HTTP/1.1 \(status) \(reason(status))\r\n"
         for (name, value) in headers { text += "\(name): \(value)\r\n" }

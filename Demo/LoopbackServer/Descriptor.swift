@@ -6,7 +6,7 @@ internal import Musl
 internal import Glibc
 #endif
 
-/// The system refused something a server needs.
+/// An error of a system call that the server needs.
 package enum LoopbackError: Error, CustomStringConvertible {
     /// A system call failed; `code` is its `errno`.
     case system(call: String, code: Int32)
@@ -18,13 +18,14 @@ package enum LoopbackError: Error, CustomStringConvertible {
     }
 }
 
-/// Owns one file descriptor, which never blocks and is not inherited by child processes; closes it in the end.
+/// The owner of a nonblocking file descriptor, which child processes do not inherit; closes it on
+/// deinitialization.
 final class Descriptor: Sendable {
     enum Reading {
         case bytes([UInt8])
-        /// The other side has closed.
+        /// The peer has closed the connection.
         case end
-        /// Nothing is there yet.
+        /// No data is available yet.
         case nothing
         case failed
     }
@@ -54,7 +55,8 @@ final class Descriptor: Sendable {
         return (Descriptor(owning: ends[0]), Descriptor(owning: ends[1]))
     }
 
-    /// A TCP socket on 127.0.0.1 and a port that the system picks; connections to it are refused until it listens.
+    /// Returns a TCP socket on 127.0.0.1 with a system-chosen port; it refuses connections until it
+    /// listens.
     static func boundToLoopback() throws(LoopbackError) -> Descriptor {
         #if canImport(Glibc)
         let raw = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
@@ -75,12 +77,12 @@ final class Descriptor: Sendable {
         return socket
     }
 
-    /// Takes connections from here on.
+    /// Starts listening for connections.
     func startListening() throws(LoopbackError) {
         guard listen(raw, 512) == 0 else { throw .system(call: "listen", code: errno) }
     }
 
-    /// The port that a bound socket got.
+    /// Returns the port of a bound socket.
     func boundPort() throws(LoopbackError) -> Int {
         var address = sockaddr_in()
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
@@ -91,7 +93,7 @@ final class Descriptor: Sendable {
         return Int(UInt16(bigEndian: address.sin_port))
     }
 
-    /// The next connection; nil when there is none after all.
+    /// Accepts the next connection; nil if none is available.
     func accept() -> Descriptor? {
         #if canImport(Darwin)
         let raw = Darwin.accept(self.raw, nil, nil)
@@ -103,16 +105,17 @@ final class Descriptor: Sendable {
         guard raw >= 0 else { return nil }
         let socket = Descriptor(owning: raw)
         var on: Int32 = 1
-        // Pieces go out as they are written: a drip is a drip.
+        // Pieces are sent as they are written, without buffering.
         setsockopt(raw, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
         #if canImport(Darwin)
-        // A client that went away is an error of the call, not a signal; Linux has a flag for it at each send.
+        // A disconnected client causes an error instead of a signal; Linux has a flag for each
+        // send.
         setsockopt(raw, SOL_SOCKET, SO_NOSIGPIPE, &on, socklen_t(MemoryLayout<Int32>.size))
         #endif
         return socket
     }
 
-    /// Reads what is there, without waiting.
+    /// Reads available data without waiting.
     func readNow(atMost count: Int) -> Reading {
         var failed = false
         var isEmpty = false
@@ -126,15 +129,15 @@ final class Descriptor: Sendable {
         return bytes.isEmpty ? .end : .bytes(bytes)
     }
 
-    /// Whether the other side has closed; what it sent before stays unread.
+    /// Returns whether the peer has closed the connection and all of its data was read.
     func peerHasClosed() -> Bool {
         var byte: UInt8 = 0
         return recv(raw, &byte, 1, Int32(MSG_PEEK)) == 0
     }
 
-    /// Sends as much as the system takes now, on a socket.
+    /// Sends to a socket as many bytes as the system accepts without waiting.
     ///
-    /// - Returns: The number of bytes taken, possibly 0; nil when the connection is broken.
+    /// - Returns: The number of accepted bytes, possibly 0; nil if the connection is broken.
     func sendNow(_ bytes: ArraySlice<UInt8>) -> Int? {
         #if canImport(Darwin)
         let flags: Int32 = 0
@@ -144,7 +147,9 @@ final class Descriptor: Sendable {
         return sent(bytes.withUnsafeBytes { send(raw, $0.baseAddress, $0.count, flags) })
     }
 
-    /// Writes as much as the system takes now, on a pipe; the same answer as ``sendNow(_:)``.
+    /// Writes to a pipe as many bytes as the system accepts without waiting.
+    ///
+    /// - Returns: The number of accepted bytes, possibly 0; nil if the pipe is broken.
     func writeNow(_ bytes: ArraySlice<UInt8>) -> Int? {
         sent(bytes.withUnsafeBytes { write(raw, $0.baseAddress, $0.count) })
     }

@@ -1,4 +1,4 @@
-/// Why a writer or a wait on a connection ended early.
+/// A reason why a write or wait on a connection ended early.
 package enum LoopbackInterruption: Error {
     /// The client closed the connection.
     case disconnected
@@ -6,12 +6,12 @@ package enum LoopbackInterruption: Error {
     case stopped
 }
 
-/// Writes a body's pieces to one connection; valid for the length of the closure that gets it.
+/// A writer of a body's pieces, valid until the closure that receives it returns.
 package final class LoopbackBodyWriter {
     private let connection: Connection
-    /// Whether each piece goes out as a chunk (RFC 9112, section 7.1), or as it is.
+    /// Whether each piece is sent as a chunk (RFC 9112, section 7.1).
     private let isChunked: Bool
-    /// The body's bytes so far.
+    /// The number of body bytes written so far.
     private(set) var byteCount = 0
 
     init(connection: Connection, isChunked: Bool) {
@@ -19,9 +19,10 @@ package final class LoopbackBodyWriter {
         self.isChunked = isChunked
     }
 
-    /// Sends a piece at once, and returns when the system has taken all of it. An empty piece sends nothing.
+    /// Sends a piece immediately, and returns when the system has accepted it; an empty piece sends
+    /// nothing.
     ///
-    /// - Throws: ``LoopbackInterruption`` when the client has gone or the server stops.
+    /// - Throws: ``LoopbackInterruption`` if the client disconnects or the server stops.
     package func write(_ piece: [UInt8]) throws {
         if piece.isEmpty { return }
         if isChunked {
@@ -32,23 +33,23 @@ package final class LoopbackBodyWriter {
         byteCount += piece.count
     }
 
-    /// Waits at a gate until it lets this connection through.
+    /// Waits until a gate lets this connection pass.
     ///
-    /// - Throws: ``LoopbackInterruption`` when the client goes away or the server stops before that.
+    /// - Throws: ``LoopbackInterruption`` if the client disconnects or the server stops first.
     package func wait(at gate: LoopbackGate) throws {
         try connection.wait(at: gate)
     }
 
-    /// Waits for the client to go away or the server to stop.
+    /// Waits until the client disconnects or the server stops.
     ///
-    /// - Throws: ``LoopbackInterruption``, always: this is the only way to return.
+    /// - Throws: ``LoopbackInterruption`` always; the method never returns normally.
     package func hang() throws {
         try connection.wait(at: nil)
     }
 
-    /// Waits for a moment.
+    /// Waits for a time in milliseconds.
     ///
-    /// - Throws: ``LoopbackInterruption`` when the server stops meanwhile.
+    /// - Throws: ``LoopbackInterruption`` if the server stops meanwhile.
     package func pause(milliseconds: Int32) throws {
         try connection.pause(milliseconds: milliseconds)
     }

@@ -8,42 +8,43 @@ internal import Musl
 internal import Glibc
 #endif
 
-/// A gate at which a server's threads wait until somebody lets them through.
+/// A gate that makes a server's threads wait until it lets them pass.
 ///
-/// It is a pipe, so that a thread can wait for it, for its client and for the server's end in a single `poll`, and so
-/// that opening it never blocks: an async function may call ``letThrough(_:)`` and ``open()``.
+/// The gate is a pipe. A thread can therefore wait for the gate, its client and the server's stop
+/// in a single `poll`. Opening the gate never blocks, so async functions can call
+/// ``letThrough(_:)`` and ``open()``.
 package final class LoopbackGate: Sendable {
     private let exit: Descriptor
-    /// nil once the gate is open for good. The lock keeps a write from meeting a close.
+    /// The writing end; nil once the gate is open. The lock keeps a write and a close apart.
     private let entrance: Locked<Descriptor?>
 
-    /// Makes a closed gate.
+    /// Creates a closed gate.
     ///
-    /// - Throws: ``LoopbackError`` when the process has no descriptor left.
+    /// - Throws: ``LoopbackError`` if the process has no file descriptor left.
     package init() throws(LoopbackError) {
         let (reading, writing) = try Descriptor.pipe()
         self.exit = reading
         self.entrance = Locked(writing)
     }
 
-    /// Lets as many waits through as `count` says, now or when they come. Nothing happens at a gate that is open.
+    /// Lets a number of waits pass, now or later; has no effect on an open gate.
     package func letThrough(_ count: Int = 1) {
         entrance.withLock { entrance in
             guard let entrance else { return }
-            // More than a pipe holds (64 KiB) would be lost; no script has as many steps.
+            // A pipe holds 64 KiB, and more passages would be lost; no script needs that many.
             _ = entrance.writeNow(Array(repeating: 0, count: count)[...])
         }
     }
 
-    /// Opens the gate for good.
+    /// Opens the gate permanently.
     package func open() {
         entrance.withLock { $0 = nil }
     }
 
-    /// What a thread polls.
+    /// The descriptor to poll.
     var descriptor: Descriptor { exit }
 
-    /// Takes one passage; false when another thread was faster.
+    /// Takes one passage; false if another thread took it first.
     func take() -> Bool {
         switch exit.readNow(atMost: 1) {
         case .bytes, .end: true

@@ -1,6 +1,6 @@
-/// Bytes in gzip's format (RFC 1952) without being any smaller: stored blocks (RFC 1951, section 3.2.4) need no compressor.
+/// A gzip encoder (RFC 1952) without compression, by stored blocks (RFC 1951, section 3.2.4).
 package enum LoopbackGzip {
-    /// The bytes, wrapped.
+    /// Returns bytes in gzip format.
     package static func wrapped(_ bytes: [UInt8]) -> [UInt8] {
         var result: [UInt8] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 255]
         var rest = bytes[...]
@@ -18,7 +18,7 @@ package enum LoopbackGzip {
         return result
     }
 
-    /// CRC-32 (RFC 1952, section 8).
+    /// Returns the CRC-32 of bytes (RFC 1952, section 8).
     private static func checksum(_ bytes: [UInt8]) -> UInt32 {
         let table = (UInt32(0)..<256).map { start in
             (0..<8).reduce(start) { crc, _ in crc & 1 == 1 ? 0xEDB8_8320 ^ (crc >> 1) : crc >> 1 }

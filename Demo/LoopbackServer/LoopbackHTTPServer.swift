@@ -1,13 +1,14 @@
 import SyncBase
 
-/// A small HTTP/1.1 server on 127.0.0.1, for demonstrations, tests and benchmarks.
+/// A small HTTP/1.1 server on 127.0.0.1 for demonstrations, tests and benchmarks.
 ///
-/// It listens on a port that the system picks, answers every request with what a closure returns, and keeps
-/// connections alive. A ``LoopbackResponse`` can also be told to misbehave: a body cut short, a body without an end,
-/// no reply at all. It is not a server for a network: there is no TLS, no idle timeout and no access control.
+/// It listens on a port that the system chooses, answers every request by calling a closure, and
+/// keeps connections alive. A ``LoopbackResponse`` can also be incorrect: a truncated body, an
+/// endless body, or no reply. The server is not suitable for a network: it has no TLS, idle timeout
+/// or access control.
 ///
-/// Every blocking call runs on a thread of the server's own, one to accept and one for each connection; Swift's
-/// cooperative threads are never blocked by it.
+/// All blocking calls run on the server's own threads, one to accept connections and one per
+/// connection. They never block Swift's cooperative threads.
 ///
 ///     let server = try LoopbackHTTPServer { request in
 ///         request.path == "/hello" ? .text("hello") : .status(404)
@@ -15,16 +16,22 @@ import SyncBase
 ///     // … GET http://127.0.0.1:<port>/hello …
 ///     await server.stop()
 package final class LoopbackHTTPServer: Sendable {
-    /// Answers one request. Called on the connection's own thread, so it may block; several connections call it at once.
+    /// A closure that answers a request.
+    ///
+    /// It is called on the connection's own thread, so it can block. Several connections call it
+    /// concurrently.
     package typealias Handler = @Sendable (LoopbackRequest) -> LoopbackResponse
 
-    /// What the server accepts before it refuses.
+    /// The limits beyond which the server rejects requests and connections.
     package struct Limits: Sendable {
-        /// The longest request line and header fields, in bytes; longer is answered with 431. 65,536 by default.
+        /// The maximum size of request line and header fields in bytes, 65,536 by default; beyond
+        /// it, the status is 431.
         package var headByteCount: Int
-        /// The longest request body, in bytes; longer is answered with 413. 1,048,576 by default.
+        /// The maximum size of a request body in bytes, 1,048,576 by default; beyond it, the status
+        /// is 413.
         package var bodyByteCount: Int
-        /// The most connections at once; one more is closed without a reply. 1,024 by default.
+        /// The maximum number of connections, 1,024 by default; another one is closed without a
+        /// reply.
         package var connectionCount: Int
 
         package init(headByteCount: Int = 65_536, bodyByteCount: Int = 1_048_576, connectionCount: Int = 1_024) {
@@ -34,19 +41,19 @@ package final class LoopbackHTTPServer: Sendable {
         }
     }
 
-    /// The port the server listens on, 1…65535.
+    /// The port that the server listens on, 1…65535.
     package let port: Int
 
-    /// Closed for good when the server stops; every wait of every thread looks at it.
+    /// A gate that opens when the server stops; every wait of every thread watches it.
     private let stopSignal: LoopbackGate
     private let shutdown: Shutdown
 
-    /// Starts listening; requests are answered from here on until ``stop()``.
+    /// Creates a server that answers requests until ``stop()`` is called.
     ///
     /// - Parameters:
-    ///   - limits: What is accepted before the server refuses.
-    ///   - handler: Answers each request.
-    /// - Throws: ``LoopbackError`` when the system gives no socket, port or thread.
+    ///   - limits: The limits beyond which the server rejects requests and connections.
+    ///   - handler: The closure that answers each request.
+    /// - Throws: ``LoopbackError`` if the system cannot provide a socket, port or thread.
     package init(limits: Limits = Limits(), handler: @escaping Handler) throws(LoopbackError) {
         let stopSignal = try LoopbackGate()
         let listener = try Descriptor.boundToLoopback()
@@ -64,30 +71,30 @@ package final class LoopbackHTTPServer: Sendable {
     }
 
     deinit {
-        // A server that nobody stopped does not wait for its threads, but it does let them end.
+        // A server that was not stopped lets its threads end without waiting for them.
         stopSignal.open()
     }
 
     /// The server's address without a trailing slash, such as `http://127.0.0.1:49152`.
     package var baseURL: String { "http://127.0.0.1:\(port)" }
 
-    /// Stops listening, closes every connection, and returns once the last of the server's threads has ended.
+    /// Stops listening, closes all connections, and waits for the server's threads to end.
     ///
-    /// A reply that is being written is cut off. A handler that blocks on something of its own is waited for. Calling
-    /// it again returns when the first call would. It does not look at the caller's cancellation.
+    /// A reply in progress is truncated. A handler that blocks delays the return. A repeated call
+    /// returns at the same time as the first one. The cancellation of the caller has no effect.
     package func stop() async {
         stopSignal.open()
         await shutdown.wait()
     }
 
-    /// Runs a server for as long as `body` runs, and stops it whatever the outcome.
+    /// Runs a server during a closure, and stops it afterwards, also if the closure throws.
     ///
     /// - Parameters:
-    ///   - limits: What is accepted before the server refuses.
-    ///   - handler: Answers each request.
-    ///   - body: Gets the running server.
-    /// - Returns: What `body` returns.
-    /// - Throws: ``LoopbackError`` when the server cannot start, or what `body` throws.
+    ///   - limits: The limits beyond which the server rejects requests and connections.
+    ///   - handler: The closure that answers each request.
+    ///   - body: The closure, which receives the running server.
+    /// - Returns: The result of `body`.
+    /// - Throws: ``LoopbackError`` if the server cannot start, or the error of `body`.
     package static func serving<Result: Sendable>(
         limits: Limits = Limits(),
         _ handler: @escaping Handler,
@@ -105,44 +112,29 @@ package final class LoopbackHTTPServer: Sendable {
     }
 }
 
-/// The end of a server: the accepting thread reports it, callers of `stop()` wait for it.
+/// The end of a server: the accepting thread reports it, and callers of `stop()` wait for it.
 private final class Shutdown: Sendable {
-    private struct State {
-        var thread: ServerThread?
-        var isFinished = false
-        var waiters: [CheckedContinuation<Void, Never>] = []
-    }
+    private let thread = Locked<ServerThread?>(nil)
+    private let end = Promise<Void>()
 
-    private let state = Locked(State())
-
-    /// Keeps the accepting thread, to be joined at the end.
+    /// Keeps the accepting thread, to join it at the end.
     func adopt(_ thread: ServerThread) {
-        state.withLock { $0.thread = thread }
+        self.thread.withLock { $0 = thread }
     }
 
-    /// Called by the accepting thread as its last act.
+    /// Resumes the waiters. The accepting thread calls it last.
     func finish() {
-        let waiters = state.withLock { state in
-            state.isFinished = true
-            defer { state.waiters = [] }
-            return state.waiters
-        }
-        for waiter in waiters { waiter.resume() }
+        end.settle()
     }
 
-    /// Returns when the accepting thread has done its last act, and joins it.
+    /// Waits until the accepting thread has called `finish()`, and joins it.
     func wait() async {
-        await withCheckedContinuation { waiter in
-            let isFinished = state.withLock { state in
-                if !state.isFinished { state.waiters.append(waiter) }
-                return state.isFinished
-            }
-            if isFinished { waiter.resume() }
-        }
-        // The thread has nothing left to do but return: joining it takes no time worth naming.
-        let thread = state.withLock { state in
-            defer { state.thread = nil }
-            return state.thread
+        // The promise never fails, and the wait is not cancellable.
+        try? await end.value(isCancellable: false)
+        // The thread only has to return, so joining it takes almost no time.
+        let thread = thread.withLock { thread in
+            defer { thread = nil }
+            return thread
         }
         thread?.join()
     }

@@ -1,20 +1,20 @@
-/// A port on 127.0.0.1 at which every connection is refused, for as long as this lives.
+/// A port on 127.0.0.1 that refuses every connection while the instance exists.
 ///
-/// A server that has stopped is no such thing: its port may be another's at once.
+/// The port of a stopped server is not suitable for this, because another process can take it.
 package final class LoopbackRefusal: Sendable {
     /// The port, 1…65535.
     package let port: Int
 
     private let socket: Descriptor
 
-    /// Takes a port and does not listen on it.
+    /// Creates a refusal by binding a port without listening on it.
     ///
-    /// - Throws: ``LoopbackError`` when the system gives no socket or port.
+    /// - Throws: ``LoopbackError`` if the system cannot provide a socket or port.
     package init() throws(LoopbackError) {
         socket = try Descriptor.boundToLoopback()
         port = try socket.boundPort()
     }
 
-    /// Its address without a trailing slash, such as `http://127.0.0.1:49152`.
+    /// The address without a trailing slash, such as `http://127.0.0.1:49152`.
     package var baseURL: String { "http://127.0.0.1:\(port)" }
 }

@@ -1,26 +1,28 @@
-/// A request as it arrived.
+/// A request as received.
 package struct LoopbackRequest: Sendable {
-    /// The method, such as `GET`, as sent.
+    /// The method as sent, such as `GET`.
     package let method: String
     /// The request target as sent, such as `/items/a%20b?page=2`.
     package let target: String
-    /// The header fields in the order they were sent, names in lower case, values without surrounding blanks.
+    /// The header fields in the order received, with lowercase names and trimmed values.
     package let headers: [(name: String, value: String)]
-    /// The body; empty when there was none.
+    /// The body; empty if there is none.
     package internal(set) var body: [UInt8] = []
 
-    /// The value of the first field of that name, compared without case; nil when there is none.
+    /// Returns the value of the first field with a case-insensitive name; nil if there is none.
     package func header(_ name: String) -> String? {
         let name = name.lowercased()
         return headers.first { $0.name == name }?.value
     }
 
-    /// The target up to the question mark, percent-decoded, such as `/items/a b`.
+    /// The percent-decoded target up to the question mark, such as `/items/a b`.
     package var path: String {
         Self.percentDecoded(target.prefix { $0 != "?" })
     }
 
-    /// The percent-decoded value of the first query item of that name; nil when there is none, empty when it has no value.
+    /// Returns the percent-decoded value of the first query item with a name.
+    ///
+    /// The result is nil if there is no such item, and empty if the item has no value.
     package func query(_ name: String) -> String? {
         guard let mark = target.firstIndex(of: "?") else { return nil }
         for pair in target[target.index(after: mark)...].split(separator: "&") {
@@ -32,10 +34,10 @@ package struct LoopbackRequest: Sendable {
         return nil
     }
 
-    /// Reads a request line and header fields (RFC 9112, sections 3 and 5).
+    /// Creates a request from its request line and header fields (RFC 9112, sections 3 and 5).
     ///
-    /// - Parameter head: The bytes before the empty line, lines parted by CR LF.
-    /// - Returns: nil when it is not HTTP/1.
+    /// - Parameter head: The bytes before the empty line, with lines separated by CR LF.
+    /// - Returns: Nil if the bytes are not an HTTP/1 request.
     init?(head: some Sequence<UInt8>) {
         let lines = String(decoding: Array(head), as: UTF8.self).split(
             separator: "\r\n", omittingEmptySubsequences: false)

@@ -1,44 +1,47 @@
-/// What a ``LoopbackHTTPServer`` does about a request: an honest reply, or one of the ways in which servers misbehave.
+/// A response of a ``LoopbackHTTPServer``: correct, or incorrect in a way that servers can be.
 package struct LoopbackResponse: Sendable {
-    /// Writes a body, or raw bytes, on the connection's own thread; it may block there.
+    /// A closure that writes a body or raw bytes on the connection's thread; it can block.
     package typealias Writing = @Sendable (LoopbackBodyWriter) throws -> Void
 
     enum Kind: Sendable {
-        /// A status, header fields and a body that is framed by its `Content-Length`.
+        /// A status, header fields and a body with its `Content-Length`.
         case whole(status: Int, headers: [(String, String)], body: [UInt8])
-        /// A status, header fields and a body written piece by piece. With a length that is declared but not kept, or
-        /// without a length, which is a chunked body.
+        /// A status, header fields and a body in pieces. A declared length may differ from the real
+        /// one; without a length, the body is chunked.
         case streamed(status: Int, headers: [(String, String)], declaredByteCount: Int?, writing: Writing)
-        /// Bytes that are written as they are, without a status line; the connection closes after them.
+        /// Bytes without a status line, after which the connection is closed.
         case raw(Writing)
     }
 
     let kind: Kind
 
-    // MARK: Honest replies
+    // MARK: Correct responses
 
-    /// A body that is sent whole, with its true `Content-Length`.
+    /// Returns a response with a body and its correct `Content-Length`.
     package static func bytes(
         _ body: [UInt8], type: String = "application/octet-stream", status: Int = 200, headers: [(String, String)] = []
     ) -> LoopbackResponse {
         LoopbackResponse(kind: .whole(status: status, headers: [("Content-Type", type)] + headers, body: body))
     }
 
-    /// A text that is sent whole, as UTF-8.
+    /// Returns a response with a text as UTF-8.
     package static func text(
         _ body: String, type: String = "text/plain; charset=utf-8", status: Int = 200, headers: [(String, String)] = []
     ) -> LoopbackResponse {
         .bytes(Array(body.utf8), type: type, status: status, headers: headers)
     }
 
-    /// A JSON text that is sent whole.
+    /// Returns a response with a JSON text.
     package static func json(_ body: String, headers: [(String, String)] = []) -> LoopbackResponse {
         .text(body, type: "application/json", headers: headers)
     }
 
-    /// A JSON text in gzip's format.
+    /// Returns a response with a JSON text in gzip format.
     ///
-    /// - Parameter byteCount: How many bytes of it are sent, and promised; nil, the default, for all.
+    /// - Parameters:
+    ///   - body: The JSON text.
+    ///   - headers: Additional header fields.
+    ///   - byteCount: The number of its bytes to declare and send; nil, the default, for all.
     package static func gzippedJSON(
         _ body: String, headers: [(String, String)] = [], byteCount: Int? = nil
     ) -> LoopbackResponse {
@@ -48,16 +51,18 @@ package struct LoopbackResponse: Sendable {
             headers: [("Content-Encoding", "gzip")] + headers)
     }
 
-    /// A status with header fields and an empty body, such as `.status(429, headers: [("Retry-After", "3")])`.
+    /// Returns a response with a status, header fields and an empty body.
+    ///
+    ///     .status(429, headers: [("Retry-After", "3")])
     package static func status(_ status: Int, headers: [(String, String)] = []) -> LoopbackResponse {
         LoopbackResponse(kind: .whole(status: status, headers: headers, body: []))
     }
 
-    /// A body that is written piece by piece: chunked, or with the length given.
+    /// Returns a response whose body is written in pieces, chunked or with a declared length.
     ///
-    /// The writer's ``LoopbackBodyWriter/wait(at:)`` lets a test decide when a piece goes out. When `writing` throws, or
-    /// writes another number of bytes than `byteCount` says, the connection is closed there: the client sees a body
-    /// cut short.
+    /// With ``LoopbackBodyWriter/wait(at:)``, a test controls when a piece is sent. If `writing`
+    /// throws, or does not write exactly `byteCount` bytes, the connection is closed at that point,
+    /// and the client receives a truncated body.
     package static func stream(
         status: Int = 200, headers: [(String, String)] = [], byteCount: Int? = nil, _ writing: @escaping Writing
     ) -> LoopbackResponse {
@@ -65,14 +70,15 @@ package struct LoopbackResponse: Sendable {
             kind: .streamed(status: status, headers: headers, declaredByteCount: byteCount, writing: writing))
     }
 
-    // MARK: Misbehaviour
+    // MARK: Incorrect responses
 
-    /// Promises `byteCount` bytes by `Content-Length`, sends `body`, and closes the connection.
+    /// Returns a response that sends `body` instead of the declared `byteCount` bytes, and then
+    /// closes.
     package static func cutShort(_ body: [UInt8], promising byteCount: Int) -> LoopbackResponse {
         .stream(byteCount: byteCount) { try $0.write(body) }
     }
 
-    /// Sends the first chunks of a chunked body and closes the connection before the last one.
+    /// Returns a response that closes the connection before the last chunk of a chunked body.
     package static func cutShortChunked(_ body: [UInt8]) -> LoopbackResponse {
         .stream { writer in
             try writer.write(body)
@@ -80,9 +86,12 @@ package struct LoopbackResponse: Sendable {
         }
     }
 
-    /// Sends a chunked body that never ends, until the client goes away or the server stops: a piece each millisecond,
-    /// which is a network's pace. Without a pause a loopback connection always has more to read, and clients that read
-    /// until there is nothing more never come to see that they are no longer wanted.
+    /// Returns a response with an endless chunked body, until the client disconnects or the server
+    /// stops.
+    ///
+    /// One piece is sent per millisecond, at the pace of a network. Without a pause, a loopback
+    /// connection always has more data. Clients that read until no data is left would then never
+    /// notice their cancellation.
     package static func endless(
         status: Int = 200, of piece: [UInt8] = Array(repeating: 0x2E, count: 4_096)
     ) -> LoopbackResponse {
@@ -94,14 +103,15 @@ package struct LoopbackResponse: Sendable {
         }
     }
 
-    /// Sends bytes that need not be HTTP at all, and closes the connection.
+    /// Returns a response of arbitrary bytes, which need not be HTTP; the connection is then
+    /// closed.
     package static func garbage(_ bytes: [UInt8]) -> LoopbackResponse {
         LoopbackResponse(kind: .raw { try $0.write(bytes) })
     }
 
-    /// Closes the connection without a word.
+    /// A response that closes the connection without sending anything.
     package static let closing = LoopbackResponse(kind: .raw { _ in })
 
-    /// Says nothing until the client goes away or the server stops.
+    /// A response that sends nothing until the client disconnects or the server stops.
     package static let hanging = LoopbackResponse(kind: .raw { try $0.hang() })
 }

@@ -8,22 +8,23 @@ internal import Glibc
 
 /// A system thread that runs one closure and is joined once.
 final class ServerThread: Sendable {
-    /// What the new thread takes over.
+    /// The closure, in an object that is passed to the thread.
     private final class Work: Sendable {
         let body: @Sendable () -> Void
         init(_ body: @escaping @Sendable () -> Void) { self.body = body }
     }
 
     #if canImport(Darwin)
-    /// Unsafe, because a pointer on Apple's platforms: it is set once, in `init`, only passed on to `pthread_join`, and never followed.
+    /// `nonisolated(unsafe)`, because it is a pointer on Apple's platforms. It is set once in
+    /// `init`, only passed to `pthread_join`, and never dereferenced.
     private nonisolated(unsafe) let thread: pthread_t
     #else
     private let thread: pthread_t
     #endif
 
-    /// Starts the thread.
+    /// Creates and starts a thread.
     ///
-    /// - Throws: ``LoopbackError`` when the system has no thread left.
+    /// - Throws: ``LoopbackError`` if the system cannot create a thread.
     init(_ body: @escaping @Sendable () -> Void) throws(LoopbackError) {
         let work = Unmanaged.passRetained(Work(body))
         #if canImport(Darwin)
@@ -46,7 +47,7 @@ final class ServerThread: Sendable {
         self.thread = thread
     }
 
-    /// Waits for the thread to end. To be called once.
+    /// Waits for the thread to end. Must be called exactly once.
     func join() {
         pthread_join(thread, nil)
     }

@@ -6,35 +6,35 @@ internal import Musl
 internal import Glibc
 #endif
 
-/// The one place where the server's threads block: a `poll` that always looks at the stop signal too.
+/// The blocking waits of the server's threads: a `poll` that also watches the stop signal.
 enum Wait {
     enum Outcome {
         case ready
         case stopped
     }
 
-    /// Waits until there is something to read, an end included, or the server stops.
+    /// Waits until data or the end can be read, or the server stops.
     static func until(readable descriptor: Descriptor, stopSignal: LoopbackGate) -> Outcome {
         until([(descriptor, POLLIN)], stopSignal: stopSignal)
     }
 
-    /// Waits until something can be written, or the server stops.
+    /// Waits until data can be written, or the server stops.
     static func until(writable descriptor: Descriptor, stopSignal: LoopbackGate) -> Outcome {
         until([(descriptor, POLLOUT)], stopSignal: stopSignal)
     }
 
-    /// Waits until one of the descriptors has something to read, or the server stops.
+    /// Waits until one of the descriptors has data or its end to read, or the server stops.
     static func until(anyReadable descriptors: [Descriptor], stopSignal: LoopbackGate) -> Outcome {
         until(descriptors.map { ($0, POLLIN) }, stopSignal: stopSignal)
     }
 
-    /// Whether there is something to read right now, an end included.
+    /// Returns whether data or the end can be read without waiting.
     static func isReadable(_ descriptor: Descriptor) -> Bool {
         var entry = pollfd(fd: descriptor.raw, events: Int16(POLLIN), revents: 0)
         return poll(&entry, 1, 0) > 0
     }
 
-    /// Waits for the server to stop, and not longer than that; false when it did not.
+    /// Waits for the server to stop, up to a time limit; false if it did not stop.
     static func stops(_ stopSignal: LoopbackGate, withinMilliseconds milliseconds: Int32) -> Bool {
         var entry = pollfd(fd: stopSignal.descriptor.raw, events: Int16(POLLIN), revents: 0)
         return poll(&entry, 1, milliseconds) > 0
@@ -47,7 +47,8 @@ enum Wait {
             let count = poll(&entries, numericCast(entries.count), -1)
             if entries[entries.count - 1].revents != 0 { return .stopped }
             if count > 0 { return .ready }
-            // Interrupted by a signal: look again. Nothing else can go wrong with descriptors that are ours.
+            // A signal interrupted the call: retry. Descriptors that the server owns cause no other
+            // error.
         }
     }
 }

@@ -8,15 +8,16 @@ import Musl
 import Glibc
 #endif
 
-/// Keeps a second mirror, of this process or another, out of a folder while the first is at work in it.
+/// A lock that excludes other mirrors, of any process, from a folder.
 ///
-/// The system gives the lock back when the process ends, however it ends.
+/// The system releases the lock when the process ends, for any reason.
 final class FolderLock: Sendable {
     private let descriptor: Int32
 
-    /// Takes the lock.
+    /// Creates a lock by acquiring it, without waiting.
     ///
-    /// - Throws: ``MirrorFolderError`` when another mirror has it, or when the file cannot be made.
+    /// - Throws: ``MirrorFolderError`` if another mirror has the lock, or the file cannot be
+    ///   created.
     init(file: URL) throws(MirrorFolderError) {
         descriptor = open(file.path, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else {

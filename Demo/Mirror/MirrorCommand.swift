@@ -2,12 +2,12 @@ import Foundation
 import HTTPSource
 import OneWaySynchronizer
 
-/// `Demo mirror`: one pass, a dry run, or passes on a schedule.
+/// The command `Demo mirror`: one pass, a dry run, or scheduled passes.
 struct MirrorCommand {
     let arguments: MirrorArguments
     let console: Console
 
-    /// Does what the arguments say, until it is done or interrupted.
+    /// Runs the command until it ends or is interrupted.
     ///
     /// - Returns: The exit code.
     func run() async -> Int32 {
@@ -30,13 +30,13 @@ struct MirrorCommand {
 
     private func runPass(of synchronizer: Synchronizer<MirrorProcessor>) async -> Int32 {
         let interrupt = InterruptHandler {
-            Task { await synchronizer.cancel() }
+            synchronizer.cancel()
         }
         defer { withExtendedLifetime(interrupt) {} }
         return tell(await ProgressDisplay.showPass(of: synchronizer, on: console))
     }
 
-    /// Says how a pass ended.
+    /// Prints the result of a pass.
     ///
     /// - Returns: The exit code for it.
     private func tell(_ result: Result<SyncReport, SyncFailure>) -> Int32 {
@@ -53,13 +53,13 @@ struct MirrorCommand {
         }
     }
 
-    // MARK: Passes on a schedule
+    // MARK: Scheduled passes
 
     private func repeatPasses(of synchronizer: Synchronizer<MirrorProcessor>, every interval: Duration) async -> Int32 {
         let service = SyncService(synchronizer: synchronizer, schedule: SyncSchedule(interval: interval, jitter: 0))
         let interrupt = InterruptHandler {
             service.requestStop()
-            Task { await synchronizer.cancel() }
+            synchronizer.cancel()
         }
         defer { withExtendedLifetime(interrupt) {} }
         let events = synchronizer.events
@@ -72,7 +72,7 @@ struct MirrorCommand {
             console.printError("failed: \(error)")
             code = ExitCode.failed
         }
-        // What has happened is still shown; what happens from now on is not.
+        // Cancelling shows the events so far, but no later ones.
         display.cancel()
         await display.value
         return code
@@ -101,7 +101,7 @@ struct MirrorCommand {
         }
     }
 
-    /// A line for each key that something would happen to, and one that counts the rest.
+    /// Returns one line per key that would change, sorted, and a line with counts.
     static func lines(of plan: SyncPlan<MirrorItem>) -> [String] {
         let changes = plan.steps.filter { $0.action != .keep }
         let lines = changes.map { "\($0.key)  \($0.action)" }.sorted()

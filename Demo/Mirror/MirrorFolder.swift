@@ -2,32 +2,32 @@ import SyncBase
 import Foundation
 import OneWaySynchronizer
 
-/// The local side of a mirror: a folder with a file for each item, and beside it what is known about each.
+/// The local side of a mirror: a folder with one file per item, and a record of each.
 ///
-///     FOLDER/<name>              an item's content
+///     FOLDER/<name>              the content of an item
 ///     FOLDER/previews/<name>     its preview
 ///     FOLDER/.mirror/records/<name>   its key, revision and size, as JSON
-///     FOLDER/.mirror/incoming/   what is being downloaded; emptied when a pass begins
+///     FOLDER/.mirror/incoming/   files being downloaded; emptied when a pass begins
 ///     FOLDER/.mirror/lock        locked during a pass
 ///
-/// Names are those of ``SafeName``. A file appears by being renamed into its place, so it is always whole; its record is
-/// written before a file first appears and again after it has, so that a process that dies in between leaves an item
-/// that is known to be incomplete, never a file that nobody knows. Files that the mirror did not write are never
-/// overwritten or removed.
+/// Names come from ``SafeName``. A file is renamed into place, so it is always complete. Its record
+/// is written before the file first appears, and again afterwards. If the process ends in between,
+/// the item is known to be incomplete, and no file is left without a record. Files that the mirror
+/// did not write are never overwritten or removed.
 final class MirrorFolder: Sendable {
-    /// What is known about an item.
+    /// The stored state of an item.
     struct Record: Codable, Equatable {
         var key: String
-        /// The revision of the content; nil when the server gave none, or there is no content yet.
+        /// The revision of the content; nil if the server gave none, or there is no content yet.
         var revision: String?
-        /// The size of the content; nil when there is none yet.
+        /// The size of the content in bytes; nil if there is no content yet.
         var byteCount: Int?
     }
 
     let url: URL
     private let state = Locked<FolderLock?>(nil)
 
-    /// Nothing is touched yet, and the folder need not exist.
+    /// Creates a mirror of a folder, which need not exist. The folder is not accessed.
     init(url: URL) {
         self.url = url
     }
@@ -37,19 +37,20 @@ final class MirrorFolder: Sendable {
     private var incoming: URL { internals.appending(path: "incoming") }
     private var previews: URL { url.appending(path: "previews") }
 
-    /// Where an item's content is, or would be.
+    /// Returns the file of an item's content, whether or not it exists.
     func contentFile(for key: MirrorKey) -> URL { url.appending(path: SafeName.of(key)) }
 
-    /// Where an item's preview is, or would be.
+    /// Returns the file of an item's preview, whether or not it exists.
     func previewFile(for key: MirrorKey) -> URL { previews.appending(path: SafeName.of(key)) }
 
     private func recordFile(for key: MirrorKey) -> URL { records.appending(path: SafeName.of(key)) }
 
-    // MARK: A pass
+    // MARK: Passes
 
-    /// Makes the folder if there is none, locks it, and throws away what a previous process left half done.
+    /// Creates the folder if needed, locks it, and deletes incomplete downloads of earlier
+    /// processes.
     ///
-    /// - Throws: ``MirrorFolderError`` when another mirror is at work in it, or when it cannot be written.
+    /// - Throws: ``MirrorFolderError`` if another mirror uses the folder, or it cannot be written.
     func beginPass() throws(MirrorFolderError) {
         try attempt("make \(url.path)") {
             try FileManager.default.createDirectory(at: records, withIntermediateDirectories: true)
@@ -62,16 +63,16 @@ final class MirrorFolder: Sendable {
         }
     }
 
-    /// Lets others in.
+    /// Releases the lock.
     func endPass() {
         state.withLock { $0 = nil }
     }
 
-    // MARK: What is there
+    // MARK: Contents
 
-    /// The keys of all items that are stored, wholly or in part; none when the folder does not exist.
+    /// Returns the keys of all complete and incomplete items; empty if the folder does not exist.
     ///
-    /// - Throws: ``MirrorFolderError`` when a record cannot be read.
+    /// - Throws: ``MirrorFolderError`` if a record cannot be read.
     func keys() throws(MirrorFolderError) -> Set<MirrorKey> {
         guard exists(records) else { return [] }
         var keys: Set<MirrorKey> = []
@@ -81,14 +82,14 @@ final class MirrorFolder: Sendable {
         for name in names {
             let record = try read(records.appending(path: name))
             let key = MirrorKey(record.key)
-            // A record that was copied to another name would have the wrong files removed.
+            // A record copied to another name would cause the removal of the wrong files.
             guard SafeName.of(key) == name else { throw .damagedRecord(records.appending(path: name).path) }
             keys.insert(key)
         }
         return keys
     }
 
-    /// Whether an item is stored as the list has it: the same revision, and its files all there.
+    /// Returns whether an item is stored with the listed revision and all of its files.
     func isCurrent(_ item: MirrorItem) throws(MirrorFolderError) -> Bool {
         let key = item.owsPrimaryKey
         guard let revision = item.revision, exists(recordFile(for: key)) else { return false }
@@ -101,9 +102,10 @@ final class MirrorFolder: Sendable {
 
     // MARK: Changes
 
-    /// Has a file written beside the mirror, and gives it back only when it is whole.
+    /// Downloads a file into the incoming folder, and deletes it again if the download fails.
     ///
-    /// - Parameter write: Gets the address of a file that does not exist yet, and writes it.
+    /// - Parameter write: Receives the URL of a file that does not exist yet, and writes it.
+    /// - Returns: The URL of the complete file.
     func receive(_ write: (URL) async throws -> Void) async throws -> URL {
         let file = incoming.appending(path: UUID().uuidString)
         do {
@@ -115,7 +117,7 @@ final class MirrorFolder: Sendable {
         }
     }
 
-    /// Puts a received file in the place of an item's content.
+    /// Moves a received file into place as the content of an item.
     func storeContent(_ file: URL, byteCount: Int, of item: MirrorItem) throws(MirrorFolderError) {
         let key = item.owsPrimaryKey
         try claim(key, for: contentFile(for: key), file: file)
@@ -124,7 +126,7 @@ final class MirrorFolder: Sendable {
         try write(Record(key: key.text, revision: item.revision, byteCount: byteCount))
     }
 
-    /// Puts a received file in the place of an item's preview.
+    /// Moves a received file into place as the preview of an item.
     func storePreview(_ file: URL, of item: MirrorItem) throws(MirrorFolderError) {
         let key = item.owsPrimaryKey
         try attempt("make \(previews.path)") {
@@ -134,14 +136,15 @@ final class MirrorFolder: Sendable {
         try move(file, to: previewFile(for: key))
     }
 
-    /// Removes an item's files, and its record last. What is gone already is no error.
+    /// Removes an item's files, then its record; missing files are not an error.
     func remove(_ key: MirrorKey) throws(MirrorFolderError) {
         try remove(contentFile(for: key))
         try remove(previewFile(for: key))
         try remove(recordFile(for: key))
     }
 
-    /// Makes sure that an item has a record before its first file appears, and that the file is the mirror's own.
+    /// Writes a record before an item's first file appears, and checks that no other file is in its
+    /// place.
     private func claim(_ key: MirrorKey, for target: URL, file: URL) throws(MirrorFolderError) {
         guard !exists(recordFile(for: key)) else { return }
         guard !exists(target) else {
@@ -165,7 +168,7 @@ final class MirrorFolder: Sendable {
         try move(file, to: recordFile(for: MirrorKey(record.key)))
     }
 
-    /// Renames, which replaces what has that name in one step.
+    /// Renames a file, which replaces the target atomically.
     private func move(_ file: URL, to target: URL) throws(MirrorFolderError) {
         guard rename(file.path, target.path) == 0 else {
             let reason = String(cString: strerror(errno))
@@ -179,7 +182,7 @@ final class MirrorFolder: Sendable {
         try attempt("remove \(file.path)") { try FileManager.default.removeItem(at: file) }
     }
 
-    /// Whether there is something of that name, be it a link to nothing.
+    /// Returns whether a file exists, including a broken symbolic link.
     private func exists(_ file: URL) -> Bool {
         (try? FileManager.default.attributesOfItem(atPath: file.path)) != nil
     }
@@ -193,15 +196,15 @@ final class MirrorFolder: Sendable {
     }
 }
 
-/// What is wrong with a mirror's folder.
+/// An error of a mirror's folder.
 enum MirrorFolderError: Error, Equatable, CustomStringConvertible {
-    /// Another mirror is at work in this folder.
+    /// Another mirror uses the folder.
     case inUse(String)
-    /// A file that the mirror did not write has the name that an item needs.
+    /// A file that the mirror did not write has the name of an item's file.
     case inTheWay(String)
     /// A record cannot be read.
     case damagedRecord(String)
-    /// The system refused something; the text says what and why.
+    /// A system call failed; the text contains the operation and the reason.
     case system(String)
 
     var description: String {

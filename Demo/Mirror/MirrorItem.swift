@@ -2,21 +2,23 @@ import Foundation
 import HTTPTransfer
 import OneWaySynchronizer
 
-/// One entry of a server's list: what it is called, where it is, and how to tell whether it changed.
+/// An entry of a server's list, with its key, addresses and revision.
 struct MirrorItem: SyncItem, Equatable {
     var owsPrimaryKey: MirrorKey
     var owsDownloadOrder: Int
-    /// Where the content is; http or https.
+    /// The http or https address of the content.
     var url: URL
-    /// Changes when the content does. nil when the server does not say: the item is then fetched in every pass.
+    /// A text that changes with the content. Nil if the server gives none; every pass then
+    /// downloads the item.
     var revision: String?
-    /// Where the preview is; nil when there is none.
+    /// The address of the preview; nil if there is none.
     var previewURL: URL?
 }
 
 /// A key as the server wrote it, compared byte by byte.
 ///
-/// Swift's `String` holds different spellings of the same letters to be equal; to a server they are different keys.
+/// Swift's `String` considers canonically equivalent texts equal; a server considers them different
+/// keys.
 struct MirrorKey: Hashable, Sendable {
     let text: String
 
@@ -35,7 +37,7 @@ struct MirrorKey: Hashable, Sendable {
 }
 
 extension MirrorKey: CustomStringConvertible, CustomDebugStringConvertible {
-    /// The key, fit for one line of a terminal.
+    /// The key, escaped for one line of a terminal.
     var description: String { PrintableText.line(text) }
     var debugDescription: String { "\"\(description)\"" }
 }

@@ -1,12 +1,14 @@
 import Foundation
 import HTTPTransfer
 
-/// Reads a server's list: a JSON array of objects with `key` and `url`, and optionally `revision`, `order` and
-/// `preview_url`.
+/// A parser of server lists.
+///
+/// A list is a JSON array of objects with `key` and `url`, and optionally `revision`, `order` and
+/// `preview_url`:
 ///
 ///     [{ "key": "a.txt", "url": "items/a.txt", "revision": 7, "order": 1, "preview_url": null }]
 enum MirrorList {
-    /// An entry as it is written in the list.
+    /// An entry of the list, as decoded.
     private struct Entry: Decodable {
         let key: String
         let url: String
@@ -20,7 +22,7 @@ enum MirrorList {
         }
     }
 
-    /// A text or a whole number, taken as text.
+    /// A revision, which is a text or an integer in the list, as text.
     private struct Revision: Decodable {
         let text: String
 
@@ -34,11 +36,13 @@ enum MirrorList {
         }
     }
 
+    /// Parses a list.
+    ///
     /// - Parameters:
-    ///   - data: The list, as the server sent it.
-    ///   - url: Where the list came from. Relative addresses in it are resolved against this.
-    /// - Returns: The items in the list's order; keys may repeat.
-    /// - Throws: ``MirrorListError``, which names the URL, and the entry where it is about one.
+    ///   - data: The list as the server sent it.
+    ///   - url: The address of the list, against which relative addresses in it are resolved.
+    /// - Returns: The items in list order; keys can repeat.
+    /// - Throws: ``MirrorListError`` with the URL and, if it concerns an entry, its index.
     static func items(from data: Data, url: URL) throws(MirrorListError) -> [MirrorItem] {
         let entries: [Entry]
         do {
@@ -69,10 +73,10 @@ enum MirrorList {
     }
 }
 
-/// What is wrong with a list. Its description is one line that names the URL.
+/// An error for an invalid list. Its description is one line that contains the URL.
 struct MirrorListError: Error, Equatable, CustomStringConvertible {
     let url: URL
-    /// What is wrong, and at which place, such as `[3].url: expected a string, found null`.
+    /// The position and the problem, such as `[3].url: expected a string, found null`.
     let problem: String
 
     var description: String { "\(url.displayName): \(problem)" }
@@ -82,9 +86,12 @@ struct MirrorListError: Error, Equatable, CustomStringConvertible {
         self.problem = problem
     }
 
+    /// Creates an error from a decoding error.
+    ///
     /// - Parameters:
-    ///   - error: What `JSONDecoder` threw.
-    ///   - data: What it was given; its beginning is quoted when it is not JSON.
+    ///   - url: The address of the list.
+    ///   - error: The error that `JSONDecoder` threw.
+    ///   - data: The decoded data; its beginning is quoted if it is not JSON.
     fileprivate init(url: URL, error: any Error, data: Data) {
         let problem =
             switch error {
@@ -102,7 +109,7 @@ struct MirrorListError: Error, Equatable, CustomStringConvertible {
         self.init(url: url, problem: problem)
     }
 
-    /// A key path such as `[3].url`; `the list` for the whole.
+    /// Returns a path such as `[3].url`; `the list` for the root.
     private static func place(_ path: [any CodingKey]) -> String {
         let text = path.map { key in key.intValue.map { "[\($0)]" } ?? ".\(key.stringValue)" }.joined()
         return text.isEmpty ? "the list" : text

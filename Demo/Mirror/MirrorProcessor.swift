@@ -2,18 +2,20 @@ import Foundation
 import HTTPTransfer
 import OneWaySynchronizer
 
-/// Mirrors the items that a server lists into a folder.
+/// A sync processor that mirrors a server's items into a folder.
 struct MirrorProcessor: SyncProcessor {
     let listURL: URL
     let folder: MirrorFolder
     let client: HTTPClient
 
-    /// The longest list, in bytes; it is held in memory.
+    /// The maximum size of a list in bytes. A list is held in memory.
     private static let listByteCount = 256 << 20
 
-    /// A client for lists and files; how many requests run at a time, and which are made again, is the synchronizer's business.
+    /// Creates an HTTP client for lists and files; the synchronizer controls concurrency and
+    /// retries.
     ///
-    /// - Parameter limits: What the client puts up with; files of 4 GiB by default.
+    /// - Parameter limits: Size, time and redirect limits of a request; files of up to 4 GiB by
+    ///   default.
     static func client(limits: HTTPClient.Limits = HTTPClient.Limits(bodyByteCount: 4 << 30)) -> HTTPClient {
         HTTPClient(limits: limits, connectionCount: 4_096)
     }

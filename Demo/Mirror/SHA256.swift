@@ -1,6 +1,7 @@
-/// The hash function SHA-256 (FIPS 180-4, section 6.2), for names that must not collide even when somebody tries.
+/// The hash function SHA-256 (FIPS 180-4, section 6.2), for names without collisions, even
+/// deliberate ones.
 enum SHA256 {
-    /// The 32 bytes of a message's digest.
+    /// Returns the 32-byte digest of a message.
     static func digest(of message: [UInt8]) -> [UInt8] {
         var hash = initialHash
         var schedule = [UInt32](repeating: 0, count: 64)
@@ -37,7 +38,7 @@ enum SHA256 {
         return zip(hash, [a, b, c, d, e, f, g, h]).map { $0 &+ $1 }
     }
 
-    /// The message, a one bit, zeros, and its length in bits, up to a multiple of 64 bytes.
+    /// Returns the message with a one bit, zeros and its bit count, a multiple of 64 bytes long.
     private static func padded(_ message: [UInt8]) -> [UInt8] {
         var padded = message + [0x80]
         padded += Array(repeating: 0, count: (120 - padded.count % 64) % 64)
@@ -52,7 +53,7 @@ enum SHA256 {
     /// The first 32 bits of the fractional parts of the square roots of the first 8 primes.
     private static let initialHash: [UInt32] = primes.prefix(8).map { fraction(of: Double($0).squareRoot()) }
 
-    /// The same of the cube roots of the first 64 primes.
+    /// The first 32 bits of the fractional parts of the cube roots of the first 64 primes.
     private static let constants: [UInt32] = primes.map { fraction(of: cubeRoot(Double($0))) }
 
     private static let primes: [Int] = (2...311).filter { number in
@@ -63,7 +64,7 @@ enum SHA256 {
         UInt32((root - root.rounded(.down)) * 0x1p32)
     }
 
-    /// Newton's method, to the last bit that 32 bits of fraction need.
+    /// Computes a cube root by Newton's method, exactly enough for 32 bits of fraction.
     private static func cubeRoot(_ value: Double) -> Double {
         var root = value / 2
         for _ in 0..<60 { root -= (root * root * root - value) / (3 * root * root) }

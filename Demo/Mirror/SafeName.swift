@@ -1,29 +1,32 @@
-/// Makes a file name of any key.
+/// A mapping from arbitrary keys to safe file names.
 ///
-/// Different keys get different names, also where the file system ignores case or changes the spelling of accented
-/// letters: names consist of lower-case ASCII alone. No name begins with a dot, is a device's, or leads out of its
-/// folder.
+/// Different keys have different names, even if the file system ignores case or normalizes Unicode,
+/// because names are lowercase ASCII. No name begins with a dot, is a device name, or leads out of
+/// its folder.
 ///
-/// - Letters a…z, digits, `-`, `_` and `.` stand for themselves, except where a name's beginning or end makes them special.
-/// - A capital letter is `!` and its small one: `README.md` becomes `!r!e!a!d!m!e.md`.
-/// - Every other byte of the key's UTF-8 is `%` and two digits: `a/b` becomes `a%2fb`.
-/// - A name of more than 200 bytes is cut, and `~` and the key's SHA-256 are appended.
-/// - The empty key is `%_`.
+/// - The letters a…z, digits, `-`, `_` and `.` are unchanged, except at the beginning or end of a
+///   name where they are special.
+/// - A capital letter becomes `!` and its lowercase letter: `README.md` becomes `!r!e!a!d!m!e.md`.
+/// - Every other byte of the key's UTF-8 becomes `%` and two hexadecimal digits: `a/b` becomes
+///   `a%2fb`.
+/// - A name of more than 200 bytes is truncated, and `~` and the key's SHA-256 digest are appended.
+/// - The empty key becomes `%_`.
 enum SafeName {
-    /// The longest name that is not cut, in bytes. With 255, what most file systems allow, there is room for an extension.
+    /// The maximum length of a name in bytes. Most file systems allow 255, which leaves room for an
+    /// extension.
     static let byteCountLimit = 200
 
-    /// What is left of a name that is cut.
+    /// The number of bytes kept of a truncated name.
     private static let cutByteCount = 100
 
-    /// Names that the mirror uses for itself.
+    /// The names that the mirror uses itself.
     private static let reservedNames: Set<String> = ["previews"]
 
-    /// Names that stand for devices on some systems, with any extension.
+    /// Names of devices on some systems, with any extension.
     private static let deviceNames: Set<String> = Set(
         ["con", "prn", "aux", "nul"] + (0...9).flatMap { ["com\($0)", "lpt\($0)"] })
 
-    /// The file name for a key: 1 to 200 bytes of ASCII.
+    /// Returns the file name for a key: 1 to 200 bytes of ASCII.
     static func of(_ key: MirrorKey) -> String {
         let bytes = Array(key.text.utf8)
         if bytes.isEmpty { return "%_" }
@@ -65,8 +68,8 @@ enum SafeName {
         return reservedNames.contains(text) || deviceNames.contains(String(stem))
     }
 
-    /// A beginning that people recognise, without half an escape, and a digest that tells it from all others. A `~` occurs
-    /// in no other name.
+    /// Returns a truncated name, without a partial escape, and a digest that makes it unique. No
+    /// other name contains `~`.
     private static func cut(_ name: String, of bytes: [UInt8]) -> String {
         var beginning = name.prefix(cutByteCount)
         if let escape = beginning.lastIndex(where: { $0 == "%" || $0 == "!" }) {

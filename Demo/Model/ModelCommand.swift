@@ -2,14 +2,15 @@ import CoreDataModel
 import Foundation
 import HTTPTransfer
 import JSONMapper
+import ModelInference
 import SyncModel
 
-/// `Demo model`: prints a model.
+/// The command `Demo model`, which prints a model.
 struct ModelCommand {
     let arguments: ModelArguments
     let console: Console
 
-    /// Does what the arguments say, until it is done or interrupted.
+    /// Runs the command until it ends or is interrupted.
     ///
     /// - Returns: The exit code.
     func run() async -> Int32 {
@@ -32,7 +33,8 @@ struct ModelCommand {
         }
     }
 
-    /// The model that the file has or is a sample for, whichever it looks like.
+    /// Returns the model of a model file, or one inferred from JSON, depending on the file's
+    /// content.
     private func model() throws -> DataModel {
         if case .file(let path) = arguments.input, arguments.input.isFolder {
             return told(try ModelFile(contentsOf: URL(filePath: path)))
@@ -46,13 +48,13 @@ struct ModelCommand {
             layout: .array(at: arguments.keyPath, acceptsSingleObject: true))
     }
 
-    /// Says what a file has and its model has not.
+    /// Prints the warnings of a model file, and returns its model.
     private func told(_ file: ModelFile) -> DataModel {
         for warning in file.warnings { console.printError("\(warning)") }
         return file.model
     }
 
-    /// Whether a byte is white space, or one of the three that UTF-8 files may begin with.
+    /// Returns whether a byte is white space or part of a UTF-8 byte order mark.
     private static func isSpace(_ byte: UInt8) -> Bool {
         [0x20, 0x09, 0x0A, 0x0D, 0xEF, 0xBB, 0xBF].contains(byte)
     }

@@ -1,7 +1,7 @@
 import Foundation
 import SyncModel
 
-/// Writes a model as Swift source, such as
+/// A writer of models as Swift source.
 ///
 ///     import SyncModel
 ///
@@ -13,12 +13,12 @@ import SyncModel
 ///         }
 ///     }
 ///
-/// What an initializer has as its default is not written.
+/// Arguments with default values are omitted.
 struct SwiftModelWriter {
     private var lines: [String] = []
     private var needsFoundation = false
 
-    /// The source of a function that makes a model; it compiles in any file, and the model it makes is equal.
+    /// Returns the source of a function that creates an equal model; it compiles in any file.
     static func source(of model: DataModel) -> String {
         var writer = SwiftModelWriter()
         for entity in model.entities { writer.write(entity) }
@@ -73,7 +73,7 @@ struct SwiftModelWriter {
         return "SyncRelationship(\(arguments.joined(separator: ", ")))"
     }
 
-    /// What entities and properties have in common, at the end of their arguments.
+    /// Returns the last arguments, which entities and properties share.
     private static func tail(formerName: String?, userInfo: [String: String]) -> [String] {
         var arguments: [String] = []
         if let formerName { arguments.append("formerName: \(literal(formerName))") }
@@ -114,7 +114,7 @@ struct SwiftModelWriter {
         return "\(number)"
     }
 
-    /// A string literal; everything that is not plain is escaped.
+    /// Returns a string literal in which all special characters are escaped.
     private static func literal(_ text: String) -> String {
         text.debugDescription
     }

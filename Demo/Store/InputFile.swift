@@ -1,18 +1,18 @@
 import Foundation
 import HTTPTransfer
 
-/// A file that is read, or standard input.
+/// An input of the command: a file or standard input.
 enum InputFile: Hashable, Sendable {
     case file(String)
     case standardInput
 
-    /// - Parameter operand: A path, or `-` for standard input; nil is made of an empty one.
+    /// Creates an input from an operand: a path, or `-` for standard input; nil if it is empty.
     init?(operand: String) {
         guard !operand.isEmpty else { return nil }
         self = operand == "-" ? .standardInput : .file(operand)
     }
 
-    /// What messages call it.
+    /// The name in messages.
     var name: String {
         switch self {
         case .file(let path): PrintableText.line(path, limit: 200)
@@ -20,7 +20,7 @@ enum InputFile: Hashable, Sendable {
         }
     }
 
-    /// Its size; nil where that is known only at its end.
+    /// The size in bytes; nil for standard input and for anything but a regular file.
     var byteCount: Int? {
         guard case .file(let path) = self else { return nil }
         let attributes = try? FileManager.default.attributesOfItem(atPath: path)
@@ -28,16 +28,16 @@ enum InputFile: Hashable, Sendable {
         return (attributes?[.size] as? NSNumber)?.intValue
     }
 
-    /// Whether it is a folder.
+    /// Whether the input is a folder.
     var isFolder: Bool {
         guard case .file(let path) = self else { return false }
         var isFolder: ObjCBool = false
         return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && isFolder.boolValue
     }
 
-    /// All of it.
+    /// Reads the whole input.
     ///
-    /// - Throws: ``InputFileError``.
+    /// - Throws: ``InputFileError`` if it cannot be read.
     func bytes() throws(InputFileError) -> [UInt8] {
         let handle = try open()
         do {
@@ -47,9 +47,9 @@ enum InputFile: Hashable, Sendable {
         }
     }
 
-    /// Its pieces.
+    /// Returns the input as a sequence of chunks.
     ///
-    /// - Parameter willRead: Called before each piece with the number of bytes that have been read.
+    /// - Parameter willRead: Called before each chunk with the number of bytes read so far.
     func chunks(willRead: @escaping @Sendable (Int) -> Void) -> InputChunks {
         InputChunks(file: self, willRead: willRead)
     }
@@ -64,7 +64,7 @@ enum InputFile: Hashable, Sendable {
     }
 }
 
-/// The pieces of a file, read as they are asked for.
+/// The chunks of an input, read on demand.
 struct InputChunks: AsyncSequence, Sendable {
     fileprivate let file: InputFile
     fileprivate let willRead: @Sendable (Int) -> Void
@@ -86,7 +86,10 @@ struct InputChunks: AsyncSequence, Sendable {
             self.willRead = willRead
         }
 
-        /// - Throws: ``InputFileError``; `CancellationError`, so that a cancelled file is never taken for a short one.
+        /// Returns the next chunk of at most 256 KiB, or nil at the end of the input.
+        ///
+        /// - Throws: ``InputFileError`` if the input cannot be read; `CancellationError` after a
+        ///   cancellation, so that a cancelled read is not mistaken for the end of the file.
         mutating func next() async throws -> [UInt8]? {
             try Task.checkCancellation()
             willRead(byteCount)
@@ -105,7 +108,7 @@ struct InputChunks: AsyncSequence, Sendable {
     }
 }
 
-/// A file that cannot be read.
+/// An error for an input that cannot be read.
 struct InputFileError: Error, CustomStringConvertible {
     let name: String
     let reason: String

@@ -1,14 +1,15 @@
 import CoreDataModel
 import Foundation
 import JSONMapper
+import ModelInference
 import SyncModel
 
-/// The model that JSON is mapped by, and where it is from.
+/// The model that maps the JSON, and its origin.
 struct ModelChoice {
-    /// Where a model is from.
+    /// The origin of a model.
     enum Origin: String {
         case given
-        /// Beside the database.
+        /// Stored with the database.
         case kept
         case inferred
     }
@@ -16,16 +17,16 @@ struct ModelChoice {
     let model: DataModel
     let origin: Origin
 
-    /// The model of a file.
+    /// Reads the model of a file.
     ///
-    /// - Parameter warn: Takes what the file says and the model does not.
+    /// - Parameter warn: Called with each part of the file that the model does not contain.
     static func given(_ file: URL, warn: (String) -> Void) throws(ModelFileError) -> ModelChoice {
         let file = try ModelFile(contentsOf: file)
         for warning in file.warnings { warn("\(warning)") }
         return ModelChoice(model: file.model, origin: .given)
     }
 
-    /// A model made of JSON.
+    /// Infers a model from JSON.
     static func inferred(from reader: JSONReader, entity: String) throws -> ModelChoice {
         ModelChoice(model: try DataModel.inferred(from: reader, entity: entity), origin: .inferred)
     }

@@ -8,16 +8,16 @@ import SyncStorePostgres
 #endif
 import SyncStoreSQLite
 
-/// Where objects are kept.
+/// The location of a store, as given on the command line.
 enum StoreLocation: Hashable, Sendable {
-    /// In memory, for as long as the command runs.
+    /// In memory, while the command runs.
     case memory
-    /// In an SQLite database; its model is kept in a file beside it, so that it need not be given or made again.
+    /// In an SQLite database. Its model is kept in a file next to it and reused by later commands.
     case sqlite(String)
-    /// In a PostgreSQL database, whose model is kept in it.
+    /// In a PostgreSQL database, which also contains the model.
     case postgres(String)
 
-    /// Reads what a person writes; nil where it is no store.
+    /// Creates a location from a command-line value, or nil if the value is not a store.
     init?(_ text: String) {
         if text == "memory:" {
             self = .memory
@@ -30,14 +30,15 @@ enum StoreLocation: Hashable, Sendable {
         }
     }
 
-    /// The file with the model that a database was last opened with.
+    /// Returns the file with the model that a database was last opened with.
     private static func modelFile(of path: String) -> URL {
         URL(filePath: path + ".model.xml")
     }
 
-    /// The model that the store was last opened with; nil if there is none yet.
+    /// Returns the model that the store was last opened with; nil if there is none yet.
     ///
-    /// - Throws: ``StoreLocationError/noModel`` for a database without one; `ModelFileError` for one that cannot be read.
+    /// - Throws: ``StoreLocationError/noModel`` for a database without a model; `ModelFileError` if
+    ///   its model cannot be read.
     func keptModel() async throws -> DataModel? {
         switch self {
         case .memory: return nil
@@ -58,7 +59,7 @@ enum StoreLocation: Hashable, Sendable {
         }
     }
 
-    /// What lets one process at a time sync into it; nil where no other can.
+    /// The lease that lets only one process sync into the store; nil if no other process can.
     var lease: (any SyncLease)? {
         switch self {
         case .memory: return nil
@@ -72,7 +73,7 @@ enum StoreLocation: Hashable, Sendable {
         }
     }
 
-    /// Opens the store to change it, adapts it to the model, and keeps that.
+    /// Opens the store for writing, migrates it to the model, and keeps the model.
     func open(_ model: DataModel) async throws -> any Store {
         switch self {
         case .memory: return MemoryStore(model)
@@ -94,9 +95,9 @@ enum StoreLocation: Hashable, Sendable {
         }
     }
 
-    /// Opens the store for a plan, which must not even adapt it: one that does not exist is planned for in memory.
+    /// Opens the store for a plan, which must not migrate it. A missing store is planned in memory.
     ///
-    /// - Throws: ``StoreLocationError`` for a database of another model.
+    /// - Throws: ``StoreLocationError/otherModel`` for a database with a different model.
     func openForPlan(_ model: DataModel) async throws -> any Store {
         if case .memory = self { return MemoryStore(model) }
         guard let kept = try await keptModel() else { return MemoryStore(model) }
@@ -104,7 +105,7 @@ enum StoreLocation: Hashable, Sendable {
         return try await open(model)
     }
 
-    /// Opens the store to read it.
+    /// Opens the store for reading.
     func openForReading(_ model: DataModel) async throws -> any Store {
         switch self {
         case .memory: return MemoryStore(model)
@@ -121,13 +122,13 @@ enum StoreLocation: Hashable, Sendable {
     }
 }
 
-/// Why a store is not opened.
+/// A reason why a store cannot be opened.
 enum StoreLocationError: Error, CustomStringConvertible {
-    /// A plan would have to change the tables first.
+    /// The tables would have to be migrated before a plan.
     case otherModel
-    /// There is no model beside the database.
+    /// The database has no stored model.
     case noModel
-    /// The program has no client for PostgreSQL.
+    /// The command was built without a PostgreSQL client.
     case noPostgres
 
     var description: String {
@@ -141,7 +142,7 @@ enum StoreLocationError: Error, CustomStringConvertible {
 }
 
 extension ArgumentScanner {
-    /// A store.
+    /// Reads the store location that follows an option.
     mutating func store(of option: String) throws(UsageError) -> StoreLocation {
         try value(of: option, as: "sqlite:PATH, postgres://… or memory:", StoreLocation.init)
     }

@@ -1,12 +1,13 @@
+import ModelInference
 import Foundation
 import HTTPSource
 import HTTPTransfer
 import JSONMapper
 import StoreSync
 
-/// Syncs of a store from a server.
+/// Syncs from a server into a store.
 struct ServerSync {
-    /// The pause between two; nil for a single one.
+    /// The pause between two syncs; nil for a single sync.
     let interval: Duration?
     private let arguments: SyncArguments
     private let source: HTTPJSONSource
@@ -22,7 +23,7 @@ struct ServerSync {
         self.arguments = arguments
     }
 
-    /// The model that was given or kept, or one made of the first page.
+    /// Returns the given or stored model, or one inferred from the first page.
     func modelChoice(warn: (String) -> Void) async throws -> ModelChoice {
         if let choice = try await arguments.modelChoice(warn: warn) { return choice }
         var bytes: [UInt8] = []
@@ -35,9 +36,9 @@ struct ServerSync {
         return try .inferred(from: JSONReader(bytes: bytes, layout: layout), entity: arguments.entity)
     }
 
-    /// Syncs once, or plans to.
+    /// Runs one sync or plan.
     ///
-    /// - Parameter show: Shows how far it has come.
+    /// - Parameter show: Called with progress lines.
     func run(
         _ store: JSONStore, origin: ModelChoice.Origin, show: @escaping @Sendable (String) -> Void
     ) async throws -> SyncSummary {
@@ -55,7 +56,9 @@ struct ServerSync {
             entity: arguments.entity, origin: origin, isPlan: arguments.isPlan, result: remote.result, remote: remote)
     }
 
-    /// Such as `[####----] 12 pages, 12000 of 20000 objects, 3.1 MB, 4000 objects/s, 2.0 s left`.
+    /// Returns a progress line.
+    ///
+    ///     [####----] 12 pages, 12000 of 20000 objects, 3.1 MB, 4000 objects/s, 2.0 s left
     static func line(_ progress: RemoteSyncProgress, after duration: Duration) -> String {
         let seconds = duration / .seconds(1)
         let rate = seconds > 0 ? Double(progress.elementCount) / seconds : 0

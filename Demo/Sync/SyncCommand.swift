@@ -3,14 +3,15 @@ import HTTPTransfer
 import JSONMapper
 import OneWaySynchronizer
 import StoreSync
+import ModelInference
 import SyncModel
 
-/// `Demo sync`: JSON into a store, from a file or a server.
+/// The command `Demo sync`, which syncs JSON from a file or a server into a store.
 struct SyncCommand {
     let arguments: SyncArguments
     let console: Console
 
-    /// Does what the arguments say, until it is done or interrupted.
+    /// Runs the command until it ends or is interrupted.
     ///
     /// - Returns: The exit code.
     func run() async -> Int32 {
@@ -29,7 +30,7 @@ struct SyncCommand {
         }
     }
 
-    /// Does something while no other process syncs into the same store.
+    /// Runs a closure under the store's lease, so that no other process syncs into the store.
     private func underLease(_ body: @escaping @Sendable () async throws -> Void) async throws {
         guard let lease = arguments.store.lease, !arguments.isPlan else { return try await body() }
         try await lease.withLease(
@@ -52,7 +53,7 @@ struct SyncCommand {
         return SyncSummary(entity: arguments.entity, origin: choice.origin, isPlan: arguments.isPlan, result: result)
     }
 
-    /// Finds the model, and where the JSON is to be read from then.
+    /// Finds or infers the model, and returns it with the source of the JSON.
     private func open(_ input: InputFile) async throws -> (ModelChoice, JSONSource) {
         if let choice = try await arguments.modelChoice(warn: console.printError) {
             return (choice, .chunks(input.chunks(willRead: progress(of: input))))
@@ -67,7 +68,7 @@ struct SyncCommand {
                 .chunks(input.chunks(willRead: progress(of: input)))
             )
         case .standardInput:
-            // It is needed twice, and can be read but once.
+            // The bytes are needed twice, but can be read only once.
             let bytes = try input.bytes()
             return (
                 try .inferred(from: JSONReader(bytes: bytes, layout: layout), entity: arguments.entity), .bytes(bytes)
@@ -79,7 +80,7 @@ struct SyncCommand {
 
     private func sync(_ server: ServerSync) async throws {
         let choice = try await server.modelChoice(warn: console.printError)
-        // A plan must not even adapt the database.
+        // A plan must not migrate the database.
         let model = arguments.isPlan ? choice.model : try choice.model.adding([SyncBookmark.entity])
         let store = try await arguments.open(model)
         guard let interval = server.interval else {
@@ -97,7 +98,7 @@ struct SyncCommand {
         try await service.run()
     }
 
-    // MARK: Telling
+    // MARK: Output
 
     private func progress(of input: InputFile) -> @Sendable (Int) -> Void {
         let total = input.byteCount
@@ -108,7 +109,7 @@ struct SyncCommand {
         if !arguments.printsJSON { console.show(line) }
     }
 
-    /// Such as `[######------] 12.0 of 24.0 MB`.
+    /// Returns a progress line such as `[######------] 12.0 of 24.0 MB`.
     static func line(done: Int, total: Int?) -> String {
         guard let total, total > 0 else { return "\(megabytes(done)) MB" }
         return "\(ProgressDisplay.bar(done, of: total)) \(megabytes(done)) of \(megabytes(total)) MB"
@@ -142,21 +143,21 @@ struct SyncCommand {
 }
 
 extension SyncArguments {
-    /// How JSON is synced.
+    /// The sync options of the arguments.
     var options: StoreSyncOptions {
         StoreSyncOptions(operations: operations, scope: scope, keyPath: keyPath, removalLimit: removalLimit)
     }
 
-    /// The model that was given, or is kept; nil if it has to be made of the JSON.
+    /// Returns the given or stored model; nil if it must be inferred from the JSON.
     ///
-    /// - Throws: ``StoreLocationError/noModel`` for a database without one.
+    /// - Throws: ``StoreLocationError/noModel`` for a database without a model.
     func modelChoice(warn: (String) -> Void) async throws -> ModelChoice? {
         if let model { return try .given(model, warn: warn) }
         if let kept = try await store.keptModel() { return ModelChoice(model: kept, origin: .kept) }
         return nil
     }
 
-    /// Opens the store, to change it or for a plan.
+    /// Opens the store, for writing or for a plan.
     func open(_ model: DataModel) async throws -> JSONStore {
         let mapper = try RecordMapper(model, dialect: dialect)
         let opened = isPlan ? try await store.openForPlan(mapper.model) : try await store.open(mapper.model)

@@ -2,19 +2,19 @@ import HTTPTransfer
 import JSONMapper
 import StoreSync
 
-/// What a sync did, in lines and as JSON.
+/// The result of a sync as text and as JSON.
 struct SyncSummary {
     let entity: String
     let origin: ModelChoice.Origin
-    /// Whether nothing was written, and `result` is what would be done.
+    /// Whether `result` is a plan and nothing was written.
     let isPlan: Bool
     let result: StoreSyncResult
-    /// What a server had to say; nil for a file.
+    /// The result of a sync from a server; nil for a file.
     var remote: RemoteSyncResult?
 
     private static let shownProblemCount = 20
 
-    /// The outcome for people: a line for each entity, the synced one first, and what did not fit.
+    /// The result for people: one line per entity, the synced one first, then problems.
     var lines: [String] {
         if remote?.coverage == .unchanged { return ["nothing has changed, says the server"] }
         let others = result.countsByEntity.keys.filter { $0 != entity }.sorted()
@@ -22,6 +22,7 @@ struct SyncSummary {
             let counts = name == entity ? result.counts : result.countsByEntity[name, default: .init()]
             return "\(name): \(Self.text(counts))"
         }
+        lines += driftLines
         if result.toleratedCount > 0 {
             lines.append("\(result.toleratedCount) values did not fit, and were cleared or ignored")
         }
@@ -41,7 +42,20 @@ struct SyncSummary {
         return lines
     }
 
-    /// Such as `2 inserted, 0 updated, 1 unchanged, 0 deleted`.
+    /// One line for each difference between the payload and the model, or within the payload.
+    private var driftLines: [String] {
+        let entries = result.drift.entries
+        guard !entries.isEmpty else { return [] }
+        var lines = ["the payload differs from the model or from itself:"]
+        lines += entries.prefix(Self.shownProblemCount).map { "  \(PrintableText.line("\($0)", limit: 200))" }
+        let surplus = entries.count - min(entries.count, Self.shownProblemCount)
+        if surplus > 0 || result.drift.omittedCount > 0 {
+            lines.append("  and \(surplus) more places, \(result.drift.omittedCount) occurrences elsewhere")
+        }
+        return lines
+    }
+
+    /// Returns a text such as `2 inserted, 0 updated, 1 unchanged, 0 deleted`.
     static func text(_ counts: StoreSyncResult.Counts) -> String {
         let done =
             "\(counts.inserted) inserted, \(counts.updated) updated, \(counts.unchanged) unchanged, "
@@ -49,7 +63,7 @@ struct SyncSummary {
         return counts.withheld > 0 ? "\(done), \(counts.withheld) kept though absent" : done
     }
 
-    /// The outcome for programs: one line.
+    /// The result for programs, as one line of JSON.
     var json: String {
         var writer = JSONWriter()
         writer.beginObject()
@@ -79,6 +93,10 @@ struct SyncSummary {
         writer.endObject()
         writer.key("tolerated")
         writer.integer(Int64(result.toleratedCount))
+        writer.key("drift")
+        writer.beginArray()
+        for entry in result.drift.entries { Self.write(entry, to: &writer) }
+        writer.endArray()
         writer.key("rejected")
         writer.integer(Int64(result.rejectedCount))
         writer.key("problems")
@@ -89,7 +107,7 @@ struct SyncSummary {
         return String(decoding: writer.bytes, as: UTF8.self)
     }
 
-    /// What stands in place of an outcome after a failure: `{"error": "…"}`.
+    /// Returns the JSON for a failed sync: `{"error": "…"}`.
     static func json(ofFailure text: String) -> String {
         var writer = JSONWriter()
         writer.beginObject()
@@ -108,6 +126,25 @@ struct SyncSummary {
             writer.key(name)
             writer.integer(Int64(number))
         }
+    }
+
+    private static func write(_ entry: DriftReport.Entry, to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("kind")
+        writer.string(entry.kind.rawValue)
+        writer.key("entity")
+        writer.string(entry.entity)
+        writer.key("key_path")
+        writer.string(entry.keyPath)
+        writer.key("count")
+        writer.integer(Int64(entry.count))
+        writer.key("first_index")
+        writer.integer(Int64(entry.firstIndex))
+        if let found = entry.found {
+            writer.key("found")
+            writer.string(found)
+        }
+        writer.endObject()
     }
 
     private static func write(_ problem: MappingProblem, to writer: inout JSONWriter) {

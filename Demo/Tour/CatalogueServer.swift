@@ -3,24 +3,25 @@ import Foundation
 import OneWayLoopbackServer
 import OneWaySynchronizer
 
-/// The tour's source: a catalogue of short texts on a server inside the process, which can be changed, and made to fail.
+/// The tour's source: an in-process server with a catalogue of short texts that can change and
+/// fail.
 ///
 ///     /catalogue.json    the list
 ///     /items/<key>       a content
-///     /previews/<key>    a preview: the content's first word
+///     /previews/<key>    a preview: the first word of the content
 final class CatalogueServer: Sendable {
-    /// One entry of the catalogue.
+    /// An entry of the catalogue.
     struct Entry: Sendable, Equatable {
         var content: String
         var revision = 1
         var order = 0
-        /// How many requests for the content are answered with 503 before it is served.
+        /// The number of requests for the content that are answered with 503 before it is served.
         var failureCount = 0
-        /// Whether the content arrives in small pieces, over a third of a second.
+        /// Whether the content is sent in small pieces, over a third of a second.
         var isSlow = false
-        /// Whether the content is listed, and yet not there.
+        /// Whether the content is listed but missing.
         var isMissing = false
-        /// Holds the content back until it is opened.
+        /// A gate that delays the content until it is opened.
         var gate: LoopbackGate?
 
         static func == (left: Entry, right: Entry) -> Bool {
@@ -33,11 +34,12 @@ final class CatalogueServer: Sendable {
     private struct State {
         var entries: [String: Entry] = [:]
         var isEmptied = false
-        /// The paths of all successful replies but the list's.
+        /// The paths of all successful replies except the list.
         var transfers: [String] = []
     }
 
-    /// A class of its own, so that the server's handler does not keep the server alive.
+    /// The shared state, in a class of its own so that the server's handler does not retain the
+    /// server.
     private final class Catalogue: Sendable {
         let state = Locked(State())
     }
@@ -45,36 +47,36 @@ final class CatalogueServer: Sendable {
     private let catalogue = Catalogue()
     private let server: LoopbackHTTPServer
 
-    /// Where the list is.
+    /// The address of the list.
     let listURL: URL
 
-    /// Starts a server with an empty catalogue.
+    /// Creates and starts a server with an empty catalogue.
     init() throws {
         server = try LoopbackHTTPServer { [catalogue] request in Self.reply(to: request, from: catalogue) }
         guard let url = URL(string: server.baseURL + "/catalogue.json") else { throw URLError(.badURL) }
         listURL = url
     }
 
-    /// Closes every connection.
+    /// Stops the server and closes all connections.
     func stop() async {
         await server.stop()
     }
 
     // MARK: The catalogue
 
-    /// What the server has, by key.
+    /// The entries of the catalogue, by key.
     var entries: [String: Entry] {
         get { catalogue.state.withLock { $0.entries } }
         set { catalogue.state.withLock { $0.entries = newValue } }
     }
 
-    /// Whether the list is served as an empty one, as a server with a broken database might.
+    /// Whether the list is served as empty, as by a server with a broken database.
     var isEmptied: Bool {
         get { catalogue.state.withLock { $0.isEmptied } }
         set { catalogue.state.withLock { $0.isEmptied = newValue } }
     }
 
-    /// What was transferred since the last time somebody asked: paths in the order of the replies.
+    /// Returns the paths transferred since the last call, in reply order.
     func takeTransfers() -> [String] {
         catalogue.state.withLock { state in
             defer { state.transfers = [] }

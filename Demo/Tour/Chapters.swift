@@ -94,7 +94,7 @@ extension Chapter {
         let synchronizer = stage.synchronizer
         let canceller = Task {
             for await case .progress(let progress) in events where progress.stage == .content && progress.done >= 4 {
-                await synchronizer.cancel()
+                synchronizer.cancel()
                 return
             }
         }
@@ -123,8 +123,8 @@ extension Chapter {
         stage.server.entries["zelkova"] = CatalogueServer.Entry(content: "Zelkova came last.\n")
         let (answers, answer) = AsyncStream.makeStream(of: Result<SyncReport, SyncFailure>.self)
         for _ in 0..<2 { synchronizer.sync { answer.yield($0) } }
-        // The actor takes requests before it answers anything else, such as this question.
-        try stage.check("the synchronizer is still in the first pass", await synchronizer.isSyncing)
+        // The actor receives the requests before it answers this query.
+        try stage.check("the synchronizer is still in the first pass", synchronizer.isSyncing)
         gate.open()
         var reports = [try await first.value]
         for await result in answers {
@@ -153,7 +153,8 @@ extension Chapter {
         let seen = Task {
             var seen: [Bool] = []
             for await status in statuses {
-                // Nothing waits for a notification to be posted: the first may be of the pass before.
+                // Notifications are posted asynchronously: the first can belong to the previous
+                // pass.
                 if seen.isEmpty, !status.isSyncing { continue }
                 stage.say("notification: \(status.isSyncing ? "syncing" : "idle")")
                 seen.append(status.isSyncing)
@@ -167,7 +168,7 @@ extension Chapter {
 }
 
 extension SyncFailure {
-    /// Whether the first error is about an item.
+    /// Returns whether the first error concerns an item.
     fileprivate func isAbout(_ key: String) -> Bool {
         errors.first?.key as? MirrorKey == MirrorKey(key)
     }

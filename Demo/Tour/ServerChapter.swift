@@ -60,7 +60,7 @@ extension Chapter {
             "one was updated, one inserted",
             delta.result.counts.updated == 1 && delta.result.counts.inserted == 1 && delta.result.counts.deleted == 0)
 
-        // Some more than a day, since dates are kept in whole microseconds.
+        // More than a day, because dates are stored in whole microseconds.
         today.withLock { $0 += 86_460 }
         stage.say("A day later everything is read; pages are read twice before anything is deleted.")
         let (full, _) = try await sync()

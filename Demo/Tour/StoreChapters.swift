@@ -1,5 +1,6 @@
 import JSONMapper
 import StoreSync
+import ModelInference
 import SyncModel
 import SyncStore
 import SyncStoreSQLite
@@ -110,7 +111,7 @@ extension Chapter {
 }
 
 extension TourStage {
-    /// Says what a sync did.
+    /// Prints the counts of a sync, and returns its result.
     fileprivate func tell(_ result: StoreSyncResult) -> StoreSyncResult {
         for (entity, counts) in result.countsByEntity.sorted(by: { $0.key < $1.key }) {
             say("\(entity): \(SyncSummary.text(counts))")
@@ -118,7 +119,8 @@ extension TourStage {
         return result
     }
 
-    /// Says what is claimed when an export of all objects of an entity has this content.
+    /// Prints a claim if an export of all objects of an entity has the given content; throws
+    /// otherwise.
     fileprivate func check(_ claim: String, of store: JSONStore, _ entity: String, is json: String) async throws {
         let exported = try await store.export(StoreQuery(entity))
         say(String(decoding: exported, as: UTF8.self))

@@ -1,13 +1,13 @@
 import Foundation
 import OneWaySynchronizer
 
-/// `Demo tour`: what OneWaySynchronizer does, told in chapters and checked as it is told.
+/// The command `Demo tour`: the features of OneWaySynchronizer in chapters that check their claims.
 struct Tour {
     let console: Console
 
-    /// Tells all chapters.
+    /// Runs all chapters.
     ///
-    /// - Returns: The exit code: failed as soon as something is not as claimed.
+    /// - Returns: The exit code: failed as soon as a claim is false.
     func run() async -> Int32 {
         let begin = ContinuousClock.now
         do {
@@ -44,12 +44,12 @@ struct Tour {
     }
 }
 
-/// A part of the tour.
+/// A chapter of the tour.
 struct Chapter: Sendable {
     let title: String
     let tell: @Sendable (TourStage) async throws -> Void
 
-    /// The chapters in their order; each begins where the one before has ended.
+    /// The chapters in order; each continues from the state that the previous one leaves.
     static let all = [
         firstSync, dryRun, changedSource, emptyList, stopOnError, keepGoing, cancel, queuedSync, notifications,
         jsonSync,
@@ -57,7 +57,7 @@ struct Chapter: Sendable {
     ]
 }
 
-/// Something was not as the tour claims.
+/// An error for a false claim of the tour.
 struct TourFailure: Error, CustomStringConvertible {
     let claim: String
 

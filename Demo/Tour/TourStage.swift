@@ -1,7 +1,7 @@
 import Foundation
 import OneWaySynchronizer
 
-/// What the chapters share: the server, the folder, the synchronizer between them, and the narrator's voice.
+/// The shared environment of the chapters: server, folder, synchronizer and console.
 final class TourStage: Sendable {
     let console: Console
     let server: CatalogueServer
@@ -20,16 +20,16 @@ final class TourStage: Sendable {
             options: Self.options)
     }
 
-    /// Takes the folder away.
+    /// Deletes the temporary folder.
     func close() {
         try? FileManager.default.removeItem(at: root)
     }
 
-    /// What the chapters begin with.
+    /// The sync options at the beginning of the tour.
     static let options = SyncOptions(
         concurrency: 4, downloadPreview: true, retry: RetryPolicy(maxAttempts: 3, baseDelay: .milliseconds(50)))
 
-    /// Twelve texts; one comes slowly, and one fails at first.
+    /// Twelve texts, of which one is slow and one fails at first.
     private static var catalogue: [String: CatalogueServer.Entry] {
         var entries: [String: CatalogueServer.Entry] = [:]
         let names = [
@@ -44,35 +44,35 @@ final class TourStage: Sendable {
         return entries
     }
 
-    // MARK: Telling
+    // MARK: Output
 
     func say(_ text: String) {
         for line in text.split(separator: "\n", omittingEmptySubsequences: false) { console.print("   \(line)") }
     }
 
-    /// Says what is claimed when it is true.
+    /// Prints a claim if it is true.
     ///
-    /// - Throws: ``TourFailure`` when it is not.
+    /// - Throws: ``TourFailure`` if it is false.
     func check(_ claim: String, _ isTrue: Bool) throws {
         guard isTrue else { throw TourFailure(claim: claim) }
         say("✓ \(claim)")
     }
 
-    // MARK: Doing
+    // MARK: Passes
 
     /// Runs a pass and shows its progress.
     func sync() async -> Result<SyncReport, SyncFailure> {
         await ProgressDisplay.showPass(of: synchronizer, on: console, indentation: "   ")
     }
 
-    /// Runs a pass that must succeed, and says what it did.
+    /// Runs a pass that must succeed, and prints its report.
     func syncSuccessfully() async throws -> SyncReport {
         let report = try await sync().get()
         say("report: \(report)")
         return report
     }
 
-    /// Runs a pass that must fail, and says why it did.
+    /// Runs a pass that must fail, and prints its error.
     func syncUnsuccessfully() async throws -> SyncFailure {
         switch await sync() {
         case .success(let report):
@@ -84,9 +84,9 @@ final class TourStage: Sendable {
         }
     }
 
-    // MARK: Looking
+    // MARK: Checks
 
-    /// The contents that are in the folder, by key of the catalogue or, for anything else, by file name.
+    /// Returns the contents of the folder, by catalogue key or, for other files, by file name.
     func mirroredContents() throws -> [String: String] {
         guard FileManager.default.fileExists(atPath: folder.url.path) else { return [:] }
         var contents: [String: String] = [:]
@@ -97,7 +97,7 @@ final class TourStage: Sendable {
         return contents
     }
 
-    /// Whether the folder holds what the source holds, previews included, and nothing else.
+    /// Returns whether the folder contains exactly the contents and previews of the source.
     func isFolderEqualToSource() throws -> Bool {
         let entries = server.entries
         let previews = try entries.keys.allSatisfy { key in
@@ -107,7 +107,7 @@ final class TourStage: Sendable {
         return try mirroredContents() == entries.mapValues(\.content) && previews
     }
 
-    /// Whether nothing half downloaded is left behind.
+    /// Returns whether no incomplete downloads are left.
     func hasNoLeftovers() throws -> Bool {
         let incoming = folder.url.appending(path: ".mirror/incoming")
         return try FileManager.default.contentsOfDirectory(atPath: incoming.path).isEmpty

@@ -3,21 +3,22 @@ import Foundation
 import OneWayLoopbackServer
 import OneWaySynchronizer
 
-/// The tour's API: 20,000 users, 500 to a page, that can be asked for what has changed; some requests fail.
+/// The tour's API: 20,000 users in pages of 500, with delta queries and failing requests.
 ///
 ///     /users?page=2                       a page, with a link to the next one and an entity tag
-///     /users?since=2026-01-01T00:00:00Z   what has changed since then
+///     /users?since=2026-01-01T00:00:00Z   the users changed since then
 final class UsersServer: Sendable {
     private struct State {
         var names: [Int: String] = [:]
-        /// When each user changed, in seconds after `firstChange`.
+        /// The time of each user's last change, in seconds after `firstChange`.
         var changes: [Int: Int] = [:]
         var version = 1
         var requestCount = 0
         var failureCount = 0
     }
 
-    /// A class of its own, so that the server's handler does not keep the server alive.
+    /// The shared state, in a class of its own so that the server's handler does not retain the
+    /// server.
     private final class Users: Sendable {
         let state = Locked(State())
     }
@@ -26,7 +27,8 @@ final class UsersServer: Sendable {
     private static let pageSize = 500
     private static let firstChange = Date(timeIntervalSince1970: 1_735_689_600)
 
-    /// What its clock says, which tells whoever asks how far the changes that were seen can reach.
+    /// The value of the `Date` header, by which a client bounds the changes that a response
+    /// includes.
     private static let date: String = {
         let formatter = DateFormatter()
         formatter.locale = Locale(identifier: "en_US_POSIX")
@@ -59,7 +61,7 @@ final class UsersServer: Sendable {
         await server.stop()
     }
 
-    /// How many requests there were, and how many of them failed; counted anew from here on.
+    /// Returns the number of requests and of failed ones since the last call, and resets both.
     func takeCounts() -> (requests: Int, failures: Int) {
         users.state.withLock { state in
             defer { (state.requestCount, state.failureCount) = (0, 0) }
@@ -67,7 +69,7 @@ final class UsersServer: Sendable {
         }
     }
 
-    /// Gives a user a name, or takes the user away without a word about it.
+    /// Sets a user's name; nil deletes the user, which delta queries do not report.
     func set(_ id: Int, to name: String?) {
         users.state.withLock { state in
             state.version += 1

@@ -8,22 +8,23 @@ extension AttributeType {
         (.binary, "Binary"), (.uuid, "UUID"), (.uri, "URI"), (.transformable, "Transformable"),
     ]
 
-    /// The type that a model file means; nil for one that a `DataModel` does not have.
+    /// Creates the type with a name in a model file; nil for a type that `DataModel` lacks.
     init?(coreDataName: String) {
         guard let found = Self.coreDataNames.first(where: { $0.name == coreDataName }) else { return nil }
         self = found.type
     }
 
-    /// What a model file calls the type.
+    /// The name of the type in a model file.
     var coreDataName: String {
         Self.coreDataNames.first { $0.type == self }?.name ?? ""
     }
 
-    /// The default that a model file states for an attribute of this type; nil where the text is none.
+    /// Parses the default value of an attribute of this type; nil if the text is not such a value.
     ///
     /// - Parameters:
-    ///   - text: As it stands in the file.
-    ///   - key: `defaultDateTimeInterval`, seconds since the first of January 2001, for dates; else `defaultValueString`.
+    ///   - text: The text of the XML attribute.
+    ///   - key: The name of the XML attribute: `defaultDateTimeInterval`, in seconds since
+    ///     2001-01-01T00:00:00Z, for dates; otherwise `defaultValueString`.
     func coreDataDefault(_ text: String, key: String) -> AttributeValue? {
         guard (self == .date) == (key == "defaultDateTimeInterval") else { return nil }
         let value: AttributeValue? =
@@ -44,12 +45,12 @@ extension AttributeType {
 
     private static let flags = ["yes": true, "true": true, "1": true, "no": false, "false": false, "0": false]
 
-    /// The editor writes a whole default as `0.0` at times.
+    /// Parses an integer with a fraction of zero; the Xcode editor sometimes writes `0.0`.
     private func wholeNumber(_ text: String) -> AttributeValue? {
         Double(text).flatMap { Int64(exactly: $0) }.map { .int($0) }
     }
 
-    /// The whole text as a decimal; Foundation alone would be content with its start.
+    /// Parses a complete text as a decimal; Foundation accepts a text that only starts with one.
     private func decimal(_ text: String) -> Decimal? {
         let bytes = Array(text.utf8)
         let number = Set("+-.eE0123456789".utf8)
@@ -66,29 +67,29 @@ extension AttributeType {
     }
 }
 
-/// Dates in model files.
+/// The conversion of dates in model files.
 enum CoreDataDate {
-    /// DataModel files count from the first of January 2001, so many seconds after 1970.
+    /// The seconds from 1970 to 2001-01-01T00:00:00Z, the reference date of model files.
     static let referenceSeconds: Decimal = 978_307_200
 
-    /// What a model file says for a moment.
+    /// Returns the text of a date in a model file.
     static func text(of moment: Timestamp) -> String {
         (Decimal(moment.microseconds) / 1_000_000 - referenceSeconds).description
     }
 }
 
-extension DeleteRule {
-    private static let coreDataNames: [(rule: DeleteRule, name: String)] = [
+extension SyncRelationship.DeleteRule {
+    private static let coreDataNames: [(rule: SyncRelationship.DeleteRule, name: String)] = [
         (.nullify, "Nullify"), (.cascade, "Cascade"), (.deny, "Deny"), (.noAction, "No Action"),
     ]
 
-    /// The rule that a model file means; nil where there is none of that name.
+    /// Creates the delete rule with a name in a model file; nil for an unknown name.
     init?(coreDataName: String) {
         guard let found = Self.coreDataNames.first(where: { $0.name == coreDataName }) else { return nil }
         self = found.rule
     }
 
-    /// What a model file calls the rule.
+    /// The name of the delete rule in a model file.
     var coreDataName: String {
         Self.coreDataNames.first { $0.rule == self }?.name ?? ""
     }

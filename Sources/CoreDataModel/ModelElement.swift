@@ -1,11 +1,13 @@
-/// An element of a model file as the parser gives it.
+/// An XML element of a model file.
 struct ModelElement {
     let name: String
     let attributes: [String: String]
     let file: String
     let line: Int
 
-    /// The value of an attribute without which the element means nothing.
+    /// Returns the value of a required attribute.
+    ///
+    /// - Throws: `ModelFileError.missingAttribute` if the element lacks it.
     func required(_ attribute: String) throws(ModelFileError) -> String {
         guard let value = attributes[attribute] else {
             throw .missingAttribute(file: file, line: line, element: name, attribute: attribute)
@@ -13,7 +15,7 @@ struct ModelElement {
         return value
     }
 
-    /// Warnings for the attributes that are not among the known ones, in the order of their names.
+    /// Returns warnings for attributes that the reader does not read, sorted by attribute name.
     func unknown(besides known: ModelElements.Known) -> [ModelWarning] {
         attributes.keys.sorted().compactMap { attribute in
             if known.read.contains(attribute) || known.harmless.contains(attribute) { return nil }
@@ -25,15 +27,16 @@ struct ModelElement {
     }
 }
 
-/// What stands in model files.
+/// The elements and attributes of model files that the reader recognizes.
 enum ModelElements {
-    /// The attributes of one kind of element.
+    /// The recognized attributes of one kind of element.
     struct Known {
-        /// Those that the reader makes something of.
+        /// Attributes that the reader uses.
         var read: Set<String> = []
-        /// Those that concern the editor, generated classes or Core Data's own workings.
+        /// Attributes that concern only the editor, generated classes or the internals of Core
+        /// Data.
         var harmless: Set<String> = []
-        /// Those that change what the data is, in a way that a `DataModel` cannot express.
+        /// Attributes that change the data in a way that `DataModel` cannot express.
         var unsupported: Set<String> = []
     }
 
@@ -75,7 +78,7 @@ enum ModelElements {
 
     static let entry = Known(read: ["key", "value"])
 
-    /// Elements that Core Data knows, and that a `DataModel` has no counterpart for.
+    /// Elements of Core Data that have no counterpart in `DataModel`.
     static let unsupported: Set<String> = [
         "fetchedProperty", "fetchRequest", "fetchIndex", "configuration", "compoundIndexes", "composite",
         "validationPredicate",

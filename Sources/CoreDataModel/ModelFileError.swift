@@ -1,16 +1,18 @@
+public import Foundation
 public import SyncModel
 
-/// Why a model file cannot be read, or a model not be written as one.
+/// A failure to read a model file, or to write a model as one.
 ///
-/// Lines and columns count from 1; the line of an element is that on which its start ends.
+/// Lines and columns count from 1. The line of an element is the line on which its start tag ends.
 public enum ModelFileError: Error, Hashable, Sendable {
-    /// The file system does not give the file; `reason` is its own explanation.
+    /// The file system cannot read the file; `reason` is its explanation.
     case unreadable(file: String, reason: String)
-    /// The folder is no model: it has neither `contents` nor a version of a model.
+    /// The folder contains neither `contents` nor a version of a model.
     case notAModel(file: String)
-    /// The folder has several versions, and does not say which is current.
+    /// The folder has several versions and does not name the current one.
     case noCurrentVersion(file: String)
-    /// The version that is said to be current does not exist, or `.xccurrentversion` is no property list that names one.
+    /// The current version does not exist, or `.xccurrentversion` is not a property list that names
+    /// one.
     case unknownCurrentVersion(file: String)
     /// The file is larger than `ModelFile.maximumByteCount`.
     case tooLarge(file: String)
@@ -22,20 +24,22 @@ public enum ModelFileError: Error, Hashable, Sendable {
     case processingInstruction(file: String, line: Int)
     /// Elements are nested deeper than `ModelFile.maximumDepth`.
     case tooDeep(file: String, line: Int)
-    /// The file is not well-formed XML; `reason` has libxml2's number of the error.
+    /// The file is not well-formed XML; `reason` contains the libxml2 error code.
     case malformed(file: String, line: Int, column: Int, reason: String)
-    /// The outermost element is not `model`.
+    /// The root element is not `model`.
     case unexpectedRoot(file: String, line: Int, element: String)
-    /// An element lacks an attribute that it cannot do without.
+    /// An element lacks a required attribute.
     case missingAttribute(file: String, line: Int, element: String, attribute: String)
-    /// What the file declares contradicts itself; `line` is that of the entity or property.
+    /// The declarations in the file contradict each other; `line` is the line of the entity or
+    /// property.
     case invalid(file: String, line: Int, error: ModelError)
-    /// A model has something that the format cannot express. `property` is nil where it is the entity.
+    /// The format cannot express a part of the model. `property` is nil if the part belongs to the
+    /// entity.
     case unwritable(entity: String, property: String?, reason: String)
 }
 
 extension ModelFileError: CustomStringConvertible {
-    /// The error as a line for people.
+    /// The error as one line of text for people.
     public var description: String {
         switch self {
         case .unreadable(let file, let reason): "\(file): cannot be read: \(reason)"
@@ -55,5 +59,12 @@ extension ModelFileError: CustomStringConvertible {
         case .unwritable(let entity, let property, let reason):
             "\(entity)\(property.map { ".\($0)" } ?? "") cannot be written: \(reason)"
         }
+    }
+}
+
+extension ModelFileError: LocalizedError {
+    /// The same text as `description`.
+    public var errorDescription: String? {
+        description
     }
 }

@@ -1,8 +1,8 @@
 import Foundation
 
-/// Finds the XML of a model among the files of its folder, and reads it.
+/// The lookup of the XML file in a model folder, and its reading.
 enum ModelFolder {
-    /// The file with the XML of what a URL names: a file, a model's folder, or a folder of versions.
+    /// Returns the XML file for a URL of a file, a model folder, or a folder of versions.
     static func contents(of url: URL) throws(ModelFileError) -> URL {
         guard isFolder(url) else { return url }
         if let contents = contents(inModel: url) { return contents }
@@ -24,7 +24,10 @@ enum ModelFolder {
         return contents
     }
 
-    /// The bytes of a file, no more of them than `ModelFile.maximumByteCount`.
+    /// Returns the bytes of a file.
+    ///
+    /// - Throws: `ModelFileError.tooLarge` for more than `ModelFile.maximumByteCount`, or
+    ///   `unreadable`.
     static func data(of url: URL) throws(ModelFileError) -> Data {
         let data: Data
         do {

@@ -1,31 +1,32 @@
-/// Something that a model file says and the model made of it does not.
+/// A part of a model file that the model does not contain.
 public struct ModelWarning: Hashable, Sendable {
-    /// What it is.
+    /// The kind of the ignored part.
     public enum Reason: Hashable, Sendable {
-        /// An element that this reader does not know; what it contains was passed over.
+        /// An element that the reader does not recognize; its contents are ignored.
         case unknownElement(String)
-        /// An attribute of an element that this reader does not know.
+        /// An attribute of an element that the reader does not recognize.
         case unknownAttribute(element: String, attribute: String)
-        /// A value that the attribute of an element cannot have; it was taken as not said.
+        /// An invalid value of an attribute, which is treated as missing.
         case unknownValue(element: String, attribute: String, value: String)
-        /// Something that Core Data knows and a `DataModel` cannot express; `what` is the element or attribute.
+        /// An element or attribute of Core Data that `DataModel` cannot express; `what` is its name
+        /// or a description.
         case unsupported(what: String)
-        /// An attribute of the model without a type, or of a type that a `DataModel` does not have; it was left out.
+        /// An omitted attribute of the model, without a type or with a type that `DataModel` lacks.
         case unsupportedType(attribute: String, type: String)
-        /// A key that stands twice in one user info; the later value was taken.
+        /// A key that occurs twice in one user info; the last value is used.
         case duplicateUserInfo(key: String)
     }
 
-    /// The file, as it was named to the reader.
+    /// The name of the file that was passed to the reader.
     public let file: String
-    /// The line on which the start of the element ends, counted from 1.
+    /// The line on which the start tag of the element ends, counted from 1.
     public let line: Int
-    /// What it is.
+    /// The kind of the ignored part, with its names.
     public let reason: Reason
 }
 
 extension ModelWarning: CustomStringConvertible {
-    /// The warning as a line for people.
+    /// The warning as one line of text for people.
     public var description: String {
         let text =
             switch reason {

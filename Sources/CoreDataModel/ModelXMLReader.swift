@@ -5,15 +5,15 @@ import SyncModel
 import FoundationXML
 #endif
 
-/// What a model file declares, with the lines it stands on.
+/// The declarations of a model file, with their lines.
 struct ModelDocument {
     var entities: [SyncEntity] = []
     var warnings: [ModelWarning] = []
-    /// Of each entity: the line of its declaration, and of each property of it that was kept.
+    /// The lines of the entities, and of the properties that were kept, by name.
     fileprivate(set) var entityLines: [String: Int] = [:]
     fileprivate(set) var propertyLines: [String: [String: Int]] = [:]
 
-    /// The line of the entity or property that an error names.
+    /// Returns the line of the entity or property in an error.
     func line(of error: ModelError) -> Int {
         let (entity, property): (String, String?) =
             switch error {
@@ -24,21 +24,22 @@ struct ModelDocument {
             case .duplicateProperty(let entity, let property), .inheritedProperty(let entity, let property, _),
                 .unknownDestination(let entity, let property, _), .unknownInverse(let entity, let property, _, _),
                 .inverseDoesNotPointBack(let entity, let property, _, _), .orderedToOne(let entity, let property),
-                .defaultOfWrongType(let entity, let property, _):
+                .defaultOfWrongType(let entity, let property, _), .unsuitableScope(let entity, let property):
                 (entity, property)
             }
         return property.flatMap { propertyLines[entity]?[$0] } ?? entityLines[entity] ?? 1
     }
 }
 
-/// Reads the XML of a model.
+/// A parser delegate that builds a model's declarations from its XML.
 ///
-/// The parser calls back for each element; `place` says where the element stands, `ModelElements` what may stand there.
+/// The parser calls it for each element. `Place` represents the position of an element, and
+/// `ModelElements` the elements and attributes that are allowed there.
 final class ModelXMLReader: NSObject, XMLParserDelegate {
-    /// Where an open element stands, and so what its children may be.
+    /// The position of an open element, which determines the allowed child elements.
     private enum Place {
         case model, entity, attribute, relationship, userInfo, uniquenessConstraints, uniquenessConstraint
-        /// Nothing in it matters, or it was reported as a whole.
+        /// An element whose contents are ignored, or were reported as a whole.
         case skipped
     }
 
@@ -51,7 +52,7 @@ final class ModelXMLReader: NSObject, XMLParserDelegate {
     private var userInfo: [String: String] = [:]
     private var constraints: [[String]] = []
     private var failure: ModelFileError?
-    /// Whether the outermost element was closed.
+    /// Whether the root element was closed.
     private var isComplete = false
 
     private init(file: String) {
@@ -65,7 +66,7 @@ final class ModelXMLReader: NSObject, XMLParserDelegate {
         let parser = XMLParser(data: checked)
         parser.shouldResolveExternalEntities = false
         parser.delegate = reader
-        // Its result says nothing of a document that ends too early, or has no element at all.
+        // The result does not report a document that ends too early or has no element.
         _ = parser.parse()
         if let failure = reader.failure { throw failure }
         guard reader.isComplete else {
@@ -74,7 +75,7 @@ final class ModelXMLReader: NSObject, XMLParserDelegate {
         return reader.document
     }
 
-    // MARK: The parser's calls
+    // MARK: XMLParserDelegate
 
     func parser(
         _ parser: XMLParser, didStartElement name: String, namespaceURI: String?, qualifiedName: String?,
@@ -115,7 +116,7 @@ final class ModelXMLReader: NSObject, XMLParserDelegate {
 
     // MARK: Elements
 
-    /// Takes an element in, and says what its children may be.
+    /// Reads the start of an element, and returns its position for its children.
     private func open(_ element: ModelElement) throws(ModelFileError) -> Place {
         switch (places.last, element.name) {
         case (nil, "model"):
@@ -269,14 +270,14 @@ final class ModelXMLReader: NSObject, XMLParserDelegate {
         }
     }
 
-    private func rule(_ element: ModelElement) -> DeleteRule {
+    private func rule(_ element: ModelElement) -> SyncRelationship.DeleteRule {
         guard let text = element.attributes["deletionRule"] else { return .nullify }
-        if let rule = DeleteRule(coreDataName: text) { return rule }
+        if let rule = SyncRelationship.DeleteRule(coreDataName: text) { return rule }
         warn(element.line, .unknownValue(element: element.name, attribute: "deletionRule", value: text))
         return .nullify
     }
 
-    /// YES or NO; NO where it is not said.
+    /// Returns whether an attribute is YES; false if it is NO or missing.
     private func flag(_ element: ModelElement, _ key: String) -> Bool {
         switch element.attributes[key] {
         case "YES": return true

@@ -2,12 +2,14 @@ public import Foundation
 public import SyncModel
 
 extension DataModel {
-    /// The model as a Core Data model file: what an `.xcdatamodel` folder has in `contents`.
+    /// Returns the model as a Core Data model file: the `contents` of an `.xcdatamodel` folder.
     ///
-    /// Reading it back with `ModelFile` gives an equal model and no warnings. The same model gives the same bytes.
+    /// Reading the result with `ModelFile` returns an equal model without warnings. The output is
+    /// deterministic.
     ///
-    /// - Throws: `ModelFileError.unwritable` for what the format cannot express: a control character in a name or an
-    ///   annotation, an attribute of bytes with a default.
+    /// - Throws: `ModelFileError.unwritable` for contents that the format cannot express: a control
+    ///   character in a name, default or annotation, a binary default, or a decimal default that is
+    ///   not a number.
     public func coreDataXML() throws(ModelFileError) -> Data {
         var writer = ModelXMLWriter()
         for entity in entities {
@@ -17,7 +19,7 @@ extension DataModel {
     }
 }
 
-/// Writes the XML of a model.
+/// A writer of a model's XML.
 private struct ModelXMLWriter {
     private var text = """
         <?xml version="1.0" encoding="UTF-8" standalone="yes"?>

@@ -1,19 +1,23 @@
 import Foundation
 
-/// Looks at the bytes of a file before an XML parser sees any of them, for what must not reach it.
+/// A check of a file's bytes before they reach the XML parser.
 ///
-/// - Document types, and with them every entity.
-/// - Processing instructions: FoundationXML's parser follows a null pointer at one without content, as in `<?a?>`.
-/// - Other encodings than UTF-8. The XML declaration is read here and hidden from the parser, so that the two cannot
-///   disagree on where it ends or what it says.
+/// It rejects:
 ///
-/// No model file has any of these, so that `<?`, and `<!` that starts neither a comment nor character data, are refused
-/// wherever they stand, comments included: no text can be read as a comment here and as something else there.
+/// - Document types, and with them all entity declarations.
+/// - Processing instructions. FoundationXML's parser dereferences a null pointer for one without
+///   content, such as `<?a?>`.
+/// - Encodings other than UTF-8. The guard reads the XML declaration and replaces it with spaces,
+///   so that the parser cannot interpret it differently.
+///
+/// Model files contain none of these. `<?`, and `<!` that starts neither a comment nor character
+/// data, are therefore rejected everywhere, even inside comments. This way, the guard and the
+/// parser cannot disagree on the extent of a comment.
 enum XMLGuard {
-    /// The bytes for the parser: those of the file, with spaces for the XML declaration.
+    /// Returns the bytes for the parser, with spaces in place of the XML declaration.
     ///
-    /// - Throws: `ModelFileError.unsupportedEncoding`, `documentType`, `processingInstruction`. What else may be wrong is
-    ///   left to the XML parser.
+    /// - Throws: `ModelFileError.unsupportedEncoding`, `documentType` or `processingInstruction`.
+    ///   The XML parser reports all other errors.
     static func checked(_ data: Data, file: String) throws(ModelFileError) -> Data {
         guard !data.contains(0), String(validating: data, as: UTF8.self) != nil else {
             throw .unsupportedEncoding(file: file)
@@ -44,7 +48,7 @@ enum XMLGuard {
         return Data(bytes)
     }
 
-    /// The index after an XML declaration; nil where there is none.
+    /// Returns the index after the XML declaration, or nil if there is none.
     private static func endOfDeclaration(_ bytes: [UInt8], from start: Int) -> Int? {
         let opening = Array("<?xml".utf8)
         guard bytes[start...].starts(with: opening) else { return nil }
@@ -56,7 +60,7 @@ enum XMLGuard {
         return closing.map { $0 + 2 }
     }
 
-    /// Whether a declaration names the encoding that was found, or none.
+    /// Returns whether a declaration names UTF-8 or ASCII, or no encoding.
     private static func announcesUTF8(_ declaration: ArraySlice<UInt8>) -> Bool {
         let text = String(decoding: declaration, as: UTF8.self).lowercased()
         guard let encoding = text.range(of: "encoding") else { return true }

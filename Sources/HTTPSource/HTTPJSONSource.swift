@@ -1,58 +1,90 @@
 public import Foundation
 public import HTTPTransfer
+public import JSONMapper
 public import StoreSync
+import SyncBase
 
-/// A list of JSON objects that an HTTP server has, as a source of a store:
+/// A list of JSON objects on an HTTP server, as a source of a store.
 ///
-///     let users = HTTPJSONSource(url, pages: .link, delta: HTTPDelta(cursor: .element(keyPath: "updated_at"), parameter: "since"))
+///     let users = HTTPJSONSource(
+///         url, pages: .link, delta: HTTPDelta(cursor: .element(keyPath: "updated_at"), parameter: "since"))
 ///     let result = try await store.sync(from: users, into: "User")
 ///
-/// A page is mapped while the next one arrives. Pages are asked for conditionally where the server
-/// gave entity tags or dates of change: if all are as they were, nothing is done at all. Requests
-/// that fail in a way that may pass are made again, as the client's `retry` says, also where the
-/// body was cut short in the middle. Whatever else fails ends the sync, which then has done
-/// nothing.
+/// A page is mapped while the next one arrives. If the server sends entity tags or dates of change,
+/// pages are asked for conditionally. If all pages are unchanged, nothing is done. Requests that
+/// fail in a way that may pass are sent again according to the client's `retry`, even if a body
+/// ended early. Any other failure ends the sync, which then has done nothing.
+///
+/// An object is deleted only if the pages prove its absence. Responses from a cache prove nothing:
+/// a proxy or CDN between must not answer requests with `Cache-Control: no-cache` from its cache,
+/// or must mark such answers by `Age` or by their original `Date`. Absent objects are kept, and
+/// reported, while responses are marked so.
 public struct HTTPJSONSource: RemoteSource {
+    /// How the objects are written in a page.
+    public enum Format: Hashable, Sendable {
+        /// As an array.
+        case array
+        /// One per line (newline-delimited JSON).
+        case lines
+        /// As the values of an object, whose keys become a field of each, as in Firebase.
+        case keyed(by: String)
+    }
+
     /// The address of the first page, without what `pages` and `delta` add to it.
     public var url: URL
     /// How the list is handed out.
     public var pages: HTTPPages
-    /// How the server is asked for what has changed alone; nil, the default, if it cannot tell.
+    /// How the server is asked for its changes only; nil, the default, if it cannot report them.
     public var delta: HTTPDelta?
-    /// Where each page says how many objects there are in all, for progress; nil, the default, for
-    /// the field `X-Total-Count` of the head.
+    /// The key path of the objects in each page, unless the options of a sync name one; empty by
+    /// default.
+    public var keyPath = ""
+    /// How the objects are written in a page; an array by default.
+    public var format = Format.array
+    /// A body that each request sends by POST. Nil, the default, to send GET requests.
+    public var body: JSONValue?
+    /// How a response with a successful status reports an error in its body; nil, the default, if
+    /// it cannot.
+    public var check: HTTPReplyCheck?
+    /// The key path of the number of all objects in each page, for progress; nil, the default, for
+    /// the header field `X-Total-Count`.
     public var totalKeyPath: String?
-    /// Whether all pages are of one state, however long they are read: the server's cursors are of
-    /// a snapshot, or go by a key that never changes. Where that is so, nothing is read a second
-    /// time before objects are deleted or changes count as seen. False by default.
+    /// Whether all pages are of one state, however long they are read; false by default.
+    ///
+    /// It is true if the server's cursors belong to a snapshot, or follow a key that never changes.
+    /// Nothing is then read a second time before objects are deleted or changes count as seen.
     public var isSnapshot: Bool
-    /// How many pages there may be; 100,000 by default.
+    /// The maximum number of pages; 100,000 by default.
     public var maximumPageCount: Int
-    /// How long a run may take, from its begin to the end of the last page; nil, the default, for
-    /// as long as it likes.
+    /// How long a pass may take, from its beginning to the end of the last page; nil, the default,
+    /// for no limit.
     public var timeout: Duration?
-    /// The header fields of each request, such as an access token; sent to the address's own origin
-    /// alone, and never logged.
+    /// The names of header fields that decide which objects there are, such as that of a tenant. A
+    /// bookmark is void once the value of one of them differs. Empty by default.
+    public var bookmarkHeaders: [String] = []
+    /// The header fields of each request, such as an access token.
+    ///
+    /// They are sent only to the origin of the address, and are never logged.
     public var headers: @Sendable () async throws -> HTTPHeaders
-    /// What fetches.
+    /// The client that sends requests.
     public let client: HTTPClient
 
     private let givenName: String?
 
-    /// Makes a source.
+    /// Creates a source.
     ///
     /// - Parameters:
     ///   - url: The address of the first page, http or https.
     ///   - pages: How the list is handed out; in one response by default.
-    ///   - delta: How the server is asked for what has changed alone; nil, the default, if it
-    ///     cannot tell.
-    ///   - totalKeyPath: Where each page says how many objects there are in all.
+    ///   - delta: How the server is asked for its changes only; nil, the default, if it cannot
+    ///     report them.
+    ///   - totalKeyPath: The key path of the number of all objects in each page.
     ///   - isSnapshot: Whether all pages are of one state.
-    ///   - maximumPageCount: How many pages there may be.
-    ///   - timeout: How long a run may take.
-    ///   - name: What bookmarks are kept under; by default the address, without a user and the
-    ///     values of its query.
-    ///   - client: What fetches.
+    ///   - maximumPageCount: The maximum number of pages.
+    ///   - timeout: How long a pass may take.
+    ///   - name: The name that bookmarks are kept under; by default the address without a user and
+    ///     without the values of its query.
+    ///   - client: The client that sends requests.
     ///   - headers: The header fields of each request; none by default.
     public init(
         _ url: URL, pages: HTTPPages = .single, delta: HTTPDelta? = nil, totalKeyPath: String? = nil,
@@ -72,19 +104,29 @@ public struct HTTPJSONSource: RemoteSource {
         givenName = name
     }
 
-    /// What bookmarks are kept under.
+    /// The name that bookmarks are kept under.
     public var name: String {
         givenName ?? url.displayName
     }
 
-    /// The address, and how pages and changes are asked for.
+    /// The address, how pages and changes are asked for, and the values of ``bookmarkHeaders``.
     public var fingerprint: String {
-        "\(url.absoluteString)\n\(pages.fingerprint)\n\(delta?.fingerprint ?? "")"
+        get async throws {
+            var parts = [
+                url.absoluteString, pages.fingerprint, delta?.fingerprint ?? "", "\(format)", keyPath,
+                body.map { "\($0)" } ?? "",
+            ]
+            if !bookmarkHeaders.isEmpty {
+                let fields = try await headers()
+                parts += bookmarkHeaders.map { "\($0.lowercased()): \(fields[$0] ?? "")" }
+            }
+            return parts.joined(separator: "\n")
+        }
     }
 
-    /// Asks for the first page, or for all pages there were if they can be told unchanged.
+    /// Asks for the first page, or whether all pages of the last pass are unchanged.
     public func begin(after bookmark: SyncBookmark?, keyPath: String) async throws -> RemoteAnswer {
-        let run = HTTPPass(self, after: bookmark, keyPath: keyPath)
-        return try await run.begin() ? .changed(run) : .unchanged(try await run.end().bookmark)
+        let pass = try HTTPPass(self, after: bookmark, keyPath: keyPath)
+        return try await pass.begin() ? .changed(pass) : .unchanged(try await pass.end().bookmark)
     }
 }

@@ -27,6 +27,16 @@ public struct HTTPError: Error, Sendable, Equatable {
         case forbiddenAddress(String)
         /// The link to the next page leads to a page that was read before.
         case pageLoop
+        /// A page has the same objects as the page before it: the server ignores or clamps the
+        /// page's number.
+        case repeatedPage
+        /// The value that leads to the next page is of the wrong kind.
+        case unsuitablePointer(keyPath: String, found: String)
+        /// The response is a success, but its body reports an error with this text.
+        case refused(String)
+        /// The body is JSON that does not suit. The text says where and why; `firstLine` is its
+        /// beginning.
+        case unsuitableJSON(String, firstLine: String)
         /// There are more pages than the limit.
         case tooManyPages(limit: Int)
         /// The body could not be written to a file.
@@ -62,7 +72,13 @@ extension HTTPError: CustomStringConvertible {
         case .notJSON(let firstLine): return "\(name): the body is not JSON: \(firstLine)"
         case .tooManyRedirects(let limit): return "\(name): more than \(limit) redirects"
         case .forbiddenAddress(let target):
-            return "\(name): leads to \(target), which is not http or https, or less secure"
+            return "\(name): leads to \(target)"
+        case .repeatedPage:
+            return "\(name): the page has the same objects as the one before it; the server seems to ignore its number"
+        case .unsuitablePointer(let keyPath, let found):
+            return "\(name): the pointer to the next page, \(keyPath), is unsuitable: \(found)"
+        case .refused(let text): return "\(name): the server reports an error: \(text)"
+        case .unsuitableJSON(let reason, let firstLine): return "\(name): \(reason): \(firstLine)"
         case .pageLoop: return "\(name): the pages lead back to one that was read"
         case .tooManyPages(let limit): return "\(name): more than \(limit) pages"
         case .cannotWrite(let reason): return "\(name): cannot keep the body: \(reason)"
@@ -78,8 +94,11 @@ extension HTTPError: RetryableError {
         case .unreachable(_, let isLasting): !isLasting
         case .timedOut, .cutShort: true
         case .status(let status, _, _):
-            [408, 425, 429].contains(status) || status >= 500 && ![501, 505].contains(status)
-        case .tooLarge, .notJSON, .tooManyRedirects, .forbiddenAddress, .pageLoop, .tooManyPages, .cannotWrite: false
+            [408, 425, 429].contains(status) || status == 403 && retryAfter != nil
+                || status >= 500 && ![501, 505].contains(status)
+        case .tooLarge, .notJSON, .tooManyRedirects, .forbiddenAddress, .pageLoop, .repeatedPage, .unsuitablePointer,
+            .refused, .unsuitableJSON, .tooManyPages, .cannotWrite:
+            false
         }
     }
 

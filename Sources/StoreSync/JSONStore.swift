@@ -31,7 +31,7 @@ public struct JSONStore: Sendable {
     /// - Throws: `StoreSyncError.differentModels` unless the store's model equals `mapper.model`;
     ///   `ModelError.unknownEntity` if there is a history and the model lacks `SyncHistory.entity`.
     public init(_ store: any Store, mapper: RecordMapper, history: SyncHistory? = nil) throws {
-        guard store.model == mapper.model else { throw StoreSyncError.differentModels }
+        guard store.model.isData(of: mapper.model) else { throw StoreSyncError.differentModels }
         if history != nil { _ = try mapper.model.layout(of: SyncHistory.entity.name) }
         self.store = store
         self.mapper = mapper
@@ -73,8 +73,12 @@ public struct JSONStore: Sendable {
     ///
     /// Objects that are absent from all payloads are deleted once, after the last payload.
     ///
-    /// - Parameter pages: The payloads, in any order and of any sizes. An object may be in several;
-    ///   the last one wins.
+    /// - Parameters:
+    ///   - pages: The payloads, in any order and of any sizes. An object may be in several; the
+    ///     last one wins.
+    ///   - entity: The entity of the objects; objects of sub-entities are included.
+    ///   - parent: The object that the payloads' objects are children of; nil, the default, for none.
+    ///   - options: What may be done, and how.
     /// - Returns: What was done.
     /// - Throws: The errors of ``sync(_:into:childrenOf:options:)``, and errors of the sequence.
     ///   After an error nothing has been done.

@@ -25,17 +25,32 @@ public struct StoreSyncOptions: Sendable {
     /// Whether the result lists the keys of inserted, updated and deleted objects; false by
     /// default.
     public var reportsKeys: Bool
+    /// What an absent key of an object means; ``AbsentKeys/keep`` by default.
+    public var absentKeys: AbsentKeys
+
+    /// The meaning of a key that an object does not have.
+    public enum AbsentKeys: Hashable, Sendable, CaseIterable {
+        /// The property stays as it is.
+        case keep
+        /// The property is cleared, for sources that leave out what is empty.
+        ///
+        /// An attribute gets its default. The relationship that leads back from a nested object to
+        /// the object around it stays as it is.
+        case clear
+    }
 
     /// Creates options.
     public init(
         operations: SyncOperations = .all, scope: RecordPredicate = .constant(true), keyPath: String = "",
-        removalLimit: RemovalLimit? = nil, reportsKeys: Bool = false, willInsert: InsertHook? = nil
+        removalLimit: RemovalLimit? = nil, reportsKeys: Bool = false,
+        absentKeys: AbsentKeys = .keep, willInsert: InsertHook? = nil
     ) {
         self.operations = operations
         self.scope = scope
         self.keyPath = keyPath
         self.removalLimit = removalLimit
         self.reportsKeys = reportsKeys
+        self.absentKeys = absentKeys
         self.willInsert = willInsert
     }
 }

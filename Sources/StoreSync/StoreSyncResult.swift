@@ -59,6 +59,8 @@ public struct StoreSyncResult: Hashable, Sendable {
     public internal(set) var rejectedCount = 0
     /// The number of values that were cleared or ignored because they did not fit.
     public internal(set) var toleratedCount = 0
+    /// Where the payload differs from the model, the store or itself.
+    public internal(set) var drift = DriftReport()
     /// The keys; nil unless `StoreSyncOptions.reportsKeys` is set.
     public internal(set) var keys: Keys?
 

@@ -1,12 +1,13 @@
 import Foundation
 
-/// Runs the calls of an actor one after another on a thread of its own, which may block as long as it likes.
+/// Runs the calls of an actor one after another on a thread of its own, which may block.
 ///
-/// A dispatch queue would not do: on Linux its threads come from the same few that all other tasks run on, and two that block stop a program.
+/// A dispatch queue is no substitute: on Linux its threads come from the small pool that runs all other tasks, and a
+/// few blocked ones stop the whole program.
 package final class BlockingExecutor: SerialExecutor {
     private let inbox: Inbox
 
-    /// Makes an executor; its thread starts with the first call, and ends with the last reference.
+    /// Creates an executor. Its thread starts with the first call and ends with the last reference.
     ///
     /// - Parameter label: The thread's name.
     package init(label: String) {
@@ -26,13 +27,14 @@ package final class BlockingExecutor: SerialExecutor {
     }
 }
 
-/// What a thread has to do next.
+/// The jobs that wait for a thread.
 ///
-/// Unchecked, because the compiler does not know the lock: all that changes is read and written only while `condition` is held.
+/// Unchecked, because the compiler does not know the lock: every variable is read and written only while `condition` is
+/// held. A thread that has nothing to do blocks on the condition, which ``Locked`` does not offer.
 private final class Inbox: @unchecked Sendable {
     private struct Entry {
         let job: UnownedJob
-        /// Lives at least until its jobs have run.
+        /// Keeps the executor alive until the job has run.
         let executor: BlockingExecutor
     }
 
@@ -54,8 +56,15 @@ private final class Inbox: @unchecked Sendable {
         condition.withLock {
             entries.append(Entry(job: job, executor: executor))
             if thread == nil {
-                let started = Thread { [self] in work() }
-                started.name = label
+                let started = Thread { [self] in
+                    // Named from inside: on Linux a name that is set before the start is lost.
+                    Thread.current.name = label
+                    work()
+                }
+                #if canImport(Darwin)
+                // Tasks of any priority wait for these jobs.
+                started.qualityOfService = .userInitiated
+                #endif
                 thread = started
                 started.start()
             }
@@ -63,7 +72,7 @@ private final class Inbox: @unchecked Sendable {
         }
     }
 
-    /// Lets the thread end; nothing is left to do then, since every entry holds the executor.
+    /// Ends the thread. No job is left: every entry keeps the executor alive.
     func close() {
         condition.withLock {
             isClosed = true
@@ -73,8 +82,17 @@ private final class Inbox: @unchecked Sendable {
 
     private func work() {
         while let next = next() {
-            for entry in next { entry.job.runSynchronously(on: entry.executor.asUnownedSerialExecutor()) }
+            for entry in next { Self.run(entry) }
         }
+    }
+
+    private static func run(_ entry: Entry) {
+        #if canImport(Darwin)
+        // A thread of our own has no pool: without one, autoreleased objects would live as long as the thread.
+        autoreleasepool { entry.job.runSynchronously(on: entry.executor.asUnownedSerialExecutor()) }
+        #else
+        entry.job.runSynchronously(on: entry.executor.asUnownedSerialExecutor())
+        #endif
     }
 
     private func next() -> [Entry]? {

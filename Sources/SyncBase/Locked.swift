@@ -1,23 +1,41 @@
-import Foundation
+package import Foundation
 
-/// A value behind a lock.
+/// A value behind a lock, the only lock of this package.
 ///
-/// Does what `Synchronization.Mutex` does, with a lock that the Thread Sanitizer sees: on Linux it takes what a `Mutex`
-/// protects for races, in whichever program uses this package.
+/// Does the same as `Synchronization.Mutex`, with a lock that the Thread Sanitizer understands: on Linux the sanitizer
+/// reports false races for values that a `Mutex` protects.
 ///
-/// Unchecked, because the compiler does not know the lock: `value` is read and written only while `lock` is held.
+/// A value that the body replaces is released while the lock is held. Return it from the body if its `deinit`, or that
+/// of a value inside it, may call into this package.
+///
+/// Unchecked, because the compiler does not know the lock: `content` is read and written only while `lock` is held.
 package final class Locked<Value: Sendable>: @unchecked Sendable {
-    private let lock = NSLock()
-    private var value: Value
+    @usableFromInline let lock = NSLock()
+    @usableFromInline var content: Value
 
+    /// Creates a lock around a value.
+    @inlinable
     package init(_ value: Value) {
-        self.value = value
+        content = value
     }
 
-    /// Reads or changes the value, alone. Not to be called from inside itself.
+    /// Runs a function that reads or changes the value while no other one does.
+    ///
+    /// Not reentrant: the body must not use the same lock again.
+    @inlinable
     package func withLock<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
         lock.lock()
         defer { lock.unlock() }
-        return try body(&value)
+        return try body(&content)
+    }
+
+    /// The value. Changing a part of it in place, as in `options.value.limit = 3`, is atomic.
+    package var value: Value {
+        get { withLock { $0 } }
+        _modify {
+            lock.lock()
+            defer { lock.unlock() }
+            yield &content
+        }
     }
 }

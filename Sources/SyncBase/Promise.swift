@@ -1,52 +1,42 @@
-/// A value that comes later, and whoever waits for it.
+/// A value that becomes known once, and the tasks that wait for it.
 package final class Promise<Value: Sendable>: Sendable {
-    private struct State {
-        var outcome: Result<Value, any Error>?
-        var waiters: [Int: CheckedContinuation<Value, any Error>] = [:]
-        var lastWaiter = 0
+    private struct State: Sendable {
+        var result: Result<Value, any Error>?
+        var waiters = Waiters<Value>()
     }
 
     private let state = Locked(State())
 
-    /// Creates a promise without an outcome.
+    /// Creates a promise that is not kept yet.
     package init() {}
 
-    /// The outcome; nil before it is known.
-    package var outcome: Result<Value, any Error>? { state.withLock(\.outcome) }
+    /// The value or failure; nil before it is known.
+    package var result: Result<Value, any Error>? { state.withLock(\.result) }
 
-    /// Sets the outcome; the first one counts.
-    package func settle(_ outcome: Result<Value, any Error>) {
+    /// Sets the value or failure, and resumes all waiters. Later calls do nothing.
+    package func settle(_ result: Result<Value, any Error>) {
         let waiters = state.withLock { state in
-            guard state.outcome == nil else { return [CheckedContinuation<Value, any Error>]() }
-            state.outcome = outcome
-            defer { state.waiters = [:] }
-            return Array(state.waiters.values)
+            guard state.result == nil else { return [Waiters<Value>.Waiter]() }
+            state.result = result
+            return state.waiters.removeAll()
         }
-        for waiter in waiters { waiter.resume(with: outcome) }
+        for waiter in waiters { waiter.resume(with: result) }
     }
 
-    /// Waits for the outcome.
+    /// Waits for the value.
     ///
-    /// - Throws: The failure; `CancellationError` when the task is cancelled before.
-    package func value() async throws -> Value {
-        let id = state.withLock { state in
-            state.lastWaiter += 1
-            return state.lastWaiter
-        }
-        return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { waiter in
-                let outcome = state.withLock { state -> Result<Value, any Error>? in
-                    if let outcome = state.outcome { return outcome }
-                    // Read under the lock: a cancellation from now on finds the waiter.
-                    if Task.isCancelled { return .failure(CancellationError()) }
-                    state.waiters[id] = waiter
-                    return nil
-                }
-                if let outcome { waiter.resume(with: outcome) }
-            }
-        } onCancel: {
-            let waiter = state.withLock { $0.waiters.removeValue(forKey: id) }
-            waiter?.resume(throwing: CancellationError())
-        }
+    /// - Parameters:
+    ///   - deadline: When the wait ends without a value; nil (default) for never.
+    ///   - isCancellable: Whether cancelling the task ends the wait. `true` by default.
+    /// - Throws: The failure; `CancellationError`; ``DeadlineExceeded``.
+    package func value(until deadline: Deadline? = nil, isCancellable: Bool = true) async throws -> Value {
+        try await state.wait(in: \.waiters, until: deadline, isCancellable: isCancellable) { $0.result }
+    }
+}
+
+extension Promise<Void> {
+    /// Sets the value, which says only that something has happened.
+    package func settle() {
+        settle(.success(()))
     }
 }

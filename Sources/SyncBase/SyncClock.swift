@@ -1,14 +1,85 @@
-/// A clock of any type, as the two things that a pass needs of it.
+/// A clock without its type: the current time and a cancellable sleep.
 package struct SyncClock: Sendable {
-    /// The time since some fixed moment.
+    /// The system's continuous clock, which goes on while the machine sleeps.
+    package static let continuous = SyncClock(ContinuousClock())
+
+    /// The longest single sleep: about 100 years. The clocks of the system trap on much longer ones.
+    package static let longestSleep = Duration.seconds(3_155_760_000)
+
+    /// The time since the clock value was created.
     package let now: @Sendable () -> Duration
 
-    /// Waits that long. Throws `CancellationError` when the task is cancelled.
-    package let sleep: @Sendable (Duration) async throws -> Void
+    private let wait: @Sendable (Duration) async throws -> Void
 
+    /// Creates a wrapper around a clock.
     package init(_ clock: some Clock<Duration>) {
         let start = clock.now
         now = { start.duration(to: clock.now) }
-        sleep = { try await clock.sleep(for: $0) }
+        wait = { try await clock.sleep(for: $0) }
     }
+
+    /// Suspends the task, for 100 years at most.
+    ///
+    /// - Throws: `CancellationError` when the task is cancelled.
+    package func sleep(_ duration: Duration) async throws {
+        try await wait(min(duration, Self.longestSleep))
+    }
+}
+
+extension Duration {
+    /// The sum of both, or the longest or shortest duration where the sum has none.
+    package func addingClamped(_ other: Duration) -> Duration {
+        if other > .zero { return self > .longest - other ? .longest : self + other }
+        return self < .shortest - other ? .shortest : self + other
+    }
+
+    /// The duration times a factor of at least 0, at most ``longest``; a factor that is no number counts as 0.
+    package func multipliedClamped(by factor: Double) -> Duration {
+        guard factor > 0 else { return .zero }
+        let seconds = (self / .seconds(1)) * factor
+        // Below, `Duration * Double` cannot overflow.
+        return abs(seconds) < 1e18 ? self * factor : seconds > 0 ? .longest : .shortest
+    }
+
+    /// The longest duration that this package computes with: `Int64.max` seconds.
+    package static var longest: Duration { .seconds(Int64.max) }
+
+    /// The opposite of ``longest``.
+    package static var shortest: Duration { .seconds(-Int64.max) }
+}
+
+/// The moment at which a wait ends, by some clock.
+package struct Deadline: Sendable {
+    /// The time of the clock at which the wait ends.
+    package let time: Duration
+
+    /// The clock that measures it.
+    package let clock: SyncClock
+
+    /// Creates the deadline at a time of a clock.
+    package init(at time: Duration, by clock: SyncClock = .continuous) {
+        self.time = time
+        self.clock = clock
+    }
+
+    /// Creates the deadline that is a duration away.
+    package init(in duration: Duration, by clock: SyncClock = .continuous) {
+        self.init(at: clock.now().addingClamped(duration), by: clock)
+    }
+
+    /// The time until the deadline; negative once it has passed.
+    package var remaining: Duration { time.addingClamped(.zero - clock.now()) }
+
+    /// Suspends the task until the deadline.
+    ///
+    /// - Throws: `CancellationError` when the task is cancelled.
+    package func sleep() async throws {
+        while case let remaining = remaining, remaining > .zero { try await clock.sleep(remaining) }
+    }
+}
+
+/// A wait reached its deadline.
+package struct DeadlineExceeded: Error, Hashable {
+    /// Creates the error.
+    package init() {}
 }

@@ -3,69 +3,93 @@ public import SyncModel
 public import SyncStore
 public import SyncStoreSQL
 
-/// A store in an SQLite database, with a natural table per family of entities that any SQL tool can read.
+/// A store in an SQLite database, with natural tables that any SQL tool can read.
 ///
 ///     let store = try await SQLiteStore(model, at: .file("data.sqlite"))
 ///
-/// One connection writes, on a thread of its own; others read what was committed last while it does (write-ahead logging). Several stores, of
-/// several processes as well, can share a file: they wait for one another as long as the busy timeout says.
+/// One connection writes, on a thread of its own. Others read the last commit meanwhile (write-ahead
+/// logging). Several stores, also of several processes, can share a file; they wait for each other up
+/// to the busy timeout. A file that is moved, replaced or removed while the store is open is an error
+/// of the next transaction (``SQLiteError/Code/fileMoved``).
 ///
-/// An existing file is adapted to the model when it is opened: new entities, attributes and relationships are added, those that are gone are
-/// dropped, renamed ones (see `SyncEntity.formerName`) keep their data, and wider types take over what narrower ones held. Indices, triggers and
-/// views that others have added stay, but for those of tables that are gone or have another name. Any other change is an error, and leaves
-/// the file as it was.
+/// **Changes of the model.** The store adapts its own tables when it opens:
+/// - It adds new entities, attributes and relationships.
+/// - Renamed ones keep their data; see `SyncEntity.formerName`.
+/// - Wider types take over narrower ones.
+/// - Removed ones stay until ``Options/modelVersion`` is raised, because a newer version of the
+///   program may have added them.
 ///
-/// A floating point number that is no number is kept as null, since SQLite knows none.
+/// Any other change throws an `SQLSchemaError` and leaves the file as it was; ``rebuild(_:at:options:filling:)``
+/// then creates the tables anew.
+///
+/// **Tables of others.** A table that existed before the store, named by ``Options/naming``, is
+/// adopted: the store writes objects into it and adds columns to it, but never rebuilds or drops it.
+/// Tables that would change or refuse values are refused when the store opens. Indices, triggers,
+/// views and columns that others add to the store's own tables survive changes of the model.
+///
+/// A floating-point number that is not a number is stored as null.
 public final class SQLiteStore: Store {
-    /// Where the data is.
+    /// The location of the data.
     public enum Location: Hashable, Sendable {
-        /// In a file, which is made where there is none; a `-wal` and a `-shm` file beside it belong to it while it is open.
+        /// A file, created if it does not exist. While it is open, a `-wal` and a `-shm` file belong to it.
         case file(String)
-        /// In a file that must exist and is not changed; its tables must fit the model as they are.
+        /// An existing file that is not changed. Its tables must match the model.
         case readOnlyFile(String)
-        /// In nothing that lasts: a private file, in memory where the system has a file system there, that goes with the store; that of a process
-        /// that was killed goes when the next one is made.
+        /// A private temporary file, in memory if the system has a file system there.
+        ///
+        /// It is removed with the store. Files left by a killed process are removed when the next
+        /// store in memory opens.
         case memory
     }
 
-    /// How a store behaves.
+    /// The options of a store.
     public struct Options: Sendable {
-        /// What tables and columns are called; after the model where it is not said. Must stay the same for a file.
+        /// The names of tables and columns; those of the model by default. Must stay the same for a file.
         public var naming = SQLNaming()
-        /// How dates are kept; as ISO 8601 text where it is not said. Must stay the same for a file.
+        /// The form of stored dates; ISO 8601 text by default. Must stay the same for a file.
         public var dates = DateStorage.iso8601
-        /// How long a transaction waits for other processes before it fails with code 5; 10 seconds where it is not said.
+        /// The time that a transaction waits for other processes before it fails with
+        /// ``SQLiteError/Code/busy``; 10 seconds by default.
         public var busyTimeout: Duration = .seconds(10)
-        /// A number to raise with each change of the model, so that an older version of a program refuses a file of a newer one instead of
-        /// dropping what it does not know; 0 where it is not said.
+        /// The version of the model; 0 by default.
+        ///
+        /// A store refuses a file with a higher version. With a higher version than the file's, it drops
+        /// the tables and columns that the model no longer has.
         public var modelVersion = 0
-        /// How many pages the file may grow to, which SQLite answers with code 13; nil, for no such limit, where it is not said.
+        /// The largest number of pages of the file; nil, the default, for no limit.
+        ///
+        /// Beyond it a change fails with ``SQLiteError/Code/full``.
         public var maximumPageCount: Int?
-        /// How many bytes of pages each connection keeps in memory, by which what a sync takes is bounded; 4 MiB where it is not said, and
-        /// no less than 1 KiB. More makes writing in random order faster, which a first sync of a large table with several indices does.
+        /// The number of bytes of pages that each connection keeps in memory; 4 MiB by default, at
+        /// least 1 KiB.
+        ///
+        /// It bounds the memory of a sync. More makes writing in random order faster, such as a first
+        /// sync into a large table with several indices.
         public var cacheByteCount = 4 << 20
 
-        /// Makes options with all values as they are where nothing is said.
+        /// Creates options with default values.
         public init() {}
     }
 
-    /// What the objects are of.
+    /// The model of the objects.
     public let model: DataModel
 
     /// Enough for the way to the writer's thread and back not to matter, and little enough for several batches to be in memory.
     private static let batchRowCount = 3000
 
     private let settings: SQLiteSettings
-    private let sessions: SQLSessions<SQLiteWorker>
+    let sessions: SQLSessions<SQLiteWorker>
+    let schema: SQLSchema
     private let folder: TransientFolder?
 
-    /// Opens a store, and makes or adapts its tables.
+    /// Creates a store: opens the database and creates or adapts its tables.
     ///
     /// - Parameters:
-    ///   - model: The model, with the identities that are to be unique; `RecordMapper.model` is one.
-    ///   - location: Where the data is.
-    ///   - options: How the store behaves.
-    /// - Throws: `SQLiteError` where the file cannot be opened or is no database; `SQLSchemaError` where its tables do not fit.
+    ///   - model: The model of the objects; for example `RecordMapper.model`.
+    ///   - location: The location of the data.
+    ///   - options: The options of the store.
+    /// - Throws: `SQLiteError` if the file cannot be opened or is not a database; `SQLSchemaError` if
+    ///   its tables cannot match the model.
     public init(_ model: DataModel, at location: Location, options: Options = Options()) async throws {
         let path: String
         switch location {
@@ -80,12 +104,10 @@ public final class SQLiteStore: Store {
         var isReadOnly = false
         if case .readOnlyFile = location { isReadOnly = true }
         self.model = model
-        let settings = SQLiteSettings(
-            path: path, isReadOnly: isReadOnly, isTransient: folder != nil, busyTimeout: options.busyTimeout,
-            modelVersion: options.modelVersion, maximumPageCount: options.maximumPageCount,
-            cacheByteCount: options.cacheByteCount)
+        let settings = SQLiteSettings(path: path, isReadOnly: isReadOnly, isTransient: folder != nil, options)
         self.settings = settings
         let schema = SQLSchema(model, naming: options.naming, dates: options.dates, dialect: .sqlite)
+        self.schema = schema
         let writer = SQLiteWorker(settings, schema: schema, label: "SQLiteStore writer")
         sessions = SQLSessions(model, batchRowCount: Self.batchRowCount, writer: writer) {
             SQLiteWorker(settings, schema: schema, label: "SQLiteStore reader")
@@ -93,10 +115,13 @@ public final class SQLiteStore: Store {
         try await writer.prepareSchema()
     }
 
-    /// Changes the store, all or nothing; see `Store`. A cancellation breaks off the statement that runs, and the wait for another process.
+    /// Runs a body in a transaction and commits its changes; see `Store`.
     ///
-    /// - Throws: Besides what `Store` says, `SQLiteError`: code 5 where another process writes for longer than the busy timeout, 8 for a store
-    ///   that was opened read-only, 13 for a full disk.
+    /// Cancelling the task interrupts a running statement and the wait for another process.
+    ///
+    /// - Throws: As `Store` describes, and `SQLiteError`: ``SQLiteError/Code/busy`` if another process
+    ///   writes for longer than the busy timeout, ``SQLiteError/Code/readOnly`` for a read-only store,
+    ///   ``SQLiteError/Code/full`` for a full disk, ``SQLiteError/Code/fileMoved``.
     public func transaction<Result: Sendable>(
         _ body: @Sendable (any StoreTransaction) async throws -> Result
     ) async throws -> Result {
@@ -111,9 +136,10 @@ public final class SQLiteStore: Store {
         }
     }
 
-    /// Reads what was committed last; see `Store`. A cancellation breaks off the statement that runs.
+    /// Runs a body that reads one snapshot; see `Store`.
     ///
-    /// - Throws: Besides what `Store` says, `SQLiteError`, and `CancellationError` from a read that was broken off.
+    /// - Throws: As `Store` describes, and `SQLiteError`; `CancellationError` from a read that was
+    ///   interrupted because its task was cancelled.
     public func read<Result: Sendable>(
         _ body: @Sendable (any StoreReader) async throws -> Result
     ) async throws -> Result {

@@ -2,13 +2,14 @@ public import SyncModel
 public import SyncStore
 public import Testing
 
-/// Checks that a store does what `Store` says; `MemoryStore` gives the right answers.
+/// The checks that every store must pass.
 ///
-///     @Test func isAStore() async throws {
-///         try await StoreConformance.check { model in try MyStore(model) }
+///     @Test func myStoreConforms() async throws {
+///         try await StoreConformance.check { model in try await MyStore(model) }
 ///     }
 ///
-/// Each check runs on a store of its own. What does not hold is recorded as an issue of the running test, named after the check.
+/// Each check runs on a store of its own. A failed check is an issue of the running test, named
+/// after the check. The other checks still run. `MemoryStore` passes all checks.
 public struct StoreConformance: Sendable {
     /// Makes an empty store for the objects of a model.
     public typealias MakeStore = @Sendable (DataModel) async throws -> any Store
@@ -18,9 +19,9 @@ public struct StoreConformance: Sendable {
     /// Runs all checks.
     ///
     /// - Parameters:
-    ///   - sourceLocation: Where issues are recorded; the caller's place by default.
-    ///   - makeStore: Makes an empty store for the objects of a model.
-    /// - Throws: What making a store throws.
+    ///   - sourceLocation: The place of recorded issues; the caller's by default.
+    ///   - makeStore: Makes an empty store for the objects of a model; called once per check.
+    /// - Throws: The errors of `makeStore`.
     public static func check(
         sourceLocation: SourceLocation = #_sourceLocation, _ makeStore: MakeStore
     ) async throws {
@@ -42,19 +43,19 @@ public struct StoreConformance: Sendable {
         + TransactionChecks.all + ChangeChecks.all
 }
 
-/// Something that a store promises does not hold.
+/// A requirement of `Store` that does not hold.
 struct ConformanceCheckFailed: Error, CustomStringConvertible {
     let description: String
 }
 
-/// Goes on only where something holds.
+/// Fails the check unless a value is the expected one.
 func expect<T: Equatable>(_ found: T, _ wanted: T, _ what: String) throws {
     guard found == wanted else {
         throw ConformanceCheckFailed(description: "\(what): found \(found), expected \(wanted)")
     }
 }
 
-/// Goes on only where something is refused in a certain way.
+/// Fails the check unless a call throws the expected error.
 func expect(_ error: StoreError, _ what: String, _ body: () async throws -> Void) async throws {
     do {
         try await body()

@@ -155,7 +155,8 @@ private struct RandomModel {
     }
 
     private mutating func relationship(_ name: String, to entity: String, inverse: String?) -> SyncRelationship {
-        let rule = DeleteRule.allCases[Int.random(in: 0..<DeleteRule.allCases.count, using: &random)]
+        let rule = SyncRelationship.DeleteRule.allCases[
+            Int.random(in: 0..<SyncRelationship.DeleteRule.allCases.count, using: &random)]
         return chance(2)
             ? SyncRelationship(
                 name, toOne: entity, inverse: inverse, deleteRule: rule, optional: chance(2),

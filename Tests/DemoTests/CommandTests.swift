@@ -7,7 +7,7 @@ import Testing
 @testable import Demo
 
 /// The built command, run as a process of its own.
-@Suite(.timeLimit(.minutes(5))) struct CommandTests {
+@Suite(.timeLimit(.minutes(30))) struct CommandTests {
     @Test(arguments: [
         ["--help"], ["mirror", "--help"], ["tour", "--help"], ["help", "mirror"], ["sync", "-h"], ["help", "model"],
     ])

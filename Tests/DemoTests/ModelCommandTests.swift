@@ -20,12 +20,12 @@ import Testing
 
         func makeModel() throws(ModelError) -> DataModel {
             try DataModel {
-                SyncEntity("User", identity: "id") {
+                SyncEntity("User", identity: "id", userInfo: ["sync.inferred": "true"]) {
                     SyncAttribute("id", .int64, optional: false)
                     SyncAttribute("createdAt", .date)
                     SyncRelationship("notes", toMany: "Note", inverse: "user")
                 }
-                SyncEntity("Note", identity: "id") {
+                SyncEntity("Note", identity: "id", userInfo: ["sync.inferred": "true"]) {
                     SyncAttribute("id", .int64, optional: false)
                     SyncRelationship("user", toOne: "User", inverse: "notes")
                 }

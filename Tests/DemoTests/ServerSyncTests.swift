@@ -7,7 +7,7 @@ import Testing
 
 @testable import Demo
 
-@Suite(.timeLimit(.minutes(5))) struct ServerSyncTests {
+@Suite(.timeLimit(.minutes(30))) struct ServerSyncTests {
     private let folder: TemporaryDirectory
 
     init() throws {

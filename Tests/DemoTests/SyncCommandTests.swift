@@ -132,7 +132,7 @@ import Testing
         #expect(SyncCommand.line(done: 0, total: 0) == "0.0 MB")
     }
 
-    @Test(.timeLimit(.minutes(5)), arguments: [true, false])
+    @Test(.timeLimit(.minutes(30)), arguments: [true, false])
     func standardInputIsReadOnce(hasModel: Bool) async throws {
         let file = try folder.write(#"[{"id": 1}, {"id": 2}]"#, to: "users.json")
         let model = try model(SyncEntity("User", identity: "id") { SyncAttribute("id", .int64) })

@@ -8,7 +8,7 @@ import SyncStore
 import OneWayTestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct ConditionalTests {
+@Suite(.timeLimit(.minutes(30))) struct ConditionalTests {
     /// Answers 304 to a request that knows the tag of its page.
     private static func answer(_ request: HTTPRequest, _ tag: String, _ json: String, next: String? = nil)
         -> HTTPResponse

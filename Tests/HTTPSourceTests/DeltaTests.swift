@@ -9,7 +9,7 @@ import SyncStore
 import OneWayTestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct DeltaTests {
+@Suite(.timeLimit(.minutes(30))) struct DeltaTests {
     private let now = Watched(testDate)
 
     private func source(

@@ -5,7 +5,7 @@ import StoreSync
 import Testing
 
 /// The source against real sockets.
-@Suite(.timeLimit(.minutes(5))) struct LoopbackTests {
+@Suite(.timeLimit(.minutes(30))) struct LoopbackTests {
     @Test func linkedPagesBecomeObjects() async throws {
         let handler: LoopbackHTTPServer.Handler = { request in
             let page = Int(request.query("page") ?? "1") ?? 1

@@ -8,7 +8,7 @@ import OneWayTestSupport
 import Testing
 
 /// Changes in pages, of which objects move from one to another while they are read.
-@Suite(.timeLimit(.minutes(5))) struct MovingPagesTests {
+@Suite(.timeLimit(.minutes(30))) struct MovingPagesTests {
     private let now = Watched(testDate)
 
     private func source(_ server: MovingList) throws -> HTTPJSONSource {

@@ -8,7 +8,7 @@ import SyncStore
 import OneWayTestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct PagesTests {
+@Suite(.timeLimit(.minutes(30))) struct PagesTests {
     /// A server with 25 users, ten to a page, and what it was asked.
     private func read(
         _ pages: HTTPPages, keyPath: String = "data", _ respond: @escaping @Sendable (HTTPRequest) -> HTTPResponse

@@ -16,7 +16,7 @@ import Testing
         try await world.json.sync(.bytes(Array(usersJSON(1...3).utf8)), into: "User")
         for text in [#"{"error": "later"}"#, "{}", "7", "null", #""down""#] {
             let client = HTTPClient(transport: ScriptedServer { _, _ in .json(text) }, clock: ManualClock())
-            await #expect(throws: JSONError.self, "\(text)") {
+            await #expect(throws: HTTPError.self, "\(text)") {
                 try await world.sync(HTTPJSONSource(url, client: client))
             }
             #expect(try await world.users().count == 3)

@@ -7,7 +7,7 @@ import StoreSync
 import OneWayTestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct RetryTests {
+@Suite(.timeLimit(.minutes(30))) struct RetryTests {
     private let clock = ManualClock()
 
     /// Fails the first requests in some way, and answers the next one.
@@ -42,9 +42,10 @@ import Testing
     }
 
     @Test(arguments: [
-        ("7", Duration.seconds(7)), ("Thu, 01 Jan 2026 12:00:09 GMT", .seconds(9)), ("86400", .seconds(60)),
-        ("99999999999999999999", .seconds(60)), ("Fri, 02 Jan 2026 12:00:00 GMT", .seconds(60)),
+        ("7", Duration.seconds(7)), ("Thu, 01 Jan 2026 12:00:09 GMT", .seconds(9)), ("60", .seconds(60)),
         ("soon", .milliseconds(250)),
+        // At once means after the base delay.
+        ("0", .milliseconds(500)), ("Thu, 01 Jan 2026 11:00:00 GMT", .milliseconds(500)),
     ])
     func theServerSaysHowLongToWait(field: String, delay: Duration) async throws {
         for status in [429, 503] {
@@ -55,10 +56,32 @@ import Testing
         }
     }
 
+    /// A pass holds the write lock of its store, which must not wait for a day.
+    @Test(arguments: ["61", "86400", "99999999999999999999", "Fri, 02 Jan 2026 12:00:00 GMT"])
+    func aWaitBeyondTheLimitIsAnErrorAtOnce(field: String) async throws {
+        let server = server { HTTPResponse(status: 503, headers: ["Retry-After": field]) }
+        let source = try HTTPJSONSource.users(server, retry: RetryPolicy(), clock: clock)
+        await #expect(throws: HTTPError.self) { try await sync(source, waiting: []) }
+        #expect(server.requests.count == 1)
+    }
+
+    @Test(arguments: [
+        (403, ["X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "1767268811"], Duration.seconds(11)),
+        (429, ["RateLimit-Remaining": "0", "RateLimit-Reset": "12"], .seconds(12)),
+        (403, ["Retry-After": "13"], .seconds(13)),
+    ])
+    func rateLimitsAreWaitedFor(status: Int, fields: [String: String], delay: Duration) async throws {
+        let headers = HTTPHeaders(fields.map { (name: $0.key, value: $0.value) })
+        let server = server { HTTPResponse(status: status, headers: headers) }
+        let source = try HTTPJSONSource.users(server, retry: RetryPolicy(), clock: clock)
+        _ = try await sync(source, waiting: [delay])
+        #expect(server.requests.count == 2)
+    }
+
     /// A date counts from the server's own clock, which may be hours off.
     @Test(arguments: [
         ("Thu, 01 Jan 2026 10:00:05 GMT", "Thu, 01 Jan 2026 10:00:00 GMT", [Duration.seconds(5)]),
-        ("Thu, 01 Jan 2026 10:00:05 GMT", "Thu, 01 Jan 2026 11:00:00 GMT", []), ("0", "", []),
+        ("Thu, 01 Jan 2026 10:00:05 GMT", "Thu, 01 Jan 2026 11:00:00 GMT", [.milliseconds(500)]),
     ])
     func aDateCountsFromTheServersClock(field: String, date: String, delays: [Duration]) async throws {
         let server = server { HTTPResponse(status: 503, headers: ["Retry-After": field, "Date": date]) }
@@ -66,7 +89,7 @@ import Testing
         _ = try await sync(source, waiting: delays)
     }
 
-    @Test(arguments: [400, 401, 403, 404, 409, 410, 422, 501, 505])
+    @Test(arguments: [400, 401, 404, 409, 410, 422, 501, 505])
     func whatWillNotPassIsNotTriedAgain(status: Int) async throws {
         let server = server { HTTPResponse(status: status, headers: ["Retry-After": "1"]) }
         let source = try HTTPJSONSource.users(server, retry: RetryPolicy(), clock: clock)

@@ -2,7 +2,7 @@ import Foundation
 import OneWayLoopbackServer
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct LoopbackHTTPServerTests {
+@Suite(.timeLimit(.minutes(30))) struct LoopbackHTTPServerTests {
     /// Sends a text to a server, and returns everything that comes until the connection closes.
     private func exchange(
         _ text: String, limits: LoopbackHTTPServer.Limits = LoopbackHTTPServer.Limits(),

@@ -23,7 +23,7 @@ import Testing
         synchronizer.sync(completion: answer)
         try await gate.waitForArrivals()
         synchronizer.sync(completion: answer)
-        await synchronizer.cancel()
+        synchronizer.cancel()
         try await answers.wait(for: true, count: 2)
         #expect(processor.calls.suffix(2) == [.content("a"), .end])
         #expect(processor.calls.count { $0 == .begin } == 1)
@@ -39,7 +39,7 @@ import Testing
     @Test func withNothingRunningItDoesNothing() async throws {
         let processor = ScriptedProcessor(source: [TestItem("a")])
         let synchronizer = Synchronizer(processor: processor)
-        await synchronizer.cancel()
+        synchronizer.cancel()
         #expect(processor.calls.isEmpty)
         try await synchronizer.sync()
         #expect(processor.local == ["a": 1])
@@ -56,7 +56,7 @@ import Testing
                 answers.append(false)
             }
         }
-        await synchronizer.cancel()
+        synchronizer.cancel()
         try await answers.wait { !$0.isEmpty }
         #expect(answers.events == [true])
         #expect(processor.calls.first == .begin)
@@ -72,7 +72,7 @@ import Testing
         let synchronizer = Synchronizer(processor: processor)
         let first = Task { try await synchronizer.sync() }
         try await gate.waitForArrivals()
-        await synchronizer.cancel()
+        synchronizer.cancel()
         async let second = synchronizer.sync()
         gate.open()
         #expect(try await second.unchanged == 1)
@@ -91,31 +91,79 @@ import Testing
         let synchronizer = Synchronizer(processor: processor)
         let sync = Task { try await synchronizer.sync() }
         try await gate.waitForArrivals()
-        await synchronizer.cancel()
+        synchronizer.cancel()
         _ = await sync.result
         #expect(wasCancelled.events == [false])
     }
 
-    @Test func aCancelledCallerStopsWaitingAtOnceAndTheLastOneCancelsThePass() async throws {
+    @Test func theLastCallerThatIsCancelledReturnsWhenThePassHasEnded() async throws {
         let gate = Gate()
         let processor = ScriptedProcessor(source: [TestItem("a")]) { call in
             if call == .content("a") { await gate.passUncancelled() }
         }
         let synchronizer = Synchronizer(processor: processor)
-        let caller = Task { try await synchronizer.sync() }
+        let returned = EventLog<Int>()
+        let caller = Task {
+            defer { returned.append(processor.current.inFlight) }
+            return try await synchronizer.sync()
+        }
         try await gate.waitForArrivals()
         caller.cancel()
-        // Answered although the pass cannot end yet.
+        for _ in 0..<100 { await Task.yield() }
+        #expect(returned.events.isEmpty, "a call still runs")
+        gate.open()
         let failure = await #expect(throws: SyncFailure.self) { try await caller.value }
         #expect(failure?.isCancelled == true)
-        #expect(await synchronizer.isSyncing)
-        gate.open()
-        try await processor.log.wait(for: .end)
-        guard case .failure(let ended) = try #require(processor.current.results.first) else {
-            Issue.record("the pass was cancelled")
-            return
+        // The call that was not interrupted counts.
+        #expect(failure?.report.inserted == 1)
+        #expect(processor.calls.last == .end)
+        #expect(returned.events == [0])
+        #expect(!synchronizer.isSyncing)
+    }
+
+    @Test func aCallerThatIsCancelledWhileOthersWaitReturnsAtOnce() async throws {
+        let gate = Gate()
+        let processor = ScriptedProcessor(source: [TestItem("a")]) { call in
+            if call == .content("a") { await gate.passUncancelled() }
         }
-        #expect(ended.isCancelled)
+        let synchronizer = Synchronizer(processor: processor)
+        let first = Task { try await synchronizer.sync() }
+        try await gate.waitForArrivals()
+        let second = EventLog<Bool>()
+        synchronizer.sync { second.append((try? $0.get()) != nil) }
+        first.cancel()
+        // Answered although the pass cannot end yet.
+        await #expect(throws: SyncFailure.self) { try await first.value }
+        #expect(synchronizer.isSyncing)
+        gate.open()
+        try await second.wait(for: true)
+    }
+
+    /// Wide and often, so that a worker that is faster than the cancel would be seen.
+    @Test func aCancelStartsNoFurtherCall() async throws {
+        for _ in 0..<50 {
+            let held = Watched<Synchronizer<ScriptedProcessor>?>(nil)
+            let wasCancelled = Watched(false)
+            let late = EventLog<String>()
+            let arrivals = Gate()
+            let processor = ScriptedProcessor(source: (0..<64).map { TestItem("\($0)") }) { call in
+                guard case .content(let key) = call else { return }
+                if wasCancelled.value { late.append(key) }
+                if key == "0" {
+                    try await arrivals.waitForArrivals(7)
+                    held.value?.cancel()
+                    wasCancelled.update { $0 = true }
+                } else {
+                    // Returns as soon as it is cancelled.
+                    try? await arrivals.pass()
+                }
+            }
+            held.update { $0 = Synchronizer(processor: processor, options: SyncOptions(concurrency: 8)) }
+            _ = try? await held.value?.sync()
+            #expect(late.events.isEmpty)
+            #expect(processor.calls.count { if case .content = $0 { true } else { false } } == 8)
+            held.update { $0 = nil }
+        }
     }
 
     @Test func thePassGoesOnWhileAnotherCallerWaits() async throws {
@@ -128,7 +176,7 @@ import Testing
         try await gate.waitForArrivals()
         let other = EventLog<Int>()
         synchronizer.sync { other.append((try? $0.get().unchanged) ?? -1) }
-        #expect(await synchronizer.isSyncing)
+        #expect(synchronizer.isSyncing)
         first.cancel()
         await #expect(throws: SyncFailure.self) { try await first.value }
         gate.open()
@@ -166,7 +214,7 @@ import Testing
                     calls += 1
                     return calls == point
                 }
-                if isPoint { await synchronizer.value?.cancel() }
+                if isPoint { synchronizer.value?.cancel() }
             }
             synchronizer.update { $0 = Synchronizer(processor: processor, options: options) }
             let subject = try #require(synchronizer.value)
@@ -185,7 +233,7 @@ import Testing
             #expect(processor.calls.count { $0 == .begin } == 1)
             #expect(processor.calls.count { $0 == .end } == 1)
             #expect(processor.calls.last == .end)
-            #expect(await !subject.isSyncing)
+            #expect(!subject.isSyncing)
             if concurrency == 1, reached {
                 #expect(
                     processor.calls.count <= point + 1,

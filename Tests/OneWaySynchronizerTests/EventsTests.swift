@@ -145,13 +145,28 @@ import Testing
         #expect(seen.events == [true, false, true, false, true, false])
     }
 
-    @Test @MainActor func noPassWaitsForTheMainActor() throws {
+    @Test(.timeLimit(.minutes(30))) func noPassWaitsForTheMainActor() async throws {
         let processor = ScriptedProcessor(source: [TestItem("a")])
         let synchronizer = Synchronizer(processor: processor)
-        let done = DispatchSemaphore(value: 0)
-        synchronizer.sync { _ in done.signal() }
-        // The main actor is held here until the pass has ended.
-        #expect(done.wait(timeout: .now() + 60) == .success)
+        let isHeld = Gate()
+        let isOver = DispatchSemaphore(value: 0)
+        let holding = Task { @MainActor in
+            isHeld.open()
+            Self.wait(for: isOver)
+        }
+        try await isHeld.pass()
+        // The main actor is held until the pass has ended.
+        try await withTaskCancellationHandler {
+            _ = try await synchronizer.sync()
+        } onCancel: {
+            isOver.signal()
+        }
+        isOver.signal()
+        await holding.value
         #expect(processor.local == ["a": 1])
+    }
+
+    private static func wait(for semaphore: DispatchSemaphore) {
+        semaphore.wait()
     }
 }

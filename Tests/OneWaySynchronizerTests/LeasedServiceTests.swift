@@ -32,9 +32,16 @@ import Testing
         try await lease.log.wait(for: .refused)
         while !second.health.isStandingBy { await Task.yield() }
         #expect(second.health.leaseHolder?.processID == ProcessInfo.processInfo.processIdentifier)
-        second.trigger()
-        try await lease.log.wait(for: .refused, count: 2)
+        // Triggers do not make it ask more often.
+        for _ in 0..<10 { second.trigger() }
+        for count in 2...3 {
+            try await clock.waitForSleepers(3)
+            #expect(lease.log.events.count { $0 == .refused } == count - 1)
+            clock.advance(by: .seconds(3))
+            try await lease.log.wait(for: .refused, count: count)
+        }
         #expect(log.events == ["first"])
+        #expect(second.health.nextRun == nil)
         first.requestStop()
         try await runFirst.value
         // Asked again within a third of the lease's time, it takes over, and does what it was asked for.

@@ -15,15 +15,16 @@ import Testing
         synchronizer.sync(completion: answer)
         try await gate.waitForArrivals()
         for _ in 0..<1000 { synchronizer.sync(completion: answer) }
-        #expect(await synchronizer.isSyncing)
+        #expect(synchronizer.isSyncing)
         #expect(answers.events.isEmpty)
-        processor.change { $0.source = [TestItem("a"), TestItem("b")] }
+        processor.change { $0.secondSource = [TestItem("a"), TestItem("b")] }
         gate.open()
         try await answers.wait { $0.count == 1001 }
 
         #expect(processor.calls.count { $0 == .begin } == 2)
         #expect(processor.calls.count { $0 == .end } == 2)
-        #expect(Set(answers.events) == [2], "all callers get the last pass's result")
+        #expect(
+            answers.events == [1] + [Int](repeating: 2, count: 1000), "each caller gets the first pass after its call")
     }
 
     @Test func eachCallerSeesAPassThatBeganAfterItsCall() async throws {
@@ -42,7 +43,7 @@ import Testing
         #expect(processor.calls.count { $0 == .begin } == processor.calls.count { $0 == .end })
     }
 
-    @Test func aQueuedPassRunsAfterAFailedOneAndDecidesTheResult() async throws {
+    @Test func aFailedPassAnswersItsCallersAndTheQueuedOneItsOwn() async throws {
         let gate = Gate()
         let processor = ScriptedProcessor(source: [TestItem("a")]) { call in
             guard call == .content("a"), !gate.isOpen else { return }
@@ -50,14 +51,35 @@ import Testing
             throw TestError("first pass")
         }
         let synchronizer = Synchronizer(processor: processor)
-        async let first = synchronizer.sync()
+        let first = Task { try await synchronizer.sync() }
         try await gate.waitForArrivals()
-        let second = EventLog<Bool>()
-        synchronizer.sync { second.append((try? $0.get()) != nil) }
-        #expect(await synchronizer.isSyncing)
+        let second = EventLog<Int>()
+        synchronizer.sync { second.append((try? $0.get().inserted) ?? -1) }
         gate.open()
-        #expect(try await first.inserted == 1)
-        try await second.wait(for: true)
+        let failure = await #expect(throws: SyncFailure.self) { try await first.value }
+        #expect(failure?.errors.map { $0.underlying as? TestError } == [TestError("first pass")])
+        try await second.wait(for: 1)
+    }
+
+    /// A request during each pass, for ever: nobody starves.
+    @Test func callersAreAnsweredWhileRequestsKeepComing() async throws {
+        let synchronizer = Watched<Synchronizer<ScriptedProcessor>?>(nil)
+        let passCount = Watched(0)
+        let processor = ScriptedProcessor(source: []) { call in
+            guard call == .list else { return }
+            let pass = passCount.update { count in
+                count += 1
+                return count
+            }
+            if pass < 50 { synchronizer.value?.sync { _ in } }
+        }
+        synchronizer.update { $0 = Synchronizer(processor: processor) }
+        let subject = try #require(synchronizer.value)
+        try await subject.sync()
+        #expect(processor.current.results.count < 50)
+        await subject.waitUntilIdle()
+        #expect(processor.current.results.count == 50)
+        synchronizer.update { $0 = nil }
     }
 
     @Test func awaitedFromInsideAPassItFailsInsteadOfWaitingForItself() async throws {
@@ -111,5 +133,82 @@ import Testing
         passEnded.open()
         try await later.wait(for: true)
         synchronizer.update { $0 = nil }
+    }
+
+    /// Two synchronizers that await each other from inside their passes, in any interleaving.
+    @Test func twoThatAwaitEachOtherGetAnErrorInsteadOfADeadlock() async throws {
+        let second = Watched<Synchronizer<ScriptedProcessor>?>(nil)
+        let meeting = Gate()
+        let errors = EventLog<Bool>()
+        let first = Synchronizer(
+            processor: ScriptedProcessor { call in
+                guard call == .list else { return }
+                try await meeting.pass()
+                do throws(SyncFailure) { try await second.value?.sync() } catch {
+                    errors.append(error.errors.first?.underlying as? SyncError.Reason == .syncInsidePass)
+                }
+            })
+        second.update {
+            $0 = Synchronizer(
+                processor: ScriptedProcessor { call in
+                    guard call == .list, errors.events.isEmpty else { return }
+                    try await meeting.pass()
+                    do throws(SyncFailure) { try await first.sync() } catch {
+                        errors.append(error.errors.first?.underlying as? SyncError.Reason == .syncInsidePass)
+                    }
+                })
+        }
+        let passes = [Task { _ = try? await first.sync() }, Task { _ = try? await second.value?.sync() }]
+        try await meeting.waitForArrivals(2)
+        meeting.open()
+        for pass in passes { await pass.value }
+        #expect(errors.events == [true])
+        second.update { $0 = nil }
+    }
+
+    @Test func aPassCanAwaitAnotherSynchronizer() async throws {
+        let inner = ScriptedProcessor(source: [TestItem("b")])
+        let other = Synchronizer(processor: inner)
+        let outer = ScriptedProcessor(source: [TestItem("a")]) { if $0 == .list { try await other.sync() } }
+        try await Synchronizer(processor: outer).sync()
+        #expect(inner.local == ["b": 1])
+    }
+
+    @Test func aRequestWithoutWaitingMakesNoCircle() async throws {
+        let first = Watched<Synchronizer<ScriptedProcessor>?>(nil)
+        let answers = EventLog<Bool>()
+        // Requested inside a pass of the first, and waits for another pass of it.
+        let second = Synchronizer(
+            processor: ScriptedProcessor { if $0 == .list { try await first.value?.sync() } })
+        let passCount = Watched(0)
+        first.update {
+            $0 = Synchronizer(
+                processor: ScriptedProcessor { call in
+                    guard call == .list,
+                        passCount.update({
+                            $0 += 1; return $0
+                        }) == 1
+                    else { return }
+                    second.sync { answers.append((try? $0.get()) != nil) }
+                })
+        }
+        try await #require(first.value).sync()
+        try await answers.wait(for: true)
+        first.update { $0 = nil }
+    }
+
+    @Test func waitingUntilIdleSeesEveryQueuedPass() async throws {
+        let gate = Gate()
+        let processor = ScriptedProcessor(source: [TestItem("a")]) { if $0 == .list { try await gate.pass() } }
+        let synchronizer = Synchronizer(processor: processor)
+        await synchronizer.waitUntilIdle()
+        synchronizer.sync { _ in }
+        try await gate.waitForArrivals()
+        synchronizer.sync { _ in }
+        let waiting = Task { await synchronizer.waitUntilIdle() }
+        gate.open()
+        await waiting.value
+        #expect(!synchronizer.isSyncing)
+        #expect(processor.calls.count { $0 == .end } == 2)
     }
 }

@@ -117,7 +117,7 @@ import Testing
                 processor: processor, options: SyncOptions(retry: RetryPolicy()), clock: clock)
             let sync = Task { try await synchronizer.sync() }
             try await clock.waitForSleepers()
-            await synchronizer.cancel()
+            synchronizer.cancel()
             let failure = await #expect(throws: SyncFailure.self) { try await sync.value }
             #expect(failure?.isCancelled == true)
             #expect(failure?.errors.isEmpty == true)

@@ -98,7 +98,7 @@ import Testing
         run.cancel()
         await #expect(throws: CancellationError.self) { try await run.value }
         #expect(world.processor.calls.last == .end)
-        #expect(await !world.synchronizer.isSyncing)
+        #expect(!world.synchronizer.isSyncing)
         #expect(world.service.health.consecutiveFailures == 0)
     }
 

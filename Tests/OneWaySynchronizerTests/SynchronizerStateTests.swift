@@ -1,11 +1,14 @@
 import OneWaySynchronizer
 import Testing
 
-/// The machine alone: every decision that the synchronizer takes.
+/// The machine without a synchronizer: every decision that one takes.
 @Suite struct SynchronizerStateTests {
     typealias State = SynchronizerState
     typealias Event = SynchronizerState.Event
     typealias Effect = SynchronizerState.Effect
+
+    private let begin: [Effect] = [.publishStatus(isSyncing: true), .beginPass(founder: 1)]
+    private let idle = Effect.publishStatus(isSyncing: false)
 
     /// The effects of each event, one after another.
     private func effects(of events: [Event]) -> [[Effect]] {
@@ -13,76 +16,109 @@ import Testing
         return events.map { state.handle($0) }
     }
 
+    private func ask(_ waiter: Int, _ scope: State.Scope = []) -> Event { .syncRequested(waiter, scope) }
+
     @Test func aRequestBeginsAPassAndItsEndAnswers() {
+        #expect(effects(of: [ask(1), .passEnded]) == [begin, [.answer([1], .passResult), idle]])
+    }
+
+    @Test func eachCallerIsAnsweredByTheFirstPassAfterItsCall() {
         #expect(
-            effects(of: [.syncRequested(1), .passEnded]) == [
-                [.publishStatus(isSyncing: true), .beginPass],
-                [.answer([1], .passResult), .publishStatus(isSyncing: false)],
+            effects(of: [ask(1), ask(2), ask(3), .passEnded, ask(4), .passEnded, .passEnded]) == [
+                begin, [], [],
+                [.answer([1], .passResult), .beginPass(founder: 2)], [],
+                [.answer([2, 3], .passResult), .beginPass(founder: 4)],
+                [.answer([4], .passResult), idle],
             ])
     }
 
-    @Test func requestsDuringAPassQueueOneMoreAndAreAnsweredTogether() {
+    @Test func callersUnderDifferentLeasesShareNoPass() {
         #expect(
-            effects(of: [.syncRequested(1), .syncRequested(2), .syncRequested(3), .passEnded, .passEnded]) == [
-                [.publishStatus(isSyncing: true), .beginPass], [], [],
-                [.beginPass],
-                [.answer([1, 2, 3], .passResult), .publishStatus(isSyncing: false)],
+            effects(of: [ask(1, [7]), ask(2, [8]), ask(3, [7]), ask(4, [8]), .passEnded, .passEnded, .passEnded]) == [
+                begin, [], [], [],
+                [.answer([1], .passResult), .beginPass(founder: 2)],
+                [.answer([2, 4], .passResult), .beginPass(founder: 3)],
+                [.answer([3], .passResult), idle],
             ])
+    }
+
+    @Test func theFounderOfAPassIsKnownToThoseWhoJoinIt() {
+        var state = State()
+        #expect(state.founder(for: []) == nil)
+        _ = state.handle(ask(1))
+        #expect(state.founder(for: []) == nil)
+        _ = state.handle(ask(2))
+        #expect(state.founder(for: []) == 2 && state.founder(for: [7]) == nil)
+        _ = state.handle(.cancelRequested)
+        #expect(state.founder(for: []) == nil)
+        _ = state.handle(ask(3))
+        #expect(state.founder(for: []) == 3)
     }
 
     @Test func aQueuedPassThatNobodyWaitsForAnyMoreIsDropped() {
         #expect(
-            effects(of: [.syncRequested(1), .syncRequested(2), .waiterCancelled(2), .passEnded]) == [
-                [.publishStatus(isSyncing: true), .beginPass], [],
-                [.answer([2], .stoppedWaiting)],
-                [.answer([1], .passResult), .publishStatus(isSyncing: false)],
+            effects(of: [ask(1), ask(2), .waiterCancelled(2), .passEnded]) == [
+                begin, [],
+                [.dropPass(founder: 2), .answer([2], .stoppedWaiting)],
+                [.answer([1], .passResult), idle],
+            ])
+    }
+
+    @Test func aQueuedPassOutlivesItsFounder() {
+        #expect(
+            effects(of: [ask(1), ask(2), ask(3), .waiterCancelled(2), .passEnded, .passEnded]) == [
+                begin, [], [], [.answer([2], .stoppedWaiting)],
+                [.answer([1], .passResult), .beginPass(founder: 2)],
+                [.answer([3], .passResult), idle],
             ])
     }
 
     @Test func thePassGoesOnWhileAQueuedCallerWaits() {
         #expect(
-            effects(of: [.syncRequested(1), .syncRequested(2), .waiterCancelled(1), .passEnded, .passEnded]) == [
-                [.publishStatus(isSyncing: true), .beginPass], [],
-                [.answer([1], .stoppedWaiting)],
-                [.beginPass],
-                [.answer([2], .passResult), .publishStatus(isSyncing: false)],
+            effects(of: [ask(1), ask(2), .waiterCancelled(1), .passEnded, .passEnded]) == [
+                begin, [], [.answer([1], .stoppedWaiting)],
+                [.beginPass(founder: 2)],
+                [.answer([2], .passResult), idle],
             ])
     }
 
-    @Test func theLastWaiterCancelledCancelsThePass() {
+    @Test func theLastWaiterCancelledCancelsThePassAndIsAnsweredAtItsEnd() {
         #expect(
-            effects(of: [.syncRequested(1), .waiterCancelled(1), .passEnded]) == [
-                [.publishStatus(isSyncing: true), .beginPass],
-                [.answer([1], .stoppedWaiting), .cancelPass],
-                [.answer([], .cancelledPass), .publishStatus(isSyncing: false)],
+            effects(of: [ask(1), .waiterCancelled(1), .passEnded]) == [
+                begin, [.cancelPass], [.answer([1], .cancelledPass), idle],
+            ])
+        #expect(
+            effects(of: [ask(1), ask(2), .waiterCancelled(1), .waiterCancelled(2), .passEnded]) == [
+                begin, [], [.answer([1], .stoppedWaiting)], [.dropPass(founder: 2), .cancelPass],
+                [.answer([2], .cancelledPass), idle],
             ])
     }
 
-    @Test func cancelDropsTheQueuedPassAndCancelsEveryCaller() {
+    @Test func cancelDropsTheQueuedPassesAndCancelsEveryCaller() {
         #expect(
-            effects(of: [.syncRequested(1), .syncRequested(2), .cancelRequested, .passEnded]) == [
-                [.publishStatus(isSyncing: true), .beginPass], [], [.cancelPass],
-                [.answer([1, 2], .cancelledPass), .publishStatus(isSyncing: false)],
+            effects(of: [ask(1), ask(2), ask(3, [7]), .cancelRequested, .passEnded]) == [
+                begin, [], [], [.dropPass(founder: 2), .dropPass(founder: 3), .cancelPass],
+                [.answer([1, 2, 3], .cancelledPass), idle],
             ])
     }
 
     @Test func aRequestAfterCancelGetsAFreshPass() {
         #expect(
-            effects(of: [.syncRequested(1), .cancelRequested, .syncRequested(2), .passEnded, .passEnded]) == [
-                [.publishStatus(isSyncing: true), .beginPass], [.cancelPass], [],
-                [.answer([1], .cancelledPass), .beginPass],
-                [.answer([2], .passResult), .publishStatus(isSyncing: false)],
+            effects(of: [ask(1), .cancelRequested, ask(2), .passEnded, .passEnded]) == [
+                begin, [.cancelPass], [],
+                [.answer([1], .cancelledPass), .beginPass(founder: 2)],
+                [.answer([2], .passResult), idle],
             ])
     }
 
     @Test func cancelWithNothingRunningDoesNothing() {
-        #expect(effects(of: [.cancelRequested, .waiterCancelled(7)]) == [[], []])
+        #expect(effects(of: [.cancelRequested, .waiterCancelled(7), .passEnded]) == [[], [], []])
     }
 
     /// Every sequence of events up to a length, checked against what must always hold.
     @Test func everySequenceOfEventsKeepsTheInvariants() {
         var walk = Walk()
-        walk.explore(Situation(), depth: 9)
+        walk.explore(Situation(), depth: 8)
         let firstViolation = walk.violations.first
         #expect(firstViolation == nil)
         #expect(walk.situationCount > 50_000)
@@ -91,22 +127,29 @@ import Testing
 
 /// The machine, and what an outsider who watches its effects knows.
 private struct Situation {
+    struct Caller {
+        var scope: SynchronizerState.Scope
+        /// How many passes had begun when it asked.
+        var passesBegun: Int
+        /// Whether its own task was cancelled, so that it waits only for the end of the pass.
+        var isLeaving = false
+        /// Whether `cancel()` was called since it asked.
+        var isCancelled = false
+    }
+
     var state = SynchronizerState()
     var path: [SynchronizerState.Event] = []
     var lastWaiter = 0
-    /// Who waits, and how many passes had begun when they asked.
-    var waiting: [Int: Int] = [:]
+    var waiting: [Int: Caller] = [:]
     var answered: Set<Int> = []
+    /// The scopes of the callers, to be known after they were answered.
+    var scopes: [Int: SynchronizerState.Scope] = [:]
     var passesBegun = 0
     var isPassRunning = false
+    var passScope: SynchronizerState.Scope = []
     var isPassCancelled = false
     var publishedStatus = false
-    /// Who waits and was told by `cancel()` that no pass is owed.
-    var cancelled: Set<Int> = []
-    /// Whether somebody asked during the running pass who still waits and was not cancelled.
-    var owesAPass: Bool {
-        isPassRunning && waiting.contains { $0.value == passesBegun && !cancelled.contains($0.key) }
-    }
+    var dropped: Set<Int> = []
 }
 
 private struct Walk {
@@ -126,7 +169,10 @@ private struct Walk {
 
     /// What can happen: anybody may ask or cancel at any time, and a pass that runs may end.
     private func events(from situation: Situation) -> [SynchronizerState.Event] {
-        var events: [SynchronizerState.Event] = [.syncRequested(situation.lastWaiter + 1), .cancelRequested]
+        let next = situation.lastWaiter + 1
+        var events: [SynchronizerState.Event] = [.syncRequested(next, []), .cancelRequested]
+        // Under another lease, now and then.
+        if next % 2 == 0 { events.append(.syncRequested(next, [7])) }
         // The first and the last of those who wait stand for the rest; somebody who was answered may be cancelled late.
         let waiters = Set([situation.waiting.keys.min(), situation.waiting.keys.max(), situation.answered.min()])
         events += waiters.compactMap(\.self).sorted().map { .waiterCancelled($0) }
@@ -139,43 +185,58 @@ private struct Walk {
         func check(_ holds: Bool, _ rule: String) {
             if !holds { violations.append("\(rule): \(path)") }
         }
-        let owedAPass = situation.owesAPass
         let wasRunning = situation.isPassRunning
         let wasCancelled = situation.isPassCancelled
+        let passScope = situation.passScope
+        let pass = situation.passesBegun
+        let others = situation.waiting.count - 1
         switch event {
-        case .syncRequested(let waiter):
+        case .syncRequested(let waiter, let scope):
             situation.lastWaiter = waiter
-            situation.waiting[waiter] = situation.passesBegun
+            situation.scopes[waiter] = scope
+            situation.waiting[waiter] = Situation.Caller(scope: scope, passesBegun: situation.passesBegun)
         case .cancelRequested:
-            situation.cancelled.formUnion(situation.waiting.keys)
-        case .waiterCancelled:
-            break
+            for waiter in situation.waiting.keys { situation.waiting[waiter]?.isCancelled = true }
+        case .waiterCancelled(let waiter):
+            situation.waiting[waiter]?.isLeaving = true
         case .passEnded:
             situation.isPassRunning = false
         }
         for effect in situation.state.handle(event) {
             switch effect {
-            case .beginPass:
+            case .beginPass(let founder):
                 check(!situation.isPassRunning, "never two passes at once")
                 check(situation.publishedStatus, "a pass begins while the status says so")
+                check(!situation.dropped.contains(founder), "a pass that was dropped does not begin")
+                check(situation.waiting.values.contains { !$0.isLeaving }, "a pass begins for somebody")
                 situation.isPassRunning = true
                 situation.isPassCancelled = false
                 situation.passesBegun += 1
+                situation.passScope = situation.scopes[founder] ?? []
+            case .dropPass(let founder):
+                check(situation.dropped.insert(founder).inserted, "a pass is dropped once")
             case .cancelPass:
                 check(situation.isPassRunning, "only a running pass is cancelled")
                 check(!situation.isPassCancelled, "a pass is cancelled once")
                 situation.isPassCancelled = true
             case .answer(let waiters, let answer):
+                check(!waiters.isEmpty, "an answer is for somebody")
                 for waiter in waiters {
-                    let asked = situation.waiting.removeValue(forKey: waiter)
-                    check(asked != nil, "each waiter is answered exactly once")
+                    let caller = situation.waiting.removeValue(forKey: waiter)
+                    check(caller != nil, "each waiter is answered exactly once")
                     situation.answered.insert(waiter)
-                    if answer == .passResult {
-                        check((asked ?? 0) < situation.passesBegun, "a caller sees a pass that began after its call")
+                    switch answer {
+                    case .passResult:
+                        check(event == .passEnded, "results come at the end of a pass")
+                        check((caller?.passesBegun ?? 0) < pass, "a caller sees a pass that began after its call")
+                        check(caller?.scope == passScope, "a caller sees a pass under its own leases")
                         check(!wasCancelled, "a cancelled pass gives no result")
+                    case .cancelledPass:
+                        check(event == .passEnded && wasCancelled, "only the end of a cancelled pass answers so")
+                    case .stoppedWaiting:
+                        check(event == .waiterCancelled(waiter), "a caller stops waiting at its own wish")
+                        check(others > 0, "the last caller waits for the end of the pass")
                     }
-                    if answer == .cancelledPass { check(wasCancelled, "only a cancelled pass answers so") }
-                    if answer == .stoppedWaiting { check(event == .waiterCancelled(waiter), "at its own wish") }
                 }
             case .publishStatus(let isSyncing):
                 check(isSyncing != situation.publishedStatus, "a status is published when it changes")
@@ -184,15 +245,20 @@ private struct Walk {
         }
         check(situation.state.isSyncing == situation.isPassRunning, "idle means that nothing runs")
         check(situation.publishedStatus == situation.isPassRunning, "the status is true")
-        check(situation.isPassRunning || situation.waiting.isEmpty, "nobody waits for nothing")
-        if case .waiterCancelled(let waiter) = event {
-            check(situation.waiting[waiter] == nil, "who is cancelled stops waiting at once")
+        check(situation.isPassRunning == !situation.waiting.isEmpty, "while a pass runs, somebody waits, and only then")
+        if situation.isPassRunning, situation.waiting.values.allSatisfy(\.isLeaving) {
+            check(situation.isPassCancelled, "a pass that nobody wants is cancelled")
         }
-        if wasRunning, !wasCancelled, situation.isPassRunning, situation.waiting.isEmpty {
-            check(situation.isPassCancelled, "a pass that nobody waits for is cancelled")
+        if case .waiterCancelled(let waiter) = event, others > 0 {
+            check(situation.waiting[waiter] == nil, "a caller that is cancelled while others wait returns at once")
         }
-        if event == .passEnded, owedAPass {
-            check(situation.isPassRunning, "a queued re-sync runs unless cancelled")
+        if event == .passEnded, wasRunning {
+            let starved = situation.waiting.values.contains { caller in
+                // Its pass was the one that ended.
+                caller.passesBegun < pass && caller.scope == passScope
+            }
+            check(!starved, "the first pass after a call answers it")
+            check(!situation.waiting.values.contains(where: \.isCancelled), "cancelled callers are answered")
         }
         if event == .cancelRequested {
             var again = situation.state

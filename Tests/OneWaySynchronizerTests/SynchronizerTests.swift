@@ -28,7 +28,7 @@ import Testing
         #expect(report.planned == 2)
         #expect(report.remaining == 0)
         #expect(report.errorCount == 0)
-        #expect(await !synchronizer.isSyncing)
+        #expect(!synchronizer.isSyncing)
     }
 
     @Test func aProcessorOfTheFourRequiredMethodsSyncs() async throws {

@@ -2,14 +2,17 @@
 import Foundation
 import OneWayTestSupport
 
-/// A throw-away PostgreSQL server: made by `initdb`, reached by a unix socket alone, and gone with whoever started it.
+/// A throw-away PostgreSQL server: made by `initdb`, reached by a unix socket alone, and gone with
+/// whoever started it.
 ///
-/// A shell holds the server: as another user where this process is root's, with a pipe from this process as its standard input. It takes
-/// one command a line, and at the end of the pipe, which comes also when this process is killed, it stops the server and removes its files.
+/// A shell holds the server: as another user where this process is root's, with a pipe from this
+/// process as its standard input. It takes one command a line, and at the end of the pipe, which
+/// comes also when this process is killed, it stops the server and removes its files.
 package final class PostgresServer: Sendable {
     /// How a server is made.
     package struct Settings: Sendable {
-        /// Whether a commit is on the disk before it is answered; false by default, since nothing that is tested outlives the machine.
+        /// Whether a commit is on the disk before it is answered; false by default, since nothing
+        /// that is tested outlives the machine.
         package var fsync: Bool
         /// Further settings, as in `postgresql.conf`.
         package var configuration: [String: String]
@@ -35,7 +38,7 @@ package final class PostgresServer: Sendable {
         guard let tools = PostgresTools.found else { throw PostgresServerError("PostgreSQL is not installed") }
         var configuration = settings.configuration
         configuration["fsync"] = settings.fsync ? "on" : "off"
-        configuration["listen_addresses"] = "''"
+        configuration["listen_addresses"] = configuration["listen_addresses"] ?? "''"
         configuration["max_connections"] = configuration["max_connections"] ?? "200"
         let lines = configuration.sorted { $0.key < $1.key }.map { "\($0.key) = \($0.value)" }.joined(separator: "\n")
         let command = tools.command
@@ -75,6 +78,14 @@ package final class PostgresServer: Sendable {
 
     /// Starts the server after it was stopped or killed; returns once it takes connections.
     package func start() async throws {
+        try await order("start")
+    }
+
+    /// Stops the server and starts it as a standby, which accepts no writes until `pg_promote()` is
+    /// called.
+    package func becomeStandby() async throws {
+        try await order("stop")
+        try await order("standby")
         try await order("start")
     }
 

@@ -1,9 +1,8 @@
 #if Postgres
+package import OneWayPostgresClient
 import SyncBase
-import SyncStore
-package import SyncStorePostgres
 
-/// A connection and the actor that it needs, for tests that speak to a server directly.
+/// A connection and its actor, for tests that talk to a server directly.
 package actor PostgresSession {
     private let executor = BlockingExecutor(label: "PostgresSession")
     private let connection: PostgresConnection
@@ -12,9 +11,16 @@ package actor PostgresSession {
         executor.asUnownedSerialExecutor()
     }
 
-    /// Connects.
-    package init(_ url: String) async throws {
-        connection = try await PostgresConnection.open(url, applicationName: "test")
+    /// Connects, to a standby server too.
+    package init(_ url: String, silenceLimit: Duration = .seconds(10)) async throws {
+        var options = PostgresSessionOptions(applicationName: "test", silenceLimit: silenceLimit)
+        options.needsPrimary = false
+        try await self.init(url, options: options)
+    }
+
+    /// Connects as a test wants it.
+    package init(_ url: String, options: PostgresSessionOptions) async throws {
+        connection = try await PostgresConnection.open(PostgresAddress(url), options: options)
     }
 
     /// Uses the connection; what it does ends when the task is cancelled.

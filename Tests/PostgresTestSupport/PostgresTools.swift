@@ -20,7 +20,8 @@ struct PostgresTools {
         return folder.map(PostgresTools.init)
     }()
 
-    /// The command that holds a server: as another user where this one is root, which PostgreSQL does not run as.
+    /// The command that holds a server: as another user where this one is root, which PostgreSQL
+    /// does not run as.
     var command: [String] {
         let shell = ["/bin/sh", "-c", Self.script]
         guard getuid() == 0, let user = getpwnam("postgres") ?? getpwnam("nobody") else { return shell }
@@ -28,8 +29,9 @@ struct PostgresTools {
         return ["/usr/bin/env", "setpriv"] + identity + shell
     }
 
-    /// Variables `OWS_…` come from the environment. The first line of the output is the folder, empty where the server did not start; then
-    /// each command is answered by one line: `ok`, or what went wrong.
+    /// Variables `OWS_…` come from the environment. The first line of the output is the folder,
+    /// empty where the server did not start; then each command is answered by one line: `ok`, or
+    /// what went wrong.
     private static let script = #"""
         trap '' INT TERM HUP PIPE
         umask 077
@@ -51,7 +53,7 @@ struct PostgresTools {
             "$OWS_POSTGRES/postgres" -D "$data" -k "$folder" >>"$folder/log" 2>&1 &
             server=$!
             # Its number and its state, in a file that a server which was killed leaves behind.
-            until [ "$(sed -n '1p;8p' "$data/postmaster.pid" 2>/dev/null | tr -d ' \n')" = "${server}ready" ]; do
+            until sed -n '1p;8p' "$data/postmaster.pid" 2>/dev/null | tr -d ' \n' | grep -qE "^${server}(ready|standby)$"; do
                 kill -0 "$server" 2>/dev/null || return 1
                 sleep 0.02
             done
@@ -87,13 +89,14 @@ struct PostgresTools {
 
         "$OWS_POSTGRES/initdb" -D "$data" -U postgres --auth=trust --encoding=UTF8 --locale=C --no-sync >>"$folder/log" 2>&1
         printf '%s\n' "$OWS_SETTINGS" >>"$data/postgresql.conf"
-        printf 'local all %s scram-sha-256\nlocal all all trust\n' "$OWS_ROLE" >"$data/pg_hba.conf"
+        printf 'local all %s scram-sha-256\nlocal all all trust\nhost all all 127.0.0.1/32 trust\n' "$OWS_ROLE" >"$data/pg_hba.conf"
         if start; then echo "$folder"; else cat "$folder/log" >&2; echo; fi
         while read -r command; do
             case $command in
                 start) answer start ;;
                 stop) answer stop ;;
                 kill) answer slay ;;
+                standby) answer touch "$data/standby.signal" ;;
             esac
         done
         stop

@@ -1,6 +1,6 @@
 #if Postgres
 import Foundation
-import SyncStorePostgres
+import OneWayPostgresClient
 import SyncStoreSQL
 
 /// The server that all tests of this process share.
@@ -67,13 +67,14 @@ package struct TestDatabase: Sendable {
         try await PostgresSession.run(url, text)
     }
 
-    /// Waits until a statement returns a row; one that names tables that are not there yet returns none.
+    /// Waits until a statement returns a row; one that names tables that are not there yet returns
+    /// none.
     package func waitForRow(_ text: String) async throws {
         let session = try await PostgresSession(url)
         while true {
             let count = try await session.use { connection in
                 do { return try connection.execute(text).rowCount } catch let error as PostgresError {
-                    guard ["3F000", "42P01"].contains(error.code) else { throw error }
+                    guard [.noSchema, .undefinedTable].contains(error.code) else { throw error }
                     return 0
                 }
             }

@@ -5,7 +5,7 @@ import OneWayTestSupport
 import Testing
 
 /// Names, keys and values that try to be SQL stay what they are, in every kind of store.
-@Suite struct InjectionTests {
+@Suite(.serialized) struct InjectionTests {
     private static let words = [
         #"User"; DROP TABLE "User"; --"#, "'); DELETE FROM sync_doomed; --", "$1", "?", "?1", ":a", "\\", "%", "/*",
         "--", "a b",
@@ -72,7 +72,7 @@ import Testing
 
     private static func fill(_ store: any Store) async throws {
         try await store.transaction { transaction in
-            var rows: [[Int64]] = []
+            var rows: [[ObjectID]] = []
             for layout in store.model.layouts {
                 var batch = RecordBatch(of: layout)
                 for (number, word) in words.enumerated() {

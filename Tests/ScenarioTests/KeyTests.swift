@@ -6,7 +6,7 @@ import SyncStore
 import Testing
 
 /// What is one key and what are two, on every kind of store.
-@Suite struct KeyTests {
+@Suite(.serialized) struct KeyTests {
     /// A list of keys as JSON, and how many objects they make.
     struct Keys: Sendable, CustomTestStringConvertible {
         let type: AttributeType

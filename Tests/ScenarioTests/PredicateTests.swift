@@ -6,7 +6,7 @@ import OneWayTestSupport
 import Testing
 
 /// Every kind of store selects, sorts and returns the same as the one in memory.
-@Suite struct PredicateTests {
+@Suite(.serialized) struct PredicateTests {
     @Test(arguments: StoreKind.all.filter { $0.name != "MemoryStore" }, 0..<10 as Range<UInt64>)
     func predicatesSelectTheSameAsInMemory(kind: StoreKind, seed: UInt64) async throws {
         let model = try DataModel {
@@ -66,13 +66,13 @@ import Testing
         case 1: return .isIn(key, (0..<3).map { _ in operand(slot, &random) }.filter { !$0.isNull })
         case 2:
             let texts = ["a", "é", "", "b%", "\u{0}", "\u{1}", "\u{2}", "\u{1}\u{2}", "\\", "U"]
-            let matches = TextMatch.allCases
+            let matches = PropertyPath.TextMatch.allCases
             return .text(
                 PropertyPath(Bool.random(using: &random) ? "text" : "link"),
                 matches[Int.random(in: matches.indices, using: &random)],
                 texts[Int.random(in: texts.indices, using: &random)])
         case 3:
-            let comparisons = Comparison.allCases
+            let comparisons = PropertyPath.Comparison.allCases
             return .comparison(
                 key, comparisons[Int.random(in: 0..<comparisons.count, using: &random)], operand(slot, &random))
         case 4: return .not(predicate(depth - 1, &random))
@@ -81,7 +81,8 @@ import Testing
         }
     }
 
-    /// A value that may be compared with those of a slot, numbers of other kinds and at the limits included.
+    /// A value that may be compared with those of a slot, numbers of other kinds and at the limits
+    /// included.
     private func operand(_ slot: Int, _ random: inout SeededRandom) -> AttributeValue {
         let type = Self.attributes[slot].type
         guard type.isInteger || type == .double, Int.random(in: 0..<2, using: &random) == 0 else {

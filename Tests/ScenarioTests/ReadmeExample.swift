@@ -3,6 +3,7 @@ import Foundation
 import JSONMapper
 import OneWaySynchronizer
 import StoreSync
+import ModelInference
 import SyncModel
 import SyncStore
 import SyncStoreSQLite
@@ -64,12 +65,12 @@ import Testing
         let model = try Self.model()
         var printed: [String] = []
         func print(_ problem: MappingProblem) { printed.append("\(problem)") }
-        func store(_ records: RecordBatch) { #expect(records.count == 1) }
+        func print(_ value: AttributeValue) { #expect(value.isNull) }
         // README
         let strict = try RecordMapper(model, contract: ValueContract(wrongType: .reject))
         let reader = try strict.reader(of: "User", file: file, layout: .array(at: "data.users"))
-        while let batch = try reader.next() {
-            for group in batch.groups { store(group.records) }  // packed rows, a thousand at most
+        while let batch = try reader.nextRecords() {
+            for record in batch.records { print(record["email"]) }  // a thousand at most
             for problem in batch.rejected { print(problem) }  // which element, which attribute, and why
         }
         // end of README
@@ -85,7 +86,7 @@ import Testing
         options.keyStyle = .camelCase
         options.dateFormat = .pattern("yyyy-MM-dd")
         let exporter = try RecordExporter(model, options: options)
-        let bytes = try exporter.bytes(ofAll: users)
+        let bytes = try exporter.bytes(ofRecords: users)
         // end of README
         let text = String(decoding: bytes, as: UTF8.self)
         #expect(text.contains(#""firstName":"Ada""#))

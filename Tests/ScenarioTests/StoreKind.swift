@@ -2,6 +2,7 @@
 import OneWayPostgresTestSupport
 import SyncStorePostgres
 #endif
+import OneWayStoreTestSupport
 import SyncModel
 import SyncStore
 import SyncStoreSQLite
@@ -19,6 +20,14 @@ struct StoreKind: Sendable, CustomTestStringConvertible {
             StoreKind(name: "MemoryStore") { try await $0 { MemoryStore($0) } },
             StoreKind(name: "SQLiteStore") { try await $0 { try await SQLiteStore($0, at: .memory) } },
         ] + postgres
+
+    /// All kinds, and one whose batches have a row each: the size of batches must not matter.
+    static let ofScenarios =
+        all + [
+            StoreKind(name: "MemoryStore, row by row") {
+                try await $0 { HookedStore(MemoryStore($0), SmallBatches(1)) }
+            }
+        ]
 
     #if Postgres
     private static let postgres =

@@ -8,7 +8,7 @@ import SyncStoreTesting
 import OneWayTestSupport
 import Testing
 
-/// The kit on a folder of scenarios of its own.
+/// The runner on a folder of scenarios of its own.
 @Suite struct StoreScenarioTests {
     private let folder: TemporaryDirectory
 
@@ -49,13 +49,13 @@ import Testing
         let scenarios = try StoreScenario.all(in: folder.url)
         #expect(
             scenarios.map(\.testDescription) == ["planets.json: moons go with their planet", "planets.json: words"])
-        try await StoreConformance.checkScenarios(in: folder.url) { MemoryStore($0) }
+        try await checkScenarios { MemoryStore($0) }
     }
 
     @Test func aStoreThatIsWrongIsFoundOut() async throws {
         try await withKnownIssue {
             // It holds something that nobody put there.
-            try await StoreConformance.checkScenarios(in: folder.url) { model in
+            try await checkScenarios { model in
                 let store = MemoryStore(model)
                 try await store.transaction { transaction in
                     let moon = Record(of: try model.layout(of: "Moon"))
@@ -79,10 +79,14 @@ import Testing
             "scenarios/planets.json",
             #"{"scenarios": [{"name": "n", "area": "a", "model": "Planets.xml", "steps": [\#(step)]}]}"#)
         try await withKnownIssue {
-            try await StoreConformance.checkScenarios(in: folder.url) { MemoryStore($0) }
+            try await checkScenarios { MemoryStore($0) }
         } matching: { issue in
             (issue.comments.map(\.rawValue) + [issue.error.map { "\($0)" } ?? ""]).contains { $0.contains(words) }
         }
+    }
+
+    private func checkScenarios(_ makeStore: @escaping StoreConformance.MakeStore) async throws {
+        for scenario in try StoreScenario.all(in: folder.url) { await scenario.check(makeStore) }
     }
 
     private func put(_ path: String, _ text: String) throws {

@@ -26,7 +26,8 @@ struct AnySource: RemoteSource {
     let defect: Defect?
 
     var name: String { base.name }
-    var fingerprint: String { base.fingerprint }
+    var keyPath: String { base.keyPath }
+    var fingerprint: String { get async throws { try await base.fingerprint } }
 
     func begin(after bookmark: SyncBookmark?, keyPath: String) async throws -> RemoteAnswer {
         let answer = try await base.begin(after: bookmark, keyPath: keyPath)

@@ -1,9 +1,10 @@
 import SyncModel
 import SyncStore
+import OneWayStoreTestSupport
 import OneWayTestSupport
 
 /// A store whose calls fail at random, before or after they have done what they should.
-final class FaultyStore: Store, @unchecked Sendable {
+final class FaultyStore: Store, StoreHook, @unchecked Sendable {
     // Sendable because all tasks of a simulation run on one thread.
     struct Fault: Error {}
 
@@ -59,7 +60,7 @@ final class FaultyStore: Store, @unchecked Sendable {
     ) async throws -> Swift.Result<Result, any Error> {
         try await base.transaction { transaction in
             do {
-                let faulty = FaultyTransaction(base: transaction, store: self)
+                let faulty = HookedTransaction(transaction, self)
                 let result = try await self.returning { try await body(faulty) }
                 try self.mayFail()
                 return .success(result)
@@ -74,104 +75,27 @@ final class FaultyStore: Store, @unchecked Sendable {
         try mayFail()
         return try await leaving {
             try await base.read { reader in
-                try await self.returning { try await body(FaultyReader(base: reader, store: self)) }
+                try await self.returning { try await body(HookedReader(reader, self)) }
             }
         }
     }
 
-    fileprivate func losesBatch(of entity: String?) -> Bool {
-        defect == .losesBatches && entity == "User" && chance(0.1)
+    func willMake(_ call: StoreCall) throws {
+        try mayFail()
     }
 
-    fileprivate func leaving<Value>(_ call: () async throws -> Value) async rethrows -> Value {
+    func policy(_ policy: MergePolicy, of entity: String?) -> MergePolicy {
+        guard defect == .losesBatches, entity == "User", chance(0.1) else { return policy }
+        return MergePolicy(inserts: false, updates: false)
+    }
+
+    func leaving<Value>(_ call: () async throws -> Value) async rethrows -> Value {
         guard leavesThread else { return try await call() }
         return try await Scheduler.shared.leaving(call)
     }
 
-    fileprivate func returning<Value>(_ call: () async throws -> Value) async rethrows -> Value {
+    func returning<Value>(_ call: () async throws -> Value) async rethrows -> Value {
         guard leavesThread else { return try await call() }
         return try await Scheduler.shared.returning(call)
-    }
-}
-
-private struct FaultyReader: StoreReader {
-    let base: any StoreReader
-    let store: FaultyStore
-
-    var model: DataModel { base.model }
-
-    func fetch(
-        _ query: StoreQuery, batchRowCount: Int, _ body: ([StoredRecord]) async throws -> Void
-    ) async throws {
-        try store.mayFail()
-        try await store.leaving {
-            try await base.fetch(query, batchRowCount: batchRowCount) { records in
-                try await store.returning { try await body(records) }
-            }
-        }
-    }
-
-    func count(_ query: StoreQuery) async throws -> Int {
-        try store.mayFail()
-        return try await store.leaving { try await base.count(query) }
-    }
-
-    func links(_ relationship: RelationshipLayout, of sources: [ObjectID]) async throws -> [StoreLink] {
-        try store.mayFail()
-        return try await store.leaving { try await base.links(relationship, of: sources) }
-    }
-}
-
-private struct FaultyTransaction: InitialLinkingTransaction {
-    let base: any StoreTransaction
-    let store: FaultyStore
-
-    var model: DataModel { base.model }
-    private var reader: FaultyReader { FaultyReader(base: base, store: store) }
-
-    func fetch(
-        _ query: StoreQuery, batchRowCount: Int, _ body: ([StoredRecord]) async throws -> Void
-    ) async throws {
-        try await reader.fetch(query, batchRowCount: batchRowCount, body)
-    }
-
-    func count(_ query: StoreQuery) async throws -> Int {
-        try await reader.count(query)
-    }
-
-    func links(_ relationship: RelationshipLayout, of sources: [ObjectID]) async throws -> [StoreLink] {
-        try await reader.links(relationship, of: sources)
-    }
-
-    func find(_ records: RecordBatch) async throws -> [ObjectID?] {
-        try store.mayFail()
-        return try await store.leaving { try await base.find(records) }
-    }
-
-    func merge(_ request: MergeRequest) async throws -> MergeResult {
-        try await merge(request, links: nil)
-    }
-
-    func mergeLinking(_ request: MergeRequest, _ links: InitialLinks) async throws -> MergeResult {
-        try await merge(request, links: links)
-    }
-
-    private func merge(_ request: MergeRequest, links: InitialLinks?) async throws -> MergeResult {
-        try store.mayFail()
-        var request = request
-        if store.losesBatch(of: request.records.layout?.name) {
-            request.policy = MergePolicy(inserts: false, updates: false)
-        }
-        return try await store.leaving { [request] in try await base.merge(request, linking: links) }
-    }
-
-    func link(_ batch: LinkBatch) async throws -> LinkResult {
-        try store.mayFail()
-        return try await store.leaving { try await base.link(batch) }
-    }
-
-    func remove(_ query: StoreQuery, reportsKeys: Bool) async throws -> RemovalResult {
-        try store.mayFail()
-        return try await store.leaving { try await base.remove(query, reportsKeys: reportsKeys) }
     }
 }

@@ -3,12 +3,15 @@ import Foundation
 import OneWaySynchronizer
 import OneWayTestSupport
 
-/// Runs every task of the process on one thread, in an order that a seed decides, and lets time pass only when none of them can go on.
+/// Runs every task of the process on one thread, in an order that a seed decides, and lets time
+/// pass only when none of them can go on.
 ///
-/// It takes the place of the global executor, so that a run depends on its seed alone. Code that leaves the thread on executors of its own says so
-/// by ``leaving(_:)``. `Task.yield()` is not seen, and must not be used.
+/// It takes the place of the global executor, so that a run depends on its seed alone. Code that
+/// leaves the thread on executors of its own says so by ``leaving(_:)``. `Task.yield()` is not
+/// seen, and must not be used.
 final class Scheduler: @unchecked Sendable {
-    // Sendable because `condition` protects what other threads write to; all else belongs to the one thread that runs.
+    // Sendable because `condition` protects what other threads write to; all else belongs to the
+    // one thread that runs.
     private let condition = NSCondition()
     /// What can go on, and came from the one thread.
     private var ready: [UnownedJob] = []
@@ -24,7 +27,8 @@ final class Scheduler: @unchecked Sendable {
     /// The one there is, from the first use on in place of the global executor.
     static let shared = Scheduler()
 
-    /// The global executor, as the runtime names it: by nothing. What runs on it need not change over to it.
+    /// The global executor, as the runtime names it: by nothing. What runs on it need not change
+    /// over to it.
     private static let global = unsafeBitCast((0, 0), to: UnownedSerialExecutor.self)
 
     private init() {

@@ -10,15 +10,18 @@ import SyncStore
 import SyncStoreSQLite
 import OneWayTestSupport
 
-/// A store that is kept equal to a server for some runs, in which everything may go wrong, and then for some in which nothing does.
+/// A store that is kept equal to a server for some runs, in which everything may go wrong, and then
+/// for some in which nothing does.
 ///
 /// What has to hold:
 ///
 /// - A run that fails leaves the store as it was.
 /// - What a run inserts or updates is as the source had it while the run went on.
 /// - What a run removes was absent from the source at a moment while it went on.
-/// - Where nothing changed while a run over everything went on, the store is equal to the source, but for what was withheld.
-/// - Once faults and changes have stopped, the store becomes equal to the source, and stays so without a write.
+/// - Where nothing changed while a run over everything went on, the store is equal to the source,
+///   but for what was withheld.
+/// - Once faults and changes have stopped, the store becomes equal to the source, and stays so
+///   without a write.
 final class SimulatedLife: @unchecked Sendable {
     // Sendable because all tasks of a simulation run on one thread.
 

@@ -1,3 +1,4 @@
+import SyncBase
 import Foundation
 import HTTPTransfer
 import OneWayTestSupport
@@ -9,7 +10,8 @@ final class SimulatedServer: HTTPTransport, @unchecked Sendable {
     private(set) var source = SimulatedSource()
     /// Whether everything goes well, and nothing changes.
     var isCalm = false
-    /// How many changes there may be during the run, so that lists do not grow faster than they are read.
+    /// How many changes there may be during the run, so that lists do not grow faster than they are
+    /// read.
     var changesLeft = 0
     private var random: SeededRandom
     private let clock: ManualClock
@@ -211,6 +213,8 @@ final class SimulatedServer: HTTPTransport, @unchecked Sendable {
     }
 
     private static func digest(_ bytes: [UInt8]) -> String {
-        String(bytes.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }, radix: 16)
+        var fingerprint = Fingerprint()
+        fingerprint.combine(bytes: bytes)
+        return fingerprint.text
     }
 }

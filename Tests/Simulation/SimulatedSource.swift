@@ -6,7 +6,8 @@ struct SimulatedSource {
     struct Item {
         var id: Int
         var name: String
-        /// When it was changed last, or when it went, by the server; in whole seconds, and late by some.
+        /// When it was changed last, or when it went, by the server; in whole seconds, and late by
+        /// some.
         var changed: Int
         var isGone = false
     }

@@ -1,9 +1,11 @@
 import Foundation
 import OneWayTestSupport
 
-/// Keeps stores equal to servers on which everything goes wrong: `Simulation FIRST-SEED LAST-SEED [DEFECT]`.
+/// Keeps stores equal to servers on which everything goes wrong: `Simulation FIRST-SEED LAST-SEED
+/// [DEFECT]`.
 ///
-/// Prints what is wrong with which seed, and a line that begins with `end`. One seed alone is told in full.
+/// Prints what is wrong with which seed, and a line that begins with `end`. One seed alone is told
+/// in full.
 @main
 enum Simulation {
     static func main() {

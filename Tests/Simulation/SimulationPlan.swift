@@ -35,7 +35,8 @@ struct SimulationPlan {
     let lag: Int
     /// How far back changes can be asked for, in seconds.
     let retention: Int
-    /// The shares of requests with a change of the data before them, and with a fault; the share of calls of the store with one.
+    /// The shares of requests with a change of the data before them, and with a fault; the share of
+    /// calls of the store with one.
     let changeRate: Double
     let faultRate: Double
     let storeFaultRate: Double
@@ -63,7 +64,8 @@ struct SimulationPlan {
         sendsLastModified = chance(0.2)
         sendsDate = chance(0.7)
         let skew = chance(0.5) ? 0 : Int.random(in: -10_000...10_000, using: &random)
-        // How far what has changed is known goes by the server's clock, or by the client's where that is not told.
+        // How far what has changed is known goes by the server's clock, or by the client's where
+        // that is not told.
         self.skew = sendsDate ? skew : 0
         lag = chance(0.5) ? 0 : Int.random(in: 1...30, using: &random)
         retention = chance(0.3) ? 600 : 1_000_000

@@ -5,9 +5,11 @@ import Testing
 
 /// Stores are kept equal to servers on which everything goes wrong, each life decided by a seed.
 ///
-/// `SEEDS=100000 swift test --filter SimulationTests` lives more lives, `SEED=17` tells one in full.
+/// `SEEDS=100000 swift test --filter SimulationTests` lives more lives, `SEED=17` tells one in
+/// full.
 @Suite struct SimulationTests {
-    /// Seeds beyond the first thousand that found a mistake once: a page that broke off had objects that were gone when it was read again.
+    /// Seeds beyond the first thousand that found a mistake once: a page that broke off had objects
+    /// that were gone when it was read again.
     private static let regressions = [1829, 7230]
 
     private func simulate(_ first: Int, _ last: Int, _ defect: String? = nil) async throws -> ChildProcess.End {

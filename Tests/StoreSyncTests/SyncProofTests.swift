@@ -3,6 +3,7 @@ import StoreSync
 import SyncModel
 import SyncStore
 import Testing
+import OneWayStoreTestSupport
 import OneWayTestSupport
 
 @Suite struct SyncProofTests {
@@ -10,7 +11,7 @@ import OneWayTestSupport
     private func pages(_ texts: [String], failing: Bool = false) -> AsyncThrowingStream<JSONSource, any Error> {
         AsyncThrowingStream { continuation in
             for text in texts { continuation.yield(.bytes(Array(text.utf8))) }
-            continuation.finish(throwing: failing ? FaultyStore.Fault() : nil)
+            continuation.finish(throwing: failing ? Countdown.Fault() : nil)
         }
     }
 
@@ -30,7 +31,7 @@ import OneWayTestSupport
     @Test func aListThatBreaksOffSweepsNothing() async throws {
         let world = try SyncWorld()
         try await world.sync(page(1...5))
-        await #expect(throws: FaultyStore.Fault.self) {
+        await #expect(throws: Countdown.Fault.self) {
             try await world.json.sync(pages: pages([page(6...7)], failing: true), into: "User")
         }
         #expect(try await world.column("id") == [1, 2, 3, 4, 5])
@@ -49,13 +50,13 @@ import OneWayTestSupport
         while true {
             let world = try SyncWorld()
             try await world.sync(old)
-            let faulty = FaultyStore(world.store, failingAt: call)
+            let faulty = HookedStore(world.store, Countdown(call))
             let json = try JSONStore(faulty, mapper: world.json.mapper)
             do {
                 _ = try await json.sync(.bytes(Array(new.utf8)), into: "User")
                 #expect(try await world.state() == after)
                 break
-            } catch is FaultyStore.Fault {
+            } catch is Countdown.Fault {
                 #expect(try await world.state() == before, "call \(call)")
             }
             call += 1
@@ -125,12 +126,13 @@ import OneWayTestSupport
     @Test func theNumberOfCallsDoesNotGrowWithTheParents() async throws {
         var counts: [Int] = []
         for parentCount in [10, 900] {
-            let world = try SyncWorld { FaultyStore($0, failingAt: .max) }
+            let countdown = Countdown(.max)
+            let world = try SyncWorld { HookedStore($0, countdown) }
             let users = (1...parentCount).map {
                 #"{"id":\#($0),"notes":[{"id":\#($0)}],"tags":[{"name":"t\#($0 % 7)"}]}"#
             }
             try await world.sync("[\(users.joined(separator: ","))]")
-            counts.append((world.store as? FaultyStore)?.countdown.count ?? 0)
+            counts.append(countdown.count)
         }
         #expect(counts[0] == counts[1])
     }

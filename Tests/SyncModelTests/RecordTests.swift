@@ -129,39 +129,39 @@ import Testing
         struct LargeAge: Codable { var age: Int }
         struct Nested: Codable { var email: [String: Int] }
         var record = Record(of: try model.layout(of: "Person"))
-        #expect(throws: RecordCodingError.missingValue(entity: "Person", property: "email")) {
+        #expect(throws: Record.CodingError.missingValue(entity: "Person", property: "email")) {
             try record.decode(Person.self)
         }
         record["email"] = "a@b"
         let before = record
-        #expect(throws: RecordCodingError.unknownProperty(entity: "Person", property: "height")) {
+        #expect(throws: Record.CodingError.unknownProperty(entity: "Person", property: "height")) {
             try record.decode(NoAge.self)
         }
-        #expect(throws: RecordCodingError.wrongType(entity: "Person", property: "age", type: "Bool")) {
+        #expect(throws: Record.CodingError.wrongType(entity: "Person", property: "age", type: "Bool")) {
             try record.decode(WrongAge.self)
         }
-        #expect(throws: RecordCodingError.unsupportedShape(entity: "Person", property: "email")) {
+        #expect(throws: Record.CodingError.unsupportedShape(entity: "Person", property: "email")) {
             try record.decode(Nested.self)
         }
-        #expect(throws: RecordCodingError.unsupportedShape(entity: "Person", property: nil)) {
+        #expect(throws: Record.CodingError.unsupportedShape(entity: "Person", property: nil)) {
             try record.decode([String].self)
         }
-        #expect(throws: RecordCodingError.unknownProperty(entity: "Person", property: "height")) {
+        #expect(throws: Record.CodingError.unknownProperty(entity: "Person", property: "height")) {
             try record.encode(NoAge(email: "new", height: 1))
         }
-        #expect(throws: RecordCodingError.wrongType(entity: "Person", property: "age", type: "int16")) {
+        #expect(throws: Record.CodingError.wrongType(entity: "Person", property: "age", type: "int16")) {
             try record.encode(LargeAge(age: 70_000))
         }
-        #expect(throws: RecordCodingError.wrongType(entity: "Person", property: "age", type: "int16")) {
+        #expect(throws: Record.CodingError.wrongType(entity: "Person", property: "age", type: "int16")) {
             try record.encode(WrongAge(age: true))
         }
-        #expect(throws: RecordCodingError.unsupportedShape(entity: "Person", property: "email")) {
+        #expect(throws: Record.CodingError.unsupportedShape(entity: "Person", property: "email")) {
             try record.encode(Nested(email: ["a": 1]))
         }
-        #expect(throws: RecordCodingError.unsupportedShape(entity: "Person", property: nil)) {
+        #expect(throws: Record.CodingError.unsupportedShape(entity: "Person", property: nil)) {
             try record.encode(["a"])
         }
         #expect(record == before)
-        #expect(RecordCodingError.missingValue(entity: "E", property: "p").description == "E.p has no value")
+        #expect(Record.CodingError.missingValue(entity: "E", property: "p").description == "E.p has no value")
     }
 }

@@ -1,5 +1,6 @@
 #if Postgres
 import Foundation
+import OneWayPostgresClient
 import OneWayPostgresTestSupport
 import SyncModel
 import SyncStore
@@ -8,8 +9,10 @@ import SyncStoreSQL
 import OneWayTestSupport
 import Testing
 
-/// What goes wrong leaves the old state or the new one, says why, and is over with the next transaction.
-@Suite(.enabled(if: PostgresServer.isInstalled, "\(SharedPostgres.absence)"), .serialized)
+/// What goes wrong leaves the old state or the new one, says why, and is over with the next
+/// transaction.
+@Suite(
+    .enabled(if: PostgresServer.isInstalled, "\(SharedPostgres.absence)"), .serialized, .timeLimit(.minutes(30)))
 struct PostgresFaultTests {
     /// Runs a function with a server of its own.
     private func withServer(
@@ -42,7 +45,7 @@ struct PostgresFaultTests {
                     server.url(),
                     """
                     SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-                    WHERE application_name = 'OneWaySynchronizer' AND wait_event_type = 'Lock'
+                    WHERE application_name LIKE '%@%' AND wait_event_type = 'Lock'
                     """)
             }
             #expect(try await store.names() == [#""a""#])
@@ -126,7 +129,8 @@ struct PostgresFaultTests {
             DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION wait()
         """
 
-    /// Writes while a lock holds it up, lets something happen, and expects the connection to be lost.
+    /// Writes while a lock holds it up, lets something happen, and expects the connection to be
+    /// lost.
     private func dying(
         _ store: PostgresStore, at server: PostgresServer, _ moment: Moment, _ happen: () async throws -> Void
     ) async throws {

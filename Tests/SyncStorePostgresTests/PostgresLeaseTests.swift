@@ -1,13 +1,14 @@
 #if Postgres
 import Foundation
 import OneWaySynchronizer
+import OneWayPostgresClient
 import OneWayPostgresTestSupport
 import SyncStorePostgres
 import OneWayTestSupport
 import Testing
 
 /// One holder at a time of a name's lease.
-@Suite(.enabled(if: SharedPostgres.isAvailable, "\(SharedPostgres.absence)"), .timeLimit(.minutes(3)))
+@Suite(.enabled(if: SharedPostgres.isAvailable, "\(SharedPostgres.absence)"), .timeLimit(.minutes(30)))
 struct PostgresLeaseTests {
     private let holder = SyncLeaseHolder(
         host: "web-1", program: "Demo", processID: 4711, since: Date(timeIntervalSince1970: 1_763_730_000))

@@ -8,7 +8,8 @@ import SyncStoreSQL
 import SyncStoreTesting
 import Testing
 
-@Suite(.enabled(if: SharedPostgres.isAvailable, "\(SharedPostgres.absence)"))
+@Suite(
+    .enabled(if: SharedPostgres.isAvailable, "\(SharedPostgres.absence)"), .timeLimit(.minutes(30)))
 struct PostgresStoreTests {
     @Test func isAStore() async throws {
         try await SharedPostgres.withSchemas { schemas in
@@ -78,7 +79,8 @@ struct PostgresStoreTests {
                 for (number, store) in stores.enumerated() {
                     group.addTask {
                         for round in 0..<10 {
-                            // All of them write the same objects, and each some of its own, in orders of their own.
+                            // All of them write the same objects, and each some of its own, in
+                            // orders of their own.
                             let ids = Array(0..<20) + (0..<5).map { 1000 * (number + 1) + 5 * round + $0 }
                             try await store.put(number == 1 ? ids.reversed() : ids, name: "\(number)-\(round)")
                         }

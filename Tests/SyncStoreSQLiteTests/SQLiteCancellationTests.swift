@@ -7,7 +7,7 @@ import Testing
 @testable import SyncStoreSQLite
 
 /// Statements that would run for ever, and are broken off.
-@Suite(.timeLimit(.minutes(5))) struct SQLiteCancellationTests {
+@Suite(.timeLimit(.minutes(30))) struct SQLiteCancellationTests {
     private let folder: TemporaryDirectory
     private let path: String
     private let store: SQLiteStore

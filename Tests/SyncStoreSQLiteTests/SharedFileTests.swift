@@ -8,7 +8,7 @@ import Testing
 @testable import SyncStoreSQLite
 
 /// Several stores on one file.
-@Suite(.timeLimit(.minutes(5))) struct SharedFileTests {
+@Suite(.timeLimit(.minutes(30))) struct SharedFileTests {
     private let folder: TemporaryDirectory
     private let path: String
 

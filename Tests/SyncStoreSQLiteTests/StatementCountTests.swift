@@ -5,6 +5,7 @@ import COneWaySQLite
 import Foundation
 import JSONMapper
 import StoreSync
+import OneWayStoreTestSupport
 import SyncModel
 import SyncStore
 import SyncStoreSQLite
@@ -14,30 +15,7 @@ import Testing
 /// How many statements syncs run, each counted when it starts; what a statement starts itself is a part of it.
 @Suite struct StatementCountTests {
     /// Parents with children, with objects that they share, and with one that others may have as well.
-    private static let model = Result {
-        try DataModel {
-            SyncEntity("User", identity: "id") {
-                SyncAttribute("id", .int64)
-                SyncAttribute("age", .int64)
-                SyncRelationship("notes", toMany: "Note", inverse: "user", deleteRule: .cascade)
-                SyncRelationship("tags", toMany: "Tag", ordered: true, inverse: "users")
-                SyncRelationship("company", toOne: "Company", inverse: "users")
-            }
-            SyncEntity("Note", identity: "id") {
-                SyncAttribute("id", .int64)
-                SyncAttribute("text", .string)
-                SyncRelationship("user", toOne: "User", inverse: "notes")
-            }
-            SyncEntity("Tag", identity: "name") {
-                SyncAttribute("name", .string)
-                SyncRelationship("users", toMany: "User", inverse: "tags")
-            }
-            SyncEntity("Company", identity: "id") {
-                SyncAttribute("id", .int64)
-                SyncRelationship("users", toMany: "User", inverse: "company")
-            }
-        }
-    }
+    private static let model = Result { try UserModel.withEverything() }
 
     /// The state before, and one in which every object is another, has another child and other tags.
     private static func payload(_ generation: Int, parentCount: Int) -> [UInt8] {

@@ -1,8 +1,10 @@
+import OneWayStoreTestSupport
 package import SyncModel
 package import SyncStore
 
-/// A state that a source is in, numbered: which users there are, what they are called and what notes they have. In each next one some users are
-/// new, some gone and some renamed, and every user has one note more and one less.
+/// A state that a source is in, numbered: which users there are, what they are called and what
+/// notes they have. In each next one some users are new, some gone and some renamed, and every user
+/// has one note more and one less.
 package struct Generation: Sendable {
     /// A user as it should be in a store.
     package struct User: Hashable, Sendable {
@@ -23,20 +25,7 @@ package struct Generation: Sendable {
         self.nameLength = nameLength
     }
 
-    package static func model() throws -> DataModel {
-        try DataModel {
-            SyncEntity("User", identity: "id") {
-                SyncAttribute("id", .int64)
-                SyncAttribute("name", .string)
-                SyncRelationship("notes", toMany: "Note", inverse: "user", deleteRule: .cascade)
-            }
-            SyncEntity("Note", identity: "id") {
-                SyncAttribute("id", .int64)
-                SyncAttribute("text", .string)
-                SyncRelationship("user", toOne: "User", inverse: "notes")
-            }
-        }
-    }
+    package static func model() throws -> DataModel { try UserModel.withNotes() }
 
     /// The users by their keys.
     package var users: [Int64: User] {

@@ -11,10 +11,12 @@ import Musl
 import Glibc
 #endif
 
-/// Takes and releases the lease on a file again and again until its standard input ends: `lease FILE WITNESS`.
+/// Takes and releases the lease on a file again and again until its standard input ends: `lease
+/// FILE WITNESS`.
 ///
-/// It says `asked`, `held`, `confirmed` and `released`, and `violation` where another process holds the lease as well. That is seen by a lock of the
-/// system's on another file, of the same kind as the lease's: such locks go when a process dies and its files are closed, and this one's file is
+/// It says `asked`, `held`, `confirmed` and `released`, and `violation` where another process holds
+/// the lease as well. That is seen by a lock of the system's on another file, of the same kind as
+/// the lease's: such locks go when a process dies and its files are closed, and this one's file is
 /// closed first, since its descriptor is the lower one.
 enum LeaseRole {
     static func run(_ arguments: [String]) async throws {

@@ -1,11 +1,17 @@
 #if Postgres
 import Foundation
+import Dispatch
 import OneWaySynchronizer
+import SyncModel
+import SyncStore
 import SyncStorePostgres
+import SyncWorkQueuePostgres
 
-/// Takes a lease again and again: `postgres-lease URL NAME MILLISECONDS LABEL`, until its standard input ends.
+/// Takes a lease again and again: `postgres-lease URL NAME MILLISECONDS LABEL`, until its standard
+/// input ends.
 ///
-/// It says `+ LABEL` when it has it, and `- LABEL` just before it gives it back, at the next line of its input.
+/// It says `+ LABEL` when it has it, and `- LABEL` just before it gives it back, at the next line
+/// of its input.
 enum PostgresLeaseRole {
     static func run(_ arguments: [String]) async throws {
         guard arguments.count == 4, let milliseconds = Int64(arguments[2]) else { throw UsageError() }
@@ -26,9 +32,70 @@ enum PostgresLeaseRole {
     }
 }
 
-/// Downloads a queue's items: `work URL QUEUE CONCURRENCY VISIBILITY-MILLISECONDS ITEM-MILLISECONDS LABEL`, until its standard input ends.
+/// Holds a transaction: `postgres-hold URL SILENCE-MILLISECONDS`, and commits at the next line of
+/// its standard input.
 ///
-/// It says `+ LABEL KEY` when it begins an item and `- LABEL KEY` when it has done it; those whose keys end in `!` fail.
+/// It says `held`, then `committed` or `failed` with the error.
+enum PostgresHoldRole {
+    static func run(_ arguments: [String]) async throws {
+        guard arguments.count == 2, let milliseconds = Int64(arguments[1]) else { throw UsageError() }
+        await hold(arguments[0], silenceMilliseconds: milliseconds) {}
+    }
+
+    /// Commits one user, after a line and what `confirm` does.
+    static func hold(
+        _ url: String, silenceMilliseconds: Int64, confirm: @escaping @Sendable () async throws -> Void
+    ) async {
+        do {
+            let model = try DataModel {
+                SyncEntity("User", identity: "id") {
+                    SyncAttribute("id", .int64)
+                    SyncAttribute("name", .string)
+                    SyncRelationship("boss", toOne: "User", inverse: "staff")
+                    SyncRelationship("staff", toMany: "User", inverse: "boss")
+                }
+            }
+            var options = PostgresStore.Options()
+            options.silenceLimit = .milliseconds(silenceMilliseconds)
+            let store = try await PostgresStore(model, at: url, options: options)
+            var batch = RecordBatch(of: try model.layout(of: "User"))
+            batch.beginRecord()
+            batch.setInt(1, at: 0)
+            batch.endRecord()
+            let records = batch
+            try await store.transaction { transaction in
+                _ = try await transaction.merge(MergeRequest(records))
+                TestChild.say("held")
+                _ = readLine()
+                try await confirm()
+            }
+            TestChild.say("committed")
+        } catch {
+            TestChild.say("failed \(error)".replacing("\n", with: " "))
+        }
+    }
+}
+
+/// The same under a lease: `postgres-lease-hold URL NAME LEASE-MILLISECONDS SILENCE-MILLISECONDS`.
+enum PostgresLeaseHoldRole {
+    static func run(_ arguments: [String]) async throws {
+        let numbers = arguments.dropFirst(2).compactMap { Int64($0) }
+        guard arguments.count == 4, numbers.count == 2 else { throw UsageError() }
+        let lease = PostgresLease(arguments[1], at: arguments[0], duration: .milliseconds(numbers[0]))
+        try? await lease.withLease {
+            await PostgresHoldRole.hold(arguments[0], silenceMilliseconds: numbers[1]) {
+                try await SyncLeaseScope.confirm()
+            }
+        }
+    }
+}
+
+/// Downloads a queue's items: `work URL QUEUE CONCURRENCY VISIBILITY-MILLISECONDS ITEM-MILLISECONDS
+/// LABEL`, until its standard input ends.
+///
+/// It says `+ LABEL KEY` when it begins an item and `- LABEL KEY` when it has done it; those whose
+/// keys end in `!` fail, those in `x` kill the process, and those in `b` block their thread until
+/// the standard input has ended.
 enum WorkRole {
     struct Item: SyncItem, Codable {
         var owsPrimaryKey: String
@@ -45,11 +112,16 @@ enum WorkRole {
 
         func owsDownloadItem(for item: Item) async throws {
             TestChild.say("+ \(label) \(item.owsPrimaryKey)")
+            if item.owsPrimaryKey.hasSuffix("x") { abort() }
+            if item.owsPrimaryKey.hasSuffix("b") { WorkRole.inputHasEnded.wait() }
             try await Task.sleep(for: duration)
             if item.owsPrimaryKey.hasSuffix("!") { throw UsageError() }
             TestChild.say("- \(label) \(item.owsPrimaryKey)")
         }
     }
+
+    /// Signalled once for each thread that may wait for it.
+    fileprivate static let inputHasEnded = DispatchSemaphore(value: 0)
 
     static func run(_ arguments: [String]) async throws {
         let numbers = arguments.dropFirst(2).prefix(3).compactMap { Int64($0) }
@@ -61,6 +133,7 @@ enum WorkRole {
         // The end of the input is the end of the tests.
         Thread.detachNewThread {
             while readLine() != nil {}
+            for _ in 0..<1000 { inputHasEnded.signal() }
             worker.stop()
         }
         try await worker.run()

@@ -4,16 +4,22 @@ import SyncModel
 import SyncStore
 import SyncStoreSQLite
 
-/// Syncs generations of users into a file: `sync FILE FIRST-ID LAST-ID FIRST-GENERATION LAST-GENERATION [STOP [NAME-LENGTH]]`.
+/// Syncs generations of users into a file: `sync FILE FIRST-ID LAST-ID FIRST-GENERATION
+/// LAST-GENERATION [STOP [NAME-LENGTH]]`.
 ///
-/// It says `opened`, for each generation a `.` before each part of the payload and `synced N` at its end. Before part STOP, counted
-/// from 0 over all generations, it says `stopped` and waits for a line.
+/// It says `opened`, for each generation a `.` before each part of the payload and `synced N` at
+/// its end. Before part STOP, counted from 0 over all generations, it says `stopped` and waits for
+/// a line.
 enum SyncRole {
     static func run(_ arguments: [String]) async throws {
         let numbers = arguments.dropFirst().compactMap { Int($0) }
         guard let path = arguments.first, (4...6).contains(numbers.count) else { throw UsageError() }
         let mapper = try RecordMapper(try Generation.model())
-        let store = try JSONStore(try await SQLiteStore(mapper.model, at: .file(path)), mapper: mapper)
+        var storeOptions = SQLiteStore.Options()
+        // On a busy machine the others may keep the file for long.
+        storeOptions.busyTimeout = .seconds(1800)
+        let store = try JSONStore(
+            try await SQLiteStore(mapper.model, at: .file(path), options: storeOptions), mapper: mapper)
         TestChild.say("opened")
         let ids = numbers[0]...numbers[1]
         let options = StoreSyncOptions(

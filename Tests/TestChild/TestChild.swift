@@ -2,7 +2,8 @@ import Foundation
 
 /// What tests run as a process of its own, to be killed or to compete: `TestChild ROLE ARGUMENT…`.
 ///
-/// A role says on standard output, line by line, what it has done, and may wait for lines on standard input.
+/// A role says on standard output, line by line, what it has done, and may wait for lines on
+/// standard input.
 @main
 struct TestChild {
     private static var roles: [String: @Sendable ([String]) async throws -> Void] {
@@ -11,6 +12,8 @@ struct TestChild {
         ]
         #if Postgres
         roles["postgres-lease"] = PostgresLeaseRole.run
+        roles["postgres-hold"] = PostgresHoldRole.run
+        roles["postgres-lease-hold"] = PostgresLeaseHoldRole.run
         roles["work"] = WorkRole.run
         #endif
         return roles

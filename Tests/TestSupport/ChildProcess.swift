@@ -9,22 +9,24 @@ import Musl
 import Glibc
 #endif
 
-/// A program that runs beside the tests, that can be spoken to by lines, and killed at any moment.
+/// A child process that tests can talk to line by line, and kill at any moment.
 ///
-/// It should end at the end of its standard input, which comes also when the tests are killed.
+/// The program should exit at the end of its standard input, which it also reaches if the tests are
+/// killed.
 package final class ChildProcess: Sendable {
-    /// How it ended, and all that it wrote.
+    /// The exit status and the complete output of a program.
     package struct End: Sendable {
-        /// The exit code, or the number of the signal that ended it.
+        /// The exit code, or the number of the signal that terminated the program.
         package let code: Int32
-        /// Whether a signal ended it.
+        /// Whether a signal terminated the program.
         package let wasKilled: Bool
+        /// The complete standard output.
         package let output: String
-        /// What it wrote to its standard error; empty where the tests' own standard error took it.
+        /// The complete standard error; empty if it was inherited from the tests.
         package let errors: String
     }
 
-    /// What it writes, and what others do where it is shared.
+    /// The standard output, which several programs may share.
     package let output: ChildOutput
     private let errors: ChildOutput?
     private let process = Process()
@@ -34,17 +36,20 @@ package final class ChildProcess: Sendable {
     /// Starts a program.
     ///
     /// - Parameters:
-    ///   - executable: The program's file.
-    ///   - arguments: Its arguments.
-    ///   - environment: Variables beside those of this process.
-    ///   - input: Its standard input; a pipe for ``send(_:)`` where it is not said.
-    ///   - output: Takes its standard output. One that takes that of several keeps the order in which they wrote their lines.
-    ///   - errors: Takes its standard error; nil, where it is not said, for the tests' own.
+    ///   - executable: The file of the program.
+    ///   - arguments: The arguments of the program.
+    ///   - environment: Variables to add to the environment of this process.
+    ///   - input: The standard input; nil, the default, for a pipe that ``send(_:)`` writes to.
+    ///   - output: Receives the standard output. If several programs share it, it has their lines
+    ///     in the order of writing.
+    ///   - errors: Receives the standard error; nil, the default, to inherit the standard error of
+    ///     the tests.
+    /// - Throws: An error of `Process` if the program cannot be started.
     package init(
         _ executable: URL, _ arguments: [String] = [], environment: [String: String] = [:], input: FileHandle? = nil,
         output: ChildOutput = ChildOutput(), errors: ChildOutput? = nil
     ) throws {
-        // A child that is gone is an error to who writes to it, not the end of the tests.
+        // Writing to a child that has exited throws an error and does not terminate the tests.
         brokenPipesAreErrors
         self.output = output
         self.errors = errors
@@ -64,43 +69,47 @@ package final class ChildProcess: Sendable {
     }
 
     deinit {
-        // One that has to tidy up ignores it, and ends with its input.
+        // A program that has to clean up ignores the signal and exits at the end of its input.
         signal(SIGTERM)
     }
 
-    /// A program of this package, which lies beside the tests.
+    /// Returns the file of a program of this package, which is in the same folder as the tests.
     package static func product(_ name: String) -> URL {
-        // On Linux the tests are one program; on macOS they are a bundle, run by a program of Xcode's.
+        // On Linux, the tests are an executable. On macOS, they are a bundle that an executable of
+        // Xcode loads.
         let bundle = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }?.bundleURL
         let tests = bundle ?? Bundle.main.executableURL ?? URL(filePath: CommandLine.arguments[0])
         return tests.deletingLastPathComponent().appending(path: name)
     }
 
-    /// Sends a line to its standard input.
+    /// Writes a line to the standard input.
     package func send(_ line: String) throws {
         try input.fileHandleForWriting.write(contentsOf: Data("\(line)\n".utf8))
     }
 
-    /// Ends it at once, as a power failure would, and waits until it is gone.
+    /// Kills the program without notice, as a power failure would, and waits until it has exited.
     package func kill() async {
         signal(SIGKILL)
         await waitForEnding()
     }
 
-    /// Sends it a signal, such as `SIGSTOP`.
+    /// Sends a signal, such as `SIGSTOP`. Does nothing if the program has exited.
     package func signal(_ number: Int32) {
-        // After its end the number may be another process's.
+        // The process identifier may be reused once the program has exited.
         guard process.isRunning else { return }
         _ = raiseSignal(process.processIdentifier, number)
     }
 
-    /// Ends its standard input, and waits for it to end.
+    /// Closes the standard input and waits until the program has exited.
     package func close() async {
         try? input.fileHandleForWriting.close()
         await waitForEnding()
     }
 
-    /// Waits until it has ended and all that it wrote was read; it must not share its output.
+    /// Waits until the program has exited and all its output has been read. The output must not be
+    /// shared.
+    ///
+    /// - Throws: `CancellationError` if the task is cancelled first.
     package func end() async throws -> End {
         try await ending.wait { $0 != nil }
         try await output.waitForEnd()
@@ -109,23 +118,23 @@ package final class ChildProcess: Sendable {
         return End(code: code, wasKilled: wasKilled, output: output.text, errors: errors?.text ?? "")
     }
 
-    /// Also where the task is cancelled.
+    /// Waits until the program has exited, even if the task is cancelled.
     private func waitForEnding() async {
         await Task { [ending] in try? await ending.wait { $0 != nil } }.value
     }
 }
 
-/// What programs wrote, line by line.
+/// The output of one or more programs, line by line.
 package final class ChildOutput: Sendable {
     fileprivate let pipe = Pipe()
     private let received = Watched(Received())
 
     private struct Received {
         var data = Data()
-        /// Where the lines begin that are not whole yet.
+        /// The offset of the first byte that is not part of a complete line.
         var tail = 0
         var lines: [String] = []
-        /// How many of the lines were taken away.
+        /// The number of lines that ``take()`` has returned.
         var takenCount = 0
         var isAtEnd = false
 
@@ -147,10 +156,14 @@ package final class ChildOutput: Sendable {
 
     private let isShared: Bool
 
-    /// - Parameter isShared: Whether several programs write it, one after the other or side by side.
+    /// Creates an empty output.
+    ///
+    /// - Parameter isShared: Whether several programs write to it, in turn or concurrently; false
+    ///   by default.
     package init(isShared: Bool = false) {
         self.isShared = isShared
-        // A thread of its own, since a dispatch source of a file handle may outlive its descriptor. It ends with the last of those that write.
+        // Reads on a thread, because a dispatch source of a file handle may outlive its descriptor.
+        // The thread exits when the last writer closes the pipe.
         Thread.detachNewThread { [received, input = pipe.fileHandleForReading] in
             while true {
                 let data = input.availableData
@@ -164,23 +177,29 @@ package final class ChildOutput: Sendable {
         try? pipe.fileHandleForWriting.close()
     }
 
-    /// The end is seen when nobody is left who could write.
+    /// Closes this process's copy of the writing end, so that the end of the output is detected.
+    ///
+    /// A shared output keeps it open for further programs.
     fileprivate func hasWriter() {
         if !isShared { try? pipe.fileHandleForWriting.close() }
     }
 
-    /// All lines so far.
+    /// The complete lines received so far.
     package var lines: [String] { received.value.lines }
 
-    /// All of it so far.
+    /// All text received so far.
     package var text: String { String(decoding: received.value.data, as: UTF8.self) }
 
     /// Waits until the lines satisfy a condition.
+    ///
+    /// - Throws: `CancellationError` if the task is cancelled first.
     package func wait(until isMet: @escaping @Sendable ([String]) -> Bool) async throws {
         try await received.wait { isMet($0.lines) }
     }
 
-    /// Waits for the next line, and takes it away; nil after the last. Whoever uses this should be the only reader.
+    /// Waits for the next line and consumes it; nil after the last line. Only one task may call it.
+    ///
+    /// - Throws: `CancellationError` if the task is cancelled first.
     package func next() async throws -> String? {
         try await received.wait { $0.takenCount < $0.lines.count || $0.isAtEnd }
         return received.update { $0.take() }
@@ -191,12 +210,13 @@ package final class ChildOutput: Sendable {
     }
 }
 
-/// `kill`, by a name that a method of a class does not hide.
+/// The `kill` function, under a name that no method of a class hides.
 private func raiseSignal(_ process: Int32, _ number: Int32) -> Int32 {
     kill(process, number)
 }
 
-/// Turned off once, by `signal` under such a name.
+/// Ignores `SIGPIPE` when first used. A global, because a method of the class hides the `signal`
+/// function.
 private let brokenPipesAreErrors: Void = {
     _ = signal(SIGPIPE, SIG_IGN)
 }()

@@ -1,9 +1,11 @@
 package import Foundation
 
-/// Files that tests read and that are no part of the package: those of the folder that `CONFORMANCE_DIR` names, else of
+/// Files that tests read but the package does not contain.
+///
+/// They are in the folder that the environment variable `CONFORMANCE_DIR` names or, without it, in
 /// `shared/conformance` beside the package.
 package enum ConformanceFiles {
-    /// Why tests that need them are skipped.
+    /// The reason for skipping tests that require the files.
     package static let isMissing = "the conformance files are neither in CONFORMANCE_DIR nor beside the package"
 
     private static let root: URL = {
@@ -13,10 +15,10 @@ package enum ConformanceFiles {
         return package.deletingLastPathComponent().appending(path: "shared/conformance")
     }()
 
-    /// Models, payloads and scenarios; nil where there are none on this machine.
+    /// The folder with models, payloads and scenarios; nil if it does not exist.
     package static let folder: URL? = existing(root)
 
-    /// The JSON test suite, beside that folder; nil where there is none.
+    /// The folder with the JSON test suite, beside ``folder``; nil if it does not exist.
     package static let jsonTestSuite: URL? = existing(
         root.deletingLastPathComponent().appending(path: "json-test-suite"))
 

@@ -1,4 +1,4 @@
-/// Holds whoever comes until a test opens it; whoever comes later passes.
+/// A gate that suspends tasks until a test opens it. An open gate lets every task pass.
 package final class Gate: Sendable {
     private struct State {
         var isOpen: Bool
@@ -17,20 +17,22 @@ package final class Gate: Sendable {
         state.update { $0.isOpen = true }
     }
 
-    /// Waits for the gate to open.
+    /// Waits until the gate is open.
     ///
-    /// - Throws: `CancellationError` when the task is cancelled before.
+    /// - Throws: `CancellationError` if the task is cancelled first.
     package func pass() async throws {
         state.update { $0.arrivals += 1 }
         try await state.wait { $0.isOpen }
     }
 
-    /// Waits for the gate to open, also when the task is cancelled.
+    /// Waits until the gate is open, even if the task is cancelled.
     package func passUncancelled() async {
         await Task { try? await self.pass() }.value
     }
 
-    /// Waits until this many have come in all.
+    /// Waits until at least this many tasks have arrived in total.
+    ///
+    /// - Throws: `CancellationError` if the task is cancelled first.
     package func waitForArrivals(_ count: Int = 1) async throws {
         try await state.wait { $0.arrivals >= count }
     }

@@ -1,4 +1,4 @@
-/// A clock that stands still until a test moves it.
+/// A clock whose time advances only when a test advances it.
 package final class ManualClock: Clock, Sendable {
     package struct Instant: InstantProtocol {
         package var offset: Duration
@@ -10,7 +10,7 @@ package final class ManualClock: Clock, Sendable {
 
     private struct State {
         var now = Instant(offset: .zero)
-        /// When each of those that sleep wants to be woken.
+        /// The deadlines of the sleeping tasks.
         var deadlines: [Int: Instant] = [:]
         var lastSleeper = 0
     }
@@ -22,7 +22,7 @@ package final class ManualClock: Clock, Sendable {
     package var now: Instant { state.value.now }
     package var minimumResolution: Duration { .nanoseconds(1) }
 
-    /// What those that sleep now still have to wait, shortest first.
+    /// The remaining delays of the sleeping tasks, in ascending order.
     package var pendingDelays: [Duration] {
         let state = state.value
         return state.deadlines.values.map { state.now.duration(to: $0) }.sorted()
@@ -38,19 +38,24 @@ package final class ManualClock: Clock, Sendable {
         try await state.wait { $0.now >= deadline }
     }
 
-    /// Moves the time, and wakes those whose time has come.
+    /// Advances the time and resumes the tasks whose deadlines have been reached.
     package func advance(by duration: Duration) {
         state.update { $0.now = $0.now.advanced(by: duration) }
     }
 
-    /// Waits until those that sleep have to wait exactly this long, shortest first.
+    /// Waits until the remaining delays of the sleeping tasks are exactly these, in ascending
+    /// order.
+    ///
+    /// - Throws: `CancellationError` if the task is cancelled first.
     package func waitForPendingDelays(_ delays: [Duration]) async throws {
         try await state.wait { state in
             state.deadlines.values.map { state.now.duration(to: $0) }.sorted() == delays
         }
     }
 
-    /// Waits until at least this many sleep whose time has not come.
+    /// Waits until at least this many tasks are sleeping with a deadline in the future.
+    ///
+    /// - Throws: `CancellationError` if the task is cancelled first.
     package func waitForSleepers(_ count: Int = 1) async throws {
         try await state.wait { state in state.deadlines.values.count { $0 > state.now } >= count }
     }

@@ -1,9 +1,12 @@
 import Foundation
 
-/// Checks that the README shows code that is compiled: the parts of a source file between lines `// README` and
-/// `// end of README`, less their common indentation.
+/// A check that the README shows only compiled code.
+///
+/// The snippets are the parts of a source file between the lines `// README` and
+/// `// end of README`, without their common indentation.
 package enum ReadmeSnippets {
-    /// The parts of a file that the README does not show to the letter; empty where all is well.
+    /// Returns the snippets of a file that the README does not contain verbatim; empty if it
+    /// contains all.
     package static func missing(from file: String) throws -> [String] {
         let file = URL(filePath: file)
         var root = file.deletingLastPathComponent()

@@ -1,9 +1,11 @@
 import SyncBase
 package import OneWaySynchronizer
 
-/// A lease in memory that expires by a clock, whose keeper does what a test says. Several holders ask through one value.
+/// An in-memory lease that expires by a manual clock and calls a closure of the test on renewal.
+///
+/// Several holders acquire it through one instance.
 package final class ScriptedLease: SyncLease {
-    /// What the keeper did.
+    /// An operation on the lease.
     package enum Event: Sendable, Equatable {
         case granted
         case refused
@@ -13,7 +15,7 @@ package final class ScriptedLease: SyncLease {
 
     private struct State {
         var holder: SyncLeaseHolder?
-        /// What the latest grant is known by.
+        /// The number of the latest grant. A grant with an older number has lost the lease.
         var token = 0
         var expiry: Duration = .zero
     }
@@ -25,7 +27,12 @@ package final class ScriptedLease: SyncLease {
     private let clock: ManualClock
     private let onRenew: @Sendable () async throws -> Void
 
-    /// - Parameter onRenew: Called by each renewal, before it is made.
+    /// Creates a lease that nobody holds.
+    ///
+    /// - Parameters:
+    ///   - duration: The validity of a grant and of each renewal; 9 seconds by default.
+    ///   - clock: The clock that the lease expires by.
+    ///   - onRenew: Called before each renewal. An error makes the renewal fail.
     package init(
         duration: Duration = .seconds(9), clock: ManualClock, onRenew: @escaping @Sendable () async throws -> Void = {}
     ) {
@@ -34,17 +41,17 @@ package final class ScriptedLease: SyncLease {
         self.onRenew = onRenew
     }
 
-    /// Who holds it; nil if nobody does.
+    /// The current holder; nil if nobody holds the lease or it has expired.
     package var holder: SyncLeaseHolder? {
         state.withLock { clock.now.offset < $0.expiry ? $0.holder : nil }
     }
 
-    /// Has somebody else take it from whoever holds it.
+    /// Transfers the lease to a holder, even if another one holds it.
     package func seize(by holder: SyncLeaseHolder) {
         _ = take(for: holder)
     }
 
-    /// Ends what `seize(by:)` began.
+    /// Ends the possession that ``seize(by:)`` began.
     package func giveUp() {
         state.withLock { $0.holder = nil }
     }

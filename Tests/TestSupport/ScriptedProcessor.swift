@@ -23,16 +23,18 @@ package struct TestError: Error, Equatable, CustomStringConvertible {
     package var description: String { name }
 }
 
-/// An error that can be retried, and may say when.
+/// An error that allows a retry, with an optional delay.
 package struct RetryableTestError: RetryableError {
     package var retryAfter: Duration?
 
     package init(retryAfter: Duration? = nil) { self.retryAfter = retryAfter }
 }
 
-/// A processor over a source and a local collection in memory, which logs its calls and lets a test interfere with each.
+/// A processor with a source and a local collection in memory.
+///
+/// It logs its calls, and a test can intercept each of them.
 package final class ScriptedProcessor: SyncProcessor {
-    /// One call, in the words of the log.
+    /// A call of the processor, as logged.
     package enum Call: Sendable, Hashable, CustomStringConvertible {
         case begin
         case list
@@ -62,12 +64,14 @@ package final class ScriptedProcessor: SyncProcessor {
     }
 
     package struct State: Sendable {
-        /// What the source lists.
+        /// The items that the source lists.
         package var source: SourceList<TestItem>
-        /// What is stored: key and revision.
+        /// What the source lists from the second pass on; nil for the same.
+        package var secondSource: SourceList<TestItem>?
+        /// The revisions of the local items, by key.
         package var local: [String: Int]
         package var answersUpdatesInBatch = false
-        /// What `owsPrepareDownload` makes of its items.
+        /// The conversion that `owsPrepareDownload` applies to its items.
         package var prepare: @Sendable ([TestItem]) -> [TestItem] = { $0 }
         package var results: [Result<SyncReport, SyncFailure>] = []
         package var inFlight = 0
@@ -77,7 +81,7 @@ package final class ScriptedProcessor: SyncProcessor {
 
     package let log = EventLog<Call>()
     private let state: Locked<State>
-    /// Runs inside each call, before it takes effect: may wait at a gate, or throw.
+    /// Runs inside each call, before the call takes effect. May wait at a gate or throw an error.
     private let onCall: @Sendable (Call) async throws -> Void
 
     package init(
@@ -96,7 +100,7 @@ package final class ScriptedProcessor: SyncProcessor {
         state.withLock { body(&$0) }
     }
 
-    /// What the local collection has to be equal to.
+    /// The revisions of the source items, by key. After a sync, `local` must be equal to them.
     package var sourceRevisions: [String: Int] {
         Dictionary(current.source.items.map { ($0.owsPrimaryKey, $0.revision) }) { $1 }
     }
@@ -114,7 +118,13 @@ package final class ScriptedProcessor: SyncProcessor {
     }
 
     package func owsSyncBegin() async throws { try await run(.begin) { _ in } }
-    package func owsFetchSourceList() async throws -> SourceList<TestItem> { try await run(.list) { $0.source } }
+    package func owsFetchSourceList() async throws -> SourceList<TestItem> {
+        try await run(.list) { state in
+            defer { state.source = state.secondSource ?? state.source }
+            return state.source
+        }
+    }
+
     package func owsGetLocalKeys() async throws -> Set<String> { try await run(.localKeys) { Set($0.local.keys) } }
 
     package func owsRemoveLocalItems(for keys: Set<String>) async throws {

@@ -1,4 +1,5 @@
-/// A generator whose numbers a seed decides (SplitMix64), so that a red run can be repeated.
+/// A deterministic random number generator (SplitMix64), so that a failed run can be repeated by
+/// its seed.
 package struct SeededRandom: RandomNumberGenerator, Sendable {
     private var state: UInt64
 

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// A folder of its own for a test; gone with the last reference.
+/// A unique temporary folder for a test. It is removed when the last reference is released.
 package final class TemporaryDirectory: Sendable {
     package let url: URL
 

@@ -1,17 +1,16 @@
 import SyncBase
-import OneWaySynchronizer
 
-/// A value that tests can wait on: what the other doubles are made of, so that nothing ever sleeps.
+/// A value that tests can wait on. The other test doubles use it, so that no test sleeps.
 package final class Watched<Value: Sendable>: Sendable {
-    private struct Waiter {
+    private struct Watcher {
         var isMet: @Sendable (Value) -> Bool
-        var continuation: CheckedContinuation<Void, any Error>
+        var promise: Promise<Void>
     }
 
     private struct State {
         var value: Value
-        var waiters: [Int: Waiter] = [:]
-        var lastWaiter = 0
+        var watchers: [Int: Watcher] = [:]
+        var lastWatcher = 0
     }
 
     private let state: Locked<State>
@@ -22,41 +21,39 @@ package final class Watched<Value: Sendable>: Sendable {
 
     package var value: Value { state.withLock { $0.value } }
 
-    /// Changes the value, and resumes whoever waited for what it has become.
+    /// Changes the value and resumes the tasks whose conditions it now satisfies.
+    ///
+    /// - Parameter change: Changes the value. Called while a lock is held, so it must not use this
+    ///   instance.
+    /// - Returns: The result of `change`.
     @discardableResult
     package func update<Result: Sendable>(_ change: @Sendable (inout Value) -> Result) -> Result {
         let (result, met) = state.withLock { state in
             let result = change(&state.value)
-            let met = state.waiters.filter { $0.value.isMet(state.value) }
-            for id in met.keys { state.waiters[id] = nil }
-            return (result, met.values.map(\.continuation))
+            let met = state.watchers.filter { $0.value.isMet(state.value) }
+            for id in met.keys { state.watchers[id] = nil }
+            return (result, met.values.map(\.promise))
         }
-        for continuation in met { continuation.resume() }
+        for promise in met { promise.settle() }
         return result
     }
 
     /// Waits until the value satisfies a condition.
     ///
-    /// - Throws: `CancellationError` when the task is cancelled before.
+    /// - Parameter isMet: The condition. Called while a lock is held, so it must not use this
+    ///   instance.
+    /// - Throws: `CancellationError` if the task is cancelled first.
     package func wait(until isMet: @escaping @Sendable (Value) -> Bool) async throws {
-        let id = state.withLock { state in
-            state.lastWaiter += 1
-            return state.lastWaiter
+        try Task.checkCancellation()
+        let promise = Promise<Void>()
+        let id: Int? = state.withLock { state in
+            guard !isMet(state.value) else { return nil }
+            state.lastWatcher += 1
+            state.watchers[state.lastWatcher] = Watcher(isMet: isMet, promise: promise)
+            return state.lastWatcher
         }
-        try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                let isOver = state.withLock { state in
-                    // Read under the lock: a cancellation from now on finds the waiter registered.
-                    guard !Task.isCancelled, !isMet(state.value) else { return true }
-                    state.waiters[id] = Waiter(isMet: isMet, continuation: continuation)
-                    return false
-                }
-                guard isOver else { return }
-                continuation.resume(with: Task.isCancelled ? .failure(CancellationError()) : .success(()))
-            }
-        } onCancel: {
-            let waiter = state.withLock { $0.waiters.removeValue(forKey: id) }
-            waiter?.continuation.resume(throwing: CancellationError())
-        }
+        guard let id else { return }
+        defer { state.withLock { _ = $0.watchers.removeValue(forKey: id) } }
+        try await promise.value()
     }
 }

@@ -48,6 +48,7 @@ typedef void (*sqlite3_destructor_type)(void *);
 #define SQLITE_OPEN_EXRESCODE 0x02000000
 #define SQLITE_FCNTL_HAS_MOVED 20
 #define SQLITE_TRACE_STMT 0x01
+#define SQLITE_CHECKPOINT_TRUNCATE 3
 
 int sqlite3_open(const char *filename, sqlite3 **db);
 int sqlite3_open_v2(const char *filename, sqlite3 **db, int flags, const char *vfs);
@@ -60,7 +61,11 @@ int sqlite3_get_autocommit(sqlite3 *db);
 int sqlite3_total_changes(sqlite3 *db);
 sqlite3_int64 sqlite3_changes64(sqlite3 *db);
 const char *sqlite3_db_filename(sqlite3 *db, const char *schema);
+int sqlite3_table_column_metadata(
+    sqlite3 *db, const char *schema, const char *table, const char *column, const char **declaredType,
+    const char **collation, int *isMandatory, int *isPrimaryKey, int *isAutoincremented);
 int sqlite3_file_control(sqlite3 *db, const char *schema, int operation, void *argument);
+int sqlite3_wal_checkpoint_v2(sqlite3 *db, const char *schema, int mode, int *logFrames, int *checkpointedFrames);
 void sqlite3_interrupt(sqlite3 *db);
 int sqlite3_busy_handler(sqlite3 *db, int (*callback)(void *, int), void *context);
 void sqlite3_progress_handler(sqlite3 *db, int instructions, int (*callback)(void *), void *context);

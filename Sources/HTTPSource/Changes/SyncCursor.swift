@@ -1,11 +1,12 @@
 import Foundation
 import JSONMapper
+import SyncModel
 
 /// A value that tells how far what has changed is known: a time, a number or a text, in the
 /// server's own words.
 struct SyncCursor: Sendable, Hashable {
     private enum Order: Sendable, Hashable {
-        /// A date as text; milliseconds since 1970.
+        /// A date as text; microseconds since 1970.
         case time(Int64)
         case number(Double)
         case text
@@ -28,7 +29,7 @@ struct SyncCursor: Sendable, Hashable {
     init(text: String) {
         if let number = Double(text) {
             self.init(text, .number(number))
-        } else if let time = DateParser.milliseconds(text) {
+        } else if let time = DateText.microseconds(text) {
             self.init(text, .time(time))
         } else {
             self.init(text, .text)
@@ -63,24 +64,24 @@ struct SyncCursor: Sendable, Hashable {
     /// The cursor of an earlier time: of a date, or of seconds, milliseconds or microseconds since
     /// 1970. Other cursors stay as they are.
     func earlier(by duration: Duration) -> SyncCursor {
-        let milliseconds = Int64(duration / .milliseconds(1))
-        guard milliseconds > 0, let time else { return self }
-        return at(time - milliseconds)
+        let microseconds = Int64(duration / .microseconds(1))
+        guard microseconds > 0, let time else { return self }
+        return at(time - microseconds)
     }
 
     /// The cursor, but no later than a date: an object with a date far in the future must not keep
     /// others from being seen.
     func limited(to date: Date) -> SyncCursor {
-        let latest = Int64((date.timeIntervalSince1970 * 1_000).rounded(.down))
+        let latest = Timestamp(date).microseconds
         guard let time, time > latest else { return self }
         return at(latest)
     }
 
-    /// Milliseconds since 1970; nil for a cursor that is no time.
+    /// Microseconds since 1970; nil for a cursor that is no time.
     private var time: Int64? {
         switch order {
         case .time(let time): time
-        case .number(let number): unit.map { Int64(number * 1_000 / $0) }
+        case .number(let number): unit.map { Int64($0 > 1e6 ? number / ($0 / 1e6) : number * (1e6 / $0)) }
         case .text: nil
         }
     }
@@ -95,13 +96,11 @@ struct SyncCursor: Sendable, Hashable {
     /// The cursor of another time, written in the same way.
     private func at(_ time: Int64) -> SyncCursor {
         if let unit {
-            let number = Double(time) / 1_000 * unit
-            return SyncCursor(text: text.contains(".") ? "\(number)" : String(Int64(number.rounded(.down))))
+            if text.contains(".") { return SyncCursor(text: "\(Double(time) / 1_000_000 * unit)") }
+            // The time is after 1970, so that a division rounds down.
+            return SyncCursor(text: String(unit > 1e6 ? time * Int64(unit / 1e6) : time / Int64(1e6 / unit)))
         }
-        var writer = JSONWriter()
-        writer.date(milliseconds: time)
-        // Such as "2024-01-31T12:40:08.123Z", in quotes.
-        var written = String(String(decoding: writer.bytes, as: UTF8.self).dropFirst().dropLast())
+        var written = DateText.text(time, fraction: .shortest)
         if text.count <= 10 { return SyncCursor(text: String(written.prefix(10))) }
         if let dot = written.firstIndex(of: "."), !text.contains(".") { written = written[..<dot] + "Z" }
         if !text.hasSuffix("Z"), !text.dropFirst(10).contains(where: { "+-".contains($0) }) { written.removeLast() }

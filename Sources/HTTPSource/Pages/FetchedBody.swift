@@ -3,16 +3,29 @@ import HTTPTransfer
 /// The body of a page, as its mapper reads it.
 struct FetchedBody: AsyncSequence, Sendable {
     let fetch: HTTPFetch<PageScanner>
+    let format: HTTPJSONSource.Format
 
     func makeAsyncIterator() -> AsyncIterator {
-        AsyncIterator(fetch: fetch)
+        AsyncIterator(fetch: fetch, recoder: BodyRecoder(format))
     }
 
     struct AsyncIterator: AsyncIteratorProtocol {
         let fetch: HTTPFetch<PageScanner>
+        var recoder: BodyRecoder?
+        private var hasEnded = false
+
+        init(fetch: HTTPFetch<PageScanner>, recoder: BodyRecoder?) {
+            self.fetch = fetch
+            self.recoder = recoder
+        }
 
         mutating func next() async throws -> [UInt8]? {
-            try await fetch.nextPiece()
+            guard let piece = try await fetch.nextPiece() else {
+                guard !hasEnded, let rest = recoder?.finish() else { return nil }
+                hasEnded = true
+                return rest
+            }
+            return recoder?.recode(piece) ?? piece
         }
     }
 }

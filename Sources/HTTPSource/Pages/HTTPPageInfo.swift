@@ -2,16 +2,16 @@ public import Foundation
 public import HTTPTransfer
 public import JSONMapper
 
-/// What is known of a page once it has been read.
+/// A page that has been read, as a function of ``HTTPPages/custom(capturing:next:)`` sees it.
 public struct HTTPPageInfo: Sendable {
-    /// Its address, after redirects.
+    /// The address of the page, after redirects.
     public var url: URL
-    /// Its place, from 0.
+    /// The index of the page, from 0.
     public var index: Int
-    /// How many objects it has.
+    /// The number of objects.
     public var elementCount: Int
     /// The header fields of the response.
     public var headers: HTTPHeaders
-    /// The values that were asked for, by their key paths; what was not there is absent.
+    /// The captured values by their key paths; absent values are left out.
     public var captured: [String: JSONValue]
 }

@@ -1,122 +1,374 @@
 public import Foundation
-import HTTPTransfer
 import JSONMapper
+import StoreSync
+import HTTPTransfer
 
 /// How a server hands out a list page by page.
 ///
-/// The order of the pages does not matter, nor does it if an object is in several of them.
-public enum HTTPPages: Sendable {
-    /// One response has everything.
-    case single
-    /// The `Link` field of each response leads to the next page by `rel="next"` (RFC 8288).
-    case link
-    /// A field of each response has the address of the next page; null, empty or absent in the last
-    /// one.
-    case linkField(keyPath: String)
-    /// A field of each response has what the next page is asked for by, as a query parameter; null,
-    /// empty or absent in the last one.
-    case cursor(keyPath: String, parameter: String)
-    /// Pages are asked for by their numbers, until one is empty. `size` adds a query parameter that
-    /// says how many objects a page has.
-    case page(parameter: String, first: Int = 1, size: Size? = nil)
-    /// Pages are asked for by the number of objects before them, until one is empty. Each begins
-    /// where the one before has ended, however many objects the server gave.
-    case offset(parameter: String, size: Size? = nil)
-    /// A function says where the next page is; nil after the last. It sees the values at some key
-    /// paths of the page before, beside its objects.
-    case custom(capturing: [String] = [], next: @Sendable (HTTPPageInfo) throws -> URL?)
+///     .link                                                  // Link: <…>; rel="next"
+///     .cursor(keyPath: "meta.next", parameter: "after")
+///     .page(parameter: "page").ending(.shortPage)
+///
+/// The order of the pages does not matter, and an object may be on several of them. A key path has
+/// dots between its keys. A backslash escapes a dot within a key, as in `@odata\.nextLink`.
+public struct HTTPPages: Sendable {
+    /// The value that leads to the next page.
+    enum Pointer: Sendable {
+        case none
+        /// The `Link` field of the head.
+        case linkHeader
+        /// A value beside the objects.
+        case field(keyPath: String)
+        /// A value of the last object.
+        case lastElement(keyPath: String)
+        /// The page's number.
+        case number(first: Int)
+        /// The number of objects before the page.
+        case offset
+        case custom(capturing: [String], next: @Sendable (HTTPPageInfo) throws -> URL?)
+    }
 
-    /// A query parameter that says how many objects a page is to have.
+    /// Where the value goes in the request for the next page.
+    enum Place: Hashable, Sendable {
+        /// The value is the address itself.
+        case address
+        case query(parameter: String)
+        case body(keyPath: String)
+    }
+
+    /// A query parameter that asks for a number of objects per page.
     public struct Size: Hashable, Sendable {
-        /// The parameter's name.
+        /// The name of the parameter.
         public var parameter: String
-        /// How many objects.
+        /// The number of objects.
         public var count: Int
 
-        /// Makes a parameter.
+        /// Creates a size.
         public init(parameter: String, count: Int) {
             self.parameter = parameter
             self.count = count
         }
     }
+
+    /// A sign that a page is the last one.
+    public enum End: Hashable, Sendable {
+        /// The page has fewer objects than the page before it.
+        case shortPage
+        /// A value beside the objects is false or absent, such as `has_more`.
+        case unset(keyPath: String)
+        /// A value beside the objects is true, such as `done`.
+        case set(keyPath: String)
+        /// The page's number has reached the number of pages in a header field, such as
+        /// `X-WP-TotalPages`.
+        case pageCount(header: String)
+        /// As many objects have been read as a value beside the objects counts.
+        case total(keyPath: String)
+        /// The request for the next page fails with one of these statuses.
+        case status(Set<Int>)
+    }
+
+    let pointer: Pointer
+    let place: Place
+    let size: Size?
+    private(set) var ends: [End] = []
+    /// Whether the last page is expected to lack the pointer, so that its absence is not reported.
+    private(set) var mayLackPointer = false
+
+    private init(_ pointer: Pointer, at place: Place = .address, size: Size? = nil) {
+        self.pointer = pointer
+        self.place = place
+        self.size = size
+    }
+
+    /// One response with all objects.
+    public static let single = HTTPPages(.none)
+    /// The `Link` field of each response leads to the next page by `rel="next"` (RFC 8288).
+    public static let link = HTTPPages(.linkHeader)
+
+    /// A value of each response is the address of the next page.
+    ///
+    /// The value may also be an object with an `href`, as in JSON:API. Null, false, an empty text
+    /// and absence mean the last page. Any other value is an error.
+    public static func linkField(keyPath: String) -> HTTPPages {
+        HTTPPages(.field(keyPath: keyPath))
+    }
+
+    /// A value of each response becomes a query parameter of the next request.
+    ///
+    /// The value is a text or a number. Null, false, an empty text and absence mean the last page.
+    /// Any other value is an error.
+    public static func cursor(keyPath: String, parameter: String) -> HTTPPages {
+        HTTPPages(.field(keyPath: keyPath), at: .query(parameter: parameter))
+    }
+
+    /// A value of each response becomes a value in the body of the next request, as in GraphQL.
+    public static func cursor(keyPath: String, bodyKeyPath: String) -> HTTPPages {
+        HTTPPages(.field(keyPath: keyPath), at: .body(keyPath: bodyKeyPath))
+    }
+
+    /// A value of each page's last object becomes a query parameter of the next request. An empty
+    /// page is the last.
+    public static func lastElement(keyPath: String, parameter: String, size: Size? = nil) -> HTTPPages {
+        HTTPPages(.lastElement(keyPath: keyPath), at: .query(parameter: parameter), size: size)
+    }
+
+    /// A value of each page's last object becomes a value in the body of the next request, as in
+    /// Elasticsearch's `search_after`. An empty page is the last.
+    public static func lastElement(keyPath: String, bodyKeyPath: String) -> HTTPPages {
+        HTTPPages(.lastElement(keyPath: keyPath), at: .body(keyPath: bodyKeyPath))
+    }
+
+    /// Pages are asked for by their numbers. An empty page is the last.
+    public static func page(parameter: String, first: Int = 1, size: Size? = nil) -> HTTPPages {
+        HTTPPages(.number(first: first), at: .query(parameter: parameter), size: size)
+    }
+
+    /// Pages are asked for by the number of objects before them. An empty page is the last.
+    ///
+    /// Each page begins where the page before it ended, however many objects the server returned.
+    public static func offset(parameter: String, size: Size? = nil) -> HTTPPages {
+        HTTPPages(.offset, at: .query(parameter: parameter), size: size)
+    }
+
+    /// A function returns the address of the next page; nil after the last.
+    ///
+    /// It receives the values at some key paths of the page before, beside its objects.
+    public static func custom(
+        capturing: [String] = [], next: @escaping @Sendable (HTTPPageInfo) throws -> URL?
+    ) -> HTTPPages {
+        HTTPPages(.custom(capturing: capturing, next: next))
+    }
+
+    /// Returns the same pages with more signs of the last page.
+    public func ending(_ ends: End...) -> HTTPPages {
+        var pages = self
+        pages.ends += ends
+        return pages
+    }
+
+    /// Returns the same pages, for a server that leaves the pointer out of the last page.
+    ///
+    /// Without this, a pointer that is on no page of a full pass is reported, because its key path
+    /// may be misspelt.
+    public func omittingLastPointer() -> HTTPPages {
+        var pages = self
+        pages.mayLackPointer = true
+        return pages
+    }
 }
 
 extension HTTPPages {
-    /// What the fingerprint of a source says of it.
+    /// The part of a source's fingerprint that depends on the pages.
     var fingerprint: String {
-        switch self {
-        case .single: "single"
-        case .link: "link"
-        case .linkField(let keyPath): "link \(keyPath)"
-        case .cursor(let keyPath, let parameter): "cursor \(keyPath) \(parameter)"
-        case .page(let parameter, let first, let size): "page \(parameter) \(first) \(size.map { "\($0)" } ?? "")"
-        case .offset(let parameter, let size): "offset \(parameter) \(size.map { "\($0)" } ?? "")"
-        case .custom(let captures, _): "custom \(captures)"
-        }
+        let pointer =
+            switch pointer {
+            case .none: "single"
+            case .linkHeader: "link"
+            case .field(let keyPath): "field \(keyPath)"
+            case .lastElement(let keyPath): "last \(keyPath)"
+            case .number(let first): "page \(first)"
+            case .offset: "offset"
+            case .custom(let captures, _): "custom \(captures)"
+            }
+        let size = size.map { "\($0.parameter)=\($0.count)" } ?? ""
+        return "\(pointer) \(place) \(size) \(ends)"
     }
 
-    /// The values of a page that tell where the next one is.
+    /// The key paths of values beside the objects that lead to the next page, or to the end.
     var captures: [String] {
-        switch self {
-        case .linkField(let keyPath), .cursor(let keyPath, _): [keyPath]
-        case .custom(let captures, _): captures
-        case .single, .link, .page, .offset: []
+        var captures: [String] =
+            switch pointer {
+            case .field(let keyPath): [keyPath]
+            case .custom(let captures, _): captures
+            case .none, .linkHeader, .lastElement, .number, .offset: []
+            }
+        for end in ends {
+            switch end {
+            case .unset(let keyPath), .set(let keyPath), .total(let keyPath): captures.append(keyPath)
+            case .shortPage, .pageCount, .status: break
+            }
         }
+        return captures
     }
 
-    /// Whether a page must have arrived to its end before it is known where the next one is.
+    /// The key path of the value of the last object that leads to the next page.
+    var elementKeyPath: String? {
+        if case .lastElement(let keyPath) = pointer { keyPath } else { nil }
+    }
+
+    /// The key path of a pointer that every page but the last must have.
+    var pointerKeyPath: String? {
+        if case .field(let keyPath) = pointer, !mayLackPointer { keyPath } else { nil }
+    }
+
+    /// Whether the next page is known only after the whole page has arrived.
     var needsFacts: Bool {
-        switch self {
-        case .single, .link: false
-        case .linkField, .cursor, .page, .offset, .custom: true
+        switch pointer {
+        case .none, .linkHeader: !ends.isEmpty
+        case .field, .lastElement, .number, .offset, .custom: true
         }
     }
 
-    /// The address of a page.
+    /// Whether header fields lead to the next page, so that an unchanged body does not mean
+    /// unchanged pages.
+    var isSteeredByHeaders: Bool {
+        switch pointer {
+        case .linkHeader, .custom: true
+        default: ends.contains { if case .pageCount = $0 { true } else { false } }
+        }
+    }
+
+    /// Whether a server that ignores the parameter would return the same page for ever.
+    var isCounting: Bool {
+        switch pointer {
+        case .number, .offset: true
+        default: false
+        }
+    }
+
+    /// The statuses that mean that there is no next page.
+    var endStatuses: Set<Int> {
+        ends.reduce(into: []) { statuses, end in
+            if case .status(let more) = end { statuses.formUnion(more) }
+        }
+    }
+
+    /// The request for a page.
     ///
     /// - Parameters:
-    ///   - token: What ``token(after:token:facts:)`` said; nil for the first page.
-    ///   - base: The address without anything about pages.
-    func url(_ token: String?, base: URL) -> URL? {
-        switch self {
-        case .single: base
-        case .link, .linkField, .custom: token.map { URL(string: $0) } ?? base
-        case .cursor(_, let parameter): token.map { base.setting(parameter, to: $0) } ?? base
-        case .page(let parameter, let first, let size):
-            base.setting(size).setting(parameter, to: token ?? String(first))
-        case .offset(let parameter, let size): base.setting(size).setting(parameter, to: token ?? "0")
+    ///   - token: The token of the page; nil for the first page.
+    ///   - base: The request without anything about pages.
+    func request(_ token: String?, base: HTTPRequest) throws -> HTTPRequest {
+        var request = base
+        request.url = request.url.setting(size)
+        switch place {
+        case .address:
+            if let token { request.url = try HTTPAddress.parse(token) }
+        case .query(let parameter):
+            if let token = token ?? firstToken { request.url = request.url.setting(parameter, to: token) }
+        case .body(let keyPath):
+            if let token { request.body = try Self.setting(keyPath, to: token, in: request.body) }
+        }
+        return request
+    }
+
+    /// The token of the first page, if it has one.
+    private var firstToken: String? {
+        switch pointer {
+        case .number(let first): String(first)
+        case .offset: "0"
+        default: nil
         }
     }
 
-    /// What the next page is asked for by; nil after the last.
-    func token(after page: HTTPHead, index: Int, token: String?, facts: PageFacts) throws -> String? {
-        switch self {
-        case .single: return nil
-        case .link:
-            guard let field = page.headers["Link"], let target = LinkHeader.target(of: "next", in: field) else {
+    /// Sets a value in a JSON object.
+    ///
+    /// - Parameter token: The value as JSON.
+    private static func setting(_ keyPath: String, to token: String, in body: [UInt8]?) throws -> [UInt8] {
+        func set(_ keys: ArraySlice<String>, in value: JSONValue?, to new: JSONValue) -> JSONValue {
+            guard let key = keys.first else { return new }
+            var object = JSONObject()
+            if case .object(let known) = value { object = known }
+            object[key] = set(keys.dropFirst(), in: object[key], to: new)
+            return .object(object)
+        }
+        let document = try body.map { try JSONValue(parsing: String(decoding: $0, as: UTF8.self)) }
+        var writer = JSONWriter()
+        try writer.value(set(JSONKeyPath.keys(of: keyPath)[...], in: document, to: try JSONValue(parsing: token)))
+        return writer.bytes
+    }
+
+    /// The token of the next page; nil after the last.
+    func token(after page: OpenPage, facts: PageFacts) throws -> String? {
+        if try isLast(page, facts) { return nil }
+        switch pointer {
+        case .none: return nil
+        case .linkHeader:
+            guard let field = page.head.headers["Link"], let target = LinkHeader.target(of: "next", in: field) else {
                 return nil
             }
-            return try page.url.following(target).absoluteString
-        case .linkField(let keyPath):
-            guard case .string(let target) = facts.captured[keyPath], !target.isEmpty else { return nil }
-            return try page.url.following(target).absoluteString
-        case .cursor(let keyPath, _):
-            return facts.captured[keyPath]?.token
-        case .page(_, let first, _):
-            return facts.elementCount == 0 ? nil : String((token.flatMap { Int($0) } ?? first) + 1)
+            return try page.head.url.following(target).absoluteString
+        case .field(let keyPath):
+            guard let value = facts.captured[keyPath] else { return nil }
+            return try token(of: value, at: keyPath, on: page)
+        case .lastElement(let keyPath):
+            guard facts.elementCount > 0 else { return nil }
+            guard let value = facts.lastElement else {
+                throw HTTPError.Problem.unsuitablePointer(keyPath: keyPath, found: "nothing in the last object")
+            }
+            return try token(of: value, at: keyPath, on: page)
+        case .number(let first):
+            guard facts.elementCount > 0 || Self.hasNewTombstones(page, facts) else { return nil }
+            return String((page.token.flatMap { Int($0) } ?? first) + 1)
         case .offset:
-            return facts.elementCount == 0 ? nil : String((token.flatMap { Int($0) } ?? 0) + facts.elementCount)
+            // Tombstones beside objects may not count for the server: an overlap loses nothing.
+            var count = facts.elementCount
+            if count == 0, Self.hasNewTombstones(page, facts) { count = facts.tombstones.count }
+            return count == 0 ? nil : String((page.token.flatMap { Int($0) } ?? 0) + count)
         case .custom(_, let next):
             let info = HTTPPageInfo(
-                url: page.url, index: index, elementCount: facts.elementCount, headers: page.headers,
+                url: page.head.url, index: page.index, elementCount: facts.elementCount, headers: page.head.headers,
                 captured: facts.captured)
             return try next(info)?.absoluteString
         }
     }
+
+    /// Whether a page has tombstones that the page before did not have. Some servers repeat them on
+    /// each page.
+    private static func hasNewTombstones(_ page: OpenPage, _ facts: PageFacts) -> Bool {
+        !facts.tombstones.isEmpty && facts.tombstones != page.tombstonesBefore
+    }
+
+    /// Whether one of the signs of the last page is there.
+    private func isLast(_ page: OpenPage, _ facts: PageFacts) throws -> Bool {
+        for end in ends {
+            switch end {
+            case .shortPage:
+                if let before = page.elementCountBefore, facts.elementCount < before { return true }
+            case .unset(let keyPath):
+                if !(facts.captured[keyPath]?.isSet ?? false) { return true }
+            case .set(let keyPath):
+                if facts.captured[keyPath]?.isSet ?? false { return true }
+            case .pageCount(let header):
+                guard let text = page.head.headers[header] else { continue }
+                guard let count = Int(text.trimmingCharacters(in: .whitespaces)) else {
+                    throw HTTPError.Problem.unsuitablePointer(keyPath: header, found: "a text that is not a number")
+                }
+                if page.index + 1 >= count { return true }
+            case .total(let keyPath):
+                guard let value = facts.captured[keyPath] else { continue }
+                guard case .integer(let total) = value else {
+                    throw HTTPError.Problem.unsuitablePointer(keyPath: keyPath, found: value.kindName)
+                }
+                if page.elementCountUpTo + facts.elementCount >= Int(total) { return true }
+            case .status: break
+            }
+        }
+        return false
+    }
+
+    /// The token that a pointer's value stands for; nil for a value that means the last page.
+    private func token(of value: JSONValue, at keyPath: String, on page: OpenPage) throws -> String? {
+        var value = value
+        if place == .address, case .object(let object) = value, let inner = object["href"] { value = inner }
+        switch (value, place) {
+        case (.null, _), (.bool(false), _), (.string(""), _): return nil
+        case (.string(let text), .address): return try page.head.url.following(text).absoluteString
+        case (.string, .body), (.array, .body), (.integer, .body), (.unsigned, .body), (.double, .body),
+            (.decimal, .body):
+            var writer = JSONWriter()
+            try writer.value(value)
+            return String(decoding: writer.bytes, as: UTF8.self)
+        case (_, .query):
+            if let token = value.token { return token }
+        default: break
+        }
+        throw HTTPError.Problem.unsuitablePointer(keyPath: keyPath, found: value.kindName)
+    }
 }
 
 extension JSONValue {
-    /// The value as a query parameter has it; nil where it says that there is none.
+    /// The value as a query parameter; nil if it cannot be one.
     var token: String? {
         switch self {
         case .string(let text): text.isEmpty ? nil : text
@@ -125,6 +377,18 @@ extension JSONValue {
         case .double(let number): "\(number)"
         case .decimal(let text): text
         case .null, .bool, .array, .object: nil
+        }
+    }
+
+    /// The kind of the value, for messages.
+    var kindName: String {
+        switch self {
+        case .null: "null"
+        case .bool(let value): "\(value)"
+        case .integer, .unsigned, .double, .decimal: "a number"
+        case .string: "a text"
+        case .array: "an array"
+        case .object: "an object"
         }
     }
 }

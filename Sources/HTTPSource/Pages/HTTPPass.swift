@@ -5,7 +5,7 @@ import OneWaySynchronizer
 import StoreSync
 import SyncBase
 
-/// A run through the pages of an HTTP source: hands out one page, while it asks for the next.
+/// A pass through the pages of an HTTP source. It hands out one page while it asks for the next.
 actor HTTPPass: RemotePass {
     private let source: HTTPJSONSource
     private let bookmark: SyncBookmark?
@@ -13,27 +13,30 @@ actor HTTPPass: RemotePass {
     private var opener: PageOpener
     private var isDelta: Bool
 
-    /// The pages of the last run, in their order, if each can be asked for conditionally.
+    /// The pages of the last pass in order, if each can be asked for conditionally.
     private var known: [SyncBookmark.Page]
     /// The page that was handed out last.
     private var current: OpenPage?
-    /// The page that comes next, if it answers already: the first, or one that is to be read again.
+    /// The next page, if it answers already: the first one, or one that is to be read again.
     private var ready: OpenPage?
     /// The page after the current one, on its way.
     private var ahead: Task<OpenPage?, any Error>?
     private var trail = PageTrail()
+    private var freshness = PageFreshness()
     /// The pages that were read, for the bookmark.
     private var visited: [SyncBookmark.Page] = []
-    /// How far what was read reaches.
+    /// The latest cursors of this reading.
     private var reach = CursorReach()
-    /// How far what was read the time before reaches; nil the first time.
+    /// The latest cursors of the reading before; nil in the first reading.
     private var reachBefore: CursorReach?
-    /// How many objects there are in all, as the page before said.
+    /// The number of all objects, according to the page before.
     private var total: Int?
-    /// The server's clock at the begin of the run.
+    /// The server's clock at the beginning of the pass.
     private var serverDate: Date?
+    /// Whether the pointer to the next page was on any page, be it null.
+    private var hasSeenPointer = false
 
-    init(_ source: HTTPJSONSource, after bookmark: SyncBookmark?, keyPath: String) {
+    init(_ source: HTTPJSONSource, after bookmark: SyncBookmark?, keyPath: String) throws {
         self.source = source
         self.bookmark = bookmark
         let client = source.client
@@ -45,35 +48,40 @@ actor HTTPPass: RemotePass {
             switch delta.cursor {
             case .element: since = SyncCursor(text: cursor).earlier(by: delta.overlap).text
             case .document: since = cursor
+            case .address: since = SecretParameters.restored(cursor, from: source.url)
             }
         }
         isDelta = since != nil
         opener = PageOpener(
             source: source, keyPath: keyPath, since: since, deadline: source.timeout.map { client.clock.now() + $0 })
         // The pages of another question say nothing about this one.
-        known = bookmark?.pages.first?.token == since ? bookmark?.pages ?? [] : []
+        let asked = since.map { SecretParameters.removed($0, of: source.url) ?? "" }
+        known = bookmark?.pages.first?.token == asked ? bookmark?.pages ?? [] : []
         if !known.isEmpty { known[0].token = nil }
+        for index in known.indices {
+            known[index].token = known[index].token.map { SecretParameters.restored($0, from: source.url) }
+        }
     }
 
     deinit {
         ahead?.cancel()
     }
 
-    /// Whether changes since the last run over everything will do.
+    /// Whether changes since the last full pass are enough.
     private static func isFresh(_ lastFullPass: Date?, _ now: Date, _ delta: HTTPDelta) -> Bool {
         guard let lastFullPass else { return false }
         guard let interval = delta.fullPassInterval else { return true }
-        // A date in the future, by more than a store may have rounded it, says that a clock was
-        // set: nobody knows how long ago that was.
+        // A date in the future, by more than a store may have rounded it, means that a clock was
+        // set back.
         let age = now.timeIntervalSince(lastFullPass)
         return age > -1 && age < interval / .seconds(1)
     }
 
     // MARK: Begin
 
-    /// Asks for the pages there were, or else for the first one.
+    /// Asks for the pages of the last pass, or else for the first one.
     ///
-    /// - Returns: Whether there may be something new.
+    /// - Returns: Whether there may be changes.
     func begin() async throws -> Bool {
         guard try await !isUnchanged() else { return false }
         visited = []
@@ -81,35 +89,43 @@ actor HTTPPass: RemotePass {
         return true
     }
 
-    /// Whether all pages of the last run are as they were.
+    /// Whether all pages of the last pass are unchanged.
     private func isUnchanged() async throws -> Bool {
         for (index, page) in known.enumerated() {
             let token = page.token
             let answer = try await open(token, index: index, known: page)
             guard answer.isUnchanged else {
-                // Only the first page can be gone on from: those before have not been read.
+                // A later page cannot be continued from, because those before it have not been
+                // read.
                 if index == 0 { ready = answer }
                 return false
             }
-            if index == known.count - 1, case .link = source.pages, try await hasGrown(answer, page) { return false }
+            let isLast = index == known.count - 1
+            if isLast, source.pages.isSteeredByHeaders, try await hasGrown(answer, page) { return false }
+            if !isLast, answer.head.headers["Link"] != nil, case .linkHeader = source.pages.pointer,
+                try answer.nextToken(source.pages, facts: PageFacts()) != known[index + 1].token
+            {
+                return false
+            }
             visited.append(page)
         }
         return !known.isEmpty
     }
 
-    /// Whether the last of linked pages leads to another one now, which its being unchanged does
-    /// not tell.
+    /// Whether the head of the last page leads to another page now, although its body is unchanged.
     private func hasGrown(_ answer: OpenPage, _ page: SyncBookmark.Page) async throws -> Bool {
-        var answer = answer
-        if answer.head.headers["Link"] == nil {
-            answer = try await open(answer.token, index: answer.index)
-            guard answer.bookmark == page else { return true }
+        if case .linkHeader = source.pages.pointer, answer.head.headers["Link"] != nil {
+            return try answer.nextToken(source.pages, facts: PageFacts()) != nil
         }
-        return try answer.nextToken(source.pages, facts: PageFacts()) != nil
+        // An answer of 304 may lack the fields that lead on.
+        let whole = try await open(answer.token, index: answer.index)
+        while try await whole.fetch.nextPiece() != nil {}
+        guard whole.bookmark == page else { return true }
+        return try whole.nextToken(source.pages, facts: try await whole.facts()) != nil
     }
 
-    /// Asks for a page; where the server says that the cursor is too old, for the first of all
-    /// pages instead.
+    /// Asks for a page. If the server reports that the cursor is too old, asks for the first of all
+    /// pages.
     private func open(_ token: String?, index: Int, known: SyncBookmark.Page? = nil) async throws -> OpenPage {
         do {
             return try await opener.open(token, index: index, known: known)
@@ -118,7 +134,7 @@ actor HTTPPass: RemotePass {
         }
     }
 
-    /// Goes over from what has changed to everything.
+    /// Asks for everything after asking for changes.
     private func openAll() async throws -> OpenPage {
         isDelta = false
         opener.since = nil
@@ -131,6 +147,7 @@ actor HTTPPass: RemotePass {
         ahead?.cancel()
         (ahead, current, ready) = (nil, nil, nil)
         trail = PageTrail()
+        freshness.beginAgain()
         visited = []
         reach = CursorReach()
     }
@@ -142,11 +159,12 @@ actor HTTPPass: RemotePass {
         guard let page = try await nextPage() else { return nil }
         try trail.visit(page, limit: source.maximumPageCount)
         current = page
+        freshness.note(page.head)
         if let date = page.head.headers["Date"].flatMap({ HTTPDate.parse($0) }), serverDate == nil { serverDate = date }
         let (source, opener, trail) = (source, opener, trail)
         ahead = Task { try await Self.page(after: page, source, opener, trail) }
         return RemotePage(
-            .chunks(FetchedBody(fetch: page.fetch)), tombstones: source.delta?.tombstones,
+            .chunks(FetchedBody(fetch: page.fetch, format: source.format)), tombstones: source.delta?.tombstones,
             totalElementCount: total ?? page.head.headers["X-Total-Count"].flatMap { Int($0) })
     }
 
@@ -173,37 +191,79 @@ actor HTTPPass: RemotePass {
         after page: OpenPage, _ source: HTTPJSONSource, _ opener: PageOpener, _ trail: PageTrail
     ) async throws -> OpenPage? {
         let facts = source.pages.needsFacts ? try await page.facts() : PageFacts()
+        if let digest = facts.digest, digest == page.digestBefore, facts.elementCount > 0 {
+            throw HTTPError(url: page.head.url, problem: .repeatedPage)
+        }
         guard let token = try page.nextToken(source.pages, facts: facts) else { return nil }
         try trail.check(token, index: page.index + 1, url: page.head.url)
-        return try await opener.open(token, index: page.index + 1)
+        do {
+            var next = try await opener.open(token, index: page.index + 1)
+            next.elementCountBefore = facts.elementCount
+            next.elementCountUpTo = page.elementCountUpTo + facts.elementCount
+            next.digestBefore = facts.digest
+            next.tombstonesBefore = facts.tombstones
+            return next
+        } catch let error as HTTPError {
+            guard case .status(let status, _, _) = error.problem, source.pages.endStatuses.contains(status) else {
+                throw error
+            }
+            return nil
+        }
     }
 
-    /// Takes note of what the page that was handed out had, now that it has been read.
+    /// Takes note of the page that was handed out, now that it has been read.
     private func finishCurrent() async throws {
         guard let page = current else { return }
         current = nil
         visited.append(page.bookmark)
-        guard source.delta != nil || source.totalKeyPath != nil else { return }
+        guard opener.needsFacts else { return }
         let facts = try await page.facts()
+        if let failure = source.check?.failure(in: facts.captured) {
+            throw HTTPError(url: page.head.url, problem: .refused(PrintableText.line(failure, limit: 200)))
+        }
+        if let keyPath = source.pages.pointerKeyPath, facts.captured[keyPath] != nil { hasSeenPointer = true }
         if let keyPath = source.totalKeyPath, case .integer(let count) = facts.captured[keyPath] { total = Int(count) }
         guard let delta = source.delta else { return }
         switch delta.cursor {
         case .element: reach.extend(by: facts.cursors, isFirstPage: page.index == 0)
         case .document(let keyPath):
             reach.latest = reach.latest ?? facts.captured[keyPath].flatMap { SyncCursor($0) }
+        case .address(let keyPath):
+            guard let value = facts.captured[keyPath], value != .null else { return }
+            guard case .string(let text) = value else {
+                throw HTTPError(
+                    url: page.head.url, problem: .unsuitablePointer(keyPath: keyPath, found: value.kindName))
+            }
+            do throws(HTTPError.Problem) {
+                reach.latest = SyncCursor(text: try page.head.url.following(text).absoluteString)
+            } catch {
+                throw HTTPError(url: page.head.url, problem: error)
+            }
         }
     }
 
     func recover(from error: any Error) async throws {
         guard let page = current else { throw error }
         var error = error
-        if let json = error as? JSONError, case .malformed(.unexpectedEnd, let location) = json {
-            error = HTTPError(url: page.head.url, problem: .cutShort(received: location.byteOffset, expected: nil))
+        if let json = error as? JSONError {
+            if case .malformed(.unexpectedEnd, let location) = json {
+                error = HTTPError(url: page.head.url, problem: .cutShort(received: location.byteOffset, expected: nil))
+            } else if let failure = source.check?.failure(in: try await page.facts().captured) {
+                throw HTTPError(url: page.head.url, problem: .refused(PrintableText.line(failure, limit: 200)))
+            } else {
+                throw HTTPError(
+                    url: page.head.url, problem: .unsuitableJSON("\(json)", firstLine: page.fetch.firstLine))
+            }
         }
         try await opener.wait(after: error, attempt: page.attempt)
         ahead?.cancel()
         (ahead, current) = (nil, nil)
-        ready = try await opener.open(page.token, index: page.index, attempt: page.attempt + 1)
+        var again = try await opener.open(page.token, index: page.index, attempt: page.attempt + 1)
+        again.elementCountBefore = page.elementCountBefore
+        again.elementCountUpTo = page.elementCountUpTo
+        again.digestBefore = page.digestBefore
+        again.tombstonesBefore = page.tombstonesBefore
+        ready = again
     }
 
     // MARK: End
@@ -211,15 +271,35 @@ actor HTTPPass: RemotePass {
     func rewind() async throws {
         try await finishCurrent()
         reachBefore = reach
+        opener.bypassesCaches = true
         startOver()
     }
 
     func end() async throws -> RemoteEnd {
         try await finishCurrent()
+        var remoteEnd = lastBookmarks()
+        remoteEnd.doubt = freshness.doubt
+        if let keyPath = source.pages.pointerKeyPath, !hasSeenPointer, !isDelta, !visited.isEmpty {
+            remoteEnd.warnings.append(
+                "the pointer to the next page, \(keyPath), was on no page: is its key path right?")
+        }
+        return remoteEnd
+    }
+
+    private func lastBookmarks() -> RemoteEnd {
         var end = SyncBookmark()
         if !visited.contains(where: { $0.entityTag == nil && $0.lastModified == nil }) {
             end.pages = visited
             if !end.pages.isEmpty { end.pages[0].token = opener.since }
+            // A secret that came with a link must not be kept.
+            let tokens = end.pages.map { page in
+                page.token.map { SecretParameters.removed($0, of: source.url) }
+            }
+            if tokens.contains(where: { $0 == .some(nil) }) {
+                end.pages = []
+            } else {
+                for (index, token) in tokens.enumerated() { end.pages[index].token = token ?? nil }
+            }
         }
         guard let delta = source.delta else {
             return RemoteEnd(.everything, isSnapshot: source.isSnapshot, bookmark: end)
@@ -227,15 +307,24 @@ actor HTTPPass: RemotePass {
         let kept = bookmark?.cursor.map { SyncCursor(text: $0) }
         end.lastFullPass = isDelta ? bookmark?.lastFullPass : beginDate
         var cursor = reach.latest
-        if case .element = delta.cursor { cursor = certainReach }
-        // Nothing new, or nothing but what the overlap brought again.
+        switch delta.cursor {
+        case .element: cursor = certainReach
+        case .document: break
+        case .address:
+            cursor = cursor.flatMap { SecretParameters.removed($0.text, of: source.url) }.map { SyncCursor(text: $0) }
+            end.cursor = cursor?.text ?? (isDelta ? kept?.text : nil)
+            return RemoteEnd(
+                isDelta ? .changes : .everything, isSnapshot: source.isSnapshot, bookmark: end,
+                cautiousBookmark: isDelta ? bookmark : nil)
+        }
+        // Nothing new, or only what the overlap returned again.
         if let kept, isDelta || visited == bookmark?.pages, cursor.map({ $0 < kept }) ?? true { cursor = kept }
         end.cursor = cursor?.text
         guard isDelta, var cautious = bookmark else {
             return RemoteEnd(.everything, isSnapshot: source.isSnapshot, bookmark: end)
         }
-        // Of changes in their order, what the first page had cannot have been passed over, whatever
-        // moved between the others.
+        // Of changes in order, those of the first page cannot have been missed, whatever moved
+        // between the others.
         if reach.isAscending, let first = reach.latestOfFirstPage?.limited(to: serverDate ?? beginDate),
             kept.map({ $0 < first }) ?? true
         {
@@ -245,13 +334,12 @@ actor HTTPPass: RemotePass {
         return RemoteEnd(.changes, isSnapshot: source.isSnapshot, bookmark: end, cautiousBookmark: cautious)
     }
 
-    /// The latest cursor before which no object can have changed unseen: one that changed after its
-    /// page was read has a later one.
+    /// The latest cursor before which no object can have changed unseen.
     private var certainReach: SyncCursor? {
         guard let latest = reach.latest else { return nil }
         if let serverDate { return latest.limited(to: serverDate) }
-        // Nobody knows the server's clock; but what one page has was there when the page was read,
-        // and what all pages had the time before was there before they were read again.
+        // Without the server's clock, only the first page, or the reading before, is certain to be
+        // complete.
         let certain = reachBefore == nil ? reach.latestOfFirstPage : reachBefore?.latest
         return certain.map { .earlier(latest, $0).limited(to: beginDate) }
     }

@@ -1,27 +1,36 @@
 import Foundation
 import HTTPTransfer
+import JSONMapper
 import StoreSync
 
 /// A page that answers.
 struct OpenPage: Sendable {
-    /// What it was asked for by; nil for the first.
+    /// The token the page was asked for by; nil for the first page.
     let token: String?
-    /// Its place, from 0.
+    /// The index of the page, from 0.
     let index: Int
     let fetch: HTTPFetch<PageScanner>
     let head: HTTPHead
-    /// How often it has been asked for.
+    /// How often the page has been asked for.
     let attempt: Int
+    /// The number of objects of the page before; nil for the first page.
+    var elementCountBefore: Int?
+    /// The number of objects of all pages before.
+    var elementCountUpTo = 0
+    /// The digest of the page before.
+    var digestBefore: Int?
+    /// The tombstones of the page before.
+    var tombstonesBefore: [JSONValue] = []
 
-    /// Whether it is as it was.
+    /// Whether the server reports the page as unchanged.
     var isUnchanged: Bool { head.status == 304 }
 
-    /// What the next page is asked for by; nil after the last.
+    /// The token of the next page; nil after the last.
     ///
-    /// - Parameter facts: What was found in this one, where that is needed.
+    /// - Parameter facts: The findings in this page, if the pages need them.
     func nextToken(_ pages: HTTPPages, facts: PageFacts) throws -> String? {
         do {
-            return try pages.token(after: head, index: index, token: token, facts: facts)
+            return try pages.token(after: self, facts: facts)
         } catch let problem as HTTPError.Problem {
             throw HTTPError(url: head.url, problem: problem)
         }
@@ -32,10 +41,10 @@ struct OpenPage: Sendable {
         try await fetch.facts() ?? PageFacts()
     }
 
-    /// What is kept of it, to ask for it conditionally.
+    /// The validators of the page for a bookmark.
     ///
-    /// A date of change is of use only if the server answered a second later or more: until then
-    /// the page could change again and have the same date (RFC 9110, section 8.8.2.2).
+    /// A date of change counts only if the server answered at least a second later. Until then the
+    /// page could change again and keep its date (RFC 9110, section 8.8.2.2).
     var bookmark: SyncBookmark.Page {
         var bookmark = SyncBookmark.Page(token: token, entityTag: head.headers["ETag"])
         if let text = head.headers["Last-Modified"], let modified = HTTPDate.parse(text),

@@ -1,6 +1,6 @@
 import JSONMapper
 
-/// What was found in a page while it arrived.
+/// What a scanner found in a page.
 struct PageFacts: Sendable {
     /// The earliest and the latest of some cursors.
     struct Cursors: Sendable {
@@ -8,10 +8,16 @@ struct PageFacts: Sendable {
         var latest: SyncCursor
     }
 
-    /// How many objects it has.
+    /// The number of objects.
     var elementCount = 0
+    /// A list of tombstones.
+    var tombstones: [JSONValue] = []
     /// Values beside the objects, by their key paths.
     var captured: [String: JSONValue] = [:]
-    /// Those of the objects; nil where they have none.
+    /// The cursors of the objects; nil if they have none.
     var cursors: Cursors?
+    /// The value of the last object that leads to the next page.
+    var lastElement: JSONValue?
+    /// A hash of the objects, the same for equal pages within a process; nil if it was not wanted.
+    var digest: Int?
 }

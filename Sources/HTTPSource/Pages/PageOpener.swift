@@ -1,25 +1,35 @@
 import Foundation
 import HTTPTransfer
+import JSONMapper
 import OneWaySynchronizer
 import StoreSync
 import SyncBase
 
-/// Asks for pages, as often as they fail in a way that may pass.
+/// Asks for pages, and again after failures that may pass.
 struct PageOpener: Sendable {
     let source: HTTPJSONSource
     let keyPath: String
-    /// What changes are asked for from; nil where everything is.
+    /// The cursor that changes are asked from; nil to ask for everything.
     var since: String?
-    /// When the run must have ended, by the client's clock; nil for never.
+    /// When the pass must have ended, by the client's clock; nil for never.
     let deadline: Duration?
+    /// Whether caches must not answer, because the pages are read again as proof.
+    var bypassesCaches = false
 
     private var client: HTTPClient { source.client }
+
+    init(source: HTTPJSONSource, keyPath: String, since: String?, deadline: Duration?) {
+        self.source = source
+        self.keyPath = keyPath
+        self.since = since
+        self.deadline = deadline
+    }
 
     /// Asks for a page until it answers.
     ///
     /// - Parameters:
-    ///   - known: What the page is told unchanged by; nil if it is wanted in any case.
-    ///   - attempt: How often it was asked for, this time included.
+    ///   - known: The validators to ask conditionally; nil to ask unconditionally.
+    ///   - attempt: How often the page was asked for, including this time.
     func open(
         _ token: String?, index: Int, known: SyncBookmark.Page? = nil, attempt: Int = 1
     ) async throws -> OpenPage {
@@ -38,41 +48,83 @@ struct PageOpener: Sendable {
 
     /// Waits before a page is asked for again.
     ///
-    /// - Throws: The error, where there is no use in that.
+    /// - Throws: The error if trying again is pointless, or if the server asks for a longer wait
+    ///   than the policy allows: a pass holds the store's write lock.
     func wait(after error: any Error, attempt: Int) async throws {
-        guard let delay = client.retry.delay(afterAttempt: attempt, error: error, random: client.random()) else {
+        let asked = (error as? HTTPError)?.retryAfter
+        if let asked, asked > client.retry.maxDelay { throw error }
+        guard var delay = client.retry.delay(afterAttempt: attempt, error: error, random: client.random()) else {
             throw error
         }
+        if asked != nil { delay = max(delay, min(client.retry.baseDelay, client.retry.maxDelay)) }
         if let deadline, client.clock.now() + delay >= deadline { throw error }
-        if let asked = (error as? HTTPError)?.retryAfter { client.pacer.pause(min(asked, delay)) }
+        if asked != nil { client.pacer.pause(delay) }
         try await client.clock.sleep(delay)
     }
 
     private func order(_ token: String?, known: SyncBookmark.Page?) throws -> HTTPOrder<PageScanner> {
-        var base = source.url
-        if let since, let delta = source.delta { base = base.setting(delta.parameter, to: since) }
-        guard let url = source.pages.url(token, base: base), url.isHTTP else {
-            throw HTTPError(url: source.url, problem: .forbiddenAddress(PrintableText.line(token ?? "")))
+        HTTPOrder(
+            json: try request(token, known: known), secrets: source.headers, origin: source.url.origin,
+            deadline: deadline, makeInspector: inspector)
+    }
+
+    private func request(_ token: String?, known: SyncBookmark.Page?) throws -> HTTPRequest {
+        var request = HTTPRequest(source.url, headers: ["Accept": "application/json"])
+        switch source.format {
+        case .array, .keyed: break
+        case .lines: request.headers["Accept"] = "application/x-ndjson, application/json"
         }
-        var headers: HTTPHeaders = ["Accept": "application/json"]
+        if let body = source.body {
+            var writer = JSONWriter()
+            try writer.value(body)
+            request.method = "POST"
+            request.body = writer.bytes
+            request.headers["Content-Type"] = "application/json"
+        }
+        do {
+            if let since, let delta = source.delta {
+                if case .address = delta.cursor {
+                    request.url = try HTTPAddress.parse(since, relativeTo: source.url)
+                } else {
+                    request.url = request.url.setting(delta.parameter, to: since)
+                }
+            }
+            request = try source.pages.request(token, base: request)
+        } catch let error as HTTPAddressError {
+            throw HTTPError(url: source.url, problem: .forbiddenAddress("\(error)"))
+        }
+        guard request.url.isHTTP else {
+            throw HTTPError(url: source.url, problem: .forbiddenAddress(HTTPAddress.displayName(token ?? "")))
+        }
+        if bypassesCaches { request.headers["Cache-Control"] = "no-cache" }
         if let known {
-            headers["If-None-Match"] = known.entityTag
-            headers["If-Modified-Since"] = known.lastModified
+            request.headers["If-None-Match"] = known.entityTag
+            request.headers["If-Modified-Since"] = known.lastModified
         }
-        var captures = source.pages.captures
-        var element: String?
+        return request
+    }
+
+    /// Creates the scanner of a page; nil if nothing has to be found in it.
+    private var inspector: @Sendable () -> PageScanner? {
+        let pages = source.pages
+        var plan = PageScanner.Plan(keyPath: keyPath, format: source.format, captures: pages.captures)
+        plan.lastElement = pages.elementKeyPath
+        plan.wantsDigest = pages.isCounting
         switch source.delta?.cursor {
-        case .document(let keyPath): captures.append(keyPath)
-        case .element(let keyPath): element = keyPath
+        case .document(let keyPath), .address(let keyPath): plan.captures.append(keyPath)
+        case .element(let keyPath): plan.cursor = keyPath
         case nil: break
         }
-        if let total = source.totalKeyPath { captures.append(total) }
-        let needsScan = source.pages.needsFacts || source.delta != nil || source.totalKeyPath != nil
-        return HTTPOrder(
-            json: HTTPRequest(url, headers: headers), secrets: source.headers, origin: source.url.origin,
-            deadline: deadline,
-            makeInspector: { [keyPath, captures, element] in
-                needsScan ? PageScanner(keyPath: keyPath, captures: captures, cursor: element) : nil
-            })
+        if case .list(let keyPath) = source.delta?.tombstones { plan.tombstones = keyPath }
+        if let total = source.totalKeyPath { plan.captures.append(total) }
+        plan.captures += source.check?.captures ?? []
+        plan.captures = plan.captures.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+        let isNeeded = needsFacts
+        return { [plan] in isNeeded ? PageScanner(plan) : nil }
+    }
+
+    /// Whether anything has to be found in a page.
+    var needsFacts: Bool {
+        source.pages.needsFacts || source.delta != nil || source.totalKeyPath != nil || source.check != nil
     }
 }

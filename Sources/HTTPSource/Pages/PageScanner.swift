@@ -6,25 +6,57 @@ import JSONMapper
 /// The scanner finds the address of the next page, so that it can be requested early, and the
 /// cursors of the objects.
 struct PageScanner: BodyInspector {
+    /// What a scanner looks for.
+    struct Plan: Sendable {
+        /// The key path of the objects.
+        var keyPath: String
+        var format: HTTPJSONSource.Format
+        /// Key paths of values beside the objects.
+        var captures: [String] = []
+        /// The field of each object that is its cursor.
+        var cursor: String?
+        /// The field of the last object that leads to the next page.
+        var lastElement: String?
+        /// The key path of a list of tombstones.
+        var tombstones: String?
+        /// Whether the objects are hashed.
+        var wantsDigest = false
+    }
+
     private let reader: JSONReader
-    private let cursor: JSONProbe?
+    private let probe: JSONProbe
+    private let cursorSlot: Int?
+    private let lastSlot: Int?
+    private let tombstones: String?
+    private var hasher: Hasher?
+    private var recoder: BodyRecoder?
     private var facts = PageFacts()
     /// Whether the JSON is damaged, which the mapper reports.
     private var hasFailed = false
 
-    /// - Parameters:
-    ///   - keyPath: The key path of the objects.
-    ///   - captures: Key paths of values beside the objects.
-    ///   - cursor: The field of each object that is its cursor.
-    init(keyPath: String, captures: [String], cursor: String?) {
-        reader = JSONReader(layout: .array(at: keyPath).capturing(captures))
-        self.cursor = cursor.map { JSONProbe([$0]) }
+    init(_ plan: Plan) {
+        var captures = plan.captures
+        if let list = plan.tombstones, !captures.contains(list) { captures.append(list) }
+        reader = JSONReader(layout: .array(at: plan.keyPath).capturing(captures))
+        var fields: [String] = []
+        func slot(_ keyPath: String?) -> Int? {
+            guard let keyPath else { return nil }
+            if let known = fields.firstIndex(of: keyPath) { return known }
+            fields.append(keyPath)
+            return fields.count - 1
+        }
+        cursorSlot = slot(plan.cursor)
+        lastSlot = slot(plan.lastElement)
+        probe = JSONProbe(fields)
+        tombstones = plan.tombstones
+        hasher = plan.wantsDigest ? Hasher() : nil
+        recoder = BodyRecoder(plan.format)
     }
 
     mutating func inspect(_ bytes: [UInt8]) {
         guard !hasFailed else { return }
         do {
-            try reader.append(bytes)
+            try reader.append(recoder?.recode(bytes) ?? bytes)
             try read()
         } catch {
             hasFailed = true
@@ -32,23 +64,49 @@ struct PageScanner: BodyInspector {
     }
 
     private mutating func read() throws {
-        guard let cursor else {
+        if var hasher {
+            while let element = try reader.next({ cursor in try scan(&cursor, &hasher) }) { note(element) }
+            self.hasher = hasher
+        } else if cursorSlot == nil, lastSlot == nil {
             while try reader.next({ try $0.skipValue() }) != nil {}
-            return
-        }
-        while let found = try reader.next({ try cursor.read(&$0) }) {
-            guard let value = found[0].flatMap({ SyncCursor($0) }) else { continue }
-            let cursors = facts.cursors ?? PageFacts.Cursors(earliest: value, latest: value)
-            facts.cursors = PageFacts.Cursors(
-                earliest: .earlier(cursors.earliest, value), latest: .later(cursors.latest, value))
+        } else {
+            while let element = try reader.next({ try probe.read(&$0) }) { note(element) }
         }
     }
 
+    private func scan(_ cursor: inout JSONCursor, _ hasher: inout Hasher) throws -> [JSONValue?] {
+        let start = cursor
+        try cursor.rawValue().withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+        guard cursorSlot != nil || lastSlot != nil else { return [] }
+        let end = cursor
+        cursor = start
+        let found = try probe.read(&cursor)
+        cursor = end
+        return found
+    }
+
+    private mutating func note(_ found: [JSONValue?]) {
+        if let lastSlot { facts.lastElement = found[lastSlot] }
+        guard let cursorSlot, let value = found[cursorSlot].flatMap({ SyncCursor($0) }) else { return }
+        let cursors = facts.cursors ?? PageFacts.Cursors(earliest: value, latest: value)
+        facts.cursors = PageFacts.Cursors(
+            earliest: .earlier(cursors.earliest, value), latest: .later(cursors.latest, value))
+    }
+
     mutating func finish() -> PageFacts {
-        reader.finish()
-        if !hasFailed { try? read() }
+        if !hasFailed {
+            do {
+                if let rest = recoder?.finish(), !rest.isEmpty { try reader.append(rest) }
+                reader.finish()
+                try read()
+            } catch {
+                hasFailed = true
+            }
+        }
         facts.elementCount = reader.elementCount
         facts.captured = reader.captured
+        if let tombstones, case .array(let list) = facts.captured[tombstones] { facts.tombstones = list }
+        facts.digest = hasher?.finalize()
         return facts
     }
 }

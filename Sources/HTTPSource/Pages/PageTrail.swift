@@ -6,13 +6,13 @@ import SyncBase
 struct PageTrail: Sendable {
     private let places = Locked<[String: Int]>([:])
 
-    /// - Throws: ``HTTPError`` if the page was there before, at another place.
+    /// - Throws: ``HTTPError`` if the page was read before at another index.
     func check(_ token: String, index: Int, url: URL) throws {
         let place = places.withLock { $0[token] }
         if let place, place != index { throw HTTPError(url: url, problem: .pageLoop) }
     }
 
-    /// - Throws: ``HTTPError`` if there are more pages than there may be.
+    /// - Throws: ``HTTPError`` if there are more pages than the limit.
     func visit(_ page: OpenPage, limit: Int) throws {
         if page.index >= limit { throw HTTPError(url: page.head.url, problem: .tooManyPages(limit: limit)) }
         let token = page.token ?? page.fetch.url.absoluteString

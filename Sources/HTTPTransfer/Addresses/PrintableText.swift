@@ -1,5 +1,11 @@
 /// Makes texts from outside fit for one line of a terminal.
 package enum PrintableText {
+    /// The first line of a body that is not blank; empty if there is none.
+    package static func firstLine(of bytes: some Collection<UInt8>) -> String {
+        let text = String(decoding: bytes, as: UTF8.self)
+        return text.split(whereSeparator: \.isNewline).first.map { line(String($0), limit: 120) } ?? ""
+    }
+
     /// Replaces characters that are not printable, such as line ends and escapes, and cuts the
     /// text.
     ///

@@ -32,10 +32,14 @@ extension URL {
     /// - Throws: ``HTTPError/Problem/forbiddenAddress(_:)`` unless the result is http or https, or
     ///   if it leaves https.
     package func following(_ reference: String) throws(HTTPError.Problem) -> URL {
-        let target = URL(string: reference, relativeTo: self)?.absoluteURL
-        let isDowngrade = scheme?.lowercased() == "https" && target?.scheme?.lowercased() != "https"
-        guard let target, target.isHTTP, !isDowngrade else {
-            throw .forbiddenAddress(PrintableText.line(target?.displayName ?? reference, limit: 120))
+        let target: URL
+        do {
+            target = try HTTPAddress.parse(reference, relativeTo: self)
+        } catch {
+            throw .forbiddenAddress("\(error)")
+        }
+        if scheme?.lowercased() == "https", target.scheme != "https" {
+            throw .forbiddenAddress("\(PrintableText.line(target.displayName, limit: 120)), which is less secure")
         }
         return target
     }

@@ -1,5 +1,5 @@
 /// Examines a body while it arrives.
-package protocol BodyInspector {
+package protocol BodyInspector: SendableMetatype {
     /// What the inspector finds.
     associatedtype Facts: Sendable
 

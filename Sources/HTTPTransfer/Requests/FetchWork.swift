@@ -12,23 +12,27 @@ struct FetchWork<Inspector: BodyInspector>: Sendable {
     }
 
     private static var errorBodyByteCount: Int { 4_096 }
+    /// How much of a body is kept for messages.
+    private static var shownByteCount: Int { 200 }
 
     private let order: HTTPOrder<Inspector>
     private let client: HTTPClient
     private let head: Promise<HTTPHead>
     private let end: Promise<Inspector.Facts?>
     private let buffer: ByteBuffer
+    private let beginning: Locked<[UInt8]>
     private let activity = Locked(Activity())
 
     init(
         order: HTTPOrder<Inspector>, client: HTTPClient, head: Promise<HTTPHead>, end: Promise<Inspector.Facts?>,
-        buffer: ByteBuffer
+        buffer: ByteBuffer, beginning: Locked<[UInt8]>
     ) {
         self.order = order
         self.client = client
         self.head = head
         self.end = end
         self.buffer = buffer
+        self.beginning = beginning
     }
 
     func run() async {
@@ -100,6 +104,9 @@ struct FetchWork<Inspector: BodyInspector>: Sendable {
         head.settle(.success(found))
         for try await bytes in body {
             noteArrival()
+            if received < Self.shownByteCount {
+                beginning.withLock { $0 += bytes.prefix(Self.shownByteCount - received) }
+            }
             received += bytes.count
             if received > limit {
                 throw HTTPError.Problem.tooLarge(limit: limit)
@@ -137,6 +144,12 @@ struct FetchWork<Inspector: BodyInspector>: Sendable {
                 return (found, response.body)
             }
             request.url = try request.url.following(location)
+            // A form that was received redirects to a page (RFC 9110, section 15.4).
+            if request.method != "GET", [301, 302, 303].contains(response.status) {
+                request.method = "GET"
+                request.body = nil
+                request.headers["Content-Type"] = nil
+            }
         }
         throw HTTPError.Problem.tooManyRedirects(limit: client.limits.redirectCount)
     }
@@ -147,7 +160,7 @@ struct FetchWork<Inspector: BodyInspector>: Sendable {
         let serverDate = head.headers["Date"].flatMap { HTTPDate.parse($0) } ?? client.date()
         throw HTTPError.Problem.status(
             head.status, firstLine: try await Self.firstLine(of: body),
-            retryAfter: HTTPDate.retryAfter(head.headers["Retry-After"], now: serverDate))
+            retryAfter: HTTPDate.retryAfter(head.headers, now: serverDate))
     }
 
     /// The first line of a body, for people; empty if there is none.
@@ -166,8 +179,7 @@ struct FetchWork<Inspector: BodyInspector>: Sendable {
     }
 
     private static func firstLine(of bytes: [UInt8]) -> String {
-        let text = String(decoding: bytes.prefix(errorBodyByteCount), as: UTF8.self)
-        return text.split(whereSeparator: \.isNewline).first.map { PrintableText.line(String($0), limit: 120) } ?? ""
+        PrintableText.firstLine(of: bytes.prefix(errorBodyByteCount))
     }
 }
 

@@ -16,6 +16,20 @@ package enum HTTPDate {
         return nil
     }
 
+    /// The wait that the head of a response asks for.
+    ///
+    /// Without `Retry-After`, an exhausted `X-RateLimit-Remaining` makes `X-RateLimit-Reset` count:
+    /// seconds since 1970, or seconds from now.
+    package static func retryAfter(_ headers: HTTPHeaders, now: Date) -> Duration? {
+        if let wait = retryAfter(headers["Retry-After"], now: now) { return wait }
+        for prefix in ["X-RateLimit-", "RateLimit-"] where headers[prefix + "Remaining"] == "0" {
+            guard let reset = headers[prefix + "Reset"].flatMap({ Double($0) }), reset >= 0 else { continue }
+            let seconds = reset > 1e9 ? reset - now.timeIntervalSince1970 : reset
+            return .seconds(Int(min(max(0, seconds.rounded(.up)), 86_400 * 365)))
+        }
+        return nil
+    }
+
     /// Reads `Retry-After` (RFC 9110, section 10.2.3): a number of seconds, or a date.
     ///
     /// - Parameter now: The time from which a date is counted. The server's own `Date` is best,

@@ -10,6 +10,7 @@ package final class HTTPFetch<Inspector: BodyInspector>: Sendable {
     private let headPromise = Promise<HTTPHead>()
     private let endPromise = Promise<Inspector.Facts?>()
     private let buffer = ByteBuffer(capacity: 8 << 20)
+    private let beginning = Locked<[UInt8]>([])
     private let task: Task<Void, Never>
     /// The address that was asked for, before redirects.
     package let url: URL
@@ -17,7 +18,9 @@ package final class HTTPFetch<Inspector: BodyInspector>: Sendable {
     /// Creates a fetch and begins it.
     package init(_ order: HTTPOrder<Inspector>, by client: HTTPClient) {
         url = order.request.url
-        let work = FetchWork(order: order, client: client, head: headPromise, end: endPromise, buffer: buffer)
+        let work = FetchWork(
+            order: order, client: client, head: headPromise, end: endPromise, buffer: buffer,
+            beginning: beginning)
         task = Task { await work.run() }
     }
 
@@ -37,6 +40,11 @@ package final class HTTPFetch<Inspector: BodyInspector>: Sendable {
     /// - Throws: ``HTTPError``; `CancellationError`.
     package func facts() async throws -> Inspector.Facts? {
         try await endPromise.value()
+    }
+
+    /// The first line of the body as far as it has arrived, for messages.
+    package var firstLine: String {
+        PrintableText.firstLine(of: beginning.withLock { $0 })
     }
 
     /// Waits for the next bytes of the body; nil at its end.

@@ -3,10 +3,9 @@ import SyncBase
 
 /// Limits the number of requests at once and per second.
 package final class RequestPacer: Sendable {
-    private struct State {
+    private struct State: Sendable {
         var freeConnectionCount: Int
-        var waiters: [(id: Int, continuation: CheckedContinuation<Void, any Error>)] = []
-        var lastWaiter = 0
+        var waiters = Waiters<Void>()
         /// When the next request may be sent, by the clock.
         var nextTurn = Duration.zero
     }
@@ -46,10 +45,11 @@ package final class RequestPacer: Sendable {
 
     /// Returns the connection.
     func leave() {
-        let next = state.withLock { state -> CheckedContinuation<Void, any Error>? in
-            guard state.waiters.isEmpty else { return state.waiters.removeFirst().continuation }
-            state.freeConnectionCount += 1
-            return nil
+        // The longest waiting request takes the connection over.
+        let next = state.withLock { state in
+            let next = state.waiters.removeFirst()
+            if next == nil { state.freeConnectionCount += 1 }
+            return next
         }
         next?.resume()
     }
@@ -60,28 +60,11 @@ package final class RequestPacer: Sendable {
     }
 
     private func takeConnection() async throws {
-        let id = state.withLock { state in
-            state.lastWaiter += 1
-            return state.lastWaiter
-        }
-        try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                let outcome = state.withLock { state -> Result<Void, any Error>? in
-                    if Task.isCancelled { return .failure(CancellationError()) }
-                    guard state.freeConnectionCount > 0 else {
-                        state.waiters.append((id, continuation))
-                        return nil
-                    }
-                    state.freeConnectionCount -= 1
-                    return .success(())
-                }
-                if let outcome { continuation.resume(with: outcome) }
-            }
-        } onCancel: {
-            let waiter = state.withLock { state in
-                state.waiters.firstIndex { $0.id == id }.map { state.waiters.remove(at: $0).continuation }
-            }
-            waiter?.resume(throwing: CancellationError())
+        try Task.checkCancellation()
+        try await state.wait(in: \.waiters) { state in
+            guard state.freeConnectionCount > 0 else { return nil }
+            state.freeConnectionCount -= 1
+            return .success(())
         }
     }
 }

@@ -16,13 +16,16 @@ final class Exchange: Sendable {
         var receivedByteCount = 0
         /// What has arrived and was not read yet.
         var unread: [UInt8] = []
-        var headWaiter: CheckedContinuation<HTTPURLResponse, any Error>?
-        var bodyWaiter: CheckedContinuation<[UInt8]?, any Error>?
+        var headWaiters = Waiters<HTTPURLResponse>()
+        var bodyWaiters = Waiters<[UInt8]?>()
         /// Set once.
         var end: Result<Void, any Error>?
         var isStopped = false
         var isSuspended = false
     }
+
+    private typealias HeadWaiter = Waiters<HTTPURLResponse>.Waiter
+    private typealias BodyWaiter = Waiters<[UInt8]?>.Waiter
 
     /// What may be unread before the session is asked to pause.
     private static let unreadByteCount = 4 << 20
@@ -36,41 +39,43 @@ final class Exchange: Sendable {
         self.stopping = stopping
     }
 
-    /// Sends the request, and takes note of who waits for the head, unless the exchange has ended
-    /// already.
-    func begin(_ waiter: CheckedContinuation<HTTPURLResponse, any Error>) {
-        let isWanted = state.withLock { state in
-            guard state.end == nil else { return false }
-            state.headWaiter = waiter
-            return true
-        }
-        if isWanted {
-            task.resume()
-        } else {
-            waiter.resume(throwing: CancellationError())
-            // A task that was never sent would keep its session from ending.
-            stopping.async { [task] in task.cancel() }
+    /// Sends the request, and waits for the head of the response.
+    ///
+    /// - Throws: How the exchange ended before; `CancellationError` when the task is cancelled, which ends it.
+    func head() async throws -> HTTPURLResponse {
+        try await withTaskCancellationHandler {
+            if state.withLock(\.end) == nil {
+                task.resume()
+            } else {
+                // A task that was never sent would keep its session from ending.
+                stopping.async { [task] in task.cancel() }
+            }
+            return try await state.wait(in: \.headWaiters, isCancellable: false) { state in
+                if let response = state.response { return .success(response) }
+                return state.end?.flatMap { Self.endWithoutHead }
+            }
+        } onCancel: {
+            end(.failure(CancellationError()))
         }
     }
+
+    private static let endWithoutHead = Result<HTTPURLResponse, any Error>.failure(
+        HTTPError.Problem.unreachable("no reply", isLasting: false))
 
     /// The next bytes of the body; nil at its end.
     func next() async throws -> [UInt8]? {
         try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { waiter in
-                let outcome = state.withLock { state -> Result<[UInt8]?, any Error>? in
-                    if case .failure(let error) = state.end, state.unread.isEmpty || error is CancellationError {
-                        return .failure(error)
-                    }
-                    if !state.unread.isEmpty {
-                        defer { state.unread = [] }
-                        return .success(state.unread)
-                    }
-                    guard state.end == nil else { return .success(nil) }
-                    state.bodyWaiter = waiter
-                    return nil
+            pause(false)
+            // A cancel ends the exchange, which ends the wait.
+            return try await state.wait(in: \.bodyWaiters, isCancellable: false) { state in
+                if case .failure(let error) = state.end, state.unread.isEmpty || error is CancellationError {
+                    return .failure(error)
                 }
-                if let outcome { waiter.resume(with: outcome) }
-                pause(false)
+                if !state.unread.isEmpty {
+                    defer { state.unread = [] }
+                    return .success(state.unread)
+                }
+                return state.end == nil ? nil : .success(nil)
             }
         } onCancel: {
             end(.failure(CancellationError()))
@@ -79,20 +84,14 @@ final class Exchange: Sendable {
 
     /// Ends the exchange, unless it has ended.
     func end(_ outcome: Result<Void, any Error>) {
-        let (head, body, isFirst) = state.withLock { state in
-            guard state.end == nil else {
-                return (
-                    nil as CheckedContinuation<HTTPURLResponse, any Error>?,
-                    nil as CheckedContinuation<[UInt8]?, any Error>?, false
-                )
-            }
+        let waiters = state.withLock { state in
+            guard state.end == nil else { return nil as (head: [HeadWaiter], body: [BodyWaiter])? }
             state.end = outcome
-            defer { (state.headWaiter, state.bodyWaiter) = (nil, nil) }
-            return (state.headWaiter, state.bodyWaiter, true)
+            return (state.headWaiters.removeAll(), state.bodyWaiters.removeAll())
         }
-        guard isFirst else { return }
-        head?.resume(with: outcome.flatMap { .failure(HTTPError.Problem.unreachable("no reply", isLasting: false)) })
-        body?.resume(with: outcome.map { nil })
+        guard let waiters else { return }
+        for waiter in waiters.head { waiter.resume(with: outcome.flatMap { Self.endWithoutHead }) }
+        for waiter in waiters.body { waiter.resume(with: outcome.map { nil }) }
         if case .failure = outcome { stopIfAllowed() }
     }
 
@@ -135,8 +134,7 @@ final class Exchange: Sendable {
         }
         let waiter = state.withLock { state in
             state.response = response
-            defer { state.headWaiter = nil }
-            return state.headWaiter
+            return state.headWaiters.removeFirst()
         }
         waiter?.resume(returning: response)
         stopIfAllowed()
@@ -145,10 +143,10 @@ final class Exchange: Sendable {
     func receive(_ data: Data) {
         let (waiter, unreadByteCount) = state.withLock { state in
             state.receivedByteCount += data.count
-            guard state.end == nil else { return (nil as CheckedContinuation<[UInt8]?, any Error>?, 0) }
-            defer { state.bodyWaiter = nil }
-            if state.bodyWaiter == nil { state.unread += data }
-            return (state.bodyWaiter, state.unread.count)
+            guard state.end == nil else { return (nil as BodyWaiter?, 0) }
+            let waiter = state.bodyWaiters.removeFirst()
+            if waiter == nil { state.unread += data }
+            return (waiter, state.unread.count)
         }
         waiter?.resume(returning: [UInt8](data))
         if unreadByteCount > Self.unreadByteCount { pause(true) }

@@ -46,18 +46,16 @@ public final class URLSessionTransport: HTTPTransport {
         session.finishTasksAndInvalidate()
     }
 
-    /// Sends a GET request; ``HTTPTransport/send(_:)`` says what is promised.
+    /// Sends a request; ``HTTPTransport/send(_:)`` says what is promised.
     public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         var wanted = URLRequest(url: request.url)
+        wanted.httpMethod = request.method
+        wanted.httpBody = request.body.map { Data($0) }
         for (name, value) in request.headers.fields { wanted.setValue(value, forHTTPHeaderField: name) }
         let task = session.dataTask(with: wanted)
         let exchange = Exchange(task: task, stopping: stopping)
         delegate.register(exchange, for: task)
-        let head = try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { exchange.begin($0) }
-        } onCancel: {
-            exchange.end(.failure(CancellationError()))
-        }
+        let head = try await exchange.head()
         var headers: [(name: String, value: String)] = []
         for (name, value) in head.allHeaderFields {
             if let name = name as? String, let value = value as? String { headers.append((name, value)) }

@@ -1,9 +1,10 @@
-/// Keys of an object gathered by their paths, in the order in which their first keys came.
+/// A tree of keys, built from key paths in order of their first appearance.
 ///
-/// Paths that begin alike share the objects of their beginning. Where a key stands for something whole already, be it because two
-/// properties have one key or because one property's key is the beginning of another's path, the first one stays.
+/// Paths with a common beginning share the objects of that beginning. If a whole value and an
+/// object compete for a key, or two values do, the first one wins. This happens if two properties
+/// have the same key, or if the key of one property is the beginning of another's path.
 struct ExportKeyTree {
-    /// What stands under a whole path.
+    /// The value at the end of a path.
     struct Leaf {
         var kind: ExportPlan.Kind
         var index: Int
@@ -39,7 +40,7 @@ struct ExportKeyTree {
         }
     }
 
-    /// The steps that write all of it.
+    /// The steps that write the whole tree.
     var steps: [ExportPlan.Step] {
         zip(keys, nodes).flatMap { key, node in
             let key = JSONWriter.quotedKey(key)

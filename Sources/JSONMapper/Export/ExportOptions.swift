@@ -1,26 +1,44 @@
-/// How a `RecordExporter` writes objects.
+/// Options of a ``RecordExporter``.
 public struct ExportOptions: Sendable {
-    /// What becomes of the objects that an object is related to.
+    /// The representation of related objects.
     public enum Relationships: Hashable, Sendable, CaseIterable {
-        /// A to-one relationship is an object, a to-many one an array of objects.
+        /// A to-one relationship is written as an object, a to-many relationship as an array of
+        /// objects.
         case array
-        /// As web frameworks take nested attributes: the key gets `_attributes` (`Attributes` in camelCase), a to-many relationship is
-        /// an object whose keys are indices from `"0"` on, and an attribute `destroy` is written as `_destroy`.
+        /// Relationships are written as nested attributes, as web frameworks accept them.
+        ///
+        /// The key gets the suffix `_attributes` (`Attributes` in camelCase). A to-many
+        /// relationship is an object whose keys are the indexes, starting at `"0"`. The key
+        /// `destroy` of an attribute is written as `_destroy`.
         case nested
-        /// They are left out.
+        /// Related objects are left out.
         case none
     }
 
-    /// The style of keys that come from names; custom keys and those of the Groot dialect are as they are annotated. snake_case by
-    /// default.
-    public var keyStyle: JSONKeyStyle = .snakeCase
-    /// What becomes of related objects; ``Relationships/array`` by default.
+    /// A naming convention for keys of more than one word.
+    public enum KeyStyle: Hashable, Sendable, CaseIterable {
+        /// Lowercase words joined by underscores, such as `created_at`.
+        case snakeCase
+        /// Words that start with a capital, except the first, such as `createdAt`.
+        case camelCase
+    }
+
+    /// The style of keys that are inferred from names; ``KeyStyle/snakeCase`` by default.
+    ///
+    /// Annotated keys are written unchanged.
+    public var keyStyle: KeyStyle = .snakeCase
+    /// The representation of related objects; ``Relationships/array`` by default.
     public var relationships: Relationships = .array
-    /// How dates are written; ``DateFormat/iso8601Seconds`` by default, which drops fractions. ``DateFormat/iso8601`` keeps milliseconds.
+    /// The format of dates; ``DateFormat/iso8601Seconds`` by default, which drops fractions of a
+    /// second. ``DateFormat/iso8601`` keeps microseconds.
     public var dateFormat: DateFormat = .iso8601Seconds
-    /// How the bytes are laid out; compact by default.
+    /// The layout of the JSON text; compact by default.
     public var style: JSONWriter.Style = .compact
-    /// How deep objects may be nested in one another by relationships; 1...2,048, 128 by default. An object deeper down is an error.
+    /// The maximum depth of objects that are nested by relationships; 128 by default. Clamped to
+    /// 1...2,048.
+    ///
+    /// An object beyond the limit makes the export fail with
+    /// ``MappingError/nestedTooDeep(entity:maximumDepth:)``.
     public var maximumDepth: Int {
         get { depth }
         set { depth = min(max(newValue, 1), 2048) }
@@ -28,6 +46,6 @@ public struct ExportOptions: Sendable {
 
     private var depth = 128
 
-    /// The defaults.
+    /// Creates options with the default values.
     public init() {}
 }

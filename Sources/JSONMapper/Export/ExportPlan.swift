@@ -1,49 +1,51 @@
 import SyncModel
 
-/// What is written of the objects of one entity, and under which keys: worked out once, as a list of steps from the first key of an
-/// object to its last. Steps are plain numbers beside their key, so that taking one copies nothing; what they refer to is in tables.
+/// The compiled export of one entity's objects, as a list of steps from the first key to the last.
+///
+/// A step is two plain values and a key, so that copying one is cheap. Its index refers to the
+/// tables of the plan.
 final class ExportPlan: Sendable {
     enum Kind: Sendable {
-        /// An attribute; the index is its slot.
+        /// An attribute. The index is its slot.
         case attribute
-        /// An attribute whose dates, or floats, are written in a way of their own; the index is its slot.
+        /// A date or float attribute, which has a format of its own. The index is its slot.
         case dateAttribute, floatAttribute
-        /// An attribute with a transformer; the index is its place in `transformed`.
+        /// An attribute with a transformer. The index is its position in `transformed`.
         case transformedAttribute
-        /// A relationship; the index is its place in `relationships`.
+        /// A relationship. The index is its position in `relationships`.
         case relationship
-        /// An object that is there for its key alone, a level of key paths, begins.
+        /// The beginning of an object that exists only as a level of key paths.
         case beginGroup
-        /// The innermost of those objects ends; there is no key.
+        /// The end of the innermost such object. The step has no key.
         case endGroup
     }
 
     struct Step: Sendable {
         let kind: Kind
         let index: Int
-        /// The key with its quotes.
+        /// The key with quotes and escapes.
         let key: [UInt8]
     }
 
-    /// An attribute that goes through the reverse of a transformer.
+    /// An attribute that a transformer converts back.
     struct Transformed: Sendable {
         let slot: Int
         let name: String
         let reverse: JSONTransformers.Reverse
     }
 
-    /// A relationship that is written.
+    /// A relationship that is exported.
     struct Related: Sendable {
         let relationship: RelationshipLayout
-        /// Whether it is null where it is to-one and leads to nothing, rather than left out.
+        /// Whether an empty to-one relationship is written as null. If false, its key is omitted.
         let writesNull: Bool
-        /// Whether following relationships from its objects can lead to it again.
+        /// Whether an export can reach the relationship again from its objects.
         let isOnCycle: Bool
     }
 
     let layout: EntityLayout
     let steps: [Step]
-    /// The steps without those that lead to other objects.
+    /// The steps without relationships.
     let ownSteps: [Step]
     let transformed: [Transformed]
     let relationships: [Related]
@@ -84,7 +86,7 @@ final class ExportPlan: Sendable {
                 ExportKeyTree.Leaf(kind: .relationship, index: relationships.count), at: path + [last + suffix])
             relationships.append(
                 Related(
-                    relationship: relationship.relationship, writesNull: keys.dialect == .groot,
+                    relationship: relationship.relationship, writesNull: keys.dialect.writesNullRelationships,
                     isOnCycle: cycles.contain(relationship.relationship)))
         }
         steps = tree.steps
@@ -92,7 +94,7 @@ final class ExportPlan: Sendable {
         self.relationships = relationships
     }
 
-    /// Nil where the attribute has no transformer, or one that goes one way.
+    /// The transformer of an attribute; nil if it has none or a one-way one.
     private static func transformed(
         _ keys: AttributeKeys, of entity: String, by transformers: JSONTransformers
     ) throws(MappingError) -> Transformed? {

@@ -1,28 +1,29 @@
 import SyncModel
 
-/// The way of exports from object to object.
+/// The traversal of objects and relationships in an export.
 ///
-/// Objects that are begun and wait for those that they are related to are on a stack of its own, not on the thread's: how deep
-/// objects can be nested does not depend on who exports. It is not generic, so that no type has to be looked up per object where callers
-/// in other modules cannot specialize it.
+/// The objects that are being written are on an explicit stack, so the nesting depth does not
+/// depend on the stack of the thread. The type is not generic: code in other modules cannot
+/// specialize it, and would look up types at run time for each object.
 struct ExportWalk {
     private typealias Object = any ExportableObject
 
-    /// A relationship that is being written: the objects that it leads to.
+    /// The objects of a relationship that is being written.
     private struct Links {
         let export: ExportPlan.Related
         let objects: [Object]
         var next = 0
     }
 
-    /// An object that is begun.
+    /// An object that is being written.
     private struct Frame {
         let object: Object
         let plan: ExportPlan
         let steps: [ExportPlan.Step]
-        /// The relationship that leads straight back to where the object was come from.
+        /// The index of the relationship that leads back to where the object was reached from; nil
+        /// for none.
         let inverse: Int?
-        /// The step after the relationship.
+        /// The index of the step after the relationship.
         var place: Int
         var links: Links
     }
@@ -31,7 +32,8 @@ struct ExportWalk {
     private let options: ExportOptions
     private let hasCycles: Bool
     private var frames: [Frame] = []
-    /// The objects on cycles that have been written in full below the exported one.
+    /// The identifiers of the objects on cycles that have been written in full below the exported
+    /// object.
     private var written: Set<AnyHashable> = []
 
     init(plans: [ExportPlan], options: ExportOptions, hasCycles: Bool) {
@@ -40,7 +42,7 @@ struct ExportWalk {
         self.hasCycles = hasCycles
     }
 
-    /// Writes an object that is exported for its own sake, and all that is nested in it.
+    /// Writes an exported object and everything nested in it.
     mutating func write(_ object: any ExportableObject, to writer: inout JSONWriter) throws {
         frames.removeAll(keepingCapacity: true)
         if hasCycles { written = [Self.id(of: object)] }
@@ -68,9 +70,11 @@ struct ExportWalk {
         }
     }
 
-    /// Begins an object; where it is related to others, it is then on the stack, else it has been written.
+    /// Begins an object. If it has a relationship to follow, it is then on the stack; otherwise, it
+    /// has been written to its end.
     ///
-    /// - Parameter arrival: The relationship that led to the object; nil for the exported object itself.
+    /// - Parameter arrival: The relationship that led to the object; nil for the exported object
+    ///   itself.
     private mutating func begin(
         _ object: Object, arrivingBy arrival: ExportPlan.Related?, _ writer: inout JSONWriter
     ) throws {
@@ -95,7 +99,10 @@ struct ExportWalk {
                 object: object, plan: plan, steps: steps, inverse: inverse, place: pause.place, links: pause.links))
     }
 
-    /// Takes the steps of an object up to its end, or to a relationship whose objects come next.
+    /// Performs the steps of an object up to the next relationship to follow.
+    ///
+    /// - Returns: The index of the step to continue with and the related objects; nil if the object
+    ///   has been written to its end.
     private func proceed(
         with object: Object, _ plan: ExportPlan, _ steps: [ExportPlan.Step], from start: Int, inverse: Int?,
         _ writer: inout JSONWriter
@@ -132,9 +139,9 @@ struct ExportWalk {
         return nil
     }
 
-    /// Begins what stands for a relationship.
+    /// Begins the value of a relationship.
     ///
-    /// - Returns: Nil where nothing comes after it.
+    /// - Returns: The related objects to write; nil if there is nothing more to write.
     private func begin(
         _ export: ExportPlan.Related, of object: Object, under key: [UInt8], _ writer: inout JSONWriter
     ) throws -> Links? {
@@ -173,26 +180,29 @@ struct ExportWalk {
 }
 
 extension EntityLayout {
-    /// Whether plans made for one of the two serve the other: the same entity, or one of a model that differs in identities alone.
+    /// Whether plans for one layout also apply to another one.
+    ///
+    /// They do for the same entity, and for that of a model that differs only in identities.
     fileprivate func isSame(as other: EntityLayout) -> Bool {
         self === other || (name == other.name && attributes.count == other.attributes.count)
     }
 }
 
 extension JSONWriter {
-    /// Writes a float, held as the double of the same worth, with as few digits as tell it from other floats.
+    /// Writes a float, which is stored as a double, with the fewest digits that distinguish it from
+    /// other floats.
     fileprivate mutating func float(_ value: AttributeValue) throws {
         guard case .double(let number) = value else { return try self.value(value) }
         guard number.isFinite else { throw JSONError.nonFiniteNumber }
         raw(Float(number).description.utf8)
     }
 
-    fileprivate mutating func value(_ value: AttributeValue, dates format: DateFormat) throws {
+    fileprivate mutating func value(_ value: AttributeValue, dates format: ExportOptions.DateFormat) throws {
         guard case .date(let moment) = value else { return try self.value(value) }
-        switch format.kind {
-        case .iso8601: date(milliseconds: moment.milliseconds)
-        case .iso8601Seconds: date(milliseconds: DateFormat.wholeSeconds(moment.milliseconds))
-        case .pattern: string(format.string(milliseconds: moment.milliseconds))
+        if let fraction = format.fraction {
+            date(moment, fraction: fraction)
+        } else {
+            string(format.string(from: moment))
         }
     }
 }

@@ -1,34 +1,38 @@
-public import SyncModel
+package import SyncModel
 
-/// An object that a `RecordExporter` can write: its values, and the objects it is related to.
+/// An object that ``RecordExporter`` can write, with its values and related objects.
 ///
-/// Stores implement it over what they have fetched; a `Record` is one that knows its values alone.
-public protocol ExportableObject {
-    /// What tells an object apart from every other one of its source.
+/// Stores conform types to it for the objects they have fetched. A `Record` conforms with its
+/// values only.
+package protocol ExportableObject {
+    /// An identifier that is unique among the objects of one source.
     associatedtype ExportID: Hashable
 
-    /// The entity, never an abstract one; of the model that the exporter was made for, or of one with the same entities.
+    /// The entity of the object, which is not abstract.
+    ///
+    /// It is of the exporter's model, or of a model with the same entities.
     var layout: EntityLayout { get }
-    /// What tells it apart; asked for only where relationships can lead in a circle.
+    /// The identifier of the object. Used only if relationships can form a cycle.
     var exportID: ExportID { get }
 
-    /// The value at a slot of the entity.
+    /// Returns the value at a slot of the entity.
     func value(at slot: Int) -> AttributeValue
 
-    /// The objects that a relationship leads to, in their order where it is ordered: at most one for a to-one relationship. Nil
-    /// where they are not known; the relationship is then left out.
+    /// Returns the objects of a relationship, in order if it is ordered, and at most one if it is
+    /// to-one.
     ///
-    /// - Throws: What the source throws; the export then ends with that error.
+    /// - Returns: The related objects; nil if they are unknown. The relationship is then left out.
+    /// - Throws: An error of the source, which ends the export.
     func related(by relationship: RelationshipLayout) throws -> [Self]?
 }
 
 extension Record: ExportableObject {
-    /// The record's key.
-    public var exportID: RecordKey? { key }
+    /// The key of the record.
+    package var exportID: RecordKey? { key }
 
-    /// The value at a slot. The slot must exist.
-    public func value(at slot: Int) -> AttributeValue { values[slot] }
+    /// Returns the value at a slot, which must exist.
+    package func value(at slot: Int) -> AttributeValue { values[slot] }
 
-    /// Nil: a record knows the keys of related objects, but not the objects.
-    public func related(by relationship: RelationshipLayout) -> [Record]? { nil }
+    /// Returns nil, because a record knows only the keys of related objects.
+    package func related(by relationship: RelationshipLayout) -> [Record]? { nil }
 }

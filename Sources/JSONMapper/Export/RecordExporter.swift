@@ -1,34 +1,43 @@
 public import SyncModel
 
-/// Writes objects of a model as JSON, straight to bytes: the way back of what was read by the same dialect.
+/// A compiled export of a model's objects as JSON, the counterpart of ``RecordMapper``.
 ///
 ///     let exporter = try RecordExporter(model)
-///     try exporter.bytes(of: user)    // {"id":1,"first_name":"Ada","notes":[{"id":7,"text":"…"}]}
+///     try exporter.bytes(ofRecord: user)    // {"id":1,"first_name":"Ada"}
 ///
-/// An object has the keys of its attributes, then those of its relationships, each in the model's order; key paths are written as
-/// nested objects, which paths that begin alike share. Where two properties claim one key, or one's key is the beginning of the
-/// other's path, the attribute goes before the relationship and the first before the second; the other is left out. What is annotated as non-exportable, transformable
-/// attributes of the Sync dialect, and in the Groot dialect whatever has no key path, is left out. An attribute without a value is null; bytes that
-/// are JSON, as mapping keeps arrays and objects, are written as they are, other bytes as a string in base64.
+/// An object has the keys of its attributes, followed by those of its relationships, each in the
+/// order of the model. Key paths are written as nested objects, which paths with a common beginning
+/// share. If two properties have the same key, or the key of one is the beginning of the other's
+/// path, attributes win over relationships and earlier properties over later ones. The other
+/// property is left out.
 ///
-/// **Related objects** are written in full, without the relationship that leads straight back to where they were come from. A to-many
-/// relationship without objects is an empty array or object; a to-one relationship that leads to nothing is left out, in the Groot
-/// dialect null. Where relationships can lead in a circle, each object on it is written in full once below the
-/// exported object; wherever else it is met, its attributes stand for it, without its relationships. So every export ends,
-/// and takes time in proportion to the objects and links it meets.
+/// Properties that are annotated as non-exportable are left out. In the Sync dialect, so are
+/// transformable attributes; in the Groot dialect, so are properties without a key path. An
+/// attribute without a value is null. Binary data that is a JSON value is written unchanged,
+/// because mapping stores arrays and objects that way. Other binary data is written as a Base64
+/// string.
+///
+/// **Related objects** of a store's objects are written in full, without the relationship that
+/// leads back to where they were reached from. An empty to-many relationship is an empty array or
+/// object. An empty to-one relationship is left out or, in the Groot dialect, null. If
+/// relationships form a cycle, each object on the cycle is written in full once below the exported
+/// object. Any further occurrence has only its attributes. Every export therefore ends, and takes
+/// time proportional to the number of objects and links that it visits.
 public struct RecordExporter: Sendable {
     private let plans: [ExportPlan]
     private let options: ExportOptions
     private let hasCycles: Bool
 
-    /// Works out how the objects of each entity of a model are written.
+    /// Creates an exporter.
     ///
     /// - Parameters:
     ///   - model: The model of the objects.
-    ///   - dialect: Whose annotations and conventions give the keys; Sync's by default.
-    ///   - transformers: The transformers that attributes name; values go through their reverse. A one-way transformer is passed over.
-    ///   - options: How objects are written.
-    /// - Throws: `MappingError` where an attribute names a transformer that is not registered.
+    ///   - dialect: The rules for keys; ``JSONDialect/sync`` by default.
+    ///   - transformers: The transformers that attributes name. Values are converted by their
+    ///     reverse closures. A one-way transformer is ignored.
+    ///   - options: The options of the export.
+    /// - Throws: ``MappingError/unknownTransformer(entity:attribute:name:)`` if an attribute names
+    ///   a transformer that is not registered.
     public init(
         _ model: DataModel, dialect: JSONDialect = .sync, transformers: JSONTransformers = JSONTransformers(),
         options: ExportOptions = ExportOptions()
@@ -46,42 +55,45 @@ public struct RecordExporter: Sendable {
         self.options = options
     }
 
-    /// One object as JSON.
+    /// Returns an object as JSON.
     ///
-    /// - Throws: `MappingError` where the object, or one that it is related to, is of no entity of the model, where objects are nested
-    ///   deeper than the options allow, or where a transformer fails; `JSONError.nonFiniteNumber`; and what the source of the
-    ///   objects throws.
-    public func bytes(of object: some ExportableObject) throws -> [UInt8] {
+    /// - Throws: ``MappingError`` if the object or a related one is not of an entity of the model,
+    ///   if objects are nested deeper than the options allow, or if a transformer fails;
+    ///   ``JSONError/nonFiniteNumber`` if a number is infinite or NaN; or an error of the object's
+    ///   source.
+    package func bytes(of object: some ExportableObject) throws -> [UInt8] {
         var writer = JSONWriter(style: options.style)
         try write(object, to: &writer)
         return writer.bytes
     }
 
-    /// Writes one object as the next value of a document that the caller writes.
+    /// Writes an object as the next value of a document.
     ///
-    /// - Throws: What `bytes(of:)` throws; the document is of no use then.
-    public func write(_ object: some ExportableObject, to writer: inout JSONWriter) throws {
+    /// - Throws: The errors of `bytes(of:)`. The document is then unusable.
+    package func write(_ object: some ExportableObject, to writer: inout JSONWriter) throws {
         var walk = self.walk
         try walk.write(object, to: &writer)
     }
 
-    /// Objects as an array of JSON; all of it is in memory at once.
+    /// Returns objects as a JSON array, which is in memory as a whole.
     ///
-    /// - Throws: What `bytes(of:)` throws.
-    public func bytes<Objects: Sequence>(ofAll objects: Objects) throws -> [UInt8]
+    /// - Throws: The errors of `bytes(of:)`.
+    package func bytes<Objects: Sequence>(ofAll objects: Objects) throws -> [UInt8]
     where Objects.Element: ExportableObject {
         var bytes: [UInt8] = []
         try write(objects) { bytes.append(contentsOf: $0) }
         return bytes
     }
 
-    /// Writes objects as an array of JSON, a piece of some 64 KiB at a time: memory does not grow with their number.
+    /// Writes objects as a JSON array in pieces of about 64 KiB. Memory use does not depend on the
+    /// number of objects.
     ///
     /// - Parameters:
-    ///   - objects: The objects, of any entities of the model; taken one after the other.
-    ///   - sink: Takes the next piece, which is valid only during the call. After an error the pieces so far are no whole JSON.
-    /// - Throws: What `bytes(of:)` throws, and what the sink throws.
-    public func write<Objects: Sequence>(
+    ///   - objects: The objects, of any entities of the model, in order.
+    ///   - sink: Receives the next piece, which is valid only during the call. After an error, the
+    ///     pieces so far are incomplete JSON.
+    /// - Throws: The errors of `bytes(of:)` and of the sink.
+    package func write<Objects: Sequence>(
         _ objects: Objects, to sink: (UnsafeRawBufferPointer) throws -> Void
     ) throws where Objects.Element: ExportableObject {
         var writer = JSONWriter(style: options.style)
@@ -95,15 +107,15 @@ public struct RecordExporter: Sendable {
         try writer.flush(to: sink)
     }
 
-    /// Writes objects that arrive over time as an array of JSON, a piece of some 64 KiB at a time: memory does not grow with their
-    /// number.
+    /// Writes objects that arrive over time as a JSON array in pieces of about 64 KiB. Memory use
+    /// does not depend on the number of objects.
     ///
     /// - Parameters:
-    ///   - objects: The objects, of any entities of the model; taken one after the other. Where their task is cancelled, what happens
-    ///     is theirs to say.
-    ///   - sink: Takes the next piece. After an error the pieces so far are no whole JSON.
-    /// - Throws: What `bytes(of:)` throws, and what the sequence and the sink throw.
-    public func write<Objects: AsyncSequence>(
+    ///   - objects: The objects, of any entities of the model, in order. On cancellation, the
+    ///     sequence decides whether to end or to throw an error.
+    ///   - sink: Receives the next piece. After an error, the pieces so far are incomplete JSON.
+    /// - Throws: The errors of `bytes(of:)`, of the sequence and of the sink.
+    package func write<Objects: AsyncSequence>(
         _ objects: Objects, isolation: isolated (any Actor)? = #isolation, to sink: ([UInt8]) async throws -> Void
     ) async throws where Objects.Element: ExportableObject {
         var writer = JSONWriter(style: options.style)
@@ -126,10 +138,42 @@ public struct RecordExporter: Sendable {
 }
 
 extension JSONWriter {
-    /// What has been written since the last flush, which empties the buffer.
+    /// Returns the bytes written since the last flush and empties the buffer.
     fileprivate mutating func takeBytes() -> [UInt8] {
         let taken = bytes
         flush { _ in }
         return taken
+    }
+}
+
+extension RecordExporter {
+    /// Returns a record as JSON, without its relationships, because a record does not hold related
+    /// objects.
+    ///
+    /// - Throws: ``MappingError`` if the record is not of an entity of the model, or if a
+    ///   transformer fails; ``JSONError/nonFiniteNumber`` if a number is infinite or NaN.
+    public func bytes(ofRecord record: Record) throws -> [UInt8] {
+        try bytes(of: record)
+    }
+
+    /// Returns records as a JSON array, which is in memory as a whole.
+    ///
+    /// - Throws: The errors of ``bytes(ofRecord:)``.
+    public func bytes(ofRecords records: some Sequence<Record>) throws -> [UInt8] {
+        try bytes(ofAll: records)
+    }
+
+    /// Writes records as a JSON array in pieces of about 64 KiB. Memory use does not depend on the
+    /// number of records.
+    ///
+    /// - Parameters:
+    ///   - records: The records, of any entities of the model, in order.
+    ///   - sink: Receives the next piece, which is valid only during the call. After an error, the
+    ///     pieces so far are incomplete JSON.
+    /// - Throws: The errors of ``bytes(ofRecord:)`` and of the sink.
+    public func write(
+        records: some Sequence<Record>, to sink: (UnsafeRawBufferPointer) throws -> Void
+    ) throws {
+        try write(records, to: sink)
     }
 }

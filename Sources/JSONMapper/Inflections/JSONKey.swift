@@ -1,18 +1,19 @@
-/// Turns names of attributes into keys of JSON and back.
+/// Conversions between attribute names and JSON keys.
 ///
-/// Words that are acronyms (`uuid`, `id`, `pdf`, `url`, `png`, `jpg`, `uri`, `json`, `xml`) are written in capitals inside a camelCase
-/// name and in small letters in snake_case: `userID` and `user_id`.
-public enum JSONKey {
+/// Acronyms (`uuid`, `id`, `pdf`, `url`, `png`, `jpg`, `uri`, `json`, `xml`) are uppercase inside a
+/// camelCase name and lowercase in snake_case: `userID` and `user_id`.
+package enum JSONKey {
     private static let acronyms = ["uuid", "id", "pdf", "url", "png", "jpg", "uri", "json", "xml"]
 
-    /// The camelCase name of a key: `user_id` gives `userID`, `FirstName` gives `firstName`.
+    /// Returns the camelCase name of a key: `userID` for `user_id`, `firstName` for `FirstName`.
     ///
-    /// A key without underscores, hyphens and spaces only loses its first capital. Otherwise each word between them starts with a capital
-    /// and goes on in small letters, except the first, which is all small, and acronyms. Separators at the ends are dropped.
+    /// In a key without underscores, hyphens and spaces, only the first character becomes
+    /// lowercase. Otherwise, the words between these separators are capitalized, except that the
+    /// first word is lowercase and acronyms are uppercase. Separators at the ends are dropped.
     ///
-    /// - Returns: nil for an empty key, for one of separators alone, and for one with separators whose words hold anything
-    ///   but letters and digits.
-    public static func camelCase(_ key: String) -> String? {
+    /// - Returns: The name; nil if the key is empty or has only separators, or if it has separators
+    ///   and a word has characters other than letters and digits.
+    package static func camelCase(_ key: String) -> String? {
         guard key.contains(where: isSeparator) else { return key.isEmpty ? nil : lowercasingFirst(key) }
         var name = ""
         for word in key.split(whereSeparator: isSeparator) {
@@ -29,14 +30,15 @@ public enum JSONKey {
         return name.isEmpty ? nil : name
     }
 
-    /// The snake_case key of a name: `userID` gives `user_id`, `createdAt` gives `created_at`.
+    /// Returns the snake_case key of a name: `user_id` for `userID`, `created_at` for `createdAt`.
     ///
-    /// A word starts at each run of capitals; a run that starts with an acronym ends the word there, so `userIDFirst` gives
-    /// `user_id_first`. Digits belong to the word before them.
+    /// A word begins at each run of uppercase letters. If the run starts with an acronym, the
+    /// acronym is a word by itself: `user_id_first` for `userIDFirst`. Digits belong to the word
+    /// before them.
     ///
-    /// - Returns: nil for an empty name, for one of separators alone, and for one that holds anything but letters, digits, underscores, hyphens
-    ///   and spaces.
-    public static func snakeCase(_ name: String) -> String? {
+    /// - Returns: The key; nil if the name is empty or has only separators, or if it has characters
+    ///   other than letters, digits, underscores, hyphens and spaces.
+    package static func snakeCase(_ name: String) -> String? {
         var words: [String] = []
         for part in name.split(whereSeparator: isSeparator) {
             guard part.allSatisfy({ $0.isLetter || $0.isNumber }) else { return nil }

@@ -1,20 +1,22 @@
 import Foundation
 import SyncModel
 
-// What becomes of a value, by the attribute's type; anything not listed is of wrong type, and null is null:
+// Conversions by the attribute's type. Any other value is of the wrong type. Null stays null.
 //
 //                  string                        number                         true, false
 //   int…           a number's text               exact and in range             1, 0
 //   double, float  a number's text               nearest                        1, 0
 //   decimal        a number's text               exact                          1, 0
-//   string         itself                        its text, whole ones as such   "true", "false"
-//   bool           "true", "false", a number's   not 0                          itself
+//   string         unchanged                     its text ("1" for 1.0)         "true", "false"
+//   bool           "true", "false", a number's   not 0                          unchanged
 //   date           ISO 8601, a Unix timestamp    a Unix timestamp
 //   uuid           its 36 characters
-//   uri            itself
-//   binary         whole, as its JSON text; arrays and objects as well
+//   uri            unchanged
+//   binary         any value, arrays and objects too, as its JSON text
 extension ElementMapper {
-    /// Reads the value that comes next into an attribute: what most values are is dealt with here.
+    /// Reads the next value into an attribute. Handles the common cases inline.
+    ///
+    /// - Returns: Whether mapping of the element continues.
     @inline(__always)
     mutating func take(
         _ cursor: inout JSONCursor, _ field: EntityMapping.Field, entry: Int
@@ -38,25 +40,26 @@ extension ElementMapper {
                     group.records.setInt(value, at: field.slot)
                     return true
                 }
-                return tolerate(.outOfRange(field.type), contract.wrongType, field, entry: entry)
+                return tolerate(.outOfRange(field.type), contract.outOfRange, field, entry: entry, found: .number)
             }
         case .double:
             if ASCII.isDigit(byte) || byte == ASCII.minus {
                 let number = try cursor.scanNumber()
                 if let value = number.double {
                     group.records.setDouble(value, at: field.slot)
+                    if number.mantissa > 1 << 53, number.isInteger { noteRounding(number, value, field, entry: entry) }
                     return true
                 }
-                return tolerate(.outOfRange(field.type), contract.wrongType, field, entry: entry)
+                return tolerate(.outOfRange(field.type), contract.outOfRange, field, entry: entry, found: .number)
             }
         case .date:
             if byte == ASCII.quote {
                 let text = try cursor.readString()
-                if let milliseconds = DateParser.milliseconds(text) {
-                    group.records.setDate(Timestamp(microseconds: milliseconds * 1000), at: field.slot)
+                if let microseconds = DateText.microseconds(text) {
+                    group.records.setDate(Timestamp(microseconds: microseconds), at: field.slot)
                     return true
                 }
-                return tolerate(.unreadableDate, contract.unreadableDate, field, entry: entry)
+                return tolerate(.unreadableDate, contract.unreadableDate, field, entry: entry, found: .string)
             }
         case .bool:
             if byte == ASCII.t || byte == ASCII.f {
@@ -89,7 +92,9 @@ extension ElementMapper {
 
     // MARK: Conversions
 
-    /// Converts the value that comes next, which is not null, without a transformer.
+    /// Converts the next value, which is not null, without a transformer.
+    ///
+    /// - Returns: Whether mapping of the element continues.
     private mutating func convert(
         _ cursor: inout JSONCursor, _ field: EntityMapping.Field, entry: Int
     ) throws(JSONFault) -> Bool {
@@ -107,8 +112,13 @@ extension ElementMapper {
             problem = .wrongType(field.type)
         }
         guard let problem else { return true }
-        let action = problem == .unreadableDate ? contract.unreadableDate : contract.wrongType
-        return tolerate(problem, action, field, entry: entry)
+        let action =
+            switch problem {
+            case .unreadableDate: contract.unreadableDate
+            case .outOfRange: contract.outOfRange
+            default: contract.wrongType
+            }
+        return tolerate(problem, action, field, entry: entry, found: kind)
     }
 
     private mutating func convertText(
@@ -121,8 +131,8 @@ extension ElementMapper {
             guard let uuid = UUID(utf8: text) else { return .wrongType(field.type) }
             group.records.setUUID(uuid, at: field.slot)
         case .date:
-            guard let milliseconds = DateParser.milliseconds(text) else { return .unreadableDate }
-            group.records.setDate(Timestamp(microseconds: milliseconds * 1000), at: field.slot)
+            guard let microseconds = DateText.microseconds(text) else { return .unreadableDate }
+            group.records.setDate(Timestamp(microseconds: microseconds), at: field.slot)
         case .bool:
             if let flag = Self.flag(text) {
                 group.records.setBool(flag, at: field.slot)
@@ -145,6 +155,7 @@ extension ElementMapper {
         case .double:
             guard let value = number.double else { return .outOfRange(field.type) }
             group.records.setDouble(value, at: field.slot)
+            if number.mantissa > 1 << 53, number.isInteger { noteRounding(number, value, field, entry: -1) }
         case .float:
             guard let value = number.double, Float(value).isFinite else { return .outOfRange(field.type) }
             group.records.setDouble(Double(Float(value)), at: field.slot)
@@ -152,10 +163,11 @@ extension ElementMapper {
             guard group.records.setDecimal(number.text.bytes, at: field.slot) else { return .outOfRange(field.type) }
         case .bool: group.records.setBool(number.mantissa != 0 || number.isTruncated, at: field.slot)
         case .date:
-            guard let milliseconds = DateParser.milliseconds(number) else { return .unreadableDate }
-            group.records.setDate(Timestamp(microseconds: milliseconds * 1000), at: field.slot)
+            guard let microseconds = DateText.microseconds(number) else { return .unreadableDate }
+            group.records.setDate(Timestamp(microseconds: microseconds), at: field.slot)
         case .string:
-            // One number, one text: a key that comes as 1, as 1.0 and as "1" is the same key.
+            // Equal numbers get equal text: a key that arrives as 1, as 1.0 and as "1" is the same
+            // key.
             if let value = number.int64 {
                 group.records.setText(value.description, at: field.slot)
             } else if number.isInteger {
@@ -182,7 +194,10 @@ extension ElementMapper {
         return nil
     }
 
-    /// A number in a string may have white space around it, a plus and zeros in front, and no digit before its point.
+    /// Converts the text of a number.
+    ///
+    /// Unlike a JSON number, it may have white space around it, a plus sign, leading zeros, and no
+    /// digit before the decimal point.
     private mutating func convertNumberText(
         _ text: UnsafeBufferPointer<UInt8>, _ field: EntityMapping.Field
     ) -> MappingProblem.Reason? {
@@ -229,7 +244,8 @@ extension ElementMapper {
         }
     }
 
-    /// Stores what a transformer made, converted by the rules of JSON where it is not of the attribute's type.
+    /// Stores the result of a transformer. A value of another type is converted by the rules for
+    /// JSON.
     private mutating func store(_ value: AttributeValue, _ field: EntityMapping.Field, entry: Int) throws -> Bool {
         if field.type.accepts(value) {
             group.records.setValue(value, at: field.slot)
@@ -258,7 +274,8 @@ extension RecordBatch {
 }
 
 extension UUID {
-    /// The UUID that 36 characters spell: 8, 4, 4, 4 and 12 hexadecimal digits of either case, hyphens between them.
+    /// Creates a UUID from 36 characters: 8, 4, 4, 4 and 12 hexadecimal digits in either case,
+    /// separated by hyphens.
     fileprivate init?(utf8 text: UnsafeBufferPointer<UInt8>) {
         guard text.count == 36 else { return nil }
         var uuid: uuid_t = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)

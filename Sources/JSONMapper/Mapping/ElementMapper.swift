@@ -1,40 +1,52 @@
 import SyncModel
 
-/// Maps one element after the other into a group of records.
+/// Maps elements into a group of records, one at a time.
 ///
-/// An element goes in three steps: `begin`, `map` with a cursor before it, and `commit` or `discard`. `begin` takes back whatever was left
-/// of an element that was cut by the end of the window.
+/// Call `begin`, then `map` with a cursor at the element, then `commit` or `discard`. `begin`
+/// reverts what an incomplete element has left behind.
 struct ElementMapper {
-    /// Why an element is given up.
+    /// The reason why an element is not mapped.
     struct Stop {
         var problem: MappingProblem
         var isFatal: Bool
     }
 
     let mapping: EntityMapping
-    /// The mapping's own, looked at without going through it; `mapping` keeps them alive.
+    /// The entries of the mapping's trie, for access without reference counting. `mapping` keeps
+    /// them alive.
     let entries: UnsafePointer<KeyTrie.Entry>
     let contract: ValueContract
     let keepsRelationships: Bool
+    /// Whether properties that are absent from an object are cleared.
+    let clearsAbsent: Bool
+    /// The index of a relationship that is not cleared for being absent; nil for none.
+    let keptRelationship: Int?
     var group: MappedBatch.Group
     var toleratedCount = 0
     /// Set when `map` returns false.
     var stop: Stop?
 
-    /// The entry that followed each entry the last time, and after those, the first one of each level; -1 where it is not known.
+    /// For each entry, the entry that followed it last time; then, for each level, its first entry.
+    /// -1 if unknown.
+    ///
+    /// Objects of one source mostly have the same keys in the same order, so the next key is
+    /// usually right.
     private var successors: [Int32]
-    /// The hashes of keys that are known to be no spelling of any name, each at the place that its lowest six bits give; 0 for none. 64
-    /// bits are taken for the key: two keys of one hash would have to be made on purpose, and all that it brings is one more ignored.
-    private var unclaimed = [UInt64](repeating: 0, count: 64)
+    private var unknownKeys = UnknownKeys()
+    /// The drift of the committed elements, and of the open one.
+    private var drift = DriftReport()
+    private var openDrift: [(kind: DriftReport.Kind, keyPath: String, found: JSONKind?)] = []
     private var elementIndex = 0
     private var openEntryCount = 0
     private var openByteCount = 0
     private var openToleratedCount = 0
     private var isStub = false
 
-    init(_ mapping: EntityMapping, keepsRelationships: Bool) {
+    init(_ mapping: EntityMapping, _ options: RecordReader.Options) {
         self.mapping = mapping
-        self.keepsRelationships = keepsRelationships
+        keepsRelationships = options.keepsRelationships
+        clearsAbsent = options.clearsAbsent
+        keptRelationship = options.keptRelationship
         entries = mapping.trie.entries
         contract = mapping.contract
         successors = Array(repeating: -1, count: mapping.trie.entryCount + mapping.trie.levels.count)
@@ -57,6 +69,14 @@ struct ElementMapper {
         openByteCount = group.relationships.bytes.count
         openToleratedCount = toleratedCount
         isStub = false
+        unknownKeys.commit()
+        guard !openDrift.isEmpty else { return }
+        for found in openDrift {
+            drift.add(
+                found.kind, entity: mapping.layout.name, keyPath: found.keyPath, index: elementIndex,
+                found: found.found.map { "\($0)" })
+        }
+        openDrift.removeAll(keepingCapacity: true)
     }
 
     mutating func discard() {
@@ -65,9 +85,18 @@ struct ElementMapper {
         toleratedCount = openToleratedCount
         isStub = false
         stop = nil
+        unknownKeys.discard()
+        if !openDrift.isEmpty { openDrift.removeAll(keepingCapacity: true) }
     }
 
-    /// Hands out what has been committed, and starts anew; no row may be open.
+    /// Returns the drift of the committed elements and resets it.
+    mutating func takeDrift() -> DriftReport {
+        unknownKeys.flush(entity: mapping.layout.name, into: &drift)
+        defer { drift = DriftReport() }
+        return drift
+    }
+
+    /// Returns the committed records and starts a new group. No row may be open.
     mutating func takeGroup() -> MappedBatch.Group {
         var full = MappedBatch.Group(mapping: mapping, records: RecordBatch(of: mapping.layout))
         swap(&full, &group)
@@ -81,13 +110,16 @@ struct ElementMapper {
 
     /// Maps an object into the open row.
     ///
-    /// - Returns: Whether it fits; otherwise `stop` says why not.
+    /// - Returns: Whether the object fits. If false, `stop` has the reason.
     mutating func map(_ cursor: inout JSONCursor) throws(JSONFault) -> Bool {
         guard try mapObject(&cursor, level: 0) else { return false }
+        if clearsAbsent { clearAbsent() }
         return checkMandatory()
     }
 
-    /// Maps an identifier that stands for its object into the open row.
+    /// Maps an identifier that represents its object into the open row.
+    ///
+    /// - Returns: Whether the identifier fits. If false, `stop` has the reason.
     mutating func mapIdentifier(_ cursor: inout JSONCursor) throws(JSONFault) -> Bool {
         guard mapping.keys.identitySlots.count == 1, let field = mapping.identityField else {
             return give(up: .noIdentity, action: .fail)
@@ -99,17 +131,19 @@ struct ElementMapper {
         return give(up: .wrongType(field.type), action: contract.wrongType == .fail ? .fail : .reject, slot: field.slot)
     }
 
-    /// Says that the element is nothing that can be mapped.
+    /// Rejects an element that is neither an object nor an accepted identifier. Always returns
+    /// false.
     mutating func refuseElement() -> Bool {
         give(up: .notAnObject, action: contract.wrongType == .fail ? .fail : .reject)
     }
 
-    /// Says that a transformer of the whole element threw.
+    /// Rejects an element because a transformer or entity mapper threw an error. Always returns
+    /// false.
     mutating func refuse(by name: String, _ text: String) -> Bool {
         give(up: .refused(by: name, text), action: contract.wrongType == .fail ? .fail : .reject)
     }
 
-    /// Keeps the JSON of the open row.
+    /// Keeps the JSON of the open row, whose entity the entity mapper left open.
     mutating func keepUndetermined(_ bytes: [UInt8]) {
         group.undetermined[group.records.count] = bytes
     }
@@ -168,10 +202,14 @@ struct ElementMapper {
     private mutating func takeUnknown(
         _ key: JSONSlice, hash: UInt64, _ cursor: inout JSONCursor, level: Int
     ) throws(JSONFault) -> Bool {
-        let place = Int(truncatingIfNeeded: hash & 63)
-        if level == 0, unclaimed[place] != hash {
-            if let field = mapping.looseField(key) { return try take(&cursor, mapping.fields[field], entry: -1) }
-            unclaimed[place] = hash
+        let levelHash = hash ^ (UInt64(truncatingIfNeeded: level) &* 0x9E37_79B9_7F4A_7C15)
+        if !unknownKeys.count(levelHash) {
+            if level == 0, let field = mapping.looseField(key) {
+                return try take(&cursor, mapping.fields[field], entry: -1)
+            }
+            unknownKeys.add(
+                levelHash, path: mapping.trie.levels[level].path + [key.string], found: try cursor.kind(),
+                index: elementIndex, entity: mapping.layout.name, evictingInto: &drift)
         }
         switch contract.unknownKey {
         case .ignore, .null:
@@ -183,7 +221,9 @@ struct ElementMapper {
         }
     }
 
-    /// A value that is a relationship's, or several attributes', or has more keys in it, or all of these: its bytes are read once for each.
+    /// Reads a value that has several targets, once for each.
+    ///
+    /// The targets are a relationship, attributes and the keys of a nested object.
     @inline(never)
     private mutating func takeSeveral(
         _ cursor: inout JSONCursor, _ found: KeyTrie.Entry, entry: Int
@@ -209,8 +249,10 @@ struct ElementMapper {
         return true
     }
 
-    /// The object whose keys are the rest of a path. Null in its place is null at the end of every path through it, and anything else is of wrong
-    /// type there.
+    /// Reads the object whose keys continue a key path.
+    ///
+    /// Null in its place sets every attribute below it to null. A value of another kind counts as
+    /// the wrong type for each of them.
     private mutating func takeLevel(_ cursor: inout JSONCursor, _ level: Int, entry: Int) throws(JSONFault) -> Bool {
         if try cursor.significant() == ASCII.openBrace { return try mapObject(&cursor, level: level) }
         let isNull = try cursor.takeNull()
@@ -227,22 +269,47 @@ struct ElementMapper {
 
     // MARK: Problems
 
-    /// Deals with a value that does not fit.
+    /// Performs the contract's action for a value that does not fit.
     ///
-    /// - Returns: Whether the element can go on.
+    /// - Returns: Whether mapping of the element continues.
     @inline(never)
     mutating func tolerate(
-        _ reason: MappingProblem.Reason, _ action: ValueContract.Action, _ field: EntityMapping.Field, entry: Int
+        _ reason: MappingProblem.Reason, _ action: ValueContract.Action, _ field: EntityMapping.Field, entry: Int,
+        found: JSONKind? = nil
     ) -> Bool {
+        let path = entry < 0 ? mapping.keys.attributes[field.slot].path() : mapping.trie.paths[entry]
         switch action {
         case .ignore: break
         case .null: group.records.setNull(at: field.slot)
         case .reject, .fail:
-            let path = entry < 0 ? mapping.keys.attributes[field.slot].path() : mapping.trie.paths[entry]
             return give(up: reason, action: action, slot: field.slot, path: path)
         }
+        openDrift.append((.unfitValue, path?.joined(separator: ".") ?? "", found))
         toleratedCount += 1
         return true
+    }
+
+    /// Reports a whole number that a double cannot represent exactly.
+    @inline(never)
+    mutating func noteRounding(_ number: JSONNumber, _ value: Double, _ field: EntityMapping.Field, entry: Int) {
+        let isExact = !number.isTruncated && UInt64(exactly: value.magnitude) == number.mantissa
+        guard !isExact else { return }
+        let path = entry < 0 ? mapping.keys.attributes[field.slot].path() : mapping.trie.paths[entry]
+        openDrift.append((.rounded, path?.joined(separator: ".") ?? "", .number))
+    }
+
+    /// Clears the properties that are absent from the object.
+    private mutating func clearAbsent() {
+        for slot in mapping.clearableSlots where group.records.openKind(at: slot) == .absent {
+            group.records.setValue(mapping.layout.attributes[slot].defaultValue, at: slot)
+        }
+        guard keepsRelationships else { return }
+        let stated = Set(group.relationships.entries[openEntryCount...].map(\.relationship))
+        for keys in mapping.keys.relationships where !keys.spellings.isEmpty {
+            let index = keys.relationship.index
+            guard index != keptRelationship, !stated.contains(index) else { continue }
+            group.relationships.appendNull(row: group.records.count, relationship: index)
+        }
     }
 
     private mutating func give(

@@ -1,107 +1,119 @@
-public import SyncModel
+package import SyncModel
 
-/// The keys of JSON for all properties of an entity: which are read, which are written, and which is the primary key.
+/// The JSON keys under which the properties of an entity are read and written, and its primary key.
 ///
-/// **In the Sync dialect** an attribute is found under
-/// 1. its custom key, if it has one: nested objects for a key with dots, or one flat key spelled with the dots;
-/// 2. its name, and every key whose camelCase is its name (`first_name`, `first-name`, `FirstName` for `firstName`);
-/// 3. a reserved word (`type`, `description`, `signed`), where the name is the entity's name, or that of an entity it inherits from,
-///    followed by the word: `description` for `userDescription` of `User`;
-/// 4. `id`, where its name is `remoteID` or `id`.
+/// **In the Sync dialect**, an attribute is read from
+/// 1. its custom key, if it has one: a path of nested objects for a key with dots, or one flat key
+///    that contains the dots;
+/// 2. its name, and every key whose camelCase form is its name (`first_name`, `first-name`,
+///    `FirstName` for `firstName`);
+/// 3. a reserved word (`type`, `description`, `signed`), if the name is the word prefixed with the
+///    name of the entity or of an entity it inherits from: `description` for `userDescription` of
+///    `User`;
+/// 4. `id`, if its name is `remoteID` or `id`.
 ///
-/// A key that several attributes claim goes to the claim that stands first in this list, among equals to the first
-/// attribute; a custom key goes to all attributes that are annotated with it. An attribute is written under its custom
-/// key, else `id` for `remoteID`, else the reserved word, else its name in the wanted style.
+/// If several attributes claim a key, the claim that comes first in this list wins, and among equal
+/// claims the first attribute. A custom key fills all attributes that are annotated with it. An
+/// attribute is written under the first of these that it has: its custom key, `id` for `remoteID`,
+/// the reserved word, or its name in the requested style.
 ///
-/// A relationship with a custom key is found under that alone, objects or identifiers; any other has its objects under
-/// its name in snake_case or as it is, and identifiers under the name followed by `_id` (to-one) or `_ids` (to-many), `ID` or `IDs`,
-/// `Id` or `Ids`. One key may serve an attribute and a relationship at once; of several relationships the first has it. The primary key is the attribute so marked, else the
-/// identity that the model declares, else `id`, else `remoteID`; the topmost entity that has one of these gives it to all that inherit from
-/// it.
+/// A relationship with a custom key is read only from that key, which may hold objects or
+/// identifiers. Any other relationship has its objects under its name, in snake_case or unchanged.
+/// Its identifiers are under the name followed by `_id`, `ID` or `Id` (to-one), or by `_ids`, `IDs`
+/// or `Ids` (to-many, also after the singular of the name). One key may fill attributes and a
+/// relationship at once. If several relationships claim a key, the first one gets it.
 ///
-/// **In the Groot dialect** a property has the key path of its annotation or none, and the identity is what the entity and those
-/// it inherits from are annotated with, else what the model declares.
-public struct EntityKeys: Sendable {
-    /// The entity.
-    public let layout: EntityLayout
-    /// The dialect that the rules are taken from.
-    public let dialect: JSONDialect
+/// The primary key is the first of these: the attribute that is marked as such, the identity that
+/// the model declares, `id`, or `remoteID`. The topmost entity that has one determines it for all
+/// entities that inherit from it.
+///
+/// **In the Groot dialect**, a property has only the key path of its annotation. The identity
+/// consists of the attributes that the annotations of the entity and its ancestors name; without
+/// annotations, it is the identity that the model declares.
+package struct EntityKeys: Sendable {
+    /// The layout of the entity.
+    package let layout: EntityLayout
+    /// The dialect that determines the keys.
+    package let dialect: JSONDialect
     /// The keys of each attribute, in slot order.
-    public let attributes: [AttributeKeys]
+    package let attributes: [AttributeKeys]
     /// The keys of each relationship, by its index.
-    public let relationships: [RelationshipKeys]
-    /// The slots of the attributes that tell objects apart, as the dialect finds them; empty for an entity without identity.
-    public let identitySlots: [Int]
-    /// The name of the entity mapper that picks a sub-entity for each object; nil where there is none.
-    public let entityMapperName: String?
-    /// The name of the transformer that each object goes through before it is mapped; nil where there is none.
-    public let objectTransformerName: String?
+    package let relationships: [RelationshipKeys]
+    /// The slots of the identity attributes that the dialect finds; empty for an entity without an
+    /// identity.
+    package let identitySlots: [Int]
+    /// The name of the entity mapper, which determines the sub-entity of each object; nil for none.
+    package let entityMapperName: String?
+    /// The name of the transformer that rewrites each object before mapping; nil for none.
+    package let objectTransformerName: String?
 
-    /// Works out the keys of an entity.
+    /// Creates the keys of an entity.
     ///
     /// - Parameters:
-    ///   - layout: The entity, one of the model's.
+    ///   - layout: The layout of an entity of `model`.
     ///   - model: The model.
-    ///   - dialect: Where the rules are taken from; Sync's by default.
-    public init(_ layout: EntityLayout, in model: DataModel, dialect: JSONDialect = .sync) {
+    ///   - dialect: The rules for keys; ``JSONDialect/sync`` by default.
+    package init(_ layout: EntityLayout, in model: DataModel, dialect: JSONDialect = .sync) {
         self.layout = layout
         self.dialect = dialect
         let lineage = Self.lineage(of: layout, in: model)
-        switch dialect {
-        case .sync:
+        if dialect.infersFromNames {
             let prefixes = lineage.map(\.name)
             attributes = layout.attributes.enumerated().map { slot, attribute in
-                Self.syncKeys(attribute, slot: slot, prefixes: prefixes)
+                Self.inferredKeys(attribute, slot: slot, prefixes: prefixes, dialect.annotations)
             }
-            relationships = layout.relationships.map(Self.syncKeys)
-            entityMapperName = nil
-            objectTransformerName = nil
-        case .groot:
-            attributes = layout.attributes.enumerated().map(Self.grootKeys)
-            relationships = layout.relationships.map(Self.grootKeys)
-            entityMapperName = lineage.lazy.compactMap { Annotation.entityMapper($0.entity.userInfo) }.first
-            objectTransformerName = lineage.lazy.compactMap { Annotation.objectTransformer($0.entity.userInfo) }.first
+            relationships = layout.relationships.map { Self.inferredKeys($0, dialect.annotations) }
+        } else {
+            attributes = layout.attributes.enumerated().map { slot, attribute in
+                Self.annotatedKeys(attribute, slot: slot, dialect.annotations)
+            }
+            relationships = layout.relationships.map { Self.annotatedKeys($0, dialect.annotations) }
         }
+        let annotations = dialect.annotations
+        entityMapperName = lineage.lazy.compactMap { annotations.entityMapper($0.entity.userInfo) }.first
+        objectTransformerName = lineage.lazy.compactMap { annotations.objectTransformer($0.entity.userInfo) }.first
         identitySlots = Self.identitySlots(lineage, dialect: dialect)
     }
 
-    /// The name of the one attribute that is the primary key; nil where there is none, or several make up the identity.
-    public var localPrimaryKey: String? {
+    /// The name of the primary key attribute; nil if the identity is not exactly one attribute.
+    package var localPrimaryKey: String? {
         identitySlots.count == 1 ? layout.attributes[identitySlots[0]].name : nil
     }
 
-    /// The key of JSON, dots between the levels, of the one attribute that is the primary key; nil where there is none, or
-    /// several make up the identity.
-    public var remotePrimaryKey: String? {
+    /// The key path of the primary key in JSON, separated by dots; nil if the identity is not
+    /// exactly one attribute.
+    package var remotePrimaryKey: String? {
         identitySlots.count == 1 ? attributes[identitySlots[0]].path()?.joined(separator: ".") : nil
     }
 
-    /// The keys of an attribute; nil where there is none of that name.
-    public func attribute(_ name: String) -> AttributeKeys? {
+    /// Returns the keys of an attribute; nil if the entity has no attribute of this name.
+    package func attribute(_ name: String) -> AttributeKeys? {
         layout.slot(of: name).map { attributes[$0] }
     }
 
-    /// The keys of a relationship; nil where there is none of that name.
-    public func relationship(_ name: String) -> RelationshipKeys? {
+    /// Returns the keys of a relationship; nil if the entity has no relationship of this name.
+    package func relationship(_ name: String) -> RelationshipKeys? {
         layout.relationship(name).map { relationships[$0.index] }
     }
 
     // MARK: Identity
 
-    /// The names that make an attribute the primary key by convention, the preferred one first.
-    static let primaryKeyNames = ["id", "remoteID"]
+    /// The attribute names that are a primary key by convention, the preferred one first.
+    package static let primaryKeyNames = ["id", "remoteID"]
     static let remotePrimaryKey = "id"
 
-    /// The entity and those it inherits from, the nearest first.
+    /// The entity and its ancestors, starting with the entity.
     static func lineage(of layout: EntityLayout, in model: DataModel) -> [EntityLayout] {
         Array(sequence(first: layout) { $0.parent.map { model.layouts[$0] } })
     }
 
-    /// In the Sync dialect, the names that the entity itself makes its identity: its marked attribute, what it declares,
-    /// or an attribute named so; nil where it has none of these.
-    static func ownIdentity(_ layout: EntityLayout) -> [String]? {
+    /// The identity that the entity itself has in a dialect that infers keys from names; nil for
+    /// none.
+    ///
+    /// It is the marked attribute, the declared identity, or an attribute with a conventional name.
+    static func ownIdentity(_ layout: EntityLayout, _ dialect: JSONDialect) -> [String]? {
         let own = layout.entity.attributes
-        if let marked = own.first(where: { Annotation.isPrimaryKey($0.userInfo) }) { return [marked.name] }
+        if let marked = own.first(where: { dialect.annotations.isPrimaryKey($0.userInfo) }) { return [marked.name] }
         guard layout.entity.identity.isEmpty else { return layout.entity.identity }
         return primaryKeyNames.first { name in own.contains { $0.name == name } }.map { [$0] }
     }
@@ -109,24 +121,29 @@ public struct EntityKeys: Sendable {
     private static func identitySlots(_ lineage: [EntityLayout], dialect: JSONDialect) -> [Int] {
         let layout = lineage[0]
         let names: [String]
-        switch dialect {
-        case .groot:
-            let annotated = lineage.reversed().flatMap { Annotation.identityAttributes($0.entity.userInfo) ?? [] }
+        if dialect.infersFromNames {
+            names = lineage.reversed().lazy.compactMap { ownIdentity($0, dialect) }.first ?? []
+        } else {
+            let annotated = lineage.reversed().flatMap {
+                dialect.annotations.identityAttributes($0.entity.userInfo) ?? []
+            }
             guard !annotated.isEmpty else { return layout.identitySlots }
             names = annotated
-        case .sync: names = lineage.reversed().lazy.compactMap { ownIdentity($0) }.first ?? []
         }
         return names.compactMap { layout.slot(of: $0) }
     }
 
-    // MARK: Sync
+    // MARK: Keys by name
 
-    /// Words that an attribute of Core Data cannot be named, so that its name has the entity's before it.
+    /// Words that Core Data does not allow as attribute names, so that models prefix them with the
+    /// entity name.
     private static let reservedWords = ["type", "description", "signed"]
 
-    private static func syncKeys(_ attribute: SyncAttribute, slot: Int, prefixes: [String]) -> AttributeKeys {
+    private static func inferredKeys(
+        _ attribute: SyncAttribute, slot: Int, prefixes: [String], _ annotations: JSONDialect.Annotations
+    ) -> AttributeKeys {
         let name = attribute.name
-        let custom = Annotation.remoteKey(attribute.userInfo)
+        let custom = annotations.key(attribute.userInfo)
         let reserved = reservedWords.first { word in
             prefixes.contains { JSONKey.camelCase("\(JSONKey.snakeCase($0) ?? $0)_\(word)") == name }
         }
@@ -136,7 +153,8 @@ public struct EntityKeys: Sendable {
             spellings.append(components(custom))
             spellings.append([custom])
         }
-        // A key leads to the attribute whose name is its camelCase; not every name is the camelCase of its own snake_case.
+        // A key belongs to the attribute whose name is the camelCase form of the key. Some names
+        // are not the camelCase form of their own snake_case form.
         spellings.append([name])
         if JSONKey.camelCase(snake) == name {
             spellings.append([snake])
@@ -150,46 +168,57 @@ public struct EntityKeys: Sendable {
         let conventional = primaryKeyNames.contains(name) ? remotePrimaryKey : reserved
         return AttributeKeys(
             attribute: attribute, slot: slot, customPath: custom.map(components), spellings: unique(spellings),
-            transformerName: Annotation.valueTransformer(attribute.userInfo)
+            transformerName: annotations.transformer(attribute.userInfo)
                 ?? (attribute.type == .transformable ? attribute.transformerName : nil),
-            isExportable: attribute.type != .transformable && !Annotation.isNonExportable(attribute.userInfo),
+            isExportable: attribute.type != .transformable && !annotations.isNonExportable(attribute.userInfo),
             snakeCasePath: custom.map(components) ?? [conventional ?? snake],
             camelCasePath: custom.map(components) ?? [conventional ?? name])
     }
 
-    private static func syncKeys(_ relationship: RelationshipLayout) -> RelationshipKeys {
+    private static func inferredKeys(
+        _ relationship: RelationshipLayout, _ annotations: JSONDialect.Annotations
+    ) -> RelationshipKeys {
         let name = relationship.name
         let userInfo = relationship.declaration.userInfo
         let snake = JSONKey.snakeCase(name) ?? name
-        let custom = Annotation.remoteKey(userInfo).map(components)
+        let custom = annotations.key(userInfo).map(components)
         let suffixes = relationship.isToMany ? ["IDs", "Ids"] : ["ID", "Id"]
-        let identifiers = [snake + (relationship.isToMany ? "_ids" : "_id")] + suffixes.map { name + $0 }
+        var identifiers = [snake + (relationship.isToMany ? "_ids" : "_id")] + suffixes.map { name + $0 }
+        if relationship.isToMany {
+            identifiers += [Plural.singular(snake) + "_ids"] + suffixes.map { Plural.singular(name) + $0 }
+        }
         return RelationshipKeys(
             relationship: relationship, customPath: custom,
             spellings: custom.map { [$0] } ?? unique([[snake], [name]]),
-            identifierSpellings: custom == nil ? identifiers.map { [$0] } : [],
-            isExportable: !Annotation.isNonExportable(userInfo), snakeCasePath: custom ?? [snake],
+            identifierSpellings: custom == nil ? unique(identifiers.map { [$0] }) : [],
+            isExportable: !annotations.isNonExportable(userInfo), snakeCasePath: custom ?? [snake],
             camelCasePath: custom ?? [name])
     }
 
-    // MARK: Groot
+    // MARK: Keys by annotation
 
-    private static func grootKeys(slot: Int, attribute: SyncAttribute) -> AttributeKeys {
-        let path = Annotation.keyPath(attribute.userInfo).map(components)
+    private static func annotatedKeys(
+        _ attribute: SyncAttribute, slot: Int, _ annotations: JSONDialect.Annotations
+    ) -> AttributeKeys {
+        let path = annotations.key(attribute.userInfo).map(components)
         return AttributeKeys(
             attribute: attribute, slot: slot, customPath: path, spellings: path.map { [$0] } ?? [],
-            transformerName: Annotation.transformer(attribute.userInfo), isExportable: path != nil,
+            transformerName: annotations.transformer(attribute.userInfo),
+            isExportable: path != nil && !annotations.isNonExportable(attribute.userInfo),
             snakeCasePath: path ?? [], camelCasePath: path ?? [])
     }
 
-    private static func grootKeys(_ relationship: RelationshipLayout) -> RelationshipKeys {
-        let path = Annotation.keyPath(relationship.declaration.userInfo).map(components)
+    private static func annotatedKeys(
+        _ relationship: RelationshipLayout, _ annotations: JSONDialect.Annotations
+    ) -> RelationshipKeys {
+        let path = annotations.key(relationship.declaration.userInfo).map(components)
         return RelationshipKeys(
             relationship: relationship, customPath: path, spellings: path.map { [$0] } ?? [], identifierSpellings: [],
-            isExportable: path != nil, snakeCasePath: path ?? [], camelCasePath: path ?? [])
+            isExportable: path != nil && !annotations.isNonExportable(relationship.declaration.userInfo),
+            snakeCasePath: path ?? [], camelCasePath: path ?? [])
     }
 
-    /// The keys between the dots; a key of nothing but dots is one key.
+    /// The keys between the dots. A key that consists only of dots is one key.
     private static func components(_ path: String) -> [String] {
         let components = path.split(separator: ".").map(String.init)
         return components.isEmpty ? [path] : components

@@ -1,49 +1,58 @@
-public import SyncModel
+import SyncBase
+package import SyncModel
 
-/// How JSON objects become records of one entity, compiled from its keys: which bytes of a key lead to which slot, and what
-/// converts the value there. Made by a `RecordMapper`, and the same for every object.
-public final class EntityMapping: Sendable {
-    /// The keys it was compiled from.
-    public let keys: EntityKeys
-    /// What is done about what does not fit.
-    public let contract: ValueContract
+/// The compiled mapping from JSON objects to records of one entity.
+///
+/// It maps the bytes of each key to a slot and a converter for the value. ``RecordMapper`` creates
+/// one per entity and uses it for every object.
+package final class EntityMapping: Sendable {
+    /// The keys that the mapping was compiled from.
+    package let keys: EntityKeys
+    /// The actions for values that do not fit.
+    package let contract: ValueContract
 
-    /// What makes an attribute's value, by its type.
+    /// The conversion to an attribute's type.
     enum Converter: UInt8 {
         case int, double, float, decimal, string, bool, date, binary, uuid, uri
-        /// The value goes through a transformer first.
+        /// A transformer converts the value first.
         case transformed
-        /// The value is checked and left alone.
+        /// The value is validated and discarded.
         case none
     }
 
-    /// An attribute that is read.
+    /// An attribute that is read from JSON.
     struct Field {
         var slot: Int
         var type: AttributeType
         var converter: Converter
-        /// The converter without a transformer before it.
+        /// The conversion without the transformer.
         var plain: Converter
-        /// The range of an integer type.
+        /// The range of an integer type; all 64-bit integers for other types.
         var range: ClosedRange<Int64>
     }
 
     let trie: KeyTrie
-    /// In the order that the trie's entries refer to.
+    /// The fields, in the order that the trie's entries refer to.
     let fields: [Field]
-    /// By slot; nil for attributes without one.
+    /// The transformers by slot; nil for attributes without one.
     let transformers: [JSONTransformers.AttributeTransformer?]
     let entityMapper: JSONTransformers.EntityMapper?
     let objectTransformer: JSONTransformers.ObjectTransformer?
-    /// The slots of attributes that must have a value and have no default.
+    /// The slots of mandatory attributes without a default.
     let mandatorySlots: [Int]
-    /// The field of the one attribute that is the primary key.
+    /// The slots of the attributes to clear if absent: those that are read and are not part of the
+    /// identity.
+    let clearableSlots: [Int]
+    /// The field of the primary key; nil if the identity is not exactly one attribute.
     let identityField: Field?
-    /// Fields by the hash of their names without case and separators, for keys in no usual spelling; empty in the Groot dialect.
+    /// The fields by a hash of their names that ignores ASCII case and separators.
+    ///
+    /// Used to match keys in unusual spellings. Empty in a dialect that does not infer keys from
+    /// names.
     private let looseNames: [UInt64: [Int]]
 
-    /// The entity.
-    public var layout: EntityLayout { keys.layout }
+    /// The layout of the entity.
+    package var layout: EntityLayout { keys.layout }
 
     init(_ keys: EntityKeys, transformers all: JSONTransformers, contract: ValueContract) throws(MappingError) {
         self.keys = keys
@@ -71,32 +80,41 @@ public final class EntityMapping: Sendable {
             !layout.attributes[$0].isOptional && layout.attributes[$0].defaultValue.isNull
         }
         let bySlot = keys.attributes.map { Self.field($0, dialect: keys.dialect) }
+        clearableSlots = keys.attributes.filter { attribute in
+            !attribute.spellings.isEmpty && !keys.identitySlots.contains(attribute.slot)
+                && bySlot[attribute.slot].converter != .none
+        }.map(\.slot)
         identityField = keys.identitySlots.count == 1 ? bySlot[keys.identitySlots[0]] : nil
         trie = KeyTrie(Self.sources(keys))
         let fields = trie.fieldOrder.map { bySlot[$0] }
         self.fields = fields
         looseNames =
-            keys.dialect == .groot
+            !keys.dialect.infersFromNames
             ? [:]
             : Dictionary(grouping: fields.indices) { Self.looseHash(layout.attributes[fields[$0].slot].name.utf8) }
     }
 
-    /// The field of an attribute whose name is the camelCase of a key that is no entry; nil where there is none.
+    /// The field of the attribute whose name is the camelCase form of a key without an entry; nil
+    /// if there is none.
     func looseField(_ key: JSONSlice) -> Int? {
         guard !looseNames.isEmpty else { return nil }
         guard let candidates = looseNames[key.withUTF8 { Self.looseHash($0) }] else { return nil }
-        let name = JSONKey.camelCase(key.string)
-        return candidates.first { layout.attributes[fields[$0].slot].name == name }
+        let text = key.string
+        let name = JSONKey.camelCase(text)
+        if let found = candidates.first(where: { layout.attributes[fields[$0].slot].name == name }) { return found }
+        // Acronyms match in either case: `projectId` for `projectID`.
+        guard let snake = JSONKey.snakeCase(text) else { return nil }
+        return candidates.first { JSONKey.snakeCase(layout.attributes[fields[$0].slot].name) == snake }
     }
 
-    /// The same for two spellings of a name that differ in separators and in the case of ASCII letters.
+    /// A hash that is equal for names that differ only in separators and in the case of ASCII
+    /// letters.
     private static func looseHash(_ bytes: some Sequence<UInt8>) -> UInt64 {
-        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+        var hash = Fingerprint()
         for byte in bytes where byte != ASCII.minus && byte != ASCII.space && byte != 0x5F {
-            let folded = byte &- 0x41 < 26 ? byte | 0x20 : byte
-            hash = (hash ^ UInt64(folded)) &* 0x0000_0100_0000_01B3
+            hash.combine(byte: byte &- 0x41 < 26 ? byte | 0x20 : byte)
         }
-        return hash
+        return hash.value
     }
 
     // MARK: Compiling
@@ -121,15 +139,19 @@ public final class EntityMapping: Sendable {
             case .uuid: .uuid
             case .uri: .uri
             case .binary: .binary
-            // By convention, what no transformer reads is not for reading; by annotation, it was asked for and is kept whole.
-            case .transformable: dialect == .sync ? .none : .binary
+            // With conventions, a transformable attribute without a transformer is not read. With
+            // an annotation, it was requested and is stored as its JSON text.
+            case .transformable: dialect.infersFromNames ? .none : .binary
             }
         return Field(
             slot: keys.slot, type: type, converter: keys.transformerName == nil ? plain : .transformed, plain: plain,
             range: range)
     }
 
-    /// What each path leads to. Of several claims on one path the strongest holds, among equals the first; annotations hold all.
+    /// The key paths to compile, with their targets.
+    ///
+    /// If several attributes claim a path, the strongest claim wins, and among equal claims the
+    /// first one. A path that is annotated for several attributes fills all of them.
     private static func sources(_ keys: EntityKeys) -> [KeyTrie.Source] {
         var strongest: [[String]: (strength: Int, slots: [Int])] = [:]
         var order: [[String]] = []
@@ -165,7 +187,9 @@ public final class EntityMapping: Sendable {
         return sources
     }
 
-    /// 0 for an annotation, 1 for the name, 2 for a reserved word, 3 for `id`.
+    /// The rank of a claim; the lowest rank wins.
+    ///
+    /// It is 0 for an annotation, 1 for the name, 2 for a reserved word and 3 for `id`.
     private static func strength(of path: [String], for keys: AttributeKeys) -> Int {
         if let custom = keys.customPath, path == custom || path == [custom.joined(separator: ".")] { return 0 }
         let name = keys.attribute.name

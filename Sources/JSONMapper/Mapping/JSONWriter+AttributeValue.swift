@@ -1,13 +1,15 @@
 import Foundation
-import SyncModel
+package import SyncModel
 
 extension JSONWriter {
-    /// Writes what an attribute holds: dates as ISO 8601, UUIDs and URIs as strings, decimals exactly, bytes as they are where they are JSON
-    /// and in Base64 otherwise.
+    /// Writes the value of an attribute.
     ///
-    /// - Throws: ``JSONError/nonFiniteNumber``.
+    /// Dates are written as ISO 8601, UUIDs and URIs as strings, and decimals exactly. Binary data
+    /// that is a JSON value is written unchanged, other data in Base64.
+    ///
+    /// - Throws: ``JSONError/nonFiniteNumber`` if the value is infinite or NaN.
     @inline(__always)
-    mutating func value(_ value: AttributeValue) throws(JSONError) {
+    package mutating func value(_ value: AttributeValue) throws(JSONError) {
         switch value {
         case .null: null()
         case .bool(let flag): bool(flag)
@@ -17,13 +19,13 @@ extension JSONWriter {
             guard number.isFinite else { throw .nonFiniteNumber }
             raw(number.description.utf8)
         case .string(let text), .uri(let text): string(text)
-        case .date(let moment): date(milliseconds: moment.milliseconds)
+        case .date(let moment): date(moment)
         case .binary(let data): binary(data)
         case .uuid(let uuid): string(uuid.uuidString)
         }
     }
 
-    /// JSON as it is, anything else in Base64.
+    /// Writes data that is a JSON value unchanged, and other data in Base64.
     private mutating func binary(_ data: Data) {
         let isJSON = data.withUnsafeBytes { bytes in
             bytes.withMemoryRebound(to: UInt8.self) { bytes in
@@ -35,7 +37,7 @@ extension JSONWriter {
         if !isJSON { string(data.base64EncodedString()) }
     }
 
-    /// Whether bytes are one JSON value, with nothing before or after it.
+    /// Whether the bytes are exactly one JSON value, without white space around it.
     private static func isJSON(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         guard let start = bytes.baseAddress, let first = bytes.first, JSONCursor.kind(startingWith: first) != nil else {
             return false
@@ -47,13 +49,5 @@ extension JSONWriter {
         } catch {
             return false
         }
-    }
-}
-
-extension Timestamp {
-    /// Milliseconds since 1970, rounded down, also before it.
-    var milliseconds: Int64 {
-        let fraction = microseconds % 1000
-        return (microseconds - fraction) / 1000 - (fraction < 0 ? 1 : 0)
     }
 }

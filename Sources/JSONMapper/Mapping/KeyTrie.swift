@@ -1,43 +1,47 @@
+import SyncBase
 import SyncModel
 
-/// What the bytes of a key lead to, compiled for looking up keys without making a `String` of any.
+/// A compiled lookup from the bytes of a key to its targets, without creating strings.
 ///
-/// A key is an *entry* of a *level*: level 0 holds the keys of the object itself, a further level those of the object under a
-/// key that is only part of a path. Per level, entries are found in a hash table of their bytes. Whoever walks objects tries the entry that
-/// followed the last one before: objects of one source mostly look alike.
+/// Each key is an *entry* of a *level*. Level 0 holds the keys of the object itself. Each further
+/// level holds the keys of an object under a key that is only part of a path. A hash table per
+/// level finds entries by their bytes. The mapper tries the likely next entry before it uses the
+/// table, because objects of one source are mostly alike.
 ///
-/// Unchecked, because entries point to memory: it is filled in `init`, only read from then on, and freed in `deinit`.
+/// `@unchecked Sendable` because entries point to memory that `init` fills, that is only read
+/// afterwards, and that `deinit` frees.
 final class KeyTrie: @unchecked Sendable {
-    /// A key of a level. What it leads to may be several attributes, a relationship and a further level at once.
+    /// A key of a level. It may lead to several attributes, a relationship and a further level at
+    /// once.
     struct Entry {
-        /// The key as it is written, with quotes and colon; of no bytes where it cannot be written so without escapes.
+        /// The key as written, with its quotes and the colon. Empty if the key needs escapes.
         var quoted: UnsafeBufferPointer<UInt8>
         var bytes: UnsafeBufferPointer<UInt8>
-        /// The places in the mapping's fields of the attributes it fills.
+        /// The attributes that the key fills, as a range in the mapping's fields.
         var firstField: Int
         var fieldCount: Int
-        /// The relationship it holds; -1 for none.
+        /// The index of the relationship under the key; -1 for none.
         var relationship: Int
-        /// Whether it holds identifiers of related objects, and nothing else.
+        /// Whether the relationship's key holds only identifiers of related objects.
         var holdsIdentifiers: Bool
-        /// The level of the object under it; -1 for none.
+        /// The level of the nested object; -1 for none.
         var level: Int
-        /// Whether it fills one attribute and does nothing else.
+        /// Whether the key fills exactly one attribute and has no other target.
         var isPlain: Bool
     }
 
-    /// A level's place in the flat tables.
+    /// A level's position in the flat tables.
     struct Level {
-        /// The power of two that is the size of its hash table, less one.
+        /// The size of the hash table, a power of two, minus one.
         var mask: Int
         var firstBucket: Int
-        /// The places in the mapping's fields of all attributes at it and below.
+        /// The indexes in the mapping's fields of all attributes at this level and below.
         var fields: [Int]
-        /// The keys that lead to it.
+        /// The keys that lead to the level.
         var path: [String]
     }
 
-    /// What a key is compiled from.
+    /// A key path and its target.
     struct Source {
         var path: [String]
         var field: Int?
@@ -47,9 +51,9 @@ final class KeyTrie: @unchecked Sendable {
     let levels: [Level]
     let entries: UnsafePointer<Entry>
     let entryCount: Int
-    /// The way to each entry, for messages.
+    /// The key path of each entry, for messages.
     let paths: [[String]]
-    /// Fields in the order in which the entries refer to them.
+    /// The slots of the attributes, in the order in which the entries refer to their fields.
     let fieldOrder: [Int]
     private let buckets: [Int32]
     private let entryMemory: UnsafeMutablePointer<Entry>
@@ -71,7 +75,7 @@ final class KeyTrie: @unchecked Sendable {
         var firstField = 0
         for (index, entry) in builder.entries.enumerated() {
             let bytes = Self.copy(plain[index], to: &next)
-            // A key with escapes can be written in more ways than one, and is compared after they are resolved.
+            // A key that needs escapes has several spellings, so it is compared after unescaping.
             let isEscaped = quoted[index].count != plain[index].count + 2
             let whole =
                 isEscaped
@@ -113,9 +117,9 @@ final class KeyTrie: @unchecked Sendable {
         byteMemory.deallocate()
     }
 
-    /// The entry of a key at a level; -1 where there is none.
+    /// Returns the entry of a key at a level; -1 if there is none.
     ///
-    /// - Parameter hash: That of the key.
+    /// - Parameter hash: The hash of the key.
     func find(_ key: JSONSlice, hash: UInt64, level: Int) -> Int {
         let level = levels[level]
         var bucket = Int(truncatingIfNeeded: hash) & level.mask
@@ -126,17 +130,17 @@ final class KeyTrie: @unchecked Sendable {
         }
     }
 
-    /// The hash of a key, its escapes resolved.
+    /// The hash of a key after unescaping.
     @inline(__always)
     static func hash(_ key: JSONSlice) -> UInt64 {
         key.isEscaped ? key.withUTF8 { hash($0) } : hash(key.bytes)
     }
 
-    /// FNV-1a.
     private static func hash(_ bytes: UnsafeBufferPointer<UInt8>) -> UInt64 {
-        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-        for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
-        return hash ^ (hash &>> 32)
+        var hash = Fingerprint()
+        hash.combine(bytes: bytes)
+        // Buckets are chosen by the low bits.
+        return hash.value ^ (hash.value &>> 32)
     }
 
     private static func copy(
@@ -150,7 +154,7 @@ final class KeyTrie: @unchecked Sendable {
         return UnsafeBufferPointer(start: start, count: bytes.count)
     }
 
-    /// Collects entries while paths are inserted.
+    /// Collects entries while key paths are inserted.
     private struct Builder {
         struct Entry {
             var path: [String]
@@ -187,7 +191,7 @@ final class KeyTrie: @unchecked Sendable {
             }
         }
 
-        /// These entries and all at the levels below them.
+        /// The given entries and all entries at the levels below them.
         func descendants(of members: [Int]) -> [Int] {
             members.flatMap { member in
                 let level = entries[member].level

@@ -1,25 +1,28 @@
-public import SyncModel
+package import SyncModel
 
-/// Some objects of a stream as records, and what became of the others.
-public struct MappedBatch: Sendable {
+/// A batch of objects from a stream, mapped to records, and the objects that were rejected.
+package struct MappedBatch: Sendable {
     /// The records of one entity.
-    public struct Group: Sendable {
-        /// How they were mapped; its layout is their entity.
-        public let mapping: EntityMapping
-        /// The records, a row each.
-        public internal(set) var records: RecordBatch
-        /// The place of each row's object among all elements of the stream, from 0.
-        public internal(set) var elementIndices: [Int] = []
-        /// The rows that came as an identifier alone: stubs, from which no mandatory attribute is demanded.
-        public internal(set) var stubRows: [Int] = []
-        /// The JSON of those objects, by row, for which the entity mapper named no entity: a store may know them as objects of a
-        /// sub-entity, whose mapping then reads more of them.
-        public internal(set) var undetermined: [Int: [UInt8]] = [:]
-        /// The JSON of their relationships; empty where it was not asked for.
-        public internal(set) var relationships = RelationshipSlices()
+    package struct Group: Sendable {
+        /// The mapping that produced the records. Its layout is their entity.
+        package let mapping: EntityMapping
+        /// The records, one per row.
+        package var records: RecordBatch
+        /// For each row, the index of its object among the elements of the stream, starting at 0.
+        package var elementIndices: [Int] = []
+        /// The rows that were read from an identifier only. Such stubs may lack values for
+        /// mandatory attributes.
+        package var stubRows: [Int] = []
+        /// The JSON of the objects for which the entity mapper returned nil, by row.
+        ///
+        /// A store may have such an object as one of a sub-entity, whose mapping then reads more of
+        /// its JSON.
+        package var undetermined: [Int: [UInt8]] = [:]
+        /// The JSON of the relationships; empty unless the options request it.
+        package var relationships = RelationshipSlices()
 
-        /// The records one by one, defaults in place of what is absent.
-        public func makeRecords() -> [Record] {
+        /// Returns the records one by one, with defaults for absent values.
+        package func makeRecords() -> [Record] {
             records.withReader { reader in
                 (0..<records.count).map { row in
                     var record = Record(of: mapping.layout)
@@ -32,15 +35,18 @@ public struct MappedBatch: Sendable {
         }
     }
 
-    /// The records by entity: one group, unless an entity mapper told sub-entities apart. Never one without records.
-    public internal(set) var groups: [Group]
-    /// The objects that were left out, in order.
-    public internal(set) var rejected: [MappingProblem]
-    /// How many values were cleared or ignored because they did not fit.
-    public internal(set) var toleratedCount: Int
+    /// The records by entity, without empty groups. There is more than one group only if an entity
+    /// mapper returns sub-entities.
+    package var groups: [Group]
+    /// The objects that were rejected, in order.
+    package var rejected: [MappingProblem]
+    /// The number of values that were cleared or ignored because they did not fit.
+    package var toleratedCount: Int
+    /// The differences between the objects and the model.
+    package var drift = DriftReport()
 
-    /// How many records there are in all groups.
-    public var recordCount: Int {
+    /// The number of records in all groups.
+    package var recordCount: Int {
         groups.reduce(0) { $0 + $1.records.count }
     }
 }

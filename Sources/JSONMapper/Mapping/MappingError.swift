@@ -1,39 +1,45 @@
+public import Foundation
 public import SyncModel
 
-/// What is wrong with one object, and where. The value itself is left out: it may be personal data.
+/// A misfit between a JSON object and the model, with its position.
+///
+/// The value itself is not included, because it may be personal data.
 public struct MappingProblem: Hashable, Sendable {
-    /// What is wrong.
+    /// The kind of a misfit.
     public enum Reason: Hashable, Sendable {
-        /// A key that no attribute or relationship claims.
+        /// No attribute or relationship claims a key.
         case unknownKey
-        /// A value that cannot become one of the type.
+        /// A value cannot be converted to the attribute's type.
         case wrongType(AttributeType)
-        /// A number that the type cannot hold: too large, or with a fraction.
+        /// A number is too large for the attribute's type, or has a fraction that the type cannot
+        /// hold.
         case outOfRange(AttributeType)
-        /// A text or number that is no date.
+        /// A text or number is not a date.
         case unreadableDate
-        /// An attribute that must have a value has none.
+        /// A mandatory attribute has no value.
         case missingMandatory
-        /// A transformer, entity mapper or object transformer threw; its own description.
+        /// A transformer, entity mapper or object transformer threw an error. The payload is its
+        /// name and the description of the error.
         case refused(by: String, String)
-        /// The element is neither an object nor an identifier.
+        /// The element is neither an object nor an accepted identifier.
         case notAnObject
-        /// The element is an identifier, and the entity has none, or one of several attributes.
+        /// The element is an identifier, but the entity's identity is not exactly one attribute.
+        /// Mapping fails, whatever the contract.
         case noIdentity
     }
 
-    /// The entity that was asked for.
+    /// The requested entity, or the one that the entity mapper returned.
     public let entity: String
-    /// The attribute; nil where none is at fault.
+    /// The name of the attribute; nil if the problem is not about one attribute.
     public let attribute: String?
-    /// The keys that lead to the value, dots between them; empty for the whole object.
+    /// The keys that lead to the value, separated by dots. Empty for the whole object.
     public let keyPath: String
-    /// The place of the object among the elements read, from 0.
+    /// The index of the object among the elements that were read, starting at 0.
     public let index: Int
-    /// What is wrong.
+    /// The kind of the misfit.
     public let reason: Reason
 
-    /// Makes a problem.
+    /// Creates a problem.
     public init(entity: String, attribute: String? = nil, keyPath: String = "", index: Int, reason: Reason) {
         self.entity = entity
         self.attribute = attribute
@@ -44,7 +50,7 @@ public struct MappingProblem: Hashable, Sendable {
 }
 
 extension MappingProblem: CustomStringConvertible {
-    /// The problem as a sentence for people.
+    /// The problem as a sentence, without the value.
     public var description: String {
         let place = "element \(index)" + (keyPath.isEmpty ? "" : " at \(keyPath)")
         let property = attribute.map { "\(entity).\($0)" } ?? entity
@@ -63,25 +69,28 @@ extension MappingProblem: CustomStringConvertible {
     }
 }
 
-/// Why JSON could not be mapped or objects exported, apart from JSON that is malformed, which is a `JSONError`.
+/// An error in mapping JSON or exporting objects.
+///
+/// Malformed JSON is a ``JSONError`` instead.
 public enum MappingError: Error, Hashable, Sendable {
-    /// The model has no such entity.
+    /// The model has no entity of this name.
     case unknownEntity(String)
-    /// An annotation names a transformer, entity mapper or object transformer that was not registered. `attribute` is nil where the
-    /// annotation is the entity's.
+    /// An annotation names a transformer, entity mapper or object transformer that is not
+    /// registered. `attribute` is nil for an annotation of the entity.
     case unknownTransformer(entity: String, attribute: String?, name: String)
-    /// An entity mapper named an entity that does not inherit from the one asked for.
+    /// An entity mapper returned an entity that does not inherit from the requested one.
     case unrelatedEntity(entity: String, answer: String)
-    /// An object does not fit, and the contract says that mapping then ends.
+    /// An object does not fit the model, and the contract makes that an error.
     case unfit(MappingProblem)
-    /// On export, a transformer could not turn a value back; its own description.
+    /// On export, a transformer could not convert a value back. The last payload is the description
+    /// of the error.
     case irreversible(entity: String, attribute: String, by: String, String)
-    /// On export, objects are nested in one another deeper than the options allow.
+    /// On export, objects are nested deeper than ``ExportOptions/maximumDepth``.
     case nestedTooDeep(entity: String, maximumDepth: Int)
 }
 
 extension MappingError: CustomStringConvertible {
-    /// The error as a sentence for people.
+    /// The error as a sentence, without any value from the input.
     public var description: String {
         switch self {
         case .unknownEntity(let entity): "there is no entity \(entity)"
@@ -95,5 +104,12 @@ extension MappingError: CustomStringConvertible {
         case .nestedTooDeep(let entity, let maximumDepth):
             "\(entity) cannot be exported: it is nested deeper than \(maximumDepth) objects"
         }
+    }
+}
+
+extension MappingError: LocalizedError {
+    /// The description of the error, the same as `description`.
+    public var errorDescription: String? {
+        description
     }
 }

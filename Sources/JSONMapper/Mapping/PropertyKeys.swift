@@ -1,51 +1,61 @@
-public import SyncModel
+package import SyncModel
 
-/// Under which keys of JSON an attribute is found and written, and what else its annotations say.
-public struct AttributeKeys: Sendable {
+/// The JSON keys and annotations of an attribute.
+package struct AttributeKeys: Sendable {
     /// The attribute.
-    public let attribute: SyncAttribute
-    /// Its place in the entity's attributes.
-    public let slot: Int
-    /// The key path that an annotation gives it, one key per level; nil where there is none.
-    public let customPath: [String]?
-    /// The key paths under which it is found, the preferred one first; empty for one that is never read.
+    package let attribute: SyncAttribute
+    /// The slot of the attribute in its entity.
+    package let slot: Int
+    /// The key path of the annotation, one key per level; nil without an annotation.
+    package let customPath: [String]?
+    /// The key paths that are read into the attribute, the preferred one first. Empty if it is
+    /// never read.
     ///
-    /// Where two attributes claim one key, `EntityKeys` says who gets it.
-    public let spellings: [[String]]
-    /// The name of its transformer; nil where it has none.
-    public let transformerName: String?
-    /// Whether it is written; false for one marked non-exportable and for one without a key.
-    public let isExportable: Bool
+    /// ``EntityKeys`` explains which attribute gets a key that several of them claim.
+    package let spellings: [[String]]
+    /// The name of the transformer; nil for none.
+    package let transformerName: String?
+    /// Whether the attribute is exported. False if it is annotated as non-exportable or has no key.
+    package let isExportable: Bool
 
     let snakeCasePath: [String]
     let camelCasePath: [String]
 
-    /// The key path it is written under, one key per level: the custom one, else its name by convention; nil for an attribute that
-    /// has no key at all, which only the Groot dialect knows.
-    public func path(_ style: JSONKeyStyle = .snakeCase) -> [String]? {
+    /// Returns the key path for export, one key per level.
+    ///
+    /// The key path of the annotation has priority over the name by convention. The result is nil
+    /// if there is neither, which is possible only in a dialect that does not infer keys from
+    /// names.
+    package func path(_ style: ExportOptions.KeyStyle = .snakeCase) -> [String]? {
         let path = style == .snakeCase ? snakeCasePath : camelCasePath
         return path.isEmpty ? nil : path
     }
 }
 
-/// Under which keys of JSON a relationship is found and written.
-public struct RelationshipKeys: Sendable {
+/// The JSON keys and annotations of a relationship.
+package struct RelationshipKeys: Sendable {
     /// The relationship.
-    public let relationship: RelationshipLayout
-    /// The key path that an annotation gives it, one key per level; nil where there is none.
-    public let customPath: [String]?
-    /// The key paths under which related objects are found (or bare identifiers, where ``customPath`` is one of them), the preferred one
-    /// first; empty for a relationship that is never read.
-    public let spellings: [[String]]
-    /// The keys under which identifiers of related objects are found, such as `company_id` and `notes_ids`; empty with a custom key, which
-    /// then serves for both.
-    public let identifierSpellings: [[String]]
-    /// Whether it is written; false for one marked non-exportable and for one without a key.
-    public let isExportable: Bool
+    package let relationship: RelationshipLayout
+    /// The key path of the annotation, one key per level; nil without an annotation.
+    package let customPath: [String]?
+    /// The key paths of related objects, the preferred one first. Empty if the relationship is
+    /// never read.
+    ///
+    /// If ``customPath`` is not nil, it may hold identifiers too.
+    package let spellings: [[String]]
+    /// The key paths of identifiers of related objects, such as `company_id` and `notes_ids`. Empty
+    /// if ``customPath`` is not nil.
+    package let identifierSpellings: [[String]]
+    /// Whether the relationship is exported. False if it is annotated as non-exportable or has no
+    /// key.
+    package let isExportable: Bool
 
-    /// The key path it is written under, one key per level: the custom one, else its name by convention; nil for a relationship that has
-    /// no key at all, which only the Groot dialect knows.
-    public func path(_ style: JSONKeyStyle = .snakeCase) -> [String]? {
+    /// Returns the key path for export, one key per level.
+    ///
+    /// The key path of the annotation has priority over the name by convention. The result is nil
+    /// if there is neither, which is possible only in a dialect that does not infer keys from
+    /// names.
+    package func path(_ style: ExportOptions.KeyStyle = .snakeCase) -> [String]? {
         let path = style == .snakeCase ? snakeCasePath : camelCasePath
         return path.isEmpty ? nil : path
     }

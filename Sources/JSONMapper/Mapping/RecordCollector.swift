@@ -1,50 +1,53 @@
 import SyncModel
 
-/// Maps JSON objects one by one and gathers them in batches: what a `RecordReader` is made of, and what objects inside of others are
-/// mapped with.
+/// Maps JSON objects one by one and collects the records in batches.
+///
+/// ``RecordReader`` is built on it, and nested objects are mapped with it:
 ///
 ///     var notes = try RecordCollector(mapper, entity: "Note")
 ///     for entry in group.relationships.entries where entry.relationship == notesIndex {
-///         try group.relationships.read(entry) { cursor in try notes.addAll(&cursor, index: entry.row) }
+///         try group.relationships.read(entry) { cursor in
+///             try notes.addAll(&cursor, index: entry.row)
+///         }
 ///     }
 ///     let batch = notes.takeBatch()       // elementIndices are the rows of the users
 ///
-/// Null in place of an object counts for nothing.
-public struct RecordCollector {
-    /// What became of an element.
-    public enum Added: Hashable, Sendable {
-        /// It is the last row of the group of its entity.
+/// Null in place of an object is skipped.
+package struct RecordCollector {
+    /// The outcome for an element.
+    package enum Added: Hashable, Sendable {
+        /// The element was mapped. Its record is the last row in the group of its entity.
         case record
-        /// It was null.
+        /// The element was null and was skipped.
         case nothing
-        /// The contract left it out.
+        /// The contract rejected the element.
         case rejected
     }
 
     enum Outcome { case mapped(Int), skipped, stopped(ElementMapper.Stop) }
 
-    /// How elements are mapped, unless an entity mapper says otherwise.
-    public let mapping: EntityMapping
+    /// The mapping of elements, unless an entity mapper returns a sub-entity.
+    package let mapping: EntityMapping
 
     private let mapper: RecordMapper
     private let options: RecordReader.Options
     private let jsonOptions: JSONOptions
     private let acceptsIdentifiers: Bool
     private let usesEntityMapper: Bool
-    /// Whether nothing but the mapping sees an element.
+    /// Whether no object transformer or entity mapper inspects elements.
     private let isPlain: Bool
-    /// One for each entity met so far; the first is that of `mapping`.
+    /// One mapper for each entity found so far. The first one is for the entity of `mapping`.
     private var elements: [ElementMapper]
     private var rejected: [MappingProblem] = []
 
-    /// Makes a collector without records.
+    /// Creates an empty collector.
     ///
     /// - Parameters:
-    ///   - mapper: What maps.
+    ///   - mapper: The mapper to use.
     ///   - entity: The entity of the objects.
-    ///   - options: How batches are cut, and what else they hold.
-    /// - Throws: `MappingError.unknownEntity`.
-    public init(_ mapper: RecordMapper, entity: String, options: RecordReader.Options = RecordReader.Options())
+    ///   - options: Batch sizes and contents.
+    /// - Throws: ``MappingError/unknownEntity(_:)`` if the model lacks the entity.
+    package init(_ mapper: RecordMapper, entity: String, options: RecordReader.Options = RecordReader.Options())
         throws(MappingError)
     {
         try self.init(mapper, entity: entity, options: options, jsonOptions: JSONOptions(), usesEntityMapper: true)
@@ -58,14 +61,15 @@ public struct RecordCollector {
         self.options = options
         self.jsonOptions = jsonOptions
         self.usesEntityMapper = usesEntityMapper
-        acceptsIdentifiers = options.acceptsIdentifiers ?? (mapper.dialect == .groot)
+        acceptsIdentifiers = options.acceptsIdentifiers ?? mapper.dialect.acceptsIdentifiers
         mapping = try mapper.mapping(of: entity)
         isPlain = mapping.objectTransformer == nil && (mapping.entityMapper == nil || !usesEntityMapper)
-        elements = [ElementMapper(mapping, keepsRelationships: options.keepsRelationships)]
+        elements = [ElementMapper(mapping, options)]
     }
 
-    /// Whether a batch should be taken before more is added.
-    public var isFull: Bool {
+    /// Whether the current batch has reached its size limit. Take the batch before adding more
+    /// elements.
+    package var isFull: Bool {
         var rowCount = rejected.count
         var byteCount = 0
         for index in elements.indices {
@@ -75,27 +79,30 @@ public struct RecordCollector {
         return rowCount >= options.batchRowCount || byteCount >= options.batchByteCount
     }
 
-    /// Maps the value that comes next.
+    /// Maps the next value.
     ///
     /// - Parameters:
-    ///   - cursor: Stands before an object (or an identifier, if those are accepted) whose bytes are all there.
-    ///   - index: What the row is told apart by in `elementIndices` and in problems.
-    /// - Throws: `JSONFault` for malformed input, `MappingError.unfit` where the contract fails.
-    public mutating func add(_ cursor: inout JSONCursor, index: Int) throws -> Added {
+    ///   - cursor: A cursor at an object, or at an identifier if those are accepted. The bytes must
+    ///     be complete.
+    ///   - index: A number that identifies the row in `elementIndices` and in problems.
+    /// - Throws: ``JSONFault`` if the input is malformed; ``MappingError/unfit(_:)`` if the
+    ///   contract makes a misfit an error.
+    package mutating func add(_ cursor: inout JSONCursor, index: Int) throws -> Added {
         let start = cursor
         let outcome = try read(&cursor, index: index)
         if case .stopped = outcome {
-            // What is wrong was found in the middle.
+            // The problem was found in the middle of the value.
             cursor = start
             try cursor.skipValue()
         }
         return try finish(outcome)
     }
 
-    /// Maps the value that comes next, and if it is an array, each of its elements, all with the same index.
+    /// Maps the next value or, if it is an array, each of its elements, all with the same index.
     ///
-    /// - Throws: `JSONFault` for malformed input, `MappingError.unfit` where the contract fails.
-    public mutating func addAll(_ cursor: inout JSONCursor, index: Int) throws {
+    /// - Throws: ``JSONFault`` if the input is malformed; ``MappingError/unfit(_:)`` if the
+    ///   contract makes a misfit an error.
+    package mutating func addAll(_ cursor: inout JSONCursor, index: Int) throws {
         guard try cursor.kind() == .array else {
             _ = try add(&cursor, index: index)
             return
@@ -104,25 +111,27 @@ public struct RecordCollector {
         while try cursor.nextElement() { _ = try add(&cursor, index: index) }
     }
 
-    /// Hands out what has been gathered, and starts anew.
-    ///
-    /// - Returns: Nil if that is nothing.
-    public mutating func takeBatch() -> MappedBatch? {
+    /// Returns what has been collected and starts a new batch; nil if nothing has been collected.
+    package mutating func takeBatch() -> MappedBatch? {
         var groups: [MappedBatch.Group] = []
         var toleratedCount = 0
+        var drift = DriftReport()
         for index in elements.indices {
             elements[index].discard()
             toleratedCount += elements[index].toleratedCount
+            drift.add(elements[index].takeDrift())
             if !elements[index].group.records.isEmpty { groups.append(elements[index].takeGroup()) }
         }
         guard !groups.isEmpty || !rejected.isEmpty else { return nil }
         defer { rejected = [] }
-        return MappedBatch(groups: groups, rejected: rejected, toleratedCount: toleratedCount)
+        return MappedBatch(groups: groups, rejected: rejected, toleratedCount: toleratedCount, drift: drift)
     }
 
     // MARK: Elements
 
-    /// Maps the element that comes next into an open row, again if its end had not come; ``finish(_:)`` closes it.
+    /// Maps the next element into an open row, which ``finish(_:)`` then closes.
+    ///
+    /// If the end of the element has not arrived, the element is read again later.
     @inline(__always)
     mutating func read(_ cursor: inout JSONCursor, index: Int) throws -> Outcome {
         isPlain ? try readPlain(&cursor, index: index, element: 0) : try readTransformed(&cursor, index: index)
@@ -142,7 +151,7 @@ public struct RecordCollector {
         }
     }
 
-    /// Maps the element that comes next with one of the mappers.
+    /// Maps the next element with one of the mappers.
     @inline(__always)
     private mutating func readPlain(
         _ cursor: inout JSONCursor, index: Int, element: Int
@@ -168,7 +177,7 @@ public struct RecordCollector {
         return .stopped(stop)
     }
 
-    /// Lets the object transformer and the entity mapper see the element first.
+    /// Maps the next element after the object transformer and the entity mapper have processed it.
     private mutating func readTransformed(_ cursor: inout JSONCursor, index: Int) throws -> Outcome {
         guard try cursor.kind() == .object else { return try readPlain(&cursor, index: index, element: 0) }
         let original = cursor
@@ -207,11 +216,11 @@ public struct RecordCollector {
         }
     }
 
-    /// The place of the mapper for the entity that an entity mapper named.
+    /// The index of the mapper for the entity that an entity mapper returned.
     private mutating func elementMapper(_ answer: String) throws(MappingError) -> Int {
         if let known = elements.firstIndex(where: { $0.mapping.layout.name == answer }) { return known }
         let found = try mapper.mapping(of: answer, for: mapping)
-        elements.append(ElementMapper(found, keepsRelationships: options.keepsRelationships))
+        elements.append(ElementMapper(found, options))
         return elements.count - 1
     }
 }

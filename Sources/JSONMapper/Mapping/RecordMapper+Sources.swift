@@ -1,15 +1,15 @@
 public import SyncModel
 
 extension RecordMapper {
-    /// A reader of objects in memory.
+    /// Returns a reader for objects in memory.
     ///
     /// - Parameters:
     ///   - entity: The entity of the objects.
-    ///   - bytes: The document as UTF-8; kept until the reader is gone.
-    ///   - keyPath: The keys that lead to the array, dots between them; empty, the default, if it is the document. An object in the array's
-    ///     place counts as an array of it.
-    ///   - options: How batches are cut, and what else they hold.
-    /// - Throws: `MappingError.unknownEntity`.
+    ///   - bytes: The document as UTF-8, retained for the lifetime of the reader.
+    ///   - keyPath: The keys that lead to the array, separated by dots. Empty, the default, if the
+    ///     document is the array. A single object in place of the array counts as an array of one.
+    ///   - options: Batch sizes and contents.
+    /// - Throws: ``MappingError/unknownEntity(_:)`` if the model lacks the entity.
     public func reader(
         of entity: String, bytes: [UInt8], keyPath: String = "",
         options: RecordReader.Options = RecordReader.Options()
@@ -19,14 +19,17 @@ extension RecordMapper {
             self, entity: entity, reader: JSONReader(bytes: bytes, layout: layout), options: options)
     }
 
-    /// A reader of objects in a file, of which no more than some 256 KiB are in memory at a time.
+    /// Returns a reader for objects in a file, which is read 256 KiB at a time.
     ///
     /// - Parameters:
     ///   - entity: The entity of the objects.
-    ///   - path: The file.
-    ///   - layout: Where the objects are in it; the array that is the document by default.
-    ///   - options: How batches are cut, and what else they hold.
-    /// - Throws: `MappingError.unknownEntity`; `JSONError.unreadableFile` if it cannot be opened.
+    ///   - path: The path of the file, absolute or relative to the current directory of the
+    ///     process.
+    ///   - layout: The location of the objects; an array that is the whole document by default. By
+    ///     default, a single object in place of the array counts as an array of one.
+    ///   - options: Batch sizes and contents.
+    /// - Throws: ``MappingError/unknownEntity(_:)`` if the model lacks the entity;
+    ///   ``JSONError/unreadableFile(path:code:)`` if the file cannot be opened.
     public func reader(
         of entity: String, file path: String, layout: JSONLayout = .array(acceptsSingleObject: true),
         options: RecordReader.Options = RecordReader.Options()
@@ -34,12 +37,18 @@ extension RecordMapper {
         try RecordReader(self, entity: entity, reader: JSONReader(file: path, layout: layout), options: options)
     }
 
-    /// A reader of objects that have been parsed already: an array of them, or one.
+    /// Returns a reader for objects that have already been parsed.
     ///
-    /// The value is written out as bytes and read from those, so that every rule holds as it does there; objects that come as bytes
-    /// are mapped many times faster.
+    /// The value is serialized and read again, so that all rules apply. Mapping bytes directly is
+    /// many times faster.
     ///
-    /// - Throws: `MappingError.unknownEntity`; `JSONError.nonFiniteNumber` for such a number in `json`.
+    /// - Parameters:
+    ///   - entity: The entity of the objects.
+    ///   - json: An array of objects, a single object, or a value that has one at the key path.
+    ///   - keyPath: The keys that lead to the array, separated by dots; empty by default.
+    ///   - options: Batch sizes and contents.
+    /// - Throws: ``MappingError/unknownEntity(_:)`` if the model lacks the entity;
+    ///   ``JSONError/nonFiniteNumber`` if `json` has an infinite or NaN number.
     public func reader(
         of entity: String, json: JSONValue, keyPath: String = "",
         options: RecordReader.Options = RecordReader.Options()
@@ -49,37 +58,41 @@ extension RecordMapper {
         return try reader(of: entity, bytes: writer.bytes, keyPath: keyPath, options: options)
     }
 
-    /// Maps objects from chunks that arrive over time, in memory that does not grow with their number.
+    /// Maps objects from chunks that arrive over time. Memory use does not depend on their number.
     ///
     /// - Parameters:
-    ///   - chunks: The document in pieces of any size, cut anywhere.
+    ///   - chunks: The document in chunks of any size, split at any byte.
     ///   - entity: The entity of the objects.
-    ///   - layout: Where the objects are in it; the array that is the document by default.
-    ///   - options: How batches are cut, and what else they hold; a batch is also cut where a chunk ends.
-    ///   - body: Gets the batches in order.
-    /// - Throws: `MappingError`, `JSONError`, and what the sequence or the function throws.
+    ///   - layout: The location of the objects; an array that is the whole document by default. By
+    ///     default, a single object in place of the array counts as an array of one.
+    ///   - options: Batch sizes and contents. A batch also ends at the end of a chunk.
+    ///   - body: Receives the records of a batch in order, and the objects that were rejected.
+    /// - Throws: ``MappingError``, ``JSONError``, or an error of the sequence or of `body`.
     public func read<Chunks: AsyncSequence>(
         _ chunks: Chunks, of entity: String, layout: JSONLayout = .array(acceptsSingleObject: true),
         options: RecordReader.Options = RecordReader.Options(), isolation: isolated (any Actor)? = #isolation,
-        _ body: (MappedBatch) async throws -> Void
+        _ body: (_ records: [Record], _ rejected: [MappingProblem]) async throws -> Void
     ) async throws where Chunks.Element: Collection<UInt8> {
         let json = JSONReader(layout: layout)
         let reader = try RecordReader(self, entity: entity, reader: json, options: options)
         for try await chunk in chunks {
             try json.append(chunk)
-            while let batch = try reader.next() { try await body(batch) }
+            while let batch = try reader.nextRecords() { try await body(batch.records, batch.rejected) }
         }
         json.finish()
-        while let batch = try reader.next() { try await body(batch) }
+        while let batch = try reader.nextRecords() { try await body(batch.records, batch.rejected) }
     }
 
-    /// All objects of a document as records, defaults in place of what is absent.
+    /// Returns all objects of a document as records, with defaults for absent values.
     ///
     /// - Parameters:
     ///   - entity: The entity of the objects.
     ///   - bytes: The document as UTF-8.
-    ///   - keyPath: The keys that lead to the array, dots between them; empty, the default, if it is the document.
-    /// - Throws: `MappingError.unfit` also for an object that the contract rejects; `MappingError.unknownEntity`; `JSONError`.
+    ///   - keyPath: The keys that lead to the array, separated by dots. Empty, the default, if the
+    ///     document is the array.
+    /// - Throws: ``MappingError/unknownEntity(_:)`` if the model lacks the entity;
+    ///   ``MappingError/unfit(_:)`` if the contract rejects an object or makes a misfit an error;
+    ///   ``JSONError`` if the document is malformed.
     public func records(of entity: String, bytes: [UInt8], keyPath: String = "") throws -> [Record] {
         let (records, rejected) = try reader(of: entity, bytes: bytes, keyPath: keyPath).readAll()
         if let problem = rejected.first { throw MappingError.unfit(problem) }

@@ -1,38 +1,43 @@
 public import SyncModel
 
-/// Maps JSON onto the records of a model.
+/// A compiled mapping from JSON to the records of a model.
 ///
 ///     let mapper = try RecordMapper(model)
 ///     let users = try mapper.reader(of: "User", bytes: bytes)
-///     while let batch = try users.next() { … }
+///     while let batch = try users.nextRecords() { … }
 ///
-/// Everything that depends on the model alone is worked out when the mapper is made; it is a value that can be kept and shared.
+/// The initializer compiles everything that depends only on the model. Create a mapper once, and
+/// share it between tasks.
 public struct RecordMapper: Sendable {
-    /// The model, with the identities that the dialect finds in it: what a store for these records is made with.
+    /// The model with the identities that the dialect finds. Create the store for the records with
+    /// it.
     public let model: DataModel
-    /// Where the rules for keys are taken from.
+    /// The rules for keys.
     public let dialect: JSONDialect
-    /// What annotations refer to by name.
+    /// The registered transformers that annotations refer to by name.
     public let transformers: JSONTransformers
 
     private let mappings: [EntityMapping]
 
-    /// Makes a mapper.
+    /// Creates a mapper.
     ///
     /// - Parameters:
     ///   - model: The model.
-    ///   - dialect: Where the rules for keys are taken from; Sync's by default.
-    ///   - transformers: All that the model's annotations refer to.
-    ///   - contract: What is done about what does not fit; by default what the dialect's ancestor did.
-    ///   - contracts: The same for single entities, by their names.
-    /// - Throws: `MappingError.unknownTransformer` for a name that was not registered, `MappingError.unknownEntity` for a contract
-    ///   of none; `ModelError` where an annotation makes
-    ///   an identity of what cannot be one.
+    ///   - dialect: The rules for keys; ``JSONDialect/sync`` by default.
+    ///   - transformers: All transformers that annotations of the model name.
+    ///   - contract: The actions for values that do not fit. By default, ``ValueContract/keeping``
+    ///     for an entity that was inferred from a sample, and ``JSONDialect/contract`` for any
+    ///     other entity.
+    ///   - contracts: Contracts of single entities, by entity name. They override `contract`.
+    /// - Throws: ``MappingError/unknownTransformer(entity:attribute:name:)`` if an annotation names
+    ///   a transformer that is not registered; ``MappingError/unknownEntity(_:)`` if `contracts`
+    ///   names an entity that the model lacks; `ModelError` if an annotation names an attribute
+    ///   that cannot be part of an identity.
     public init(
         _ model: DataModel, dialect: JSONDialect = .sync, transformers: JSONTransformers = JSONTransformers(),
         contract: ValueContract? = nil, contracts: [String: ValueContract] = [:]
     ) throws {
-        let identified = try dialect.identified(model)
+        let identified = try dialect.identified(model).adding([.pendingLink])
         self.model = identified
         self.dialect = dialect
         self.transformers = transformers
@@ -42,19 +47,22 @@ public struct RecordMapper: Sendable {
         mappings = try identified.layouts.map { layout in
             try EntityMapping(
                 EntityKeys(layout, in: identified, dialect: dialect), transformers: transformers,
-                contract: contracts[layout.name] ?? contract ?? .standard(dialect))
+                contract: contracts[layout.name] ?? contract ?? layout.entity.inferredContract ?? dialect.contract)
         }
     }
 
-    /// How objects of an entity are mapped.
+    /// Returns the mapping of an entity.
     ///
-    /// - Throws: `MappingError.unknownEntity`.
-    public func mapping(of entity: String) throws(MappingError) -> EntityMapping {
+    /// - Throws: ``MappingError/unknownEntity(_:)`` if the model lacks the entity.
+    package func mapping(of entity: String) throws(MappingError) -> EntityMapping {
         guard let layout = model[entity] else { throw .unknownEntity(entity) }
         return mappings[layout.index]
     }
 
-    /// The mapping of the entity that an entity mapper named.
+    /// Returns the mapping of the entity that an entity mapper returned.
+    ///
+    /// - Throws: ``MappingError/unrelatedEntity(entity:answer:)`` if the entity does not exist or
+    ///   does not inherit from the entity of `mapping`.
     func mapping(of answer: String, for mapping: EntityMapping) throws(MappingError) -> EntityMapping {
         guard let layout = model[answer], layout.isKind(of: mapping.layout) else {
             throw .unrelatedEntity(entity: mapping.layout.name, answer: answer)
@@ -64,24 +72,32 @@ public struct RecordMapper: Sendable {
 
     // MARK: One object
 
-    /// Maps one JSON object onto a record: attributes whose keys are absent stay as they are, null clears.
+    /// Maps one JSON object onto a record.
+    ///
+    /// An attribute whose key is absent stays unchanged, and a null clears it. Null in place of the
+    /// object changes nothing.
     ///
     /// - Parameters:
-    ///   - record: A record of this mapper's model; what it is related to stays as it is.
+    ///   - record: A record of this mapper's model. Its relationships stay unchanged.
     ///   - json: An object.
     /// - Returns: Whether a value changed.
-    /// - Throws: `MappingError.unfit` where the contract rejects the object or fails; `MappingError.unknownEntity` for a record of an
-    ///   entity that the model lacks; `JSONError.nonFiniteNumber` for such a number in `json`.
+    /// - Throws: ``MappingError/unfit(_:)`` if the contract rejects the object or makes a misfit an
+    ///   error; ``MappingError/unknownEntity(_:)`` if the model lacks the record's entity;
+    ///   ``JSONError/nonFiniteNumber`` if `json` has an infinite or NaN number.
     public func fill(_ record: inout Record, from json: JSONValue) throws -> Bool {
         var writer = JSONWriter()
         try writer.value(json)
         return try fill(&record, from: writer.bytes)
     }
 
-    /// Maps one JSON object, given as UTF-8, onto a record: attributes whose keys are absent stay as they are, null clears.
+    /// Maps one JSON object, given as UTF-8, onto a record.
+    ///
+    /// An attribute whose key is absent stays unchanged, and a null clears it. Null in place of the
+    /// object changes nothing.
     ///
     /// - Returns: Whether a value changed.
-    /// - Throws: As ``fill(_:from:)-(_,JSONValue)``, and `JSONError` where the bytes are not one JSON document.
+    /// - Throws: The mapping errors of ``fill(_:from:)-(_,JSONValue)``; ``JSONError`` if the bytes
+    ///   are not exactly one JSON document.
     public func fill(_ record: inout Record, from bytes: [UInt8]) throws -> Bool {
         let reader = try RecordReader(
             self, entity: record.layout.name, reader: JSONReader(bytes: bytes, layout: .document),
@@ -98,5 +114,14 @@ public struct RecordMapper: Sendable {
             }
             return hasChanged
         }
+    }
+}
+
+extension SyncEntity {
+    /// The default contract of an entity that was inferred from a sample; nil for any other entity.
+    ///
+    /// Values that the sample did not foresee must not clear stored values.
+    fileprivate var inferredContract: ValueContract? {
+        isInferred ? .keeping : nil
     }
 }

@@ -1,39 +1,60 @@
 public import SyncModel
 
-/// Reads JSON as batches of records, in memory that does not grow with the input.
+/// A reader that maps JSON to batches of records. Memory use does not depend on the size of the
+/// input.
 ///
-/// Null in place of an object counts for nothing, except in the count of elements. A reader is used by one task at a time.
+/// Null in place of an object is skipped, but counts as an element. A reader is not thread-safe:
+/// only one task may use it at a time.
 public final class RecordReader {
-    /// How batches are cut, and what else they hold.
+    /// Batch sizes and contents.
     public struct Options: Sendable {
-        /// How many objects a batch is made of, at most; 1,000 by default, at least 1.
+        /// The maximum number of objects in a batch; 1,000 by default. Must be at least 1.
         public var batchRowCount: Int
-        /// How many bytes of values and relationships a batch may hold before it is handed out; 1 MiB by default.
+        /// The size of values and relationships, in bytes, at which a batch ends; 1 MiB by default.
+        /// Must be at least 1.
         public var batchByteCount: Int
-        /// Whether the JSON of relationships is kept with each batch; false by default.
-        public var keepsRelationships: Bool
-        /// Whether an element may be the identifier of its object alone, as a string or number; nil, the default, leaves it to the
-        /// dialect: Groot's does, Sync's does not.
+        /// Whether batches include the JSON of relationships; false by default.
+        package var keepsRelationships = false
+        /// Whether properties that are absent from an object are cleared; false by default.
+        package var clearsAbsent = false
+        /// The index of a relationship that is not cleared for being absent; nil, the default, for
+        /// none.
+        ///
+        /// It is the relationship that leads back to the object around the elements.
+        package var keptRelationship: Int?
+        /// Whether an element may be only the identifier of an object, a string or a number.
+        ///
+        /// Nil, the default, uses ``JSONDialect/acceptsIdentifiers``.
         public var acceptsIdentifiers: Bool?
 
-        /// Makes options; what is left out keeps its default.
+        /// Creates options. A `batchRowCount` below 1 is raised to 1.
         public init(
-            batchRowCount: Int = 1000, batchByteCount: Int = 1 << 20, keepsRelationships: Bool = false,
-            acceptsIdentifiers: Bool? = nil
+            batchRowCount: Int = 1000, batchByteCount: Int = 1 << 20, acceptsIdentifiers: Bool? = nil
         ) {
             self.batchRowCount = max(batchRowCount, 1)
             self.batchByteCount = batchByteCount
-            self.keepsRelationships = keepsRelationships
             self.acceptsIdentifiers = acceptsIdentifiers
+        }
+
+        /// Creates options with a choice whether batches include the JSON of relationships.
+        package init(
+            batchRowCount: Int = 1000, batchByteCount: Int = 1 << 20, keepsRelationships: Bool,
+            acceptsIdentifiers: Bool? = nil
+        ) {
+            self.init(
+                batchRowCount: batchRowCount, batchByteCount: batchByteCount, acceptsIdentifiers: acceptsIdentifiers)
+            self.keepsRelationships = keepsRelationships
         }
     }
 
     private let reader: JSONReader
     private var collector: RecordCollector
 
-    /// Makes a reader of elements that a `JSONReader` finds. Nobody else pulls from that one then; input may still be appended to it.
+    /// Creates a reader for the elements of a ``JSONReader``.
     ///
-    /// - Throws: `MappingError.unknownEntity`.
+    /// Nothing else may read elements from that reader. Input may still be appended to it.
+    ///
+    /// - Throws: ``MappingError/unknownEntity(_:)`` if the model lacks the entity.
     public convenience init(
         _ mapper: RecordMapper, entity: String, reader: JSONReader,
         options: Options = Options()
@@ -50,13 +71,15 @@ public final class RecordReader {
             mapper, entity: entity, options: options, jsonOptions: reader.options, usesEntityMapper: usesEntityMapper)
     }
 
-    /// The next records.
+    /// Reads the next batch.
     ///
-    /// - Returns: Nil at the end, or, where the input is appended piece by piece, until there is more; what has been read of an
-    ///   unfinished batch is then handed out first.
-    /// - Throws: `JSONError` for malformed input, `MappingError.unfit` where the contract fails, and what the source throws. After
-    ///   `MappingError.unfit` reading can go on behind the element; what was mapped before it comes with the next batch.
-    public func next() throws -> MappedBatch? {
+    /// - Returns: The batch, or nil at the end. If input is appended to the JSON reader, the batch
+    ///   may be incomplete, and nil means that more input is needed.
+    /// - Throws: ``JSONError`` if the input is malformed; ``MappingError/unfit(_:)`` if the
+    ///   contract makes a misfit an error; or an error of the source. After
+    ///   ``MappingError/unfit(_:)``, the next call continues after the element and also returns the
+    ///   objects mapped before it.
+    package func next() throws -> MappedBatch? {
         while !collector.isFull {
             let index = reader.elementCount
             guard let outcome = try reader.next({ cursor in try collector.read(&cursor, index: index) }) else { break }
@@ -65,9 +88,20 @@ public final class RecordReader {
         return collector.takeBatch()
     }
 
-    /// All that is left, as records with defaults in place of what is absent, and what was left out.
+    /// Reads the next batch as records, with defaults for absent values.
     ///
-    /// - Throws: As ``next()``.
+    /// - Returns: The records and the rejected objects, at least one of either; nil at the end. A
+    ///   reader whose input is appended also returns nil until more input is appended.
+    /// - Throws: ``JSONError`` if the input is malformed; ``MappingError/unfit(_:)`` if the
+    ///   contract makes a misfit an error; or an error of the source.
+    public func nextRecords() throws -> (records: [Record], rejected: [MappingProblem])? {
+        guard let batch = try next() else { return nil }
+        return (batch.groups.flatMap { $0.makeRecords() }, batch.rejected)
+    }
+
+    /// Reads all remaining records, with defaults for absent values, and the rejected objects.
+    ///
+    /// - Throws: The errors of ``nextRecords()``.
     public func readAll() throws -> (records: [Record], rejected: [MappingProblem]) {
         var records: [Record] = []
         var rejected: [MappingProblem] = []

@@ -1,45 +1,58 @@
-/// What a mapping does about what does not fit the model.
+/// The actions of a mapping for values that do not fit the model.
+///
+/// Whatever the action, the drift report of a sync counts the value.
 public struct ValueContract: Hashable, Sendable {
-    /// What is done.
+    /// The action for one kind of misfit.
     public enum Action: Hashable, Sendable, CaseIterable {
-        /// As if the key were not there: the attribute stays as it is.
+        /// The attribute stays unchanged, as if the key were absent.
         case ignore
-        /// As if the value were null: the attribute is cleared.
+        /// The attribute is cleared, as if the value were null.
         case null
-        /// The object is left out and reported with its index and path; the others go on.
+        /// The JSON object is left out and reported with its index and key path. The other objects
+        /// are mapped.
         case reject
-        /// Mapping ends with an error.
+        /// Mapping ends with ``MappingError/unfit(_:)``.
         case fail
     }
 
-    /// What is done about a key that no attribute or relationship claims; `.ignore` by default, which is also what `.null` means here.
+    /// The action for a key that no attribute or relationship claims; `.ignore` by default.
+    ///
+    /// `.null` means the same as `.ignore`.
     public var unknownKey: Action
-    /// What is done about a value that cannot become one of the attribute's type: of another kind, out of its range, a whole number
-    /// with a fraction, refused by the transformer; `.null` by default. An element that is no object has nothing to clear: under
-    /// `.ignore` and `.null` it is rejected too.
+    /// The action for a value that the attribute's type cannot hold; `.null` by default.
+    ///
+    /// It also applies to a value that a transformer rejects. An element that is not an object has
+    /// no attribute to clear, so `.ignore` and `.null` reject it.
     public var wrongType: Action
-    /// What is done about an attribute that must have a value, has no default, and is absent or null in the object; `.ignore` by
-    /// default, so that an update can leave it out. `.null` says so of an absent one.
+    /// The action for a number that is out of the range of the attribute's type; `.ignore` by
+    /// default.
+    ///
+    /// It also applies to a number with a fraction if the type has none.
+    public var outOfRange: Action
+    /// The action for a mandatory attribute without a default that is absent or null in the JSON
+    /// object; `.ignore` by default, so that an update can omit it.
+    ///
+    /// `.null` clears an absent attribute.
     public var missingMandatory: Action
-    /// What is done about a text or number that is no date; `.null` by default.
+    /// The action for text or a number that is not a date; `.null` by default.
     public var unreadableDate: Action
 
-    /// A contract; what is left out is as forgiving as the conventions it comes from.
+    /// Creates a contract. Each parameter defaults to the default of its property.
     public init(
-        unknownKey: Action = .ignore, wrongType: Action = .null, missingMandatory: Action = .ignore,
-        unreadableDate: Action = .null
+        unknownKey: Action = .ignore, wrongType: Action? = nil, outOfRange: Action? = nil,
+        missingMandatory: Action = .ignore, unreadableDate: Action = .null
     ) {
         self.unknownKey = unknownKey
-        self.wrongType = wrongType
+        self.wrongType = wrongType ?? .null
+        self.outOfRange = outOfRange ?? wrongType ?? .ignore
         self.missingMandatory = missingMandatory
         self.unreadableDate = unreadableDate
     }
 
-    /// What a dialect's ancestors did: Sync clears what it cannot read, Groot ends with an error.
-    public static func standard(_ dialect: JSONDialect) -> ValueContract {
-        switch dialect {
-        case .sync: ValueContract()
-        case .groot: ValueContract(wrongType: .fail, unreadableDate: .fail)
-        }
-    }
+    /// A contract that keeps stored values: a value that does not fit changes nothing.
+    public static let keeping = ValueContract(wrongType: .ignore, unreadableDate: .ignore)
+
+    /// A contract that makes every misfit an error.
+    public static let strict = ValueContract(
+        unknownKey: .fail, wrongType: .fail, outOfRange: .fail, missingMandatory: .fail, unreadableDate: .fail)
 }

@@ -1,4 +1,4 @@
-/// The bytes that JSON's grammar is made of.
+/// The bytes with a meaning in the JSON grammar.
 enum ASCII {
     static let tab: UInt8 = 0x09
     static let newline: UInt8 = 0x0A
@@ -24,7 +24,7 @@ enum ASCII {
     static let openBrace: UInt8 = 0x7B
     static let closeBrace: UInt8 = 0x7D
 
-    /// Whether JSON allows this byte between tokens (RFC 8259, section 2).
+    /// Whether JSON allows this byte as white space between tokens (RFC 8259, section 2).
     @inline(__always)
     static func isWhitespace(_ byte: UInt8) -> Bool {
         byte == space || byte == newline || byte == carriageReturn || byte == tab
@@ -35,7 +35,7 @@ enum ASCII {
         byte &- zero < 10
     }
 
-    /// The value of a hexadecimal digit in either case; nil for any other byte.
+    /// The value of a hexadecimal digit, upper or lower case; nil for any other byte.
     @inline(__always)
     static func hexValue(_ byte: UInt8) -> UInt32? {
         switch byte {

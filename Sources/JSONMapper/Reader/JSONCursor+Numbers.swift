@@ -1,15 +1,18 @@
 extension JSONCursor {
-    /// A number, with everything needed to read it exactly.
+    /// Reads a number.
     ///
-    /// - Throws: ``JSONFault`` if another value is here, or the number is not a legal one (RFC 8259, section 6).
+    /// - Returns: The number with its text and its exact parts. The text is valid only while the
+    ///   cursor is.
+    /// - Throws: ``JSONFault`` if another kind of value comes next, or if the number is malformed
+    ///   (RFC 8259, section 6).
     @inline(__always)
-    public mutating func readNumber() throws(JSONFault) -> JSONNumber {
+    package mutating func readNumber() throws(JSONFault) -> JSONNumber {
         let first = try significant()
         guard first == ASCII.minus || ASCII.isDigit(first) else { throw mismatch(.notANumber) }
         return try scanNumber()
     }
 
-    /// Scans a number whose first byte, a minus or a digit, comes next.
+    /// Scans a number. The next byte must be a minus sign or a digit.
     @inline(__always)
     mutating func scanNumber() throws(JSONFault) -> JSONNumber {
         let start = position
@@ -37,12 +40,13 @@ extension JSONCursor {
             isInteger = false
             exponent += try scanExponent(&cursor)
         }
+        /// Appends the digits at the cursor to the mantissa, which wraps around on overflow.
         if cursor == end, !endIsFinal { throw endFault() }
         position = cursor
         needsComma = true
         var isTruncated = false
         if digitCount > 19 {
-            // 20 digits may still fit.
+            // A mantissa of 20 digits may still fit in 64 bits.
             isTruncated = digitCount > 20 || !Self.fits(firstDigit, cursor)
         }
         return JSONNumber(
@@ -60,7 +64,8 @@ extension JSONCursor {
         }
     }
 
-    /// The exponent, kept within ±100,000, which is beyond every finite double's.
+    /// Scans an exponent and clamps it to ±100,000, which is beyond the exponent of every finite
+    /// double.
     @inline(never)
     private mutating func scanExponent(_ cursor: inout UnsafePointer<UInt8>) throws(JSONFault) -> Int {
         cursor += 1
@@ -79,7 +84,7 @@ extension JSONCursor {
         return isNegative ? -value : value
     }
 
-    /// Whether the digits up to the exponent, a dot among them left out, fit in 64 bits.
+    /// Whether the digits before the exponent, without the decimal point, fit in 64 bits.
     @inline(never)
     private static func fits(_ first: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>) -> Bool {
         var value: UInt64 = 0
@@ -95,7 +100,7 @@ extension JSONCursor {
         return true
     }
 
-    /// A digit is missing at this place, or, with some already there, the leading one is a superfluous zero.
+    /// The fault for a missing digit or, if there are digits, for a superfluous leading zero.
     @inline(never)
     private mutating func numberFault(at place: UnsafePointer<UInt8>, digitCount: Int) -> JSONFault {
         if place == end, digitCount == 0 { return endFault() }

@@ -1,9 +1,9 @@
 extension JSONCursor {
-    /// Skips a whole value of any kind, checking it as carefully as if it were read.
+    /// Skips a whole value of any kind, with the same checks as reading it.
     ///
-    /// - Throws: ``JSONFault`` if the value is not a legal one.
+    /// - Throws: ``JSONFault`` if the value is malformed.
     @inline(__always)
-    public mutating func skipValue() throws(JSONFault) {
+    package mutating func skipValue() throws(JSONFault) {
         let byte = try significant()
         if byte == ASCII.openBrace || byte == ASCII.openBracket {
             try skipContainer()
@@ -25,11 +25,13 @@ extension JSONCursor {
         }
     }
 
-    /// Skips an array or object. The kinds of 64 nested containers are the bits of one word; what is nested deeper is skipped by a
-    /// call of its own, so that the call stack grows by a frame every 64 levels.
+    /// Skips an array or object.
+    ///
+    /// One 64-bit word stores the kinds of 64 nested containers as bits. Containers that are nested
+    /// deeper are skipped by a recursive call, so the call stack grows by one frame per 64 levels.
     @inline(never)
     private mutating func skipContainer() throws(JSONFault) {
-        // The lowest bit is the innermost container: 1 for an object.
+        // The lowest bit is the innermost container: 1 for an object, 0 for an array.
         var kinds: UInt64 = 0
         var openCount = 0
         while true {

@@ -1,9 +1,11 @@
 extension JSONCursor {
-    /// Scans a string whose opening quote comes next, eight bytes at a time, and checks it.
+    /// Scans and checks a string, eight bytes at a time. The next byte must be the opening quote.
     ///
-    /// A byte stops the scan if it is a quote, a backslash, below U+0020 or above U+007F. All four questions are put to eight bytes
-    /// at once: subtracting 1 from each byte XORed with `"` borrows into its top bit exactly where it was `"`, and so on. A borrow can
-    /// also reach bytes after the first hit, so only the first one counts.
+    /// A byte stops the scan if it is a quote, a backslash, below U+0020 or above U+007F. One
+    /// expression tests eight bytes for all four conditions. Subtracting 1 from each byte XORed
+    /// with `"` sets the top bit of exactly the bytes that were `"`, because of the borrow; the
+    /// other tests work alike. A borrow can also reach the bytes after the first match, so only the
+    /// first match is used.
     @inline(__always)
     mutating func scanString() throws(JSONFault) -> JSONSlice {
         let start = position + 1
@@ -28,13 +30,15 @@ extension JSONCursor {
     @inline(__always)
     private static func stops(_ word: UInt64) -> UInt64 {
         let ones: UInt64 = 0x0101_0101_0101_0101
+        /// The top bit of each byte that may stop the scan; only the lowest one set is reliable.
         let quotes = (word ^ (ones &* 0x22)) &- ones
         let backslashes = (word ^ (ones &* 0x5C)) &- ones
         let controls = word &- (ones &* 0x20)
         return (quotes | backslashes | controls | word) & (ones &* 0x80)
     }
 
-    /// The rest of a string that holds an escape or a character above U+007F, or ends near the end of the input.
+    /// Scans the rest of a string with escapes, with characters above U+007F, or near the end of
+    /// the input.
     @inline(never)
     private mutating func scanRest(
         start: UnsafePointer<UInt8>, from: UnsafePointer<UInt8>
@@ -69,12 +73,14 @@ extension JSONCursor {
         throw endFault()
     }
 
-    /// Length of the UTF-8 sequence that starts here, checked by RFC 3629, section 4.
+    /// The length in bytes of the UTF-8 sequence that starts here, checked against RFC 3629,
+    /// section 4.
     @inline(__always)
     private mutating func sequenceLength(at cursor: UnsafePointer<UInt8>) throws(JSONFault) -> Int {
         let first = cursor.pointee
         let length: Int
-        // What the second byte may be: E0 and F0 leave out overlong forms, ED surrogates, F4 what is above U+10FFFF.
+        // The valid second bytes: E0 and F0 exclude overlong forms, ED excludes surrogates, and F4
+        // excludes code points above U+10FFFF.
         var seconds: ClosedRange<UInt8> = 0x80...0xBF
         switch first {
         case 0xC2...0xDF: length = 2
@@ -96,7 +102,7 @@ extension JSONCursor {
         return length
     }
 
-    /// Length of the escape that starts here: 2, 6, or 12 for a surrogate pair.
+    /// The length in bytes of the escape that starts here: 2, 6, or 12 for a surrogate pair.
     @inline(never)
     private mutating func escapeLength(at cursor: UnsafePointer<UInt8>) throws(JSONFault) -> Int {
         guard end - cursor >= 2 else { throw endFault() }
@@ -108,7 +114,7 @@ extension JSONCursor {
         let unit = try hex4(at: cursor + 2, escape: cursor)
         guard unit & 0xF800 == 0xD800 else { return 6 }
         if unit & 0xFC00 == 0xD800 {
-            // Whether the partner follows must be known before this one is judged.
+            // A verdict on a high surrogate needs the bytes after it.
             guard end - cursor >= 7 else { throw endFault() }
             if cursor[6] == ASCII.backslash {
                 guard end - cursor >= 8 else { throw endFault() }
@@ -135,7 +141,7 @@ extension JSONCursor {
     }
 
     @inline(never)
-    private func fault(_ reason: JSONFault.Reason, at place: UnsafePointer<UInt8>) -> JSONFault {
+    private func fault(_ reason: JSONError.Reason, at place: UnsafePointer<UInt8>) -> JSONFault {
         JSONFault(reason, byteOffset: place - base)
     }
 }

@@ -1,26 +1,37 @@
-/// Walks the tokens of one JSON value, forwards, straight over its bytes.
+/// A forward-only parser for the tokens of one JSON value.
 ///
-/// The caller says what comes next, and the cursor checks it: grammar, UTF-8, escapes, depth. Nothing is allocated and nothing is
-/// copied. Inside an object, ask for ``nextKey()`` until it is nil and take or skip the value after each key; inside an array,
-/// ask ``nextElement()`` until it is false and take or skip one value each time:
+/// The caller requests the token that it expects, and the cursor checks the input: grammar, UTF-8,
+/// escapes and nesting depth. It works directly on the bytes, without allocations or copies. Inside
+/// an object, call ``nextKey()`` until it returns nil, and read or skip the value after each key.
+/// Inside an array, call ``nextElement()`` until it returns false, and read or skip one value each
+/// time:
 ///
 ///     try cursor.beginObject()
 ///     while let key = try cursor.nextKey() {
-///         if key.equals(idKey) { id = try cursor.readNumber().int64 } else { try cursor.skipValue() }
+///         if key.equals(idKey) {
+///             id = try cursor.readNumber().int64
+///         } else {
+///             try cursor.skipValue()
+///         }
 ///     }
 ///
-/// A cursor is handed to a closure by ``JSONReader/next(_:)`` and must not leave it: its memory is the reader's.
-public struct JSONCursor {
-    /// First byte of the value's input; offsets in faults count from here. The memory belongs to whoever made the cursor, who
-    /// keeps it unchanged for as long as the cursor lives.
+/// ``JSONReader/next(_:)`` passes a cursor to its closure. The cursor must not escape the closure,
+/// because its memory belongs to the reader.
+package struct JSONCursor {
+    /// The first byte of the input. Byte offsets of faults count from here.
+    ///
+    /// The creator of the cursor owns the memory and keeps it unchanged for the lifetime of the
+    /// cursor.
     let base: UnsafePointer<UInt8>
     var position: UnsafePointer<UInt8>
     let end: UnsafePointer<UInt8>
-    /// Whether nothing follows `end`; otherwise a number that touches it may go on.
+    /// Whether the input ends at `end`. If false, a number that reaches `end` may continue.
     let endIsFinal: Bool
-    /// Whether the cursor ran out of bytes that may still come: whatever was thrown or returned then is void.
+    /// Whether the cursor ran out of bytes while more may still arrive. Any result or error is then
+    /// void.
     var hitEnd = false
-    /// Whether a value has been read since the innermost container began, so that a comma must come before the next.
+    /// Whether a value has been read in the innermost container, so that the next one requires a
+    /// comma.
     var needsComma = false
     private(set) var depth: Int
     private let maximumDepth: Int
@@ -39,39 +50,40 @@ public struct JSONCursor {
         replacesLoneSurrogates = options.loneSurrogates == .replace
     }
 
-    /// Whether one whole value has been read.
+    /// Whether exactly one whole value has been read.
     @inline(__always)
     var isComplete: Bool { depth == 0 && needsComma }
 
-    /// Bytes read so far.
+    /// The number of bytes read so far.
     @inline(__always)
-    public var byteOffset: Int { position - base }
+    package var byteOffset: Int { position - base }
 
     // MARK: Structure
 
-    /// The kind of the value that comes next, by its first byte.
+    /// Peeks at the next value and returns its kind, judged by its first byte.
     ///
     /// - Throws: ``JSONFault`` if no value starts here.
-    public mutating func kind() throws(JSONFault) -> JSONKind {
+    package mutating func kind() throws(JSONFault) -> JSONKind {
         let byte = try significant()
         guard let kind = Self.kind(startingWith: byte) else { throw fault(.unexpectedByte) }
         return kind
     }
 
-    /// Steps into an object.
+    /// Enters an object.
     ///
-    /// - Throws: ``JSONFault`` if another value is here, or the depth limit is reached.
+    /// - Throws: ``JSONFault`` if another kind of value comes next, or at the depth limit.
     @inline(__always)
-    public mutating func beginObject() throws(JSONFault) {
+    package mutating func beginObject() throws(JSONFault) {
         guard try significant() == ASCII.openBrace else { throw mismatch(.notAnObject) }
         try enter()
     }
 
-    /// The next key of the object, or nil at its end, which is then left.
+    /// Reads the next key of the object and its colon.
     ///
-    /// - Throws: ``JSONFault`` if something else is here.
+    /// - Returns: The key; nil at the end of the object, which the cursor then leaves.
+    /// - Throws: ``JSONFault`` if neither a key nor the end of the object comes next.
     @inline(__always)
-    public mutating func nextKey() throws(JSONFault) -> JSONSlice? {
+    package mutating func nextKey() throws(JSONFault) -> JSONSlice? {
         var byte = try significant()
         if byte == ASCII.closeBrace {
             leave()
@@ -90,17 +102,20 @@ public struct JSONCursor {
         return key
     }
 
-    /// Takes the next key if it is the expected one, written without white space and without escapes: the fast way through
-    /// objects that all look alike.
+    /// Consumes the next key if its bytes are exactly the expected ones.
     ///
-    /// - Parameter quotedKey: the key as it is written, with its quotes and the colon: `"name":`.
-    /// - Returns: whether it was there; if not, nothing has been read and ``nextKey()`` tells what is.
+    /// This is the fast path for objects with a uniform layout. It matches only a key without white
+    /// space around it and without escapes.
+    ///
+    /// - Parameter quotedKey: The key as written, with its quotes and the colon: `"name":`.
+    /// - Returns: Whether the key matched. If false, nothing has been consumed and ``nextKey()``
+    ///   reads the actual key.
     @inline(__always)
-    public mutating func takeKey(_ quotedKey: UnsafeBufferPointer<UInt8>) -> Bool {
+    package mutating func takeKey(_ quotedKey: UnsafeBufferPointer<UInt8>) -> Bool {
         guard let expected = quotedKey.baseAddress else { return false }
         let skipped = needsComma ? 1 : 0
         guard end - position >= quotedKey.count + skipped else {
-            // Whether it is there cannot be told before more has come.
+            // The comparison needs bytes that have not arrived yet.
             if !endIsFinal { hitEnd = true }
             return false
         }
@@ -111,20 +126,22 @@ public struct JSONCursor {
         return true
     }
 
-    /// Steps into an array.
+    /// Enters an array.
     ///
-    /// - Throws: ``JSONFault`` if another value is here, or the depth limit is reached.
+    /// - Throws: ``JSONFault`` if another kind of value comes next, or at the depth limit.
     @inline(__always)
-    public mutating func beginArray() throws(JSONFault) {
+    package mutating func beginArray() throws(JSONFault) {
         guard try significant() == ASCII.openBracket else { throw mismatch(.notAnArray) }
         try enter()
     }
 
-    /// Whether the array has another element, which then comes next; at its end the array is left.
+    /// Advances to the next element of the array.
     ///
-    /// - Throws: ``JSONFault`` if something else is here.
+    /// - Returns: Whether there is another element, which then comes next. If false, the cursor has
+    ///   left the array.
+    /// - Throws: ``JSONFault`` if neither an element nor the end of the array comes next.
     @inline(__always)
-    public mutating func nextElement() throws(JSONFault) -> Bool {
+    package mutating func nextElement() throws(JSONFault) -> Bool {
         let byte = try significant()
         if byte == ASCII.closeBracket {
             leave()
@@ -133,7 +150,7 @@ public struct JSONCursor {
         if needsComma {
             guard byte == ASCII.comma else { throw fault(.unexpectedByte) }
             position += 1
-            // A bracket after the comma is refused by whatever reads the element.
+            // The read of the element rejects a closing bracket after the comma.
         }
         needsComma = true
         return true
@@ -141,21 +158,23 @@ public struct JSONCursor {
 
     // MARK: Values
 
-    /// A string.
+    /// Reads a string.
     ///
-    /// - Throws: ``JSONFault`` if another value is here, or the string is not a legal one.
+    /// - Returns: The string's bytes, without the quotes. They are valid only while the cursor is.
+    /// - Throws: ``JSONFault`` if another kind of value comes next, or if the string is malformed.
     @inline(__always)
-    public mutating func readString() throws(JSONFault) -> JSONSlice {
+    package mutating func readString() throws(JSONFault) -> JSONSlice {
         guard try significant() == ASCII.quote else { throw mismatch(.notAString) }
         let slice = try scanString()
         needsComma = true
         return slice
     }
 
-    /// True or false.
+    /// Reads `true` or `false`.
     ///
-    /// - Throws: ``JSONFault`` if another value is here.
-    public mutating func readBool() throws(JSONFault) -> Bool {
+    /// - Throws: ``JSONFault`` if another kind of value comes next, or if the literal is
+    ///   misspelled.
+    package mutating func readBool() throws(JSONFault) -> Bool {
         switch try significant() {
         case ASCII.t:
             try takeLiteral(0x6575_7274, count: 4)
@@ -173,28 +192,29 @@ public struct JSONCursor {
         }
     }
 
-    /// Null, or an error.
+    /// Reads `null`.
     ///
-    /// - Throws: ``JSONFault`` if another value is here.
-    public mutating func readNull() throws(JSONFault) {
+    /// - Throws: ``JSONFault`` if another kind of value comes next, or if the literal is
+    ///   misspelled.
+    package mutating func readNull() throws(JSONFault) {
         guard try takeNull() else { throw mismatch(.notNull) }
     }
 
-    /// Takes a null if that is what comes next.
+    /// Consumes the next value if it is null.
     ///
-    /// - Returns: whether it was there; if not, nothing has been read.
-    /// - Throws: ``JSONFault`` if no value starts here.
+    /// - Returns: Whether the value was null. If false, nothing has been consumed.
+    /// - Throws: ``JSONFault`` at the end of the input, or if the literal is misspelled.
     @inline(__always)
-    public mutating func takeNull() throws(JSONFault) -> Bool {
+    package mutating func takeNull() throws(JSONFault) -> Bool {
         guard try significant() == ASCII.n else { return false }
         try takeLiteral(0x6C6C_756E, count: 4)
         return true
     }
 
-    /// The bytes of a whole value of any kind, checked, as they are written.
+    /// Checks and consumes a whole value of any kind and returns its bytes as written.
     ///
-    /// - Throws: ``JSONFault`` if the value is not a legal one.
-    public mutating func rawValue() throws(JSONFault) -> JSONSlice {
+    /// - Throws: ``JSONFault`` if the value is malformed.
+    package mutating func rawValue() throws(JSONFault) -> JSONSlice {
         _ = try significant()
         let start = position
         try skipValue()
@@ -203,7 +223,9 @@ public struct JSONCursor {
 
     // MARK: Bytes
 
-    /// Skips white space and looks at the next byte.
+    /// Skips white space and peeks at the next byte.
+    ///
+    /// - Throws: ``JSONFault`` at the end of the input.
     @inline(__always)
     mutating func significant() throws(JSONFault) -> UInt8 {
         if position < end {
@@ -223,7 +245,7 @@ public struct JSONCursor {
         throw endFault()
     }
 
-    /// Takes a word of four letters, given as its bytes in memory order.
+    /// Consumes a literal of four letters, given as its bytes in memory order.
     @inline(__always)
     mutating func takeLiteral(_ word: UInt32, count: Int) throws(JSONFault) {
         if end - position >= 4,
@@ -277,13 +299,14 @@ public struct JSONCursor {
     }
 
     @inline(never)
-    func fault(_ reason: JSONFault.Reason) -> JSONFault {
+    func fault(_ reason: JSONError.Reason) -> JSONFault {
         JSONFault(reason, byteOffset: position - base)
     }
 
-    /// A legal value of another kind is a mismatch; anything else is malformed.
+    /// The fault for an unexpected kind: `reason` if a value starts here, otherwise an unexpected
+    /// byte.
     @inline(never)
-    func mismatch(_ reason: JSONFault.Reason) -> JSONFault {
+    func mismatch(_ reason: JSONError.Reason) -> JSONFault {
         fault(position < end && Self.kind(startingWith: position.pointee) != nil ? reason : .unexpectedByte)
     }
 

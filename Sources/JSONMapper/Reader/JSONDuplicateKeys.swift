@@ -1,22 +1,23 @@
-/// Finds a key that occurs twice in one object.
+/// A check for keys that occur more than once in an object.
 enum JSONDuplicateKeys {
-    /// Looks through a value that has already been checked.
+    /// Searches a value that has already been validated, including nested objects.
     ///
     /// - Parameters:
-    ///   - start: its first byte.
-    ///   - byteCount: its length.
-    ///   - options: those it was checked with.
+    ///   - start: The first byte of the value.
+    ///   - byteCount: The length of the value in bytes.
+    ///   - options: The options that the value was validated with.
     /// - Throws: ``JSONFault`` at the second occurrence of a key.
     static func check(_ start: UnsafePointer<UInt8>, byteCount: Int, options: JSONOptions) throws(JSONFault) {
         var cursor = JSONCursor(start: start, end: start + byteCount, options: options)
         try check(&cursor)
     }
 
-    /// Recursive as deep as ``JSONOptions/maximumDepth``, which is bounded.
+    /// Recursive; the depth is at most ``JSONOptions/maximumDepth``.
     private static func check(_ cursor: inout JSONCursor) throws(JSONFault) {
         switch try cursor.kind() {
         case .object:
-            // By their bytes: two spellings of one character are two keys.
+            // Compared by bytes: differently normalized spellings of a character are different
+            // keys.
             var keys: Set<[UInt8]> = []
             try cursor.beginObject()
             while let key = try cursor.nextKey() {

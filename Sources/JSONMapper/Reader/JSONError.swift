@@ -1,43 +1,48 @@
-/// Where in its input something was found.
-public struct JSONLocation: Equatable, Sendable, CustomStringConvertible {
-    /// Bytes before it, a byte order mark included.
-    public var byteOffset: Int
-    /// Its line, from 1; lines end with a line feed.
-    public var line: Int
-    /// Its column, from 1, counted in bytes of the line.
-    public var column: Int
-    /// The way to the innermost value around it, such as `data.items[3].address`; empty for the whole document.
-    public var keyPath: String
+public import Foundation
 
-    /// Makes a location.
-    public init(byteOffset: Int, line: Int, column: Int, keyPath: String = "") {
-        self.byteOffset = byteOffset
-        self.line = line
-        self.column = column
-        self.keyPath = keyPath
-    }
+extension JSONError {
+    /// A position in the input.
+    public struct Location: Equatable, Sendable, CustomStringConvertible {
+        /// The number of bytes before the position, including a byte order mark.
+        public var byteOffset: Int
+        /// The line number, starting at 1. Lines end with a line feed.
+        public var line: Int
+        /// The column number, starting at 1, in bytes.
+        public var column: Int
+        /// The key path of the innermost value around the position, such as
+        /// `data.items[3].address`. Empty for the whole document.
+        public var keyPath: String
 
-    /// Line, column, byte offset and, where there is one, the key path.
-    public var description: String {
-        let place = "line \(line), column \(column) (byte \(byteOffset))"
-        return keyPath.isEmpty ? place : "\(place) at \(keyPath)"
+        /// Creates a location.
+        public init(byteOffset: Int, line: Int, column: Int, keyPath: String = "") {
+            self.byteOffset = byteOffset
+            self.line = line
+            self.column = column
+            self.keyPath = keyPath
+        }
+
+        /// The line, the column, the byte offset and, if there is one, the key path.
+        public var description: String {
+            let place = "line \(line), column \(column) (byte \(byteOffset))"
+            return keyPath.isEmpty ? place : "\(place) at \(keyPath)"
+        }
     }
 }
 
-/// Why JSON could not be read or written.
+/// An error in reading or writing JSON.
 public enum JSONError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// The input is not JSON as RFC 8259 and the options define it.
-    case malformed(JSONFault.Reason, JSONLocation)
-    /// The input is JSON, but not of the kind that was asked for.
-    case mismatched(JSONFault.Reason, JSONLocation)
-    /// The input goes beyond a limit of the options.
-    case exceeded(JSONFault.Reason, JSONLocation)
-    /// A file cannot be opened or read; the code is the system's `errno`.
+    /// The input is not valid JSON by RFC 8259 and the options.
+    case malformed(JSONError.Reason, JSONError.Location)
+    /// The input is valid JSON, but not of the requested kind.
+    case mismatched(JSONError.Reason, JSONError.Location)
+    /// The input exceeds a limit of the options.
+    case exceeded(JSONError.Reason, JSONError.Location)
+    /// A file cannot be opened or read. The code is the system's `errno`.
     case unreadableFile(path: String, code: Int32)
-    /// A number that JSON cannot express, infinite or not a number, was to be written.
+    /// The number to write is infinite or NaN, which JSON cannot express.
     case nonFiniteNumber
 
-    init(_ reason: JSONFault.Reason, _ location: JSONLocation) {
+    init(_ reason: JSONError.Reason, _ location: JSONError.Location) {
         switch reason {
         case .depthLimit, .elementSizeLimit, .totalSizeLimit:
             self = .exceeded(reason, location)
@@ -50,23 +55,23 @@ public enum JSONError: Error, Equatable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Where it happened; nil for an unreadable file and for writing.
-    public var location: JSONLocation? {
+    /// The position of the error; nil for an unreadable file and for writing.
+    public var location: JSONError.Location? {
         switch self {
         case .malformed(_, let location), .mismatched(_, let location), .exceeded(_, let location): location
         case .unreadableFile, .nonFiniteNumber: nil
         }
     }
 
-    /// What is wrong with the input; nil for an unreadable file and for writing.
-    public var reason: JSONFault.Reason? {
+    /// The cause of the error; nil for an unreadable file and for writing.
+    public var reason: JSONError.Reason? {
         switch self {
         case .malformed(let reason, _), .mismatched(let reason, _), .exceeded(let reason, _): reason
         case .unreadableFile, .nonFiniteNumber: nil
         }
     }
 
-    /// The reason and the place, without any value of the input.
+    /// The reason and the position, without any value from the input.
     public var description: String {
         switch self {
         case .malformed(let reason, let location): "malformed JSON: \(reason) at \(location)"
@@ -75,5 +80,61 @@ public enum JSONError: Error, Equatable, Sendable, CustomStringConvertible {
         case .unreadableFile(let path, let code): "cannot read \(path): error \(code)"
         case .nonFiniteNumber: "JSON has no infinity and no NaN"
         }
+    }
+}
+
+extension JSONError {
+    /// The cause of an error in the input.
+    public enum Reason: UInt8, CaseIterable, Sendable {
+        /// The input ends inside a value, or has no value.
+        case unexpectedEnd
+        /// A byte is not allowed at this position.
+        case unexpectedByte
+        /// Content follows the end of the document.
+        case trailingContent
+        /// A literal is not `true`, `false` or `null`.
+        case invalidLiteral
+        /// A number violates RFC 8259, section 6, such as `01`, `1.` or `+1`.
+        case invalidNumber
+        /// A string has an unescaped byte below U+0020.
+        case controlCharacter
+        /// A backslash is not followed by an escape of RFC 8259, section 7.
+        case invalidEscape
+        /// An escaped surrogate lacks its counterpart.
+        case loneSurrogate
+        /// Bytes are not UTF-8: overlong, truncated, above U+10FFFF or an encoded surrogate.
+        case invalidUTF8
+        /// A key occurs twice in an object, and the options reject that.
+        case duplicateKey
+        /// A number is not exactly representable in the requested type, or is beyond every finite
+        /// double.
+        case numberOutOfRange
+        /// An object was expected, but the value is of another kind.
+        case notAnObject
+        /// An array was expected, but the value is of another kind.
+        case notAnArray
+        /// A string was expected, but the value is of another kind.
+        case notAString
+        /// A number was expected, but the value is of another kind.
+        case notANumber
+        /// A boolean was expected, but the value is of another kind.
+        case notABoolean
+        /// Null was expected, but the value is of another kind.
+        case notNull
+        /// The document has no value at the key path.
+        case keyPathNotFound
+        /// Arrays and objects are nested deeper than ``JSONOptions/maximumDepth``.
+        case depthLimit
+        /// An element is larger than ``JSONOptions/maximumElementByteCount``.
+        case elementSizeLimit
+        /// The input is larger than ``JSONOptions/maximumTotalByteCount``.
+        case totalSizeLimit
+    }
+}
+
+extension JSONError: LocalizedError {
+    /// The description of the error, the same as `description`.
+    public var errorDescription: String? {
+        description
     }
 }

@@ -1,6 +1,7 @@
-/// Finds where a value that has only partly arrived ends, looking at every byte once however small the pieces are.
+/// An incremental search for the end of a value that arrives in pieces.
 ///
-/// It knows only brackets and strings; whether the value is legal is the cursor's to say once it is whole.
+/// It examines every byte once, however small the pieces are. It recognizes only brackets and
+/// strings; the cursor validates the value once it is complete.
 struct JSONFramer {
     private enum State { case idle, container, scalar, closed }
 
@@ -8,19 +9,22 @@ struct JSONFramer {
     private var openCount = 0
     private var isInString = false
     private var isEscaped = false
-    /// Bytes looked at so far; once closed, what a cursor needs: the value and, after a number or a word, the byte that ended it.
+    /// The number of bytes examined.
+    ///
+    /// Once closed, this is the input that a cursor needs: the value and, after a number or a
+    /// literal, the byte that ended it.
     private(set) var byteCount = 0
 
-    /// Whether it has begun and the end is not found yet.
+    /// Whether the search has begun. Remains true once the end is found.
     var isActive: Bool { state != .idle }
     /// Whether the end has been found.
     var isClosed: Bool { state == .closed }
 
-    /// Looks at what has come since the last call.
+    /// Examines the bytes that arrived since the last call.
     ///
     /// - Parameters:
-    ///   - start: first byte of the value, the same byte in every call.
-    ///   - available: how many bytes there are from it on.
+    ///   - start: The first byte of the value, the same byte in every call.
+    ///   - available: The number of bytes from `start` on.
     mutating func advance(_ start: UnsafePointer<UInt8>, available: Int) {
         if state == .idle, available > 0 {
             switch start.pointee {

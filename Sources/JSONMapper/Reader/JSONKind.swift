@@ -1,15 +1,15 @@
-/// The six kinds of JSON value.
-public enum JSONKind: UInt8, Sendable, CaseIterable {
-    /// `{…}`
+/// The kind of a JSON value.
+package enum JSONKind: UInt8, Sendable, CaseIterable {
+    /// An object, such as `{"id":1}`.
     case object
-    /// `[…]`
+    /// An array, such as `[1,2]`.
     case array
-    /// `"…"`
+    /// A string, such as `"text"`.
     case string
-    /// `-1.5e3`
+    /// A number, such as `-1.5e3`.
     case number
-    /// `true` or `false`
+    /// `true` or `false`.
     case boolean
-    /// `null`
+    /// `null`.
     case null
 }

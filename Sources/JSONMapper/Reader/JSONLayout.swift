@@ -1,51 +1,66 @@
-/// Where in its input a reader finds the elements it hands out.
+/// The location of the elements in the input of a reader.
 public struct JSONLayout: Sendable, Equatable {
     enum Kind: Equatable { case array, arrayOrSingle, document, lines }
 
     let kind: Kind
-    /// The keys that lead to the array, each as UTF-8.
+    /// The keys that lead to the array, as UTF-8.
     let path: [[UInt8]]
-    /// The same, as a caller would write it.
+    /// The key path as text, with dots between the keys.
     let pathText: String
-    /// What is wanted of the rest of the document.
+    /// The values to capture from the rest of the document.
     var probe = JSONProbe([])
 
     /// The elements of the array at a key path.
     ///
-    /// The rest of the document is checked as well. If the path is not there, or leads to null, reading fails with
-    /// ``JSONFault/Reason/keyPathNotFound``, so that an error message in place of the data is never taken for an empty list. A key
-    /// of the path that occurs a second time is a duplicate key under every policy: its first value has been handed out already.
+    /// The rest of the document is validated too. If there is no value at the path, or the value is
+    /// null, reading fails with ``JSONError/Reason/keyPathNotFound``; an error message in place of
+    /// the data is therefore never mistaken for an empty list. A second occurrence of a key of the
+    /// path is a duplicate-key error whatever the options, because the elements of the first one
+    /// may already have been returned.
     ///
     /// - Parameters:
-    ///   - keyPath: the keys that lead to the array; empty, the default, if it is the document itself.
-    ///   - acceptsSingleObject: whether an object in the array's place counts as an array of it; false by default.
+    ///   - keyPath: The keys that lead to the array. Empty, the default, if the document is the
+    ///     array.
+    ///   - acceptsSingleObject: Whether an object in place of the array counts as an array of one
+    ///     element; false by default.
     public static func array(at keyPath: [String], acceptsSingleObject: Bool = false) -> JSONLayout {
         JSONLayout(
             kind: acceptsSingleObject ? .arrayOrSingle : .array, path: keyPath.map { Array($0.utf8) },
-            pathText: keyPath.joined(separator: "."))
+            pathText: JSONKeyPath.text(of: keyPath))
     }
 
-    /// The elements of the array at a key path written with dots, such as `data.items`; empty for the document itself.
-    public static func array(at keyPath: String = "", acceptsSingleObject: Bool = false) -> JSONLayout {
-        array(at: keyPath.split(separator: ".").map(String.init), acceptsSingleObject: acceptsSingleObject)
-    }
-
-    /// The same layout, with values that are kept while the objects around the array are read; see ``JSONReader/captured``.
+    /// The elements of the array at a key path with dots between its keys, such as `data.items`.
     ///
-    /// - Parameter keyPaths: keys from the document's root, dots between them; what is inside of the elements is not found.
+    /// - Parameters:
+    ///   - keyPath: The keys that lead to the array, separated by dots. Empty, the default, if the
+    ///     document is the array.
+    ///   - acceptsSingleObject: Whether an object in place of the array counts as an array of one
+    ///     element; false by default.
+    public static func array(at keyPath: String = "", acceptsSingleObject: Bool = false) -> JSONLayout {
+        array(at: JSONKeyPath.keys(of: keyPath), acceptsSingleObject: acceptsSingleObject)
+    }
+
+    /// Returns the same layout, which also captures values around the array.
+    ///
+    /// ``JSONReader/captured`` returns the values.
+    ///
+    /// - Parameter keyPaths: Keys from the root of the document, separated by dots. Values inside
+    ///   the elements are not captured.
     public func capturing(_ keyPaths: [String]) -> JSONLayout {
         var layout = self
         layout.probe = JSONProbe(keyPaths)
         return layout
     }
 
-    /// The whole document is the one element.
+    /// The whole document as the only element.
     public static let document = JSONLayout(kind: .document, path: [], pathText: "")
 
-    /// Newline-delimited JSON: a value per line; blank lines count for nothing. A value may go on over several lines.
+    /// Newline-delimited JSON: one value per line. Blank lines are ignored, and a value may span
+    /// lines.
     public static let lines = JSONLayout(kind: .lines, path: [], pathText: "")
 
-    /// What is wanted of the object at each level of the path; as many as there are keys.
+    /// The values to capture from the object at each level of the path, one entry per key; nil for
+    /// none.
     var probes: [JSONProbe.Node?] {
         var node: JSONProbe.Node? = probe.root
         return path.map { key in

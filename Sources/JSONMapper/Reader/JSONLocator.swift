@@ -1,4 +1,4 @@
-/// Works out afterwards where in a value a fault lies, so that reading itself keeps no record of the way it came.
+/// A reconstruction of key paths after an error, so that reading does not have to track them.
 enum JSONLocator {
     private struct Scope {
         var isObject: Bool
@@ -7,11 +7,12 @@ enum JSONLocator {
         var index = 0
     }
 
-    /// The key path from a value to the innermost value that holds a byte of it: `.name[2].zip`, or nothing for the value itself.
+    /// The key path from a value to the innermost value at a byte, such as `.name[2].zip`. Empty
+    /// for the value itself.
     ///
     /// - Parameters:
-    ///   - start: first byte of the value; everything before `byteOffset` has passed the cursor.
-    ///   - byteOffset: the byte in question, counted from `start`.
+    ///   - start: The first byte of the value. A cursor has accepted all bytes before `byteOffset`.
+    ///   - byteOffset: The position of the byte, counted from `start`.
     static func keyPath(from start: UnsafePointer<UInt8>, to byteOffset: Int) -> String {
         let end = start + byteOffset
         var scopes: [Scope] = []
@@ -39,7 +40,7 @@ enum JSONLocator {
         return describe(scopes)
     }
 
-    /// The string whose opening quote has just been passed; nil if it goes on beyond the end.
+    /// Scans the string after its opening quote; nil if it continues beyond `end`.
     private static func string(_ cursor: inout UnsafePointer<UInt8>, end: UnsafePointer<UInt8>) -> JSONSlice? {
         let start = cursor
         var isEscaped = false

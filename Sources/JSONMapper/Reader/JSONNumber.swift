@@ -1,39 +1,43 @@
-/// A number as it is written, read exactly or not at all.
+/// A JSON number with exact conversions.
 ///
-/// `text` is valid only inside the closure that got the ``JSONCursor`` it came from; the computed values can be kept.
-public struct JSONNumber {
-    /// The number's characters, for whoever wants every digit.
-    public let text: JSONSlice
-    /// Whether it is written without a fraction and without an exponent.
-    public let isInteger: Bool
-    /// Whether it starts with a minus; also true for `-0`.
-    public let isNegative: Bool
-    /// The significant digits as one whole number; meaningless when `isTruncated`.
+/// `text` is valid only inside the closure of the ``JSONCursor`` that read it. The computed values
+/// may be kept.
+package struct JSONNumber {
+    /// The characters of the number, with every digit.
+    package let text: JSONSlice
+    /// Whether the number is written without a fraction and without an exponent.
+    package let isInteger: Bool
+    /// Whether the number starts with a minus sign; also true for `-0`.
+    package let isNegative: Bool
+    /// The significant digits as a whole number; meaningless if `isTruncated`.
     let mantissa: UInt64
-    /// The power of ten that the mantissa is to be multiplied with.
+    /// The power of ten that the mantissa is multiplied by.
     let exponent: Int
-    /// Whether there are more digits than the mantissa holds.
+    /// Whether the number has more digits than the mantissa can hold.
     let isTruncated: Bool
 
-    /// The number as an `Int64`, also when it is written as `1.0` or `1e3`; nil if it has a fraction or does not fit.
-    public var int64: Int64? {
+    /// The number as an `Int64`, even if it is written as `1.0` or `1e3`; nil if it has a fraction
+    /// or does not fit.
+    package var int64: Int64? {
         guard let magnitude else { return nil }
         if isNegative { return magnitude <= 1 << 63 ? Int64(truncatingIfNeeded: 0 &- magnitude) : nil }
         return Int64(exactly: magnitude)
     }
 
-    /// The number as a `UInt64`, also when it is written as `1.0` or `1e3`; nil if it is negative, has a fraction or does not fit.
-    public var uint64: UInt64? {
+    /// The number as a `UInt64`, even if it is written as `1.0` or `1e3`; nil if it is negative,
+    /// has a fraction or does not fit.
+    package var uint64: UInt64? {
         guard let magnitude else { return nil }
         return isNegative && magnitude != 0 ? nil : magnitude
     }
 
-    /// The double nearest to the number, as IEEE 754 rounds; nil if that is infinite. What is too small becomes zero.
+    /// The nearest double by IEEE 754 rounding; nil if that is infinite. Underflow results in zero.
     ///
-    /// Up to 2⁵³ times or divided by a power of ten up to 22, both sides are exact, so one operation rounds correctly (Clinger,
-    /// "How to Read Floating Point Numbers Accurately"); anything else takes the slow way.
+    /// A mantissa up to 2⁵³ and a power of ten up to 10²² are exact doubles, so a single
+    /// multiplication or division rounds correctly (Clinger, "How to Read Floating Point Numbers
+    /// Accurately"). Other numbers take the slow path.
     @inline(__always)
-    public var double: Double? {
+    package var double: Double? {
         if !isTruncated {
             if exponent == 0 {
                 let value = Double(mantissa)
@@ -74,7 +78,7 @@ public struct JSONNumber {
         return value.isFinite ? value : nil
     }
 
-    /// The powers of ten that a double holds exactly.
+    /// The powers of ten that a double represents exactly.
     static let powers: [Double] = [
         1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19,
         1e20, 1e21, 1e22,

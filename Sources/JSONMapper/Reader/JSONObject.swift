@@ -1,24 +1,28 @@
-/// The keys and values of a JSON object, in the order they were written; every key once.
+/// The keys and values of a JSON object, in the order of the input. Keys are unique.
 ///
-/// Keys are compared by their UTF-8 bytes. Two objects are equal if they hold the same keys and values in any order.
+/// Keys are compared by their UTF-8 bytes. Two objects are equal if they have the same keys and
+/// values, in any order.
 public struct JSONObject: Sendable {
-    /// One key and its value.
+    /// A key and its value.
     public typealias Entry = (key: String, value: JSONValue)
 
-    /// Above this many keys an index is kept; below, looking through them is faster.
+    /// Objects with more keys than this have an index. For fewer keys, a linear search is faster.
     private static let indexedCount = 16
 
-    /// The keys and values in order.
+    /// The keys and values, in order.
     public private(set) var entries: [Entry] = []
     private var index: [[UInt8]: Int] = [:]
 
-    /// An object without keys.
+    /// Creates an object without keys.
     public init() {}
 
-    /// How many keys there are.
+    /// The number of keys.
     public var count: Int { entries.count }
 
-    /// The value of a key. Setting one that is there replaces its value in place; a new one is added at the end; nil removes it.
+    /// The value of a key; nil if the object does not have the key.
+    ///
+    /// Setting a value for an existing key replaces the value in place. Setting a value for a new
+    /// key appends it. Setting nil removes the key, in time linear in the number of keys.
     public subscript(key: String) -> JSONValue? {
         get { position(of: key).map { entries[$0].value } }
         set {
@@ -50,14 +54,15 @@ public struct JSONObject: Sendable {
 }
 
 extension JSONObject: Equatable {
-    /// Whether both hold the same keys and values, in any order.
+    /// Whether two objects have the same keys and values, in any order.
     public static func == (left: JSONObject, right: JSONObject) -> Bool {
         left.count == right.count && left.entries.allSatisfy { right[$0.key] == $0.value }
     }
 }
 
 extension JSONObject: ExpressibleByDictionaryLiteral {
-    /// An object of these keys and values, in this order; of two equal keys the last value stays.
+    /// Creates an object with keys and values in this order. For a repeated key, the last value
+    /// wins and the first position is kept.
     public init(dictionaryLiteral elements: (String, JSONValue)...) {
         for (key, value) in elements { self[key] = value }
     }

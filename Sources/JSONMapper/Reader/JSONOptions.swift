@@ -1,42 +1,49 @@
-/// What a reader accepts where RFC 8259 leaves it open, and how much of it.
+/// Parsing choices that RFC 8259 leaves open, and limits on the input.
 ///
-/// What is decided for good: a UTF-8 byte order mark at the very start is skipped (RFC 8259, section 8.1, allows it); any other
-/// encoding is malformed; white space may surround a document; an empty input is malformed, except as newline-delimited
-/// JSON, where it has no element.
+/// Some choices are fixed. A UTF-8 byte order mark at the start of the input is skipped (RFC 8259,
+/// section 8.1). Any other encoding is malformed. White space may surround a document. Empty input
+/// is malformed, except for newline-delimited JSON, where it has no elements.
 public struct JSONOptions: Sendable, Equatable {
-    /// What to do about a key that occurs twice in one object. Keys are compared by their unescaped bytes, so `"a"` and
-    /// `"\u0061"` are the same key, and differently normalised Unicode is not.
+    /// The handling of a key that occurs twice in one object.
+    ///
+    /// Keys are compared by their unescaped bytes: `"a"` and `"\u0061"` are the same key, but
+    /// differently normalized Unicode strings are different keys.
     public enum DuplicateKeys: Sendable {
-        /// Both are handed on in order, so the last one stays, as in most parsers. The default.
+        /// The parser passes on both values in order, so the last one wins, as in most parsers. The
+        /// default.
         case lastWins
-        /// The element is malformed. Costs a second pass over each element.
+        /// The element is malformed. This costs a second scan of each element.
         case fail
     }
 
-    /// What to do about an escaped surrogate without its partner, which no UTF-8 text can hold.
+    /// The handling of an escaped surrogate without its counterpart, which UTF-8 cannot represent.
     public enum LoneSurrogates: Sendable {
         /// The string is malformed. The default.
         case fail
-        /// Each becomes U+FFFD.
+        /// Each lone surrogate becomes U+FFFD.
         case replace
     }
 
-    /// What to do about a key that occurs twice in one object; ``DuplicateKeys/lastWins`` by default.
+    /// The handling of a key that occurs twice in one object; ``DuplicateKeys/lastWins`` by
+    /// default.
     public var duplicateKeys: DuplicateKeys = .lastWins
-    /// What to do about an escaped surrogate without its partner; ``LoneSurrogates/fail`` by default.
+    /// The handling of an escaped surrogate without its counterpart; ``LoneSurrogates/fail`` by
+    /// default.
     public var loneSurrogates: LoneSurrogates = .fail
-    /// How deep arrays and objects may be nested, counted from an element; 1...2,048, 512 by default.
+    /// The maximum nesting depth of arrays and objects in an element; 512 by default. Clamped to
+    /// 1...2,048.
     public var maximumDepth: Int {
         get { depth }
         set { depth = min(max(newValue, 1), 2048) }
     }
-    /// How many bytes one element may have, and so how much memory reading takes; 64 MiB by default.
+    /// The maximum size of one element, in bytes; 64 MiB by default. This also bounds the memory of
+    /// the reader.
     public var maximumElementByteCount = 64 << 20
-    /// How many bytes the whole input may have; no limit by default.
+    /// The maximum size of the whole input, in bytes; unlimited by default.
     public var maximumTotalByteCount = Int.max
 
     private var depth = 512
 
-    /// The defaults.
+    /// Creates options with the default values.
     public init() {}
 }

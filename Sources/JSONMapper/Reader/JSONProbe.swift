@@ -1,14 +1,14 @@
-/// Takes the values at some key paths out of a JSON value, and skips the rest of it.
+/// Extracts the values at some key paths from a JSON value and skips the rest.
 ///
 ///     let probe = JSONProbe(["updated_at", "meta.deleted"])
 ///     let found = try probe.read(&cursor)       // [.string("2024-…"), nil]
 ///
-/// Paths lead through objects alone; of a key that occurs twice the last one counts.
+/// A path leads through objects only. If a key occurs twice, the last value wins.
 package struct JSONProbe: Sendable, Equatable {
-    /// A key on the way to one or more of the values.
+    /// A key on the path to one or more of the values.
     struct Node: Sendable, Equatable {
         var key: [UInt8] = []
-        /// The place of the path that ends here.
+        /// The index of the key path that ends here; nil if none does.
         var slot: Int?
         var children: [Node] = []
 
@@ -30,7 +30,7 @@ package struct JSONProbe: Sendable, Equatable {
             children.first { key.equals($0.key) }
         }
 
-        /// Reads a value, and takes what is wanted of it.
+        /// Reads a value and stores the requested parts of it.
         func read(_ cursor: inout JSONCursor, into values: inout [JSONValue?]) throws {
             if slot != nil { return take(try JSONValue(&cursor, exactDecimals: true), into: &values) }
             guard !children.isEmpty, try cursor.kind() == .object else { return try cursor.skipValue() }
@@ -52,26 +52,26 @@ package struct JSONProbe: Sendable, Equatable {
         }
     }
 
-    /// The paths as they were given.
+    /// The key paths, as passed to the initializer.
     package let keyPaths: [String]
     let root: Node
 
-    /// Makes a probe.
+    /// Creates a probe.
     ///
-    /// - Parameter keyPaths: Keys with dots between them, none of them empty and none twice.
+    /// - Parameter keyPaths: Keys separated by dots. No key path may be empty or occur twice.
     package init(_ keyPaths: [String]) {
         self.keyPaths = keyPaths
         var root = Node()
         for (slot, keyPath) in keyPaths.enumerated() {
-            root.add(keyPath.split(separator: ".").map { Array($0.utf8) }[...], slot: slot)
+            root.add(JSONKeyPath.keys(of: keyPath).map { Array($0.utf8) }[...], slot: slot)
         }
         self.root = root
     }
 
-    /// Reads the value that comes next to its end.
+    /// Reads the next value to its end.
     ///
-    /// - Returns: For each path what is there; nil where nothing is.
-    /// - Throws: `JSONFault` for malformed input.
+    /// - Returns: The value at each key path, in the order of ``keyPaths``; nil if there is none.
+    /// - Throws: ``JSONFault`` if the input is malformed.
     package func read(_ cursor: inout JSONCursor) throws -> [JSONValue?] {
         var values = [JSONValue?](repeating: nil, count: keyPaths.count)
         try root.read(&cursor, into: &values)

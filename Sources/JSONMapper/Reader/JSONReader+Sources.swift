@@ -7,17 +7,17 @@ import Darwin
 #endif
 
 extension JSONReader {
-    /// Makes a reader of bytes in memory.
+    /// Creates a reader for bytes in memory.
     ///
     /// - Parameters:
-    ///   - bytes: the whole input; kept until the reader is gone.
-    ///   - layout: where the elements are; the array that is the document by default.
-    ///   - options: what is accepted, and how much.
+    ///   - bytes: The whole input, retained for the lifetime of the reader.
+    ///   - layout: The location of the elements; an array that is the whole document by default.
+    ///   - options: Parsing choices and limits.
     public convenience init(
         bytes: [UInt8], layout: JSONLayout = .array(), options: JSONOptions = JSONOptions()
     ) {
         var offset = 0
-        // One byte to spare, so that the end of a small input is seen without growing.
+        // One extra byte lets the reader see the end of a small input without growing the window.
         self.init(layout: layout, options: options, windowByteCount: min(Self.windowByteCount, bytes.count + 1)) {
             buffer in
             let count = min(buffer.count, bytes.count - offset)
@@ -29,13 +29,15 @@ extension JSONReader {
         }
     }
 
-    /// Makes a reader of a file, which is read 256 KiB at a time.
+    /// Creates a reader for a file, which is read 256 KiB at a time.
     ///
     /// - Parameters:
-    ///   - path: path of the file, absolute or relative to the process's directory.
-    ///   - layout: where the elements are; the array that is the document by default.
-    ///   - options: what is accepted, and how much.
-    /// - Throws: ``JSONError/unreadableFile(path:code:)`` if it cannot be opened; later on, ``next(_:)`` throws it if it cannot be read.
+    ///   - path: The path of the file, absolute or relative to the current directory of the
+    ///     process.
+    ///   - layout: The location of the elements; an array that is the whole document by default.
+    ///   - options: Parsing choices and limits.
+    /// - Throws: ``JSONError/unreadableFile(path:code:)`` if the file cannot be opened.
+    ///   Reading throws it if the file cannot be read later.
     public convenience init(
         file path: String, layout: JSONLayout = .array(), options: JSONOptions = JSONOptions()
     ) throws(JSONError) {
@@ -43,13 +45,15 @@ extension JSONReader {
         self.init(layout: layout, options: options, source: file.read)
     }
 
-    /// Reads all elements of chunks that arrive over time, in memory that does not grow with their number.
+    /// Reads all elements from chunks that arrive over time. Memory use does not depend on their
+    /// number.
     ///
     /// - Parameters:
-    ///   - chunks: the input in pieces of any size, cut anywhere.
-    ///   - body: reads one element, as in ``next(_:)``; called for each in order.
-    /// - Throws: what ``next(_:)`` and the sequence throw; a cancelled sequence's error is its own.
-    public func read<Chunks: AsyncSequence>(
+    ///   - chunks: The input in chunks of any size, split at any byte.
+    ///   - body: Reads one element, as in ``next(_:)``. Called for each element in order.
+    /// - Throws: The errors of ``next(_:)`` and of the sequence. On cancellation, the sequence
+    ///   decides which error it throws.
+    package func read<Chunks: AsyncSequence>(
         _ chunks: Chunks, isolation: isolated (any Actor)? = #isolation, _ body: (inout JSONCursor) throws -> Void
     ) async throws where Chunks.Element: Collection<UInt8> {
         for try await chunk in chunks {
@@ -61,7 +65,7 @@ extension JSONReader {
     }
 }
 
-/// Owns a file descriptor: opened in `init`, closed in `deinit`, never handed out.
+/// The sole owner of a file descriptor, which is opened in `init` and closed in `deinit`.
 private final class OpenFile {
     private let path: String
     private let descriptor: Int32

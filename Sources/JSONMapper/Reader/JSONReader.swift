@@ -1,18 +1,22 @@
-/// Reads JSON element by element, in memory that does not grow with the input.
+/// A streaming parser that reads JSON element by element.
 ///
-/// Give it an array of bytes, a file or a function that fills a buffer, and pull:
+/// Memory use depends on the largest element, not on the size of the input. Create a reader for an
+/// array of bytes, a file or a function that fills a buffer, and pull the elements:
 ///
 ///     let reader = try JSONReader(file: "users.json", layout: .array(at: "data.users"))
-///     while let user = try reader.next({ cursor in try JSONValue(&cursor) }) {
+///     while let user = try reader.nextValue() {
 ///         print(user["name"] ?? .null)
 ///     }
 ///
-/// Or make it without a source, ``append(_:)`` what arrives, and pull until ``next(_:)`` is nil. One window of memory holds the
-/// element at hand; an element that is cut by the window's end is read again from its start when more has come.
+/// Alternatively, create a reader without a source, push the input with ``append(_:)``, and pull
+/// elements until ``nextValue(exactDecimals:)`` returns nil. Call ``finish()`` after the last
+/// bytes. The reader keeps the current element in a window of memory. An element that the end of
+/// the window cuts is read again from its start when more bytes have arrived.
 ///
-/// A reader is used by one task at a time.
+/// A reader is not thread-safe: only one task may use it at a time.
 public final class JSONReader {
-    /// Fills the buffer it is given, which is never empty, and returns how many bytes it wrote; 0 is the end.
+    /// A function that fills a buffer, which is never empty, and returns the number of bytes
+    /// written. 0 marks the end of the input.
     public typealias Source = (UnsafeMutableRawBufferPointer) throws -> Int
 
     private enum Phase {
@@ -33,19 +37,21 @@ public final class JSONReader {
 
     private enum Peek { case byte(UInt8), ended, starved }
 
-    /// What the reader accepts.
+    /// The parsing choices and limits of the reader.
     public let options: JSONOptions
-    /// How many elements have been read.
+    /// The number of elements read so far.
     public private(set) var elementCount = 0
 
-    /// The values that the layout's ``JSONLayout/capturing(_:)`` asked for, by their key paths, as far as they have come; each may be before or
-    /// after the elements.
+    /// The captured values found so far, by key path.
+    ///
+    /// ``JSONLayout/capturing(_:)`` selects them. Values may precede or follow the elements, so all
+    /// are known only at the end of the document.
     public private(set) var captured: [String: JSONValue] = [:]
-    /// How many bytes of the input have come so far.
+    /// The number of input bytes received so far.
     public var byteCount: Int { window.totalByteCount }
 
     private let layout: JSONLayout
-    /// What is wanted of the object at each level of the path.
+    /// The values to capture from the object at each level of the path; nil for none.
     private let probes: [JSONProbe.Node?]
     private let source: Source?
     private var phase = Phase.start
@@ -53,21 +59,22 @@ public final class JSONReader {
     private var framer = JSONFramer()
     private var isReading = false
 
-    /// Cursors point into it only while `isReading`, when nothing fills it.
+    /// Cursors point into the window only while `isReading` is true. The window is not modified
+    /// then.
     private var window: JSONWindow
     private var inputEnded = false
 
-    /// How many bytes are asked of a source at a time.
+    /// The number of bytes requested from a source at a time.
     static let windowByteCount = 256 << 10
 
-    /// Makes a reader of what a function supplies.
+    /// Creates a reader for the output of a function.
     ///
     /// - Parameters:
-    ///   - layout: where the elements are; the array that is the document by default.
-    ///   - options: what is accepted, and how much.
-    ///   - windowByteCount: how many bytes are asked for at a time; 256 KiB by default. An element that is longer makes the window
-    ///     grow, up to ``JSONOptions/maximumElementByteCount``.
-    ///   - source: fills a buffer; what it throws comes out of ``next(_:)`` as it is.
+    ///   - layout: The location of the elements; an array that is the whole document by default.
+    ///   - options: Parsing choices and limits.
+    ///   - windowByteCount: The number of bytes requested at a time; 256 KiB by default. A longer
+    ///     element makes the window grow, up to ``JSONOptions/maximumElementByteCount``.
+    ///   - source: Fills a buffer. Its errors are rethrown unchanged when elements are read.
     public init(
         layout: JSONLayout = .array(), options: JSONOptions = JSONOptions(), windowByteCount: Int = 256 << 10,
         source: @escaping Source
@@ -79,7 +86,12 @@ public final class JSONReader {
         window = JSONWindow(capacity: windowByteCount)
     }
 
-    /// Makes a reader that is handed its input piece by piece, by ``append(_:)`` and then ``finish()``.
+    /// Creates a reader without a source. Push its input with ``append(_:)`` and then call
+    /// ``finish()``.
+    ///
+    /// - Parameters:
+    ///   - layout: The location of the elements; an array that is the whole document by default.
+    ///   - options: Parsing choices and limits.
     public init(layout: JSONLayout = .array(), options: JSONOptions = JSONOptions()) {
         self.layout = layout
         self.options = options
@@ -90,16 +102,31 @@ public final class JSONReader {
 
     // MARK: Pulling
 
-    /// Reads the next element.
+    /// Reads the next element as a tree.
     ///
-    /// The function may be called more than once for one element, when its last bytes had not come: it should build its result and
-    /// leave everything else alone. What it leaves unread of the element is skipped, and checked all the same.
+    /// - Parameter exactDecimals: Whether a number with a fraction or an exponent is kept as text;
+    ///   false by default.
+    /// - Returns: The element, or nil at the end. A reader without a source also returns nil until
+    ///   more input is appended.
+    /// - Throws: ``JSONError`` with the location in the whole input, or an error of the source.
+    public func nextValue(exactDecimals: Bool = false) throws -> JSONValue? {
+        try next { cursor in try JSONValue(&cursor, exactDecimals: exactDecimals) }
+    }
+
+    /// Reads the next element with a function.
     ///
-    /// - Parameter body: reads the element; the cursor is valid only during the call.
-    /// - Returns: what the function returned; nil at the end, or, for a reader without a source, until more is appended.
-    /// - Throws: ``JSONError`` with the place in the whole input, what the source throws, and what the function throws. After malformed input
-    ///   every further call throws the same; after any other error of the function the reader stands before the element again.
-    public func next<Result>(_ body: (inout JSONCursor) throws -> Result) throws -> Result? {
+    /// The function may be called more than once for an element whose last bytes had not arrived.
+    /// It should build its result and have no side effects. The reader skips, but still validates,
+    /// what the function leaves unread.
+    ///
+    /// - Parameter body: Reads the element. The cursor is valid only during the call.
+    /// - Returns: The result of the function; nil at the end. A reader without a source also
+    ///   returns nil until more input is appended.
+    /// - Throws: ``JSONError`` with the location in the whole input, or an error of the source or
+    ///   the function. After malformed or oversized input, every later call throws the same error.
+    ///   After a mismatch or any other error of the function, the next call reads the same element
+    ///   again.
+    package func next<Result>(_ body: (inout JSONCursor) throws -> Result) throws -> Result? {
         precondition(!isReading, "a reader is not to be used from inside its own element")
         while true {
             switch phase {
@@ -123,40 +150,42 @@ public final class JSONReader {
         }
     }
 
-    /// Whether everything has been read and the end of the input was as it must be.
+    /// Whether the input has been read completely and without an error.
     public var isFinished: Bool {
         if case .finished = phase { true } else { false }
     }
 
     // MARK: Pushing
 
-    /// Adds input; only for a reader without a source.
+    /// Appends input. The reader must have no source, and ``finish()`` must not have been called.
     ///
-    /// - Throws: ``JSONError/exceeded(_:_:)`` beyond ``JSONOptions/maximumTotalByteCount``.
+    /// - Throws: ``JSONError/exceeded(_:_:)`` if the input exceeds
+    ///   ``JSONOptions/maximumTotalByteCount``.
     public func append(_ bytes: some Collection<UInt8>) throws {
         let handled: Void? = try bytes.withContiguousStorageIfAvailable { try append(UnsafeRawBufferPointer($0)) }
         if handled == nil { try Array(bytes).withUnsafeBytes { try append($0) } }
     }
 
-    /// Adds input; only for a reader without a source.
+    /// Appends input. The reader must have no source, and ``finish()`` must not have been called.
     ///
-    /// - Throws: ``JSONError/exceeded(_:_:)`` beyond ``JSONOptions/maximumTotalByteCount``.
+    /// - Throws: ``JSONError/exceeded(_:_:)`` if the input exceeds
+    ///   ``JSONOptions/maximumTotalByteCount``.
     public func append(_ bytes: UnsafeRawBufferPointer) throws {
         precondition(!isReading && source == nil && !inputEnded, "this reader takes no input")
         window.append(bytes)
         try checkTotal()
     }
 
-    /// Says that nothing more will be appended.
+    /// Marks the end of the input. Nothing may be appended afterwards.
     public func finish() {
         inputEnded = true
     }
 
     // MARK: Steps through the document
 
-    /// Takes one token around the elements.
+    /// Consumes one token outside the elements.
     ///
-    /// - Returns: false if more input is needed first.
+    /// - Returns: Whether the reader advanced; false if it needs more input first.
     private func step() throws -> Bool {
         if case .start = phase { return try skipByteOrderMark() }
         let byte: UInt8
@@ -191,7 +220,7 @@ public final class JSONReader {
             } else {
                 guard byte == ASCII.comma else { throw fail(.unexpectedByte) }
                 window.start += 1
-                // A bracket after the comma is refused as the element it is not.
+                // The read of the element rejects a closing bracket after the comma.
                 phase = .element
             }
         case .trailing: throw fail(.trailingContent)
@@ -200,7 +229,7 @@ public final class JSONReader {
         return true
     }
 
-    /// Enters the value reached so far: the next object on the path, or the array at its end.
+    /// Enters the value at the current level: the next object on the path, or the array at its end.
     private func enter(level: Int, _ byte: UInt8) throws {
         guard layout.kind != .document else { return phase = .single }
         guard level == layout.path.count else {
@@ -221,7 +250,7 @@ public final class JSONReader {
         }
     }
 
-    /// Leaves the array, or the value that stood for it: the objects around it are still open.
+    /// Leaves the array, or the value in its place. The objects around it are still open.
     private func leaveTarget() {
         phase = layout.path.isEmpty ? .trailing : .key(level: layout.path.count - 1, .afterValue)
     }
@@ -256,13 +285,13 @@ public final class JSONReader {
         return true
     }
 
-    /// Skips a value beside the path, and keeps what is wanted of it.
+    /// Skips a value outside the path and captures the requested parts of it.
     private func skip(_ cursor: inout JSONCursor, _ probe: JSONProbe.Node?) throws {
         guard let probe else { return try cursor.skipValue() }
         let keyPaths = layout.probe.keyPaths
         var values = [JSONValue?](repeating: nil, count: keyPaths.count)
         try probe.read(&cursor, into: &values)
-        // The same value may come again, more of it: what is kept is replaced then.
+        // A value that was cut is read again; the complete one replaces what was captured.
         for (keyPath, value) in zip(keyPaths, values) where value != nil { captured[keyPath] = value }
     }
 
@@ -296,7 +325,7 @@ public final class JSONReader {
         return true
     }
 
-    /// Skips white space for good and looks at the next byte.
+    /// Consumes white space and peeks at the next byte.
     @inline(__always)
     private func peek() throws -> Peek {
         while true {
@@ -312,9 +341,9 @@ public final class JSONReader {
 
     // MARK: Elements
 
-    /// Reads the value that starts at the first unread byte, trying again when more of it has come.
+    /// Reads the value at the first unread byte, again each time more of it has arrived.
     ///
-    /// - Returns: nil if more input is needed first.
+    /// - Returns: The result of `body`; nil if more input is needed first.
     private func readElement<Result>(_ body: (inout JSONCursor) throws -> Result) throws -> Result? {
         while window.count == 0, !inputEnded {
             guard try fill() else { return nil }
@@ -334,9 +363,9 @@ public final class JSONReader {
         }
     }
 
-    /// Hands a cursor over the unread bytes to the function.
+    /// Calls `body` with a cursor over the unread bytes.
     ///
-    /// - Returns: nil if the value goes on beyond them.
+    /// - Returns: The result of `body`; nil if the value continues beyond the unread bytes.
     @inline(__always)
     private func attempt<Result>(_ body: (inout JSONCursor) throws -> Result) throws -> Result? {
         let first = window.first
@@ -369,9 +398,9 @@ public final class JSONReader {
 
     // MARK: Input
 
-    /// Asks the source for more; with nothing to ask, the input has to be appended.
+    /// Requests more input from the source.
     ///
-    /// - Returns: false if there is no source.
+    /// - Returns: Whether there is a source. If false, input has to be appended.
     private func fill() throws -> Bool {
         guard let source else { return false }
         if try window.fill(from: source) == 0 { inputEnded = true }
@@ -385,14 +414,16 @@ public final class JSONReader {
 
     // MARK: Errors
 
-    /// The error for a byte that starts a value of another kind, or none.
-    private func failUnexpected(_ byte: UInt8, _ reason: JSONFault.Reason) -> JSONError {
+    /// The error for a byte that starts a value of another kind, or no value.
+    private func failUnexpected(_ byte: UInt8, _ reason: JSONError.Reason) -> JSONError {
         fail(JSONCursor.kind(startingWith: byte) == nil ? .unexpectedByte : reason)
     }
 
-    /// Makes an error with its place in the whole input and, unless the value alone is at fault, ends reading.
+    /// Creates an error with its location in the whole input.
+    ///
+    /// Ends reading, unless the error is a mismatch inside an element.
     @inline(never)
-    private func fail(_ reason: JSONFault.Reason, byteOffset: Int = 0) -> JSONError {
+    private func fail(_ reason: JSONError.Reason, byteOffset: Int = 0) -> JSONError {
         var location = window.location(of: byteOffset)
         location.keyPath = keyPath(to: byteOffset)
         let error = JSONError(reason, location)

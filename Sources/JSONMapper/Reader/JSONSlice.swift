@@ -1,14 +1,15 @@
-/// The bytes of one string, or of a whole value, where they lie in a reader's memory: nothing is copied.
+/// The bytes of a string or a whole value, in the memory of a reader.
 ///
-/// Valid only inside the closure that got the ``JSONCursor`` it came from; what is to be kept must be copied. The bytes have been
-/// checked: they are UTF-8, and every escape is a legal one.
-public struct JSONSlice {
-    /// The first byte. Points into memory that the reader owns and does not change while the closure runs.
+/// A slice does not copy. It is valid only inside the closure of the ``JSONCursor`` that returned
+/// it; copy what has to outlive the closure. The bytes have been validated: they are UTF-8, and
+/// every escape is valid.
+package struct JSONSlice {
+    /// The first byte. The reader owns the memory and keeps it unchanged while the closure runs.
     let start: UnsafePointer<UInt8>
-    /// How many bytes there are, escapes as they are written.
-    public let count: Int
-    /// Whether there is a backslash among them; without one, the bytes are the string.
-    public let isEscaped: Bool
+    /// The number of bytes as written, with escapes.
+    package let count: Int
+    /// Whether the bytes include a backslash. If false, the bytes are the string.
+    package let isEscaped: Bool
 
     @inline(__always)
     init(start: UnsafePointer<UInt8>, count: Int, isEscaped: Bool) {
@@ -17,22 +18,23 @@ public struct JSONSlice {
         self.isEscaped = isEscaped
     }
 
-    /// The bytes as they are written, without the quotes of a string; escapes are still in them.
+    /// The bytes as written, with escapes and without the quotes of a string.
     @inline(__always)
-    public var bytes: UnsafeBufferPointer<UInt8> {
+    package var bytes: UnsafeBufferPointer<UInt8> {
         UnsafeBufferPointer(start: start, count: count)
     }
 
-    /// The string these bytes stand for, its escapes resolved.
-    public var string: String {
+    /// The unescaped string.
+    package var string: String {
         guard isEscaped else { return String(decoding: bytes, as: UTF8.self) }
         return String(unsafeUninitializedCapacity: count) { unescape(into: $0) }
     }
 
-    /// Calls a function with the string's UTF-8 bytes, escapes resolved; they are valid only during the call.
+    /// Calls a function with the UTF-8 bytes of the unescaped string, which are valid only during
+    /// the call.
     ///
-    /// - Throws: what the function throws.
-    public func withUTF8<Result, Failure: Error>(
+    /// - Throws: The errors of the function.
+    package func withUTF8<Result, Failure: Error>(
         _ body: (UnsafeBufferPointer<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         guard isEscaped else { return try body(bytes) }
@@ -42,15 +44,15 @@ public struct JSONSlice {
         return try body(UnsafeBufferPointer(rebasing: copy[..<written]))
     }
 
-    /// Whether the string, its escapes resolved, consists of exactly these UTF-8 bytes.
+    /// Whether the unescaped string has exactly these UTF-8 bytes.
     @inline(__always)
-    public func equals(_ other: UnsafeBufferPointer<UInt8>) -> Bool {
+    package func equals(_ other: UnsafeBufferPointer<UInt8>) -> Bool {
         guard isEscaped else { return bytesEqual(other) }
         return withUTF8 { unescaped in unescaped.elementsEqual(other) }
     }
 
-    /// Whether the string, its escapes resolved, consists of exactly these UTF-8 bytes.
-    public func equals(_ other: [UInt8]) -> Bool {
+    /// Whether the unescaped string has exactly these UTF-8 bytes.
+    package func equals(_ other: [UInt8]) -> Bool {
         other.withUnsafeBufferPointer { equals($0) }
     }
 
@@ -60,10 +62,11 @@ public struct JSONSlice {
         return areEqual(start, base, count: count)
     }
 
-    /// Resolves the escapes.
+    /// Writes the unescaped string into a buffer.
     ///
-    /// - Parameter target: room for at least `count` bytes: resolved escapes are never longer than written ones.
-    /// - Returns: how many bytes were written.
+    /// - Parameter target: A buffer of at least `count` bytes, because unescaping never makes a
+    ///   string longer.
+    /// - Returns: The number of bytes written.
     func unescape(into target: UnsafeMutableBufferPointer<UInt8>) -> Int {
         guard var output = target.baseAddress else { return 0 }
         let first = output
@@ -110,7 +113,7 @@ public struct JSONSlice {
         }
     }
 
-    /// Four hexadecimal digits, already checked by the cursor.
+    /// The value of four hexadecimal digits, which the cursor has validated.
     private static func hex4(_ digits: UnsafePointer<UInt8>) -> UInt32 {
         var value: UInt32 = 0
         for index in 0..<4 { value = value << 4 | (ASCII.hexValue(digits[index]) ?? 0) }
@@ -140,7 +143,7 @@ public struct JSONSlice {
     }
 }
 
-/// Whether two runs of bytes are the same, compared eight at a time.
+/// Whether two byte sequences are equal, compared eight bytes at a time.
 @inline(__always)
 func areEqual(_ one: UnsafePointer<UInt8>, _ other: UnsafePointer<UInt8>, count: Int) -> Bool {
     let left = UnsafeRawPointer(one)

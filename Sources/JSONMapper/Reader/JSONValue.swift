@@ -1,32 +1,39 @@
-/// A JSON value as a tree, for small things and for whoever already has one; a store is fed without it.
+/// A JSON value as a tree.
+///
+/// Use it for small documents and for values that already exist as trees. Mapping JSON into a store
+/// does not need it.
 public enum JSONValue: Sendable, Equatable {
-    /// `null`
+    /// `null`.
     case null
-    /// `true` or `false`
+    /// `true` or `false`.
     case bool(Bool)
-    /// A whole number that fits an `Int64`.
+    /// A whole number that fits in an `Int64`.
     case integer(Int64)
-    /// A whole number above `Int64.max` that fits a `UInt64`.
+    /// A whole number above `Int64.max` that fits in a `UInt64`.
     case unsigned(UInt64)
-    /// Any other number, as the nearest double; also `-0`.
+    /// Any other number as the nearest double; also `-0`.
     case double(Double)
-    /// A number kept as it is written: one too large for the others, and, if exact decimals were asked for, every one with a
-    /// fraction or an exponent.
+    /// The text of a number.
+    ///
+    /// Used for a number that no other case can hold and, if exact decimals are requested, for
+    /// every number with a fraction or an exponent.
     case decimal(String)
     /// A string.
     case string(String)
     /// An array.
     case array([JSONValue])
-    /// An object, its keys in the order they were written.
+    /// An object, with its keys in the order of the input.
     case object(JSONObject)
 
-    /// Parses one document.
+    /// Creates a value by parsing a document.
     ///
     /// - Parameters:
-    ///   - bytes: the document as UTF-8.
-    ///   - options: what is accepted, and how much; of two equal keys the last one's value stays, in the first one's place.
-    ///   - exactDecimals: whether a number with a fraction or an exponent is kept as ``decimal(_:)``; false by default.
-    /// - Throws: ``JSONError``.
+    ///   - bytes: The document as UTF-8.
+    ///   - options: Parsing choices and limits. For a repeated key, the last value wins and the
+    ///     first position is kept.
+    ///   - exactDecimals: Whether a number with a fraction or an exponent is kept as
+    ///     ``decimal(_:)``; false by default.
+    /// - Throws: ``JSONError`` if the document is malformed or exceeds a limit.
     public init(
         parsing bytes: [UInt8], options: JSONOptions = JSONOptions(), exactDecimals: Bool = false
     ) throws {
@@ -36,25 +43,35 @@ public enum JSONValue: Sendable, Equatable {
             value = next
         }
         guard let value else {
-            throw JSONError(.unexpectedEnd, JSONLocation(byteOffset: bytes.count, line: 1, column: bytes.count + 1))
+            throw JSONError(
+                .unexpectedEnd, JSONError.Location(byteOffset: bytes.count, line: 1, column: bytes.count + 1))
         }
         self = value
     }
 
-    /// Parses one document.
+    /// Creates a value by parsing a document.
     ///
-    /// - Throws: ``JSONError``.
+    /// - Parameters:
+    ///   - text: The document.
+    ///   - options: Parsing choices and limits. For a repeated key, the last value wins and the
+    ///     first position is kept.
+    ///   - exactDecimals: Whether a number with a fraction or an exponent is kept as
+    ///     ``decimal(_:)``; false by default.
+    /// - Throws: ``JSONError`` if the document is malformed or exceeds a limit.
     public init(parsing text: String, options: JSONOptions = JSONOptions(), exactDecimals: Bool = false) throws {
         try self.init(parsing: Array(text.utf8), options: options, exactDecimals: exactDecimals)
     }
 
-    /// Reads the value that comes next. Recursive as deep as ``JSONOptions/maximumDepth``, which is bounded.
+    /// Creates a value by reading the next one of a cursor.
+    ///
+    /// Recursive; the depth is at most ``JSONOptions/maximumDepth``.
     ///
     /// - Parameters:
-    ///   - cursor: stands before the value, and after it when this returns.
-    ///   - exactDecimals: as in ``init(parsing:options:exactDecimals:)``.
-    /// - Throws: ``JSONFault`` if the value is not a legal one.
-    public init(_ cursor: inout JSONCursor, exactDecimals: Bool = false) throws(JSONFault) {
+    ///   - cursor: The cursor, which advances past the value.
+    ///   - exactDecimals: Whether a number with a fraction or an exponent is kept as
+    ///     ``decimal(_:)``; false by default.
+    /// - Throws: ``JSONFault`` if the value is malformed.
+    package init(_ cursor: inout JSONCursor, exactDecimals: Bool = false) throws(JSONFault) {
         switch try cursor.kind() {
         case .null:
             try cursor.readNull()
@@ -80,8 +97,8 @@ public enum JSONValue: Sendable, Equatable {
         }
     }
 
-    /// The number as the most exact of the cases that hold it.
-    public init(_ number: JSONNumber, exactDecimals: Bool = false) {
+    /// Creates a value from a number, with the most exact case that can hold it.
+    package init(_ number: JSONNumber, exactDecimals: Bool = false) {
         if number.isInteger, !(number.isNegative && number.mantissa == 0) {
             if let value = number.int64 {
                 self = .integer(value)
@@ -97,12 +114,12 @@ public enum JSONValue: Sendable, Equatable {
         }
     }
 
-    /// The value of a key, if this is an object that has it.
+    /// The value of a key; nil if this is not an object or does not have the key.
     public subscript(key: String) -> JSONValue? {
         if case .object(let object) = self { object[key] } else { nil }
     }
 
-    /// The element at an index, if this is an array that has it.
+    /// The element at an index; nil if this is not an array or the index is out of range.
     public subscript(index: Int) -> JSONValue? {
         if case .array(let elements) = self, elements.indices.contains(index) { elements[index] } else { nil }
     }

@@ -1,12 +1,13 @@
-/// The piece of the input that is in memory, and where it lies in the whole.
+/// The part of the input that is in memory, and its position in the whole input.
 struct JSONWindow: ~Copyable {
-    /// Owned by this value, which cannot be copied: allocated in `init`, replaced when it grows, freed in `deinit`.
+    /// Owned by this noncopyable value: allocated in `init`, replaced on growth, freed in `deinit`.
     private var memory: UnsafeMutablePointer<UInt8>
     private var capacity: Int
-    /// The unread bytes are those from `start` to before `end`.
+    /// The unread bytes are at `start..<end`.
     var start = 0
     private(set) var end = 0
-    /// Bytes, line feeds and the offset of the last line's start, all before the memory's first byte.
+    /// The bytes and line feeds before the window, and the offset of the last line start among
+    /// them.
     private var discardedByteCount = 0
     private var discardedLineCount = 0
     private var lineStartOffset = 0
@@ -20,15 +21,15 @@ struct JSONWindow: ~Copyable {
         memory.deallocate()
     }
 
-    /// How many bytes are unread.
+    /// The number of unread bytes.
     @inline(__always)
     var count: Int { end - start }
-    /// The first unread byte; valid until the window is filled or appended to.
+    /// The first unread byte. The pointer is valid until the window is filled or appended to.
     @inline(__always)
     var first: UnsafePointer<UInt8> { UnsafePointer(memory + start) }
-    /// Bytes of the whole input before the first unread one.
+    /// The number of bytes of the whole input before the first unread one.
     var readByteCount: Int { discardedByteCount + start }
-    /// Bytes of the whole input so far.
+    /// The number of bytes of the whole input received so far.
     var totalByteCount: Int { discardedByteCount + end }
 
     /// The unread byte at an index, which must be below `count`.
@@ -37,10 +38,10 @@ struct JSONWindow: ~Copyable {
 
     // MARK: Filling
 
-    /// Has a source write behind the unread bytes.
+    /// Lets a source write after the unread bytes.
     ///
-    /// - Returns: how many bytes it wrote; 0 is the end of the input.
-    /// - Throws: what the source throws.
+    /// - Returns: The number of bytes written; 0 at the end of the input.
+    /// - Throws: The errors of the source.
     mutating func fill(from source: JSONReader.Source) throws -> Int {
         discardRead()
         grow(toHold: 1)
@@ -50,8 +51,10 @@ struct JSONWindow: ~Copyable {
         return count
     }
 
-    /// Adds bytes behind the unread ones. What has been read is dropped only once it is half of the memory, so that each byte is moved
-    /// a bounded number of times.
+    /// Appends bytes after the unread ones.
+    ///
+    /// Bytes that have been read are discarded only once they fill half of the capacity or the
+    /// space is needed, which bounds how often a byte is moved.
     mutating func append(_ bytes: UnsafeRawBufferPointer) {
         guard let base = bytes.baseAddress else { return }
         if start >= capacity / 2 || capacity - end < bytes.count { discardRead() }
@@ -78,7 +81,7 @@ struct JSONWindow: ~Copyable {
             lineStartOffset = discardedByteCount + Self.lineStart(memory, start)
         }
         discardedByteCount += start
-        // The two may overlap; `update` allows that.
+        // The two regions may overlap, which `update` allows.
         memory.update(from: memory + start, count: end - start)
         end -= start
         start = 0
@@ -86,18 +89,20 @@ struct JSONWindow: ~Copyable {
 
     // MARK: Places
 
-    /// The place of an unread byte, or of the end, in the whole input, without a key path.
+    /// The location of an unread byte, or of the end, in the whole input, without a key path.
     ///
-    /// - Parameter index: counted from the first unread byte.
-    func location(of index: Int) -> JSONLocation {
+    /// - Parameter index: The position, counted from the first unread byte.
+    func location(of index: Int) -> JSONError.Location {
         let place = start + index
         let lines = Self.countLines(memory, place)
         let lineStart = lines == 0 ? lineStartOffset : discardedByteCount + Self.lineStart(memory, place)
         let offset = discardedByteCount + place
-        return JSONLocation(byteOffset: offset, line: discardedLineCount + lines + 1, column: offset - lineStart + 1)
+        return JSONError.Location(
+            byteOffset: offset, line: discardedLineCount + lines + 1, column: offset - lineStart + 1)
     }
 
-    /// Counts line feeds, sixteen bytes at a time: each lane counts its own, and is emptied before it can overflow.
+    /// Counts line feeds, sixteen bytes at a time. Each lane has its own counter, which is summed
+    /// up before it can overflow.
     private static func countLines(_ bytes: UnsafePointer<UInt8>, _ count: Int) -> Int {
         let raw = UnsafeRawPointer(bytes)
         let feeds = SIMD16<UInt8>(repeating: ASCII.newline)
@@ -119,7 +124,7 @@ struct JSONWindow: ~Copyable {
         return lines
     }
 
-    /// Offset of the byte after the last line feed; 0 if there is none.
+    /// The offset of the byte after the last line feed; 0 if there is none.
     private static func lineStart(_ bytes: UnsafePointer<UInt8>, _ count: Int) -> Int {
         var index = count
         while index > 0, bytes[index - 1] != ASCII.newline { index -= 1 }

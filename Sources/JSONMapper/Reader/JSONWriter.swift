@@ -1,7 +1,10 @@
-/// Writes JSON into a growing buffer of bytes, which can be emptied into a sink between two values.
+public import SyncModel
+
+/// A writer that serializes JSON into a growing buffer, which can be flushed to a sink between
+/// values.
 ///
-/// Keys come out in the order they are written, commas and colons by themselves. The caller sees to it that every
-/// container is ended and that inside an object a key precedes each value.
+/// Keys keep the order in which they are written. Commas and colons are inserted automatically. The
+/// caller must end every container and write a key before each value of an object.
 ///
 ///     var writer = JSONWriter()
 ///     writer.beginObject()
@@ -10,25 +13,27 @@
 ///     writer.endObject()
 ///     writer.bytes    // {"id":7}
 public struct JSONWriter: ~Copyable {
-    /// How the bytes are laid out.
+    /// The layout of the output.
     public enum Style: Sendable {
-        /// Without any white space. The default.
+        /// No white space. The default.
         case compact
-        /// Each key and element on a line of its own, indented by two spaces a level.
+        /// Each key and element on its own line, indented by two spaces per level.
         case pretty
     }
 
-    /// Owned by this value, which cannot be copied: allocated in `init`, replaced when it grows, freed in `deinit`.
+    /// Owned by this noncopyable value: allocated in `init`, replaced on growth, freed in `deinit`.
     private var buffer: UnsafeMutablePointer<UInt8>
     private var capacity: Int
-    /// How many bytes are in the buffer.
+    /// The number of bytes in the buffer.
     public private(set) var byteCount = 0
     private var needsComma = false
     private var followsKey = false
     private var depth = 0
     private let style: Style
 
-    /// Makes a writer with an empty buffer.
+    /// Creates a writer with an empty buffer.
+    ///
+    /// - Parameter style: The layout of the output; compact by default.
     public init(style: Style = .compact) {
         self.style = style
         capacity = 4096
@@ -41,17 +46,19 @@ public struct JSONWriter: ~Copyable {
 
     // MARK: Result
 
-    /// A copy of what has been written since the last flush.
+    /// A copy of the bytes written since the last flush.
     public var bytes: [UInt8] {
         Array(UnsafeBufferPointer(start: buffer, count: byteCount))
     }
 
-    /// Hands what has been written to a sink and empties the buffer, if there is at least so much of it.
+    /// Passes the buffered bytes to a sink and empties the buffer.
     ///
     /// - Parameters:
-    ///   - minimumByteCount: how much must have gathered; 0, the default, flushes whatever there is.
-    ///   - sink: takes the bytes, which are valid only during the call.
-    /// - Throws: what the sink throws; the bytes then stay in the buffer.
+    ///   - minimumByteCount: The number of buffered bytes below which the call does nothing. With
+    ///     0, the default, it flushes any bytes.
+    ///   - sink: Receives the bytes, which are valid only during the call. Not called for an empty
+    ///     buffer.
+    /// - Throws: The errors of the sink. The bytes then stay in the buffer.
     public mutating func flush<Failure: Error>(
         minimumByteCount: Int = 0, to sink: (UnsafeRawBufferPointer) throws(Failure) -> Void
     ) throws(Failure) {
@@ -62,26 +69,26 @@ public struct JSONWriter: ~Copyable {
 
     // MARK: Structure
 
-    /// Starts an object.
+    /// Begins an object.
     public mutating func beginObject() { begin(ASCII.openBrace) }
 
-    /// Ends the innermost object.
+    /// Ends the innermost container, which must be an object.
     public mutating func endObject() { end(ASCII.closeBrace) }
 
-    /// Starts an array.
+    /// Begins an array.
     public mutating func beginArray() { begin(ASCII.openBracket) }
 
-    /// Ends the innermost array.
+    /// Ends the innermost container, which must be an array.
     public mutating func endArray() { end(ASCII.closeBracket) }
 
-    /// Writes a key; its value must follow.
+    /// Writes a key. Its value must follow.
     public mutating func key(_ key: String) {
         separate()
         quoted(key)
         endKey()
     }
 
-    /// Writes a key that is known beforehand, as ``quotedKey(_:)`` makes it: the fast way.
+    /// Writes a key that ``quotedKey(_:)`` has prepared, which is faster for repeated keys.
     @inline(__always)
     public mutating func key(quoted key: [UInt8]) {
         separate()
@@ -89,7 +96,7 @@ public struct JSONWriter: ~Copyable {
         endKey()
     }
 
-    /// The bytes of a key with its quotes and escapes, for ``key(quoted:)``.
+    /// The bytes of a key with quotes and escapes, for ``key(quoted:)``.
     public static func quotedKey(_ key: String) -> [UInt8] {
         var writer = JSONWriter()
         writer.string(key)
@@ -98,21 +105,21 @@ public struct JSONWriter: ~Copyable {
 
     // MARK: Values
 
-    /// Writes a string; only quotes, backslashes and what is below U+0020 are escaped.
+    /// Writes a string. Only quotes, backslashes and characters below U+0020 are escaped.
     @inline(__always)
     public mutating func string(_ value: String) {
         separate()
         quoted(value)
     }
 
-    /// Writes a string given as UTF-8 bytes without escapes.
+    /// Writes a string given as its UTF-8 bytes, and escapes it.
     @inline(__always)
     public mutating func string(utf8 value: UnsafeBufferPointer<UInt8>) {
         separate()
         quoted(value)
     }
 
-    /// Writes a whole number.
+    /// Writes a signed whole number.
     @inline(__always)
     public mutating func integer(_ value: Int64) {
         separate()
@@ -121,7 +128,7 @@ public struct JSONWriter: ~Copyable {
         digits(value.magnitude)
     }
 
-    /// Writes a whole number.
+    /// Writes an unsigned whole number.
     @inline(__always)
     public mutating func unsigned(_ value: UInt64) {
         separate()
@@ -129,9 +136,11 @@ public struct JSONWriter: ~Copyable {
         digits(value)
     }
 
-    /// Writes the shortest number that reads back as this double, always with a fraction or an exponent.
+    /// Writes the shortest number that reads back as this double, always with a fraction or an
+    /// exponent.
     ///
-    /// - Throws: ``JSONError/nonFiniteNumber``; nothing has been written then.
+    /// - Throws: ``JSONError/nonFiniteNumber`` if the value is infinite or NaN. Nothing is written
+    ///   then.
     @inline(__always)
     public mutating func double(_ value: Double) throws(JSONError) {
         guard value.isFinite else { throw .nonFiniteNumber }
@@ -139,34 +148,39 @@ public struct JSONWriter: ~Copyable {
         shortest(value)
     }
 
-    /// Writes true or false.
+    /// Writes `true` or `false`.
     public mutating func bool(_ value: Bool) { literal(value ? "true" : "false") }
 
-    /// Writes null.
+    /// Writes `null`.
     public mutating func null() { literal("null") }
 
-    /// Writes a date as a string, as ``DateFormat/iso8601`` has it.
-    ///
-    /// - Parameter milliseconds: since 1970-01-01T00:00:00Z.
+    /// Writes a date as a string, as ``ExportOptions/DateFormat/iso8601`` does.
     @inline(__always)
-    public mutating func date(milliseconds: Int64) {
+    public mutating func date(_ moment: Timestamp) {
+        date(moment, fraction: .shortest)
+    }
+
+    /// Writes a date as a string.
+    @inline(__always)
+    mutating func date(_ moment: Timestamp, fraction: DateText.Fraction) {
         separate()
-        reserve(DateFormat.iso8601ByteCount + 2)
+        reserve(DateText.byteCount + 2)
         put(ASCII.quote)
-        byteCount += DateFormat.writeISO8601(milliseconds, to: buffer + byteCount)
+        byteCount += DateText.write(moment.microseconds, to: buffer + byteCount, fraction: fraction)
         put(ASCII.quote)
     }
 
-    /// Writes a value that is JSON already, such as the text of a decimal, as it is.
+    /// Writes bytes that already are a JSON value, such as the text of a decimal, unchanged and
+    /// unchecked.
     public mutating func raw(_ json: some Collection<UInt8>) {
         separate()
         let handled: Void? = json.withContiguousStorageIfAvailable { append($0) }
         if handled == nil { append(Array(json)) }
     }
 
-    /// Writes a value that has been parsed.
+    /// Writes a parsed value.
     ///
-    /// - Throws: ``JSONError/nonFiniteNumber`` for such a double anywhere in it.
+    /// - Throws: ``JSONError/nonFiniteNumber`` if the value contains an infinite or NaN double.
     public mutating func value(_ value: JSONValue) throws(JSONError) {
         switch value {
         case .null: null()
@@ -242,10 +256,10 @@ public struct JSONWriter: ~Copyable {
         text.withUTF8 { quoted($0) }
     }
 
-    /// Copies runs of bytes that need no escape, found eight at a time.
+    /// Copies runs of bytes that need no escape, eight at a time.
     @inline(__always)
     private mutating func quoted(_ text: UnsafeBufferPointer<UInt8>) {
-        // Enough without escapes, which make room for themselves.
+        // Enough for a string without escapes. Each escape reserves its own space.
         reserve(text.count + 2)
         put(ASCII.quote)
         guard let start = text.baseAddress else { return put(ASCII.quote) }
@@ -259,7 +273,7 @@ public struct JSONWriter: ~Copyable {
                 byteCount += 8
                 cursor += 8
             }
-            // Eight at most, one by one, then by words again.
+            // Copies up to eight bytes singly, then continues with words.
             let stop = min(end, cursor + 8)
             while cursor < stop {
                 let byte = cursor.pointee
@@ -275,14 +289,16 @@ public struct JSONWriter: ~Copyable {
         put(ASCII.quote)
     }
 
-    /// Whether any of eight bytes is a quote, a backslash or below U+0020; bytes above U+007F are not.
+    /// Whether any of eight bytes may be a quote, a backslash or a control character below U+0020.
+    ///
+    /// Bytes above U+007F never need an escape.
     @inline(__always)
     private static func needsEscape(_ word: UInt64) -> Bool {
         let ones: UInt64 = 0x0101_0101_0101_0101
         let quotes = (word ^ (ones &* 0x22)) &- ones
         let backslashes = (word ^ (ones &* 0x5C)) &- ones
         let controls = word &- (ones &* 0x20)
-        // A borrow out of one byte can only add a false alarm in the next.
+        // A borrow out of one byte can only cause a false positive in the next one.
         return (quotes | backslashes | controls) & ~word & (ones &* 0x80) != 0
     }
 
@@ -306,7 +322,7 @@ public struct JSONWriter: ~Copyable {
         }
     }
 
-    /// Needs room for 20 bytes.
+    /// Writes the digits of a number. The caller has reserved 20 bytes.
     @inline(__always)
     private mutating func digits(_ value: UInt64) {
         var count = 1
@@ -323,8 +339,11 @@ public struct JSONWriter: ~Copyable {
         } while rest > 0
     }
 
-    /// Up to 15 significant digits identify a decimal: if the value times a power of ten is a whole number below 10¹⁵ that
-    /// divided again gives the value, that number is the shortest. Anything else the standard library prints.
+    /// Writes the shortest decimal of a double.
+    ///
+    /// A decimal of up to 15 significant digits identifies a double. If the value times a power of
+    /// ten is a whole number below 10¹⁵ that results in the value when divided again, that number
+    /// is the shortest. The standard library prints all other values.
     @inline(__always)
     private mutating func shortest(_ value: Double) {
         reserve(32)

@@ -1,50 +1,54 @@
-/// A Swift type that stands for some JSON values, so that a transformer's closure can be written in terms of it.
+/// A Swift type with a JSON representation, for typed closures of transformers.
 public protocol JSONConvertible {
-    /// Makes the same as a JSON value; nil where that is of another kind.
+    /// Creates the value from JSON; nil if the JSON value is of another kind.
     init?(json: JSONValue)
-    /// The same as a JSON value.
+    /// The JSON representation of the value.
     var json: JSONValue { get }
 }
 
 extension JSONValue: JSONConvertible {
-    /// Itself, whatever it is.
+    /// Creates a copy of any JSON value. Never nil.
     public init?(json: JSONValue) { self = json }
-    /// Itself.
+    /// The value itself.
     public var json: JSONValue { self }
 }
 
 extension JSONObject: JSONConvertible {
-    /// An object.
+    /// Creates the value from a JSON object; nil for other kinds.
     public init?(json: JSONValue) {
         guard case .object(let object) = json else { return nil }
         self = object
     }
-    /// The object.
+    /// The object as a JSON value.
     public var json: JSONValue { .object(self) }
 }
 
 extension String: JSONConvertible {
-    /// A string.
+    /// Creates the value from a JSON string; nil for other kinds.
     public init?(json: JSONValue) {
         guard case .string(let text) = json else { return nil }
         self = text
     }
-    /// The string.
+    /// The string as a JSON value.
     public var json: JSONValue { .string(self) }
 }
 
 extension Bool: JSONConvertible {
-    /// True or false.
+    /// Creates the value from `true` or `false`; nil for other kinds.
     public init?(json: JSONValue) {
         guard case .bool(let flag) = json else { return nil }
         self = flag
     }
-    /// True or false.
+    /// The boolean as a JSON value.
     public var json: JSONValue { .bool(self) }
 }
 
 extension Int64: JSONConvertible {
-    /// A whole number, also one written with a fraction of zeros.
+    /// Creates the value from a JSON number; nil for other kinds, for a fraction, or if it does not
+    /// fit.
+    ///
+    /// A whole number may be written with a fraction of zeros, but not be a
+    /// ``JSONValue/decimal(_:)``.
     public init?(json: JSONValue) {
         switch json {
         case .integer(let number): self = number
@@ -54,22 +58,26 @@ extension Int64: JSONConvertible {
         default: return nil
         }
     }
-    /// The number.
+    /// The number as a JSON value.
     public var json: JSONValue { .integer(self) }
 }
 
 extension Int: JSONConvertible {
-    /// A whole number, also one written with a fraction of zeros.
+    /// Creates the value from a JSON number; nil for other kinds, for a fraction, or if it does not
+    /// fit.
+    ///
+    /// A whole number may be written with a fraction of zeros, but not be a
+    /// ``JSONValue/decimal(_:)``.
     public init?(json: JSONValue) {
         guard let number = Int64(json: json) else { return nil }
         self.init(exactly: number)
     }
-    /// The number.
+    /// The number as a JSON value.
     public var json: JSONValue { .integer(Int64(self)) }
 }
 
 extension Double: JSONConvertible {
-    /// Any number, as the nearest double.
+    /// Creates the double nearest to a JSON number; nil for other kinds.
     public init?(json: JSONValue) {
         switch json {
         case .integer(let number): self = Double(number)
@@ -79,12 +87,13 @@ extension Double: JSONConvertible {
         case .null, .bool, .string, .array, .object: return nil
         }
     }
-    /// The number.
+    /// The number as a JSON value.
     public var json: JSONValue { .double(self) }
 }
 
 extension Array: JSONConvertible where Element: JSONConvertible {
-    /// An array all of whose elements can be converted.
+    /// Creates the value from a JSON array; nil for other kinds, or if an element cannot be
+    /// converted.
     public init?(json: JSONValue) {
         guard case .array(let elements) = json else { return nil }
         var converted: [Element] = []
@@ -94,6 +103,6 @@ extension Array: JSONConvertible where Element: JSONConvertible {
         }
         self = converted
     }
-    /// The array.
+    /// The array as a JSON value.
     public var json: JSONValue { .array(map(\.json)) }
 }

@@ -1,22 +1,27 @@
 public import SyncModel
 
-/// Named conversions that the annotations of a model refer to, collected for one mapper.
+/// A registry of named conversions that the annotations of a model refer to.
 ///
 ///     var transformers = JSONTransformers()
 ///     transformers.register("Cents") { (text: String) in Double(text).map { Int64($0 * 100) } }
 ///         reverse: { (cents: Int64) in String(Double(cents) / 100) }
 ///
-/// Closures are called from whatever task maps, and must not depend on the order of calls. Null never reaches one: it is null on
-/// either side.
+/// Closures run on the task that maps or exports, and must not depend on the order of calls. A
+/// transformer of attributes never receives null: null stays null in both directions.
 public struct JSONTransformers: Sendable {
-    /// Makes an attribute's value of a JSON value; nil is null.
+    /// A closure that converts a JSON value to the value of an attribute. Nil means null.
     public typealias Forward = @Sendable (JSONValue) throws -> AttributeValue?
-    /// Makes a JSON value of an attribute's value; nil is null.
+    /// A closure that converts the value of an attribute to a JSON value. Nil means null.
     public typealias Reverse = @Sendable (AttributeValue) throws -> JSONValue?
-    /// Names the entity that an object is of; nil leaves it to the entity that was asked for. Numbers with a fraction or an exponent are
-    /// `JSONValue.decimal`, so that none loses a digit.
+    /// A closure that returns the entity of a JSON object; nil for the requested entity.
+    ///
+    /// Numbers with a fraction or an exponent are ``JSONValue/decimal(_:)``, so that no digit is
+    /// lost.
     public typealias EntityMapper = @Sendable (JSONObject) throws -> String?
-    /// Rewrites an object before it is mapped. Numbers with a fraction or an exponent are `JSONValue.decimal`, so that none loses a digit.
+    /// A closure that rewrites a JSON object before mapping.
+    ///
+    /// Numbers with a fraction or an exponent are ``JSONValue/decimal(_:)``, so that no digit is
+    /// lost.
     public typealias ObjectTransformer = @Sendable (JSONObject) throws -> JSONObject
 
     struct AttributeTransformer: Sendable {
@@ -28,23 +33,29 @@ public struct JSONTransformers: Sendable {
     private(set) var entityMappers: [String: EntityMapper] = [:]
     private(set) var objectTransformers: [String: ObjectTransformer] = [:]
 
-    /// No transformers.
+    /// Creates a registry without transformers.
     public init() {}
 
-    /// Adds a transformer of attributes, replacing one of the same name.
+    /// Registers a transformer of attributes and replaces one of the same name.
     ///
-    /// What `forward` returns is converted to the attribute's type by the same rules as JSON, if it is not of that type. A transformable
-    /// attribute keeps bytes as they are, and anything else as its JSON text.
+    /// If the result of `forward` is not of the attribute's type, it is converted by the rules for
+    /// JSON. A transformable attribute stores binary data unchanged, and any other result as its
+    /// JSON text.
     ///
     /// - Parameters:
     ///   - name: The name that annotations refer to.
-    ///   - forward: From JSON. What it throws makes the value one of wrong type.
-    ///   - reverse: To JSON; nil for a one-way transformer, with which the value is exported as it is.
+    ///   - forward: Converts from JSON. If it throws an error, the value counts as one of the wrong
+    ///     type; see ``ValueContract/wrongType``.
+    ///   - reverse: Converts to JSON. If it throws an error, the export fails. Nil, the default,
+    ///     for a one-way transformer, whose attributes are exported without conversion.
     public mutating func register(_ name: String, forward: @escaping Forward, reverse: Reverse? = nil) {
         attributeTransformers[name] = AttributeTransformer(forward: forward, reverse: reverse)
     }
 
-    /// Adds a one-way transformer of attributes whose closure says what it takes. A JSON value of another kind is one of wrong type.
+    /// Registers a one-way transformer of attributes with a typed closure.
+    ///
+    /// A JSON value of another kind than `Input` counts as one of the wrong type; see
+    /// ``ValueContract/wrongType``.
     public mutating func register<
         Input: JSONConvertible & SendableMetatype, Output: ValueConvertible & SendableMetatype
     >(
@@ -53,7 +64,11 @@ public struct JSONTransformers: Sendable {
         register(name, forward: Self.untyped(forward))
     }
 
-    /// Adds a transformer of attributes whose closures say what they take. A value of another kind is one of wrong type.
+    /// Registers a transformer of attributes with typed closures.
+    ///
+    /// A JSON value of another kind than `Input` counts as one of the wrong type; see
+    /// ``ValueContract/wrongType``. A stored value of another kind than `Output` makes the export
+    /// fail.
     public mutating func register<
         Input: JSONConvertible & SendableMetatype, Output: ValueConvertible & ValueInitializable & SendableMetatype
     >(
@@ -68,17 +83,18 @@ public struct JSONTransformers: Sendable {
             })
     }
 
-    /// Adds an entity mapper, replacing one of the same name.
+    /// Registers an entity mapper and replaces one of the same name.
     public mutating func registerEntityMapper(_ name: String, _ mapper: @escaping EntityMapper) {
         entityMappers[name] = mapper
     }
 
-    /// Adds a transformer of objects, replacing one of the same name.
+    /// Registers a transformer of JSON objects and replaces one of the same name.
     public mutating func registerObjectTransformer(_ name: String, _ transformer: @escaping ObjectTransformer) {
         objectTransformers[name] = transformer
     }
 
-    /// The attribute transformer of a name; nil where there is none. For whoever exports: `reverse` is nil for a one-way one.
+    /// Returns the transformer of attributes with this name; nil if there is none. `reverse` is nil
+    /// for a one-way transformer.
     public func transformer(_ name: String) -> (forward: Forward, reverse: Reverse?)? {
         attributeTransformers[name].map { ($0.forward, $0.reverse) }
     }
@@ -93,7 +109,7 @@ public struct JSONTransformers: Sendable {
     }
 }
 
-/// A value is not of the kind that a transformer takes.
+/// The error for a value of another kind than the closure of a transformer accepts.
 struct TransformerMismatch: Error, CustomStringConvertible {
     var description: String { "the transformer takes values of another kind" }
 }

@@ -1,9 +1,10 @@
 import SyncBase
-/// For how long one waits for a lease that somebody else holds.
-public enum SyncLeaseWait: Sendable, Hashable {
+
+/// How long to wait for a lease that another process holds.
+public enum SyncLeaseWait: Sendable, Hashable, Codable {
     /// Not at all.
     case never
-    /// That long, and then no longer.
+    /// That long.
     case upTo(Duration)
     /// Until it is free, or the task is cancelled.
     case forever
@@ -12,17 +13,18 @@ public enum SyncLeaseWait: Sendable, Hashable {
 extension SyncLease {
     /// Runs a function while this process holds the lease.
     ///
-    /// The keeper is asked again each ``retryInterval`` while somebody else has it. If the lease is lost, the body's task is cancelled; the
-    /// lease is released once the body has returned, whatever way.
+    /// While another process holds it, the keeper is asked again each ``retryInterval``. If the lease is lost, the body's
+    /// task is cancelled. The lease is released when the body, and every pass of a ``Synchronizer`` that was begun in it,
+    /// have ended; passes that still run when the body returns are cancelled.
     ///
     /// - Parameters:
-    ///   - waiting: For how long to wait for another holder; not at all by default.
-    ///   - clock: Measures and waits. Should go on while the machine sleeps, as the default one does.
-    ///   - onWait: Called before waiting for a holder, once for each; `nil` stands for one that is not known.
-    ///   - body: What to do. Its task, and tasks that are made in it, can confirm the lease by ``SyncLeaseScope``.
-    /// - Returns: What the body returned, also where it did so in spite of a loss.
-    /// - Throws: What the body throws; ``SyncLeaseError``; `CancellationError` where the task is cancelled while it waits; what the keeper throws
-    ///   when it is asked for the lease.
+    ///   - waiting: How long to wait for another holder; not at all by default.
+    ///   - clock: The clock for waits. Should go on while the machine sleeps, as the default one does.
+    ///   - onWait: Called before waiting for a holder, once for each; `nil` stands for an unknown one.
+    ///   - body: The function. Its task, and tasks that are made in it, can confirm the lease with ``SyncLeaseScope``.
+    /// - Returns: What the body returned, also if the lease was lost meanwhile.
+    /// - Throws: The error of the body; ``SyncLeaseError``; `CancellationError` if the task is cancelled while it waits; the
+    ///   keeper's error when it is asked for the lease.
     @discardableResult
     public func withLease<Result: Sendable>(
         waiting: SyncLeaseWait = .never, clock: some Clock<Duration> = ContinuousClock(),
@@ -32,7 +34,7 @@ extension SyncLease {
         try await withLease(waiting: waiting, clock: SyncClock(clock), onWait: onWait, body)
     }
 
-    /// The same by a clock whose type is not known.
+    /// Runs a function while this process holds the lease, with a clock of any type.
     func withLease<Result: Sendable>(
         waiting: SyncLeaseWait = .never, clock: SyncClock, onWait: (SyncLeaseHolder?) -> Void = { _ in },
         _ body: @escaping @Sendable () async throws -> Result
@@ -56,15 +58,16 @@ extension SyncLease {
             case .granted(let grant):
                 return HeldLease(grant, name: name, duration: duration, clock: clock, since: start)
             case .held(let holder):
+                let interval = max(retryInterval, .milliseconds(1))
                 let patience: Duration =
                     switch waiting {
                     case .never: .zero
-                    case .upTo(let limit): limit - (clock.now() - begin)
-                    case .forever: retryInterval
+                    case .upTo(let limit): limit.addingClamped(begin - clock.now())
+                    case .forever: interval
                     }
                 guard patience > .zero else { throw SyncLeaseError.held(name: name, holder: holder) }
                 if holders.insert(holder).inserted { onWait(holder) }
-                try await clock.sleep(min(patience, retryInterval))
+                try await clock.sleep(min(patience, interval))
             }
         }
     }
@@ -72,12 +75,12 @@ extension SyncLease {
 
 /// The leases that the current task runs under.
 public enum SyncLeaseScope {
-    /// Makes sure, by renewing them, that the leases are still held whose ``SyncLease/withLease(waiting:clock:onWait:_:)`` surrounds the current
-    /// task; to be called last before something is made to last that nobody else may do meanwhile.
+    /// Renews the leases whose ``SyncLease/withLease(waiting:clock:onWait:_:)`` surrounds the current task.
     ///
-    /// Does nothing where there is none. Syncs of a `JSONStore` call it before they commit.
+    /// Call it last before a change becomes permanent that no other process may make at the same time. Without a lease it
+    /// does nothing. Syncs of a `JSONStore` call it before they commit.
     ///
-    /// - Throws: ``SyncLeaseError/lost(name:underlying:)``; `CancellationError` where the task is cancelled.
+    /// - Throws: ``SyncLeaseError/lost(name:underlying:)``; `CancellationError` when the task is cancelled.
     public static func confirm() async throws {
         for held in HeldLease.surrounding { try await held.confirm() }
     }

@@ -8,7 +8,7 @@ import Musl
 import Glibc
 #endif
 
-/// Who holds a lease: a process of a host.
+/// The holder of a lease: a process of a host.
 public struct SyncLeaseHolder: Hashable, Sendable, Codable {
     /// The name of the host, as it calls itself.
     public let host: String
@@ -19,10 +19,10 @@ public struct SyncLeaseHolder: Hashable, Sendable, Codable {
     /// The number of the process on its host.
     public let processID: Int32
 
-    /// When the lease was asked for that was then granted, by the clock of the host.
+    /// When the granted lease was requested, by the clock of the host.
     public let since: Date
 
-    /// A holder; this process where nothing is said.
+    /// Creates a holder; by default this process.
     public init(
         host: String? = nil, program: String? = nil,
         processID: Int32 = ProcessInfo.processInfo.processIdentifier, since: Date = Date()
@@ -33,7 +33,7 @@ public struct SyncLeaseHolder: Hashable, Sendable, Codable {
         self.since = since
     }
 
-    /// Asked of the system itself: Foundation may ask the network.
+    /// From the system itself: Foundation may ask the network.
     private static let thisHost: String = {
         var name = [CChar](repeating: 0, count: 256)
         guard gethostname(&name, name.count - 1) == 0 else { return "unknown host" }
@@ -42,7 +42,7 @@ public struct SyncLeaseHolder: Hashable, Sendable, Codable {
 }
 
 extension SyncLeaseHolder: CustomStringConvertible {
-    /// Such as `Demo (process 4711 on web-1) since 2026-11-21T13:00:00Z`.
+    /// The holder in words, such as `Demo (process 4711 on web-1) since 2026-11-21T13:00:00Z`.
     public var description: String {
         "\(program) (process \(processID) on \(host)) since \(since.formatted(.iso8601))"
     }

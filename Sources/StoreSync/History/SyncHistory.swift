@@ -33,7 +33,9 @@ public struct SyncHistory: Sendable {
     }
 
     /// The entity that passes are objects of, for the model of the store.
-    public static let entity = SyncEntity("SyncPass", identity: "name", "number") {
+    public static let entity = SyncEntity(
+        "SyncPass", identity: "name", "number", userInfo: [SyncEntity.bookkeepingAnnotation: "true"]
+    ) {
         SyncAttribute("name", .string, optional: false)
         SyncAttribute("number", .int64, optional: false)
         SyncAttribute("entity", .string)

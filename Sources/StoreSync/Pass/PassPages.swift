@@ -35,6 +35,7 @@ final class PassPages {
         self.pass = pass
         self.report = report
         isRemote = !(source is PayloadList)
+        pass.reportsDuplicates = !isRemote
     }
 
     /// Reads all pages from the first one on.
@@ -48,7 +49,8 @@ final class PassPages {
             let payload = try PayloadReader(
                 page.json, at: request.options.keyPath, mapper: request.mapper, entity: request.entity,
                 options: options, capturing: list.map { [$0] } ?? [], acceptsSingleObject: acceptsSingleObject,
-                flag: flag, keepsNestedJSON: request.rules.isHookedWhereNested)
+                flag: flag, keepsNestedJSON: request.rules.isHookedWhereNested, clearsAbsent: request.rules.clearsAbsent
+            )
             return (payload, flag != nil || request.rules.isHooked)
         }
         let merger = PageMerger(request: request, pass: pass, collect: collector)
@@ -127,10 +129,13 @@ final class PassPages {
     }
 
     /// How a page names objects that are gone: by the key path of a list, or by a flag.
-    private static func tombstones(of page: RemotePage, in request: SyncRequest) -> (list: String?, flag: JSONProbe?) {
+    private static func tombstones(
+        of page: RemotePage, in request: SyncRequest
+    ) -> (list: String?, flag: PayloadReader.Flag?) {
         switch request.sweeps ? page.tombstones : nil {
         case .list(let keyPath): (keyPath, nil)
-        case .flag(let keyPath): (nil, JSONProbe([keyPath]))
+        case .flag(let keyPath): (nil, PayloadReader.Flag(probe: JSONProbe([keyPath])))
+        case .field(let keyPath, let value): (nil, PayloadReader.Flag(probe: JSONProbe([keyPath]), value: value))
         case nil: (nil, nil)
         }
     }

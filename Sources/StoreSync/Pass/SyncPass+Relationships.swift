@@ -22,13 +22,15 @@ extension SyncPass {
                 // Some mapped elements must not be merged: their object is repeated later, or was
                 // left out.
                 elements = try NestedElements(
-                    relationship, of: group, entries, mapper: mapper, keepsJSON: rules.isHookedWhereNested)
+                    relationship, of: group, entries, mapper: mapper, keepsJSON: rules.isHookedWhereNested,
+                    clearsAbsent: rules.clearsAbsent)
             }
             if let row = elements.unsuitableRow, rules.isImport {
                 throw StoreSyncError.unsuitableRelationship(
                     entity: layout.name, relationship: relationship.name,
                     index: origin.elementIndex(group.elementIndices[row]))
             }
+            tally.drift.add(elements.drift) { origin.elementIndex($0) }
             try await relate(
                 result, to: &elements, by: relationship, of: layout, origin,
                 before: relatingsBefore[relationship, default: 0])
@@ -40,16 +42,17 @@ extension SyncPass {
     private func entries(
         of group: MappedBatch.Group, _ result: MergeResult, _ origin: Origin
     ) -> [[RelationshipSlices.Entry]] {
-        let count = group.mapping.layout.relationships.count
-        var known = Array(repeating: ObjectSet(), count: count)
-        var entries: [[RelationshipSlices.Entry]] = Array(repeating: [], count: count)
-        for entry in group.relationships.entries.reversed() {
-            guard let merged = result.rows[entry.row], origin.policy.updates || merged.change == .inserted else {
-                continue
+        MappedObjects.entries(of: group).entries.map { entries in
+            var known = ObjectSet()
+            var counting: [RelationshipSlices.Entry] = []
+            for entry in entries.reversed() {
+                guard let merged = result.rows[entry.row], origin.policy.updates || merged.change == .inserted else {
+                    continue
+                }
+                if known.insert(merged.object) { counting.append(entry) }
             }
-            if known[entry.relationship].insert(merged.object) { entries[entry.relationship].append(entry) }
+            return counting.reversed()
         }
-        return entries.map { $0.reversed() }
     }
 
     private func relate(
@@ -57,13 +60,13 @@ extension SyncPass {
         of layout: EntityLayout, _ outer: Origin, before relatingsBefore: Int
     ) async throws {
         let count = elements.elementIndices.count
-        let owners = elements.owners.map { result.rows[$0]?.object }
+        let owners = elements.owners.map { $0 < 0 ? nil : result.rows[$0]?.object }
         var targets: [ObjectID?] = Array(repeating: nil, count: count)
         var isNew = Array(repeating: false, count: count)
         var newTargets = ObjectSet()
         var mergeCount = 0
         var origin = Origin(
-            policy: rules.nestedPolicy, isNested: true,
+            policy: rules.nestedPolicy, isNested: true, isToMany: relationship.isToMany,
             elementIndices: elements.elementIndices.map { outer.elementIndex($0) })
         if let inverse = model.inverse(of: relationship), rules.mode(of: relationship) != .retain,
             InitialLinks.isPossible(inverse, in: model)
@@ -74,6 +77,7 @@ extension SyncPass {
             let hooked = try await hook(batch, elements.json)
             if !hooked.isEmpty { try elements.replace(hooked, mapper: mapper) }
         }
+        if model.isScope(of: relationship) { origin.parents = owners }
         if let objects = elements.objects {
             origin.reused = try await reused(objects.batch, owners, by: relationship)
             mergeCount += objects.batch.groups.count
@@ -92,7 +96,12 @@ extension SyncPass {
                     isNew[ordinal] = change == .inserted
                     if change == .inserted { newTargets.insert(row) }
                 }
-            } else if let group = identifiers.batch.groups.first {
+            } else {
+                for problem in identifiers.batch.rejected {
+                    tally.reject(problem.moved(to: origin.elementIndex(problem.index)), hasKey: false)
+                }
+            }
+            if !rules.isImport, let group = identifiers.batch.groups.first {
                 let found = try await transaction.find(group.records)
                 unknown = (group.records, [:])
                 for (row, ordinal) in group.elementIndices.enumerated() {
@@ -108,7 +117,14 @@ extension SyncPass {
                 result.rows[source.row]?.change == .inserted && source.ordinals.allSatisfy { isNew[$0] }
             }
         }
+        noteStated(elements.sources.compactMap { result.rows[$0.row]?.object }, relationship)
         try await link(sources, of: result, to: targets, newTargets, by: relationship, of: layout)
+        if let inverse = model.inverse(of: relationship), !inverse.isToMany, deferred.unknown[inverse.id] != nil,
+            rules.mode(of: relationship) != .retain
+        {
+            // An object belongs to the one that nests it, whatever batch brings the object that it names itself.
+            for case let target? in targets { deferred.forget(target, inverse) }
+        }
         noteRelating(relationship)
         guard let unknown, !unknown.rows.isEmpty else { return }
         for source in elements.sources where source.ordinals.contains(where: { unknown.rows[$0] != nil }) {
@@ -117,7 +133,9 @@ extension SyncPass {
                 return unknown.rows[ordinal].map { .unknown($0) }
             }
             guard let object = result.rows[source.row]?.object else { continue }
-            deferred.add(object, relationship, to: wanted, of: unknown.batch)
+            let index = source.ordinals.first.map { origin.elementIndex($0) } ?? 0
+            deferred.add(
+                object, relationship, to: wanted, of: unknown.batch, entity: layout.name, elementIndex: index)
         }
     }
 
@@ -130,17 +148,22 @@ extension SyncPass {
         var owning = LinkBatch(relationship, mode: mode)
         owning.newTargets = newTargets
         var naming = owning
+        // A list that could not be read in whole says nothing about missing objects.
+        var adding = LinkBatch(relationship, mode: .add)
+        adding.newTargets = newTargets
         for source in sources {
             guard let row = result.rows[source.row]?.object else { continue }
             deferred.forget(row, relationship)
             let rows = source.ordinals.compactMap { targets[$0] }
-            if deletes, source.holdsObjects {
+            if source.isIncomplete {
+                if mode != .retain, !rows.isEmpty { adding.append(row, to: rows) }
+            } else if deletes, source.holdsObjects || relationship.isOwning {
                 owning.append(row, to: rows)
             } else {
                 naming.append(row, to: rows)
             }
         }
-        for (batch, isOwning) in [(naming, false), (owning, true)] where !batch.isEmpty {
+        for (batch, isOwning) in [(naming, false), (adding, false), (owning, true)] where !batch.isEmpty {
             let result = try await transaction.link(batch)
             tally.countChanged(result.changed, of: layout)
             if isOwning, !result.detached.isEmpty {
@@ -167,30 +190,62 @@ extension SyncPass {
         _ batch: MappedBatch, _ owners: [ObjectID?], by relationship: RelationshipLayout
     ) async throws -> [Int: Int64] {
         guard !rules.isImport else { return [:] }
+        let isScope = model.isScope(of: relationship)
         var ordinals: [Int] = []
+        var scoped: [(ordinal: Int, identity: [AttributeValue])] = []
         for group in batch.groups {
-            let slots = group.mapping.layout.identitySlots
+            let layout = group.mapping.layout
             group.records.withReader { reader in
-                for row in 0..<reader.count where !reader.isIdentified(row, by: slots) {
-                    ordinals.append(group.elementIndices[row])
+                for row in 0..<reader.count where !reader.isIdentified(row, by: layout.identitySlots) {
+                    if isScope, reader.isIdentified(row, by: layout.scopedIdentitySlots) {
+                        let identity = layout.scopedIdentitySlots.compactMap { reader.value(row: row, slot: $0) }
+                        scoped.append((group.elementIndices[row], identity))
+                    } else {
+                        ordinals.append(group.elementIndices[row])
+                    }
                 }
             }
         }
-        guard !ordinals.isEmpty else { return [:] }
-        let parents = Set(ordinals.compactMap { owners[$0] }).sorted()
+        guard !ordinals.isEmpty || !scoped.isEmpty else { return [:] }
+        let parents = Set((ordinals + scoped.map(\.ordinal)).compactMap { owners[$0] }).sorted()
         let links = try await transaction.links(relationship, of: parents)
         var nameless = ObjectSet()
+        var identities: [ObjectID: [AttributeValue]] = [:]
         let query = StoreQuery(model.layouts[relationship.destination].name, objects: .only(links.map(\.target)))
         try await transaction.fetch(query, batchRowCount: 1000) { records in
-            for stored in records where stored.record.key == nil { nameless.insert(stored.object) }
+            for stored in records where stored.record.key == nil {
+                let slots = isScope ? stored.record.layout.scopedIdentitySlots : []
+                let identity = slots.map { stored.record[slot: $0] }
+                if identity.isEmpty || identity.contains(where: \.isNull) {
+                    nameless.insert(stored.object)
+                } else {
+                    identities[stored.object] = identity
+                }
+            }
         }
-        var left: [Int64: ArraySlice<Int64>] = [:]
-        for link in links where nameless.contains(link.target) { left[link.source, default: []].append(link.target) }
-        var reused: [Int: Int64] = [:]
+        var left: [ObjectID: ArraySlice<ObjectID>] = [:]
+        var known: [ScopedIdentity: ObjectID] = [:]
+        for link in links {
+            if nameless.contains(link.target) {
+                left[link.source, default: []].append(link.target)
+            } else if let identity = identities[link.target] {
+                known[ScopedIdentity(parent: link.source, values: identity)] = link.target
+            }
+        }
+        var reused: [Int: ObjectID] = [:]
+        for (ordinal, identity) in scoped {
+            if let owner = owners[ordinal] { reused[ordinal] = known[ScopedIdentity(parent: owner, values: identity)] }
+        }
         for ordinal in ordinals.sorted() {
             if let owner = owners[ordinal] { reused[ordinal] = left[owner]?.popFirst() }
         }
         return reused
+    }
+
+    /// An identity within a parent.
+    private struct ScopedIdentity: Hashable {
+        let parent: ObjectID
+        let values: [AttributeValue]
     }
 
     /// Calls the hook for the objects that match none in the store.
@@ -212,5 +267,14 @@ extension SyncPass {
             }
         }
         return hooked
+    }
+}
+
+extension DataModel {
+    /// Whether a relationship leads from parents to objects whose identity is scoped by it.
+    func isScope(of relationship: RelationshipLayout) -> Bool {
+        let destination = layouts[relationship.destination]
+        guard let scope = destination.identityScope else { return false }
+        return inverse(of: destination.relationships[scope])?.id == relationship.id
     }
 }

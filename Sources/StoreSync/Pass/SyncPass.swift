@@ -21,10 +21,27 @@ final class SyncPass {
     /// last time has no links of the relationship.
     var relatings: [RelationshipLayout: Int] = [:]
 
-    init(_ transaction: any StoreTransaction, mapper: RecordMapper, rules: SyncRules) {
+    /// The objects whose relationships the payload states, by relationship.
+    var stated: [RelationshipLayout.ID: ObjectSet] = [:]
+    /// Updates by nested objects to objects that the payload's list may contain as well.
+    var held = HeldUpdates()
+    /// The index of the root entity of the payload's list; nil if there is no list.
+    let listRoot: Int?
+    /// The objects of the payload's list.
+    var listed = ObjectSet()
+    /// Whether an object that the list contains twice is reported; false if pages may be read again.
+    var reportsDuplicates = true
+
+    /// Creates a pass.
+    ///
+    /// - Parameter list: The entity of the payload's list; nil if there is no list.
+    init(
+        _ transaction: any StoreTransaction, mapper: RecordMapper, rules: SyncRules, list: EntityLayout? = nil
+    ) {
         self.transaction = transaction
         self.mapper = mapper
         self.rules = rules
+        listRoot = rules.isImport ? nil : list?.root
         tally = SyncTally(mapper.model)
     }
 
@@ -37,6 +54,11 @@ final class SyncPass {
         var policy: MergePolicy
         /// Whether the objects are nested in others.
         var isNested = false
+        /// Whether the objects are nested in an array.
+        var isToMany = false
+        /// The objects within which they are identified, by ordinal; nil if their identity is not
+        /// scoped by the relationship that they are nested in.
+        var parents: [ObjectID?]?
         /// The indices of the payload's elements by ordinal; nil if the ordinals are the indices.
         var elementIndices: [Int]?
         /// The stored objects that elements without an identity stand for, by ordinal.
@@ -63,6 +85,7 @@ final class SyncPass {
     func merge(_ objects: MappedObjects, _ origin: Origin, _ collect: Collector? = nil) async throws {
         let batch = objects.batch
         tally.toleratedCount += batch.toleratedCount
+        if !batch.drift.isEmpty { tally.drift.add(batch.drift) { origin.elementIndex($0) } }
         for problem in batch.rejected {
             if rules.isImport { throw MappingError.unfit(problem) }
             tally.reject(problem.moved(to: origin.elementIndex(problem.index)), hasKey: true)
@@ -80,7 +103,8 @@ final class SyncPass {
 
     /// Maps the nested objects of a batch.
     func mappedObjects(of batch: MappedBatch) throws -> MappedObjects {
-        try MappedObjects(batch, mapper: mapper, keepsJSON: rules.isHookedWhereNested)
+        try MappedObjects(
+            batch, mapper: mapper, keepsJSON: rules.isHookedWhereNested, clearsAbsent: rules.clearsAbsent)
     }
 
     /// Maps objects again whose sub-entity only the store knows.
@@ -116,14 +140,28 @@ final class SyncPass {
         _ collect: Collector?
     ) async throws {
         let layout = group.mapping.layout
-        let matches = self.matches(of: group, origin, skipping: skipped)
+        let combined = skipped.isEmpty && !rules.isImport ? combine(group, origin) : nil
+        let records = combined?.records ?? group.records
+        let ordinals = combined?.ordinals ?? group.elementIndices
+        let matches = self.matches(of: records, ordinals, group.mapping, origin, skipping: skipped)
         let links = origin.owners.map { owners in
-            InitialLinks(owners.relationship, targets: group.elementIndices.map { owners.objects[$0] })
+            InitialLinks(owners.relationship, targets: ordinals.map { owners.objects[$0] })
         }
         let relatingsBefore = relatings
-        let request = MergeRequest(group.records, matches: matches, policy: origin.policy)
-        let result = try await transaction.merge(request, linking: links)
-        tally.count(result, of: layout)
+        var policy = origin.policy
+        let isHeld = origin.isNested && policy.updates && layout.root == listRoot
+        if isHeld { policy.updates = false }
+        let request = MergeRequest(records, matches: matches, policy: policy)
+        var result = try await transaction.merge(request, linking: links)
+        for row in tally.count(result, of: layout) {
+            tally.drift.add(.conflict, entity: layout.name, keyPath: "", index: origin.elementIndex(ordinals[row]))
+        }
+        if isHeld {
+            held.add(records, result, layout) { origin.elementIndex(ordinals[$0]) }
+        } else if !origin.isNested, layout.root == listRoot {
+            noteListed(result, layout) { origin.elementIndex(ordinals[$0]) }
+        }
+        if let combined { result = combined.expanded(result) }
         if rules.demandsMandatory { try demandMandatory(group, result, origin) }
         if let collect {
             for (ordinal, merged) in zip(group.elementIndices, result.rows) {
@@ -135,29 +173,53 @@ final class SyncPass {
         }
     }
 
+    private func noteListed(_ result: MergeResult, _ layout: EntityLayout, _ elementIndex: (Int) -> Int) {
+        for (row, merged) in result.rows.enumerated() {
+            guard let merged, !listed.insert(merged.object), reportsDuplicates else { continue }
+            tally.drift.add(.duplicate, entity: layout.name, keyPath: "", index: elementIndex(row))
+        }
+    }
+
+    /// Combines the rows of a group that are one object; nil if there are none.
+    private func combine(_ group: MappedBatch.Group, _ origin: Origin) -> CombinedRows? {
+        let name = group.mapping.layout.name
+        let combined = CombinedRows(group, parents: origin.parents) { [self] keyPath, row in
+            tally.drift.add(
+                .conflict, entity: name, keyPath: keyPath, index: origin.elementIndex(group.elementIndices[row]))
+        }
+        guard let combined, !origin.isNested, reportsDuplicates else { return combined }
+        for row in combined.repeatedRows {
+            tally.drift.add(
+                .duplicate, entity: name, keyPath: "", index: origin.elementIndex(group.elementIndices[row]))
+        }
+        return combined
+    }
+
     /// The objects that rows stand for regardless of their identity; nil if all rows are found by
     /// identity.
     private func matches(
-        of group: MappedBatch.Group, _ origin: Origin, skipping skipped: Set<Int>
+        of records: RecordBatch, _ ordinals: [Int], _ mapping: EntityMapping, _ origin: Origin,
+        skipping skipped: Set<Int>
     ) -> [MergeRequest.Match]? {
-        let identitySlots = group.mapping.layout.identitySlots
+        let layout = mapping.layout
+        let keySlots = layout.identitySlots + layout.scopedIdentitySlots
+        // A child in an array cannot be told from its siblings without the key of its entity.
+        let demandsKey = !rules.isImport && (!origin.isNested || origin.isToMany)
         var matches: [MergeRequest.Match]?
-        group.records.withReader { reader in
+        records.withReader { reader in
             for row in 0..<reader.count {
                 var match = MergeRequest.Match.identity
                 if skipped.contains(row) {
                     match = .skipped
                 } else if let known = origin.known {
                     match = .object(known)
-                } else if !rules.isImport, !reader.isIdentified(row, by: identitySlots) {
-                    let ordinal = group.elementIndices[row]
-                    if let reused = origin.reused[ordinal] {
-                        match = .object(reused)
-                    } else if !origin.isNested,
-                        let slot = identitySlots.first(where: { !reader.isIdentified(row, by: [$0]) })
-                    {
+                } else if !rules.isImport, !reader.isIdentified(row, by: layout.identitySlots) {
+                    let ordinal = ordinals[row]
+                    if demandsKey, let slot = keySlots.first(where: { !reader.isIdentified(row, by: [$0]) }) {
                         match = .skipped
-                        tally.reject(missing(slot, row, of: group, origin), hasKey: false)
+                        tally.reject(missing(slot, mapping, origin.elementIndex(ordinal)), hasKey: false)
+                    } else if let reused = origin.reused[ordinal] {
+                        match = .object(reused)
                     }
                 }
                 guard match != .identity else { continue }
@@ -168,12 +230,11 @@ final class SyncPass {
         return matches
     }
 
-    private func missing(_ slot: Int, _ row: Int, of group: MappedBatch.Group, _ origin: Origin) -> MappingProblem {
-        let layout = group.mapping.layout
-        return MappingProblem(
-            entity: layout.name, attribute: layout.attributes[slot].name,
-            keyPath: group.mapping.keys.attributes[slot].path()?.joined(separator: ".") ?? "",
-            index: origin.elementIndex(group.elementIndices[row]), reason: .missingMandatory)
+    private func missing(_ slot: Int, _ mapping: EntityMapping, _ index: Int) -> MappingProblem {
+        MappingProblem(
+            entity: mapping.layout.name, attribute: mapping.layout.attributes[slot].name,
+            keyPath: mapping.keys.attributes[slot].path()?.joined(separator: ".") ?? "", index: index,
+            reason: .missingMandatory)
     }
 
     /// Throws if a new object lacks a mandatory attribute, or if one is cleared.
@@ -190,14 +251,15 @@ final class SyncPass {
                 for slot in slots {
                     let kind = reader.kind(row: row, slot: slot)
                     guard kind == .null || (kind == .absent && change == .inserted) else { continue }
-                    throw .unfit(missing(slot, row, of: group, origin))
+                    throw .unfit(
+                        missing(slot, group.mapping, origin.elementIndex(group.elementIndices[row])))
                 }
             }
         }
     }
 }
 
-extension BatchReader {
+extension RecordBatch.Reader {
     /// Whether a row has a value other than null in each of some slots, of which there is at least
     /// one.
     func isIdentified(_ row: Int, by slots: [Int]) -> Bool {

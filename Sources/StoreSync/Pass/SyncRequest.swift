@@ -47,7 +47,7 @@ struct SyncRequest: Sendable {
         progress: @escaping @Sendable (RemoteSyncProgress) -> Void = { _ in }
     ) async throws -> (summary: RemoteSyncResult, bookmark: SyncBookmark) {
         let layout = try mapper.mapping(of: entity).layout
-        let pass = SyncPass(transaction, mapper: mapper, rules: rules)
+        let pass = SyncPass(transaction, mapper: mapper, rules: rules, list: layout)
         let children = try await SyncChildren(parent, of: layout, in: pass)
         let scope = StoreQuery(entity, where: options.scope, objects: children?.linkedRows ?? .all)
         let limit = try await limit(in: scope, transaction)
@@ -55,7 +55,7 @@ struct SyncRequest: Sendable {
         try await pages.readAll()
         var end = try await source.end()
         var absent = absent(of: scope, pages, pass, layout, end)
-        var isSure = end.isSnapshot || pages.count < 2
+        var isSure = (end.isSnapshot || pages.count < 2) && end.doubt == nil
         for _ in 1..<Self.readingLimit where !isSure {
             if end.coverage == .everything {
                 // Reading again is pointless if nothing is absent, or if objects were left out.
@@ -63,10 +63,11 @@ struct SyncRequest: Sendable {
             }
             let before = pages.digests
             pass.tally.beginAnew()
+            pass.listed = ObjectSet()
             try await source.rewind()
             try await pages.readAll()
             end = try await source.end()
-            isSure = pages.digests == before
+            isSure = pages.digests == before && end.doubt == nil
             absent = self.absent(of: scope, pages, pass, layout, end)
         }
         try await pass.finish()
@@ -77,9 +78,14 @@ struct SyncRequest: Sendable {
         } else if sweeps {
             pass.tally.countWithheld(try await transaction.count(absent), of: layout)
         }
-        let summary = RemoteSyncResult(
+        var summary = RemoteSyncResult(
             result: try await result(of: pass), coverage: end.coverage == .changes ? .changes : .everything,
-            pageCount: pages.progress.pageCount, byteCount: pages.progress.byteCount)
+            pageCount: pages.progress.pageCount, byteCount: pages.progress.byteCount, warnings: end.warnings)
+        if let doubt = end.doubt, summary.result.counts.withheld > 0 || end.coverage == .changes {
+            summary.warnings.append(
+                end.coverage == .changes
+                    ? "the next sync asks for these changes again: \(doubt)" : "absent objects were kept: \(doubt)")
+        }
         return (summary, isSure ? end.bookmark : end.cautiousBookmark)
     }
 
@@ -142,8 +148,10 @@ struct SyncRequest: Sendable {
     /// How payloads are read, in batches as large as the store asks for.
     func readerOptions(for transaction: any StoreTransaction) -> RecordReader.Options {
         let rowCount = transaction.batchRowCount
-        return RecordReader.Options(
+        var options = RecordReader.Options(
             batchRowCount: rowCount, batchByteCount: max(1 << 20, rowCount << 9), keepsRelationships: rules.relates,
             acceptsIdentifiers: rules.isImport ? nil : false)
+        options.clearsAbsent = rules.clearsAbsent
+        return options
     }
 }

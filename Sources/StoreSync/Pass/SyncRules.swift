@@ -20,6 +20,8 @@ struct SyncRules {
     var willInsert: StoreSyncOptions.InsertHook?
     /// Whether the result lists keys.
     var reportsKeys = false
+    /// Whether properties that an object does not have are cleared.
+    var clearsAbsent = false
 
     /// Whether relationships are processed.
     var relates: Bool {
@@ -48,12 +50,13 @@ struct SyncRules {
         unlinks = operations.contains(.deleteRelationships)
         willInsert = options.willInsert
         reportsKeys = options.reportsKeys
+        clearsAbsent = options.absentKeys == .clear
     }
 
     /// Creates the rules of an import.
     init(importing dialect: JSONDialect) {
         isImport = true
-        demandsMandatory = dialect == .groot
+        demandsMandatory = dialect.demandsMandatory
     }
 
     /// How the links of a relationship are changed.
@@ -65,7 +68,9 @@ struct SyncRules {
     /// Whether objects that lose their place in a relationship are deleted. True if they can belong
     /// to one object only.
     func deletesDetached(of relationship: RelationshipLayout, in model: DataModel) -> Bool {
-        guard unlinks, !isImport, relationship.isToMany, let inverse = relationship.inverse else { return false }
+        guard unlinks, !isImport else { return false }
+        if relationship.isOwning { return true }
+        guard relationship.isToMany, let inverse = relationship.inverse else { return false }
         return !model.layouts[relationship.destination].relationships[inverse].isToMany
     }
 }

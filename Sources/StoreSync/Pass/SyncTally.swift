@@ -32,6 +32,7 @@ struct SyncTally {
     /// Whether an object was left out that the store may have.
     private(set) var mayLackObjects = false
     var toleratedCount = 0
+    var drift = DriftReport()
     /// Whether the payload has pages that may break off and be read again.
     private var hasPages = false
 
@@ -65,6 +66,16 @@ struct SyncTally {
         for (root, seen) in rows { rows[root]?.abandoned.formUnion(seen.fresh) }
     }
 
+    /// Whether an object of any entity was inserted.
+    var hasInserted: Bool {
+        rows.values.contains { !$0.inserted.isEmpty }
+    }
+
+    /// Whether an object that shares a root with an entity was inserted.
+    func hasInserted(_ layout: EntityLayout) -> Bool {
+        rows[layout.root]?.inserted.isEmpty == false
+    }
+
     func inserted(_ layout: EntityLayout) -> ObjectSet {
         rows[layout.root]?.inserted ?? ObjectSet()
     }
@@ -73,10 +84,14 @@ struct SyncTally {
         rows[layout.root]?.updated ?? ObjectSet()
     }
 
-    mutating func count(_ result: MergeResult, of layout: EntityLayout) {
+    /// Counts what became of the objects of a merge.
+    ///
+    /// - Returns: The rows that changed an object which the payload had contained before.
+    mutating func count(_ result: MergeResult, of layout: EntityLayout) -> [Int] {
+        var changedAgain: [Int] = []
         var rows = self.rows.removeValue(forKey: layout.root) ?? Rows()
         var counts = self.counts[layout.index] ?? StoreSyncResult.Counts()
-        for merged in result.rows {
+        for (index, merged) in result.rows.enumerated() {
             guard let merged else { continue }
             let (row, change) = (merged.object, merged.change)
             let isNew = rows.seen.insert(row)
@@ -87,6 +102,7 @@ struct SyncTally {
                 rows.inserted.insert(row)
                 counts.inserted += 1
             case .updated:
+                if !isFirst { changedAgain.append(index) }
                 if !rows.inserted.contains(row), rows.updated.insert(row) {
                     counts.updated += 1
                     if !isNew { counts.unchanged -= 1 }
@@ -97,12 +113,13 @@ struct SyncTally {
         }
         self.rows[layout.root] = rows
         self.counts[layout.index] = counts
+        return changedAgain
     }
 
     /// Counts objects whose relationships changed.
     mutating func countChanged(_ changed: [Int64], of layout: EntityLayout) {
         guard !changed.isEmpty else { return }
-        count(MergeResult(changed.map { MergeResult.Row($0, .updated) }), of: layout)
+        _ = count(MergeResult(changed.map { MergeResult.Row($0, .updated) }), of: layout)
     }
 
     mutating func countDeleted(_ result: RemovalResult) {
@@ -136,11 +153,14 @@ struct SyncTally {
     struct Problems {
         fileprivate let rejectedCount: Int
         fileprivate let toleratedCount: Int
+        fileprivate let drift: DriftReport
         fileprivate let mayLackObjects: Bool
     }
 
     var problems: Problems {
-        Problems(rejectedCount: rejectedCount, toleratedCount: toleratedCount, mayLackObjects: mayLackObjects)
+        Problems(
+            rejectedCount: rejectedCount, toleratedCount: toleratedCount, drift: drift,
+            mayLackObjects: mayLackObjects)
     }
 
     /// Restores the numbers of problems before objects that are read again.
@@ -150,6 +170,7 @@ struct SyncTally {
         rejected.removeLast(max(0, rejected.count - problems.rejectedCount))
         rejectedCount = problems.rejectedCount
         toleratedCount = problems.toleratedCount
+        drift = problems.drift
         mayLackObjects = problems.mayLackObjects || areDoubtful && mayLackObjects
     }
 
@@ -163,6 +184,7 @@ struct SyncTally {
         result.rejected = rejected
         result.rejectedCount = rejectedCount
         result.toleratedCount = toleratedCount
+        result.drift = drift
         return result
     }
 }

@@ -1,4 +1,4 @@
-import JSONMapper
+package import JSONMapper
 
 /// Reads a payload for a sync. An actor, so that the next objects are mapped while earlier ones are
 /// merged.
@@ -13,17 +13,34 @@ actor PayloadReader {
         let captured: [String: JSONValue]
     }
 
+    /// A field of an element that marks the object as gone.
+    struct Flag {
+        let probe: JSONProbe
+        /// The text or number that marks it; nil for any value that is set.
+        var value: String?
+
+        fileprivate func isRaised(_ found: JSONValue?) -> Bool {
+            guard let value else { return found?.isSet ?? false }
+            return switch found {
+            case .string(let text): text == value
+            case .integer(let number): String(number) == value
+            case .bool(let flag): String(flag) == value
+            default: false
+            }
+        }
+    }
+
     /// The JSON of an element.
     struct Element {
         var bytes: [UInt8]
         /// Whether the flag of the element marks the object as gone.
         let isGone: Bool
 
-        fileprivate init(_ cursor: inout JSONCursor, flag: JSONProbe?) throws {
+        fileprivate init(_ cursor: inout JSONCursor, flag: Flag?) throws {
             var isGone = false
             if let flag {
                 let start = cursor
-                isGone = try flag.read(&cursor)[0]?.isSet ?? false
+                isGone = flag.isRaised(try flag.probe.read(&cursor)[0])
                 cursor = start
             }
             self.isGone = isGone
@@ -38,8 +55,9 @@ actor PayloadReader {
     private let mapper: RecordMapper
     private let records: RecordReader
     private let keepsNestedJSON: Bool
+    private let clearsAbsent: Bool
     private let batchRowCount: Int
-    private let flag: JSONProbe?
+    private let flag: Flag?
     /// The unread rest of a document in pieces; nil at its end.
     private var chunks: (any AsyncIteratorProtocol<[UInt8], any Error>)?
 
@@ -58,8 +76,8 @@ actor PayloadReader {
     ///   number that JSON cannot express.
     init(
         _ source: JSONSource, at keyPath: String, mapper: RecordMapper, entity: String, options: RecordReader.Options,
-        capturing captures: [String] = [], acceptsSingleObject: Bool = true, flag: JSONProbe? = nil,
-        keepsNestedJSON: Bool = false
+        capturing captures: [String] = [], acceptsSingleObject: Bool = true, flag: Flag? = nil,
+        keepsNestedJSON: Bool = false, clearsAbsent: Bool = false
     ) throws {
         let layout = JSONLayout.array(at: keyPath, acceptsSingleObject: acceptsSingleObject).capturing(captures)
         switch source {
@@ -78,6 +96,7 @@ actor PayloadReader {
         batchRowCount = options.batchRowCount
         self.flag = flag
         self.keepsNestedJSON = keepsNestedJSON
+        self.clearsAbsent = clearsAbsent
     }
 
     /// The progress of reading.
@@ -92,7 +111,10 @@ actor PayloadReader {
     func nextBatch() async throws -> (objects: MappedObjects, progress: Progress)? {
         while true {
             if let batch = try records.next() {
-                return (try MappedObjects(batch, mapper: mapper, keepsJSON: keepsNestedJSON), progress)
+                return (
+                    try MappedObjects(batch, mapper: mapper, keepsJSON: keepsNestedJSON, clearsAbsent: clearsAbsent),
+                    progress
+                )
             }
             guard try await readOn() else { return nil }
         }
@@ -138,7 +160,7 @@ actor PayloadReader {
 
 extension JSONValue {
     /// Whether the value is true, a number other than 0, or a text that is not empty.
-    fileprivate var isSet: Bool {
+    package var isSet: Bool {
         switch self {
         case .null, .bool(false), .integer(0), .unsigned(0), .double(0), .string(""): false
         case .decimal(let text): Double(text) != 0

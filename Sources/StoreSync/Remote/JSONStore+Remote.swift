@@ -1,3 +1,4 @@
+import SyncBase
 import JSONMapper
 import SyncModel
 import SyncStore
@@ -37,13 +38,13 @@ extension JSONStore {
         from source: some RemoteSource, into entity: String, options: StoreSyncOptions = StoreSyncOptions(),
         usesBookmark: Bool = true, progress: @escaping @Sendable (RemoteSyncProgress) -> Void = { _ in }
     ) async throws -> RemoteSyncResult {
-        let request = SyncRequest(mapper: mapper, entity: entity, options: options)
-        let place = request.bookmarkPlace(of: source)
+        let request = request(of: source, into: entity, options)
+        let place = try await request.bookmarkPlace(of: source)
         return try await recorded(into: entity, from: source.name) { recorder in
             while true {
                 let kept = try await store.read { try await place.read($0) }
                 let pass: any RemotePass
-                switch try await source.begin(after: usesBookmark ? kept : nil, keyPath: options.keyPath) {
+                switch try await source.begin(after: usesBookmark ? kept : nil, keyPath: request.options.keyPath) {
                 case .unchanged(let bookmark):
                     try await keep(bookmark, at: place, insteadOf: kept, recorder)
                     return RemoteSyncResult()
@@ -66,6 +67,14 @@ extension JSONStore {
         }
     }
 
+    private func request(
+        of source: some RemoteSource, into entity: String, _ options: StoreSyncOptions
+    ) -> SyncRequest {
+        var options = options
+        if options.keyPath.isEmpty { options.keyPath = source.keyPath }
+        return SyncRequest(mapper: mapper, entity: entity, options: options)
+    }
+
     /// Ends a pass without changes: writes the bookmark and the record of the pass if needed.
     private func keep(
         _ bookmark: SyncBookmark, at place: BookmarkPlace, insteadOf kept: SyncBookmark?, _ recorder: PassRecorder?
@@ -86,10 +95,10 @@ extension JSONStore {
         from source: some RemoteSource, into entity: String, options: StoreSyncOptions = StoreSyncOptions(),
         usesBookmark: Bool = true, progress: @escaping @Sendable (RemoteSyncProgress) -> Void = { _ in }
     ) async throws -> RemoteSyncResult {
-        let request = SyncRequest(mapper: mapper, entity: entity, options: options)
-        let place = request.bookmarkPlace(of: source)
+        let request = request(of: source, into: entity, options)
+        let place = try await request.bookmarkPlace(of: source)
         let kept = usesBookmark ? try await store.read { try await place.read($0) } : nil
-        guard case .changed(let pass) = try await source.begin(after: kept, keyPath: options.keyPath) else {
+        guard case .changed(let pass) = try await source.begin(after: kept, keyPath: request.options.keyPath) else {
             return RemoteSyncResult()
         }
         return try await planned { try await request.run(pass, in: $0, progress: progress).summary }
@@ -97,44 +106,15 @@ extension JSONStore {
 }
 
 extension SyncRequest {
-    /// The place of a source's bookmark, and everything the bookmark depends on.
-    func bookmarkPlace(of source: some RemoteSource) -> BookmarkPlace {
-        let parts = [
-            source.fingerprint, options.keyPath, "\(options.operations.rawValue)", "\(options.scope)",
-            "\(mapper.dialect)", mapper.model.declaration,
-        ]
-        return BookmarkPlace(name: "\(entity) from \(source.name)", fingerprint: Self.digest(parts))
-    }
-
-    /// A digest of the parts that is the same in every process (FNV-1a, 64 bits).
-    private static func digest(_ parts: [String]) -> String {
-        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-        for part in parts {
-            for byte in part.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
-            hash = (hash ^ 0xFF) &* 0x100_0000_01B3
-        }
-        return String(hash, radix: 16)
-    }
-}
-
-extension DataModel {
-    /// Everything the entities declare, as a text that is the same in every process.
-    fileprivate var declaration: String {
-        func text(_ userInfo: [String: String]) -> String {
-            userInfo.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: ",")
-        }
-        return entities.map { entity in
-            let attributes = entity.attributes.map { attribute in
-                "\(attribute.name) \(attribute.type) \(attribute.isOptional) \(attribute.defaultValue) "
-                    + "\(attribute.transformerName ?? "") \(text(attribute.userInfo))"
-            }
-            let relationships = entity.relationships.map { relationship in
-                "\(relationship.name) \(relationship.destination) \(relationship.isToMany) \(relationship.isOrdered) "
-                    + "\(relationship.inverse ?? "") \(relationship.deleteRule) \(text(relationship.userInfo))"
-            }
-            let head =
-                "\(entity.name) \(entity.parent ?? "") \(entity.isAbstract) \(entity.identity) \(text(entity.userInfo))"
-            return ([head] + attributes + relationships).joined(separator: "\n")
-        }.joined(separator: "\n\n")
+    /// The place of a source's bookmark, with the fingerprint of all that the bookmark depends on.
+    func bookmarkPlace(of source: some RemoteSource) async throws -> BookmarkPlace {
+        var fingerprint = Fingerprint()
+        fingerprint.combine(try await source.fingerprint)
+        fingerprint.combine(options.keyPath)
+        fingerprint.combine(options.operations.rawValue)
+        fingerprint.combine(options.scope)
+        fingerprint.combine("\(mapper.dialect)")
+        fingerprint.combine(mapper.model)
+        return BookmarkPlace(name: "\(entity) from \(source.name)", fingerprint: fingerprint.text)
     }
 }

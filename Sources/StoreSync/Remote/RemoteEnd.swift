@@ -15,6 +15,13 @@ public struct RemoteEnd: Sendable {
     /// If not, the source may have changed between two pages, and an object can have moved from a
     /// page that was still to be read to a page that had been read.
     public var isSnapshot: Bool
+    /// Why the pages do not prove what is absent, such as an answer from a cache; nil, the default,
+    /// if they do.
+    ///
+    /// With a doubt the pages are read again. If it remains, absent objects are kept.
+    public var doubt: String?
+    /// Sentences for people about the pages, such as a key path that was on none; empty by default.
+    public var warnings: [String] = []
     /// The bookmark that the next pass begins after.
     public var bookmark: SyncBookmark
     /// The bookmark to use if the pages differed each time they were read; ``bookmark`` by default.

@@ -29,4 +29,6 @@ public enum RemoteTombstones: Hashable, Sendable {
     /// The object is gone if the field is true, a number other than 0, or a text that is not empty,
     /// such as the date of its deletion. The key path starts at the object.
     case flag(keyPath: String)
+    /// A field of each object that has a certain text or number if the object is gone.
+    case field(keyPath: String, equals: String)
 }

@@ -10,7 +10,11 @@ public protocol RemoteSource: Sendable {
     /// A text of everything that decides what the pages mean, such as the address and the paging.
     ///
     /// A bookmark that was kept under another fingerprint does not apply.
-    var fingerprint: String { get }
+    var fingerprint: String { get async throws }
+
+    /// The key path of the objects in each page, unless the options of a sync name one. Empty, the
+    /// default, if the page is the array.
+    var keyPath: String { get }
 
     /// Begins a pass.
     ///
@@ -20,6 +24,11 @@ public protocol RemoteSource: Sendable {
     ///     Empty if the page is the array.
     /// - Throws: An error if the source cannot be reached or understood; `CancellationError`.
     func begin(after bookmark: SyncBookmark?, keyPath: String) async throws -> RemoteAnswer
+}
+
+extension RemoteSource {
+    /// Empty: the page is the array.
+    public var keyPath: String { "" }
 }
 
 /// The answer of a source at the beginning of a pass.

@@ -18,4 +18,6 @@ public struct RemoteSyncResult: Hashable, Sendable {
     public var pageCount = 0
     /// The size of those pages in bytes, decompressed.
     public var byteCount = 0
+    /// Sentences for people about the pages, such as why absent objects were kept.
+    public var warnings: [String] = []
 }

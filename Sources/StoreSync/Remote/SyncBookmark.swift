@@ -42,7 +42,9 @@ public struct SyncBookmark: Hashable, Sendable {
     }
 
     /// The entity that bookmarks are objects of.
-    public static let entity = SyncEntity("SyncBookmark", identity: "name") {
+    public static let entity = SyncEntity(
+        "SyncBookmark", identity: "name", userInfo: [SyncEntity.bookkeepingAnnotation: "true"]
+    ) {
         SyncAttribute("name", .string, optional: false)
         SyncAttribute("fingerprint", .string)
         SyncAttribute("cursor", .string)

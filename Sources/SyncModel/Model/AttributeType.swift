@@ -1,36 +1,37 @@
-/// What an attribute holds.
+/// The type of an attribute's values.
 public enum AttributeType: String, Hashable, Sendable, CaseIterable {
-    /// A whole number of 16 bits.
+    /// A 16-bit integer.
     case int16
-    /// A whole number of 32 bits.
+    /// A 32-bit integer.
     case int32
-    /// A whole number of 64 bits.
+    /// A 64-bit integer.
     case int64
-    /// A binary floating point number of 64 bits.
+    /// A 64-bit binary floating-point number.
     case double
-    /// A binary floating point number of 32 bits; its value is held as the `Double` of the same worth.
+    /// A 32-bit binary floating-point number, stored as the `Double` of equal value.
     case float
-    /// A decimal number of up to 38 digits, exact.
+    /// An exact decimal number of up to 38 digits.
     case decimal
     /// Text.
     case string
-    /// True or false.
+    /// A Boolean value.
     case bool
-    /// A moment, to the microsecond.
+    /// A point in time, to the microsecond.
     case date
-    /// Bytes; the mapper keeps whole JSON arrays and objects here.
+    /// Bytes. The mapper also stores whole JSON arrays and objects as binary values.
     case binary
     /// A UUID.
     case uuid
-    /// A URI, kept as the text it came as.
+    /// A URI, stored as the text it was read from.
     case uri
-    /// Bytes that a named transformer makes and reads; the model knows nothing of their meaning.
+    /// Bytes that a named transformer creates and reads; their content is opaque to the model.
     case transformable
 
-    /// Whether an attribute of this type may hold a value.
+    /// Returns whether an attribute of this type can hold a value.
     ///
-    /// Null is accepted by every type; whether it is allowed is the attribute's `isOptional`. Integers must be in the
-    /// type's range, and the value must be of the type's own kind: a `double` attribute does not accept `.int(1)`.
+    /// Every type accepts null; the attribute's `isOptional` says whether null is allowed. An
+    /// integer must be in the type's range. The value must be of the type's own kind: a `double`
+    /// attribute does not accept `.int(1)`.
     public func accepts(_ value: AttributeValue) -> Bool {
         switch (self, value) {
         case (_, .null): true
@@ -43,7 +44,7 @@ public enum AttributeType: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// Whether values of this type are whole numbers.
+    /// Whether values of this type are integers.
     public var isInteger: Bool {
         switch self {
         case .int16, .int32, .int64: true

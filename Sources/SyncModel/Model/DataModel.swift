@@ -1,4 +1,4 @@
-/// The entities that data consists of, checked against each other.
+/// A validated set of entities that describes the data of a store.
 ///
 ///     let model = try DataModel {
 ///         SyncEntity("User", identity: "id") {
@@ -12,63 +12,67 @@
 ///         }
 ///     }
 ///
-/// Two models are equal when they declare the same entities in the same order.
+/// Two models are equal if they declare the same entities in the same order.
 public struct DataModel: Sendable {
-    /// The entities with all they have, in the order of their declaration.
+    /// The resolved entities with inherited properties, in declaration order.
     public let layouts: [EntityLayout]
 
     private let indices: [String: Int]
 
-    /// Makes a model of entities.
+    /// Creates a model from a list of entities.
     ///
-    /// - Throws: `ModelError`, naming the entity and property, for the first thing that contradicts another.
+    /// - Throws: `ModelError` for the first contradiction between declarations, with the entity and
+    ///   property.
     public init(_ entities: [SyncEntity]) throws(ModelError) {
         layouts = try ModelResolver(entities).layouts()
         indices = Dictionary(uniqueKeysWithValues: entities.enumerated().map { ($1.name, $0) })
     }
 
-    /// Makes a model of the entities written out below it.
+    /// Creates a model from the entities in a result-builder closure.
     ///
-    /// - Throws: `ModelError`, naming the entity and property, for the first thing that contradicts another.
+    /// - Throws: `ModelError` for the first contradiction between declarations, with the entity and
+    ///   property.
     public init(@ModelBuilder<SyncEntity> entities: () -> [SyncEntity]) throws(ModelError) {
         try self.init(entities())
     }
 
-    /// The entities as they were declared, in order.
+    /// The declared entities, in declaration order.
     public var entities: [SyncEntity] {
         layouts.map(\.entity)
     }
 
-    /// The entity of a name; nil where there is none.
+    /// The entity with a name, or nil if the model has none.
     public subscript(entity: String) -> EntityLayout? {
         indices[entity].map { layouts[$0] }
     }
 
-    /// The entity of a name.
+    /// Returns the entity with a name.
     ///
-    /// - Throws: `ModelError.unknownEntity` where there is none.
+    /// - Throws: `ModelError.unknownEntity` if the model has no such entity.
     public func layout(of entity: String) throws(ModelError) -> EntityLayout {
         guard let layout = self[entity] else { throw .unknownEntity(entity: entity) }
         return layout
     }
 
-    /// The same model with more entities behind those it has, such as what a sync keeps beside the data it is about.
+    /// Returns a copy of the model with more entities at the end.
     ///
-    /// An entity that the model declares already in the same words is not added again, so that adding twice is adding once.
+    /// A sync adds its bookkeeping entities to the model of the data this way. An entity equal to
+    /// one in the model is not added again, so the call is idempotent.
     ///
-    /// - Throws: `ModelError.duplicateEntity` for an entity of which the model has another of the same name; `ModelError` where an entity
-    ///   contradicts the others.
+    /// - Throws: `ModelError.duplicateEntity` if the model has a different entity of the same name;
+    ///   another `ModelError` if a new entity contradicts the others.
     public func adding(_ entities: [SyncEntity]) throws(ModelError) -> DataModel {
         try DataModel(self.entities + entities.filter { self[$0.name]?.entity != $0 })
     }
 
-    /// The same model with the identities of some entities replaced.
+    /// Returns a copy of the model in which some entities have other identities.
     ///
-    /// A mapper that finds primary keys by names or annotations states here what it found, so that stores know.
+    /// A mapper that finds primary keys by names or annotations uses it to pass the identities to
+    /// stores.
     ///
-    /// - Parameter identities: What each named entity adds to its parent's identity; entities that are not named keep
-    ///   what they declare.
-    /// - Throws: `ModelError` where an entity or an attribute does not exist.
+    /// - Parameter identities: The attributes that each entity adds to the identity of its parent,
+    ///   by entity name. Other entities keep their declared identity.
+    /// - Throws: `ModelError` if an entity or an attribute does not exist.
     public func replacingIdentities(_ identities: [String: [String]]) throws(ModelError) -> DataModel {
         for name in identities.keys.sorted() where self[name] == nil {
             throw .unknownEntity(entity: name)
@@ -83,12 +87,12 @@ public struct DataModel: Sendable {
 }
 
 extension DataModel: Hashable {
-    /// Whether both declare the same entities in the same order.
+    /// Returns whether two models declare the same entities in the same order.
     public static func == (one: DataModel, other: DataModel) -> Bool {
         one.entities == other.entities
     }
 
-    /// Hashes what is declared.
+    /// Hashes the declared entities.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(entities)
     }

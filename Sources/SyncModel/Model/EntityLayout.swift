@@ -1,32 +1,46 @@
-/// An entity with all it has, inherited properties included, each at a fixed place.
+/// An entity resolved in its model, with declared and inherited properties at fixed positions.
 ///
-/// Code that runs per object works with these places: an attribute's *slot* and a relationship's *index*. A parent's
-/// properties come first, in the same places as in the parent's own layout, so that a slot of an entity is valid in
-/// all of its sub-entities. Layouts are made by a `DataModel`, live as long as any reference to them, and never change.
+/// Code that runs once per object uses positions instead of names: the *slot* of an attribute and
+/// the *index* of a relationship. A parent's properties come first, at the same positions as in the
+/// parent's own layout. A slot of an entity is therefore valid in all of its sub-entities. A
+/// `DataModel` creates its layouts. They are immutable, and stay valid as long as they are
+/// referenced.
 public final class EntityLayout: Sendable {
-    /// The entity as it was declared.
+    /// The entity as declared.
     public let entity: SyncEntity
-    /// Its place in the model's `layouts`.
+    /// The entity's index in the model's `layouts`.
     public let index: Int
-    /// The place of the entity it inherits from; nil for a root.
+    /// The index of the parent entity in the model; nil for a root entity.
     public let parent: Int?
-    /// The place of the topmost entity it inherits from; its own for a root.
+    /// The index of the topmost ancestor in the model; the entity's own index for a root entity.
     public let root: Int
-    /// The places of the entity itself and of all entities that inherit from it, each after its parent.
+    /// The indices of the entity and of all its descendants, each after its parent.
     public let family: [Int]
-    /// All attributes, in slot order: the parent's, then its own.
+    /// All attributes in slot order: inherited attributes first.
     public let attributes: [SyncAttribute]
-    /// All relationships: the parent's, then its own.
+    /// All relationships by index: inherited relationships first.
     public let relationships: [RelationshipLayout]
-    /// The slots of the attributes that tell its objects apart, the parent's first; empty for an entity without identity.
+    /// The slots of the attributes whose values identify an object in the whole store, inherited
+    /// ones first.
+    ///
+    /// Empty for an entity without an identity, or with a scoped identity.
     public let identitySlots: [Int]
+    /// The slots of the attributes whose values identify an object within its parent object.
+    ///
+    /// Empty unless the entity has an ``identityScope``.
+    public let scopedIdentitySlots: [Int]
+    /// The index of the to-one relationship to the parent object within which identities are
+    /// unique.
+    ///
+    /// Nil if identities are unique in the whole store, or the entity has no identity.
+    public let identityScope: Int?
 
     private let slots: [String: Int]
     private let relationshipIndices: [String: Int]
 
     init(
         entity: SyncEntity, index: Int, parent: Int?, root: Int, family: [Int], attributes: [SyncAttribute],
-        relationships: [RelationshipLayout], identitySlots: [Int]
+        relationships: [RelationshipLayout], identitySlots: [Int], identityScope: Int?
     ) {
         self.entity = entity
         self.index = index
@@ -35,7 +49,9 @@ public final class EntityLayout: Sendable {
         self.family = family
         self.attributes = attributes
         self.relationships = relationships
-        self.identitySlots = identitySlots
+        self.identitySlots = identityScope == nil ? identitySlots : []
+        scopedIdentitySlots = identityScope == nil ? [] : identitySlots
+        self.identityScope = identityScope
         slots = Dictionary(uniqueKeysWithValues: attributes.enumerated().map { ($1.name, $0) })
         relationshipIndices = Dictionary(uniqueKeysWithValues: relationships.enumerated().map { ($1.name, $0) })
     }
@@ -45,56 +61,83 @@ public final class EntityLayout: Sendable {
         entity.name
     }
 
-    /// Whether only objects of its sub-entities exist.
+    /// Whether the entity has no objects of its own, only objects of sub-entities.
     public var isAbstract: Bool {
         entity.isAbstract
     }
 
-    /// Whether its objects can be told apart by their values.
+    /// Whether attribute values identify an object in the whole store; false for a scoped identity.
     public var hasIdentity: Bool {
         !identitySlots.isEmpty
     }
 
-    /// The slot of an attribute, inherited ones included; nil where there is none of that name.
+    /// Returns the slot of a declared or inherited attribute, or nil if no attribute has the name.
     public func slot(of attribute: String) -> Int? {
         slots[attribute]
     }
 
-    /// A relationship, inherited ones included; nil where there is none of that name.
+    /// Returns a declared or inherited relationship, or nil if no relationship has the name.
     public func relationship(_ name: String) -> RelationshipLayout? {
         relationshipIndices[name].map { relationships[$0] }
     }
 
-    /// Whether the entity is the other one, or inherits from it.
+    /// Returns whether the entity is another entity or descends from it.
     public func isKind(of other: EntityLayout) -> Bool {
         other.family.contains(index)
     }
 }
 
-/// A relationship with its ends looked up.
+/// A relationship resolved in its model, with its destination and inverse.
 public struct RelationshipLayout: Hashable, Sendable {
-    /// The relationship as it was declared.
+    /// The relationship as declared, except for the delete rule of an owning relationship.
+    ///
+    /// If the relationship owns its targets, the delete rule `nullify` is replaced by `cascade`.
     public let declaration: SyncRelationship
-    /// Its place in the `relationships` of the entity that declares it, and of all that inherit it.
+    /// The index in the `relationships` of the declaring entity and of its descendants.
     public let index: Int
-    /// The place in the model of the entity that declares it.
+    /// The index in the model of the entity that declares the relationship.
     public let source: Int
-    /// The place in the model of the entity it leads to.
+    /// The index in the model of the destination entity.
     public let destination: Int
-    /// The place of the inverse in the destination's `relationships`; nil where there is none.
+    /// The index of the inverse in the destination's `relationships`; nil if there is none.
     public let inverse: Int?
+    /// Whether the related objects belong to the object that is related to them.
+    ///
+    /// An owned object is deleted when it is removed from the relationship, and when its owner is
+    /// deleted. The declaration can state ownership with ``SyncRelationship/ownsTargets``. By
+    /// default, a relationship owns its targets if they have no identity, unless it leads back to
+    /// their owner.
+    public let isOwning: Bool
+
+    /// An identifier of a relationship in its model, the same in every entity that inherits it.
+    package struct ID: Hashable, Comparable, Sendable {
+        /// The index in the model of the entity that declares the relationship.
+        package let source: Int
+        /// The index of the relationship in that entity's relationships.
+        package let index: Int
+
+        /// Returns whether one relationship is declared before another.
+        package static func < (one: ID, other: ID) -> Bool {
+            (one.source, one.index) < (other.source, other.index)
+        }
+    }
+
+    /// The identifier of the relationship in its model, the same in every entity that inherits it.
+    package var id: ID {
+        ID(source: source, index: index)
+    }
 
     /// The relationship's name.
     public var name: String {
         declaration.name
     }
 
-    /// Whether it relates to many objects rather than to at most one.
+    /// Whether the relationship leads to any number of objects instead of at most one.
     public var isToMany: Bool {
         declaration.isToMany
     }
 
-    /// Whether the related objects have an order that is kept.
+    /// Whether the order of the related objects is kept.
     public var isOrdered: Bool {
         declaration.isOrdered
     }

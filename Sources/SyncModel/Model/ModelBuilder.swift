@@ -1,58 +1,60 @@
-/// An attribute or a relationship, as it is written in the declaration of an entity.
-public enum EntityProperty: Hashable, Sendable {
-    /// An attribute.
-    case attribute(SyncAttribute)
-    /// A relationship.
-    case relationship(SyncRelationship)
+extension SyncEntity {
+    /// An attribute or a relationship in the declaration of an entity.
+    public enum Property: Hashable, Sendable {
+        /// An attribute.
+        case attribute(SyncAttribute)
+        /// A relationship.
+        case relationship(SyncRelationship)
+    }
 }
 
-/// Gathers what is written one below the other in a declaration: entities of a model, properties of an entity.
+/// A result builder for the entities of a model and the properties of an entity.
 @resultBuilder
 public enum ModelBuilder<Element> {
-    /// Takes one element.
+    /// Adds one element.
     public static func buildExpression(_ element: Element) -> [Element] {
         [element]
     }
 
-    /// Takes elements that were made elsewhere.
+    /// Adds an array of elements.
     public static func buildExpression(_ elements: [Element]) -> [Element] {
         elements
     }
 
-    /// Joins what was written, in order.
+    /// Joins the statements of a block, in order.
     public static func buildBlock(_ parts: [Element]...) -> [Element] {
         parts.flatMap { $0 }
     }
 
-    /// Takes what stands below an `if` without `else`.
+    /// Adds the elements of an `if` without `else`; none if its condition is false.
     public static func buildOptional(_ part: [Element]?) -> [Element] {
         part ?? []
     }
 
-    /// Takes the first branch of an `if`.
+    /// Adds the elements of the first branch of a conditional statement.
     public static func buildEither(first part: [Element]) -> [Element] {
         part
     }
 
-    /// Takes the second branch of an `if`.
+    /// Adds the elements of the second branch of a conditional statement.
     public static func buildEither(second part: [Element]) -> [Element] {
         part
     }
 
-    /// Joins what a loop wrote.
+    /// Joins the elements of all iterations of a loop, in order.
     public static func buildArray(_ parts: [[Element]]) -> [Element] {
         parts.flatMap { $0 }
     }
 }
 
-extension ModelBuilder where Element == EntityProperty {
-    /// Takes an attribute.
-    public static func buildExpression(_ attribute: SyncAttribute) -> [EntityProperty] {
+extension ModelBuilder where Element == SyncEntity.Property {
+    /// Adds an attribute.
+    public static func buildExpression(_ attribute: SyncAttribute) -> [SyncEntity.Property] {
         [.attribute(attribute)]
     }
 
-    /// Takes a relationship.
-    public static func buildExpression(_ relationship: SyncRelationship) -> [EntityProperty] {
+    /// Adds a relationship.
+    public static func buildExpression(_ relationship: SyncRelationship) -> [SyncEntity.Property] {
         [.relationship(relationship)]
     }
 }

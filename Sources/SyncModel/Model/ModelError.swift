@@ -1,32 +1,38 @@
-/// What makes a model's declarations contradict each other.
+public import Foundation
+
+/// An invalid or contradictory declaration in a model, or a missing entity.
 public enum ModelError: Error, Hashable, Sendable {
-    /// An entity, attribute or relationship has no name. `property` is nil where it is the entity.
+    /// The name of an entity, attribute or relationship is empty. `property` is nil if the entity
+    /// has no name.
     case emptyName(entity: String, property: String?)
     /// Two entities have the same name.
     case duplicateEntity(entity: String)
-    /// An entity inherits from one that does not exist.
+    /// The parent of an entity does not exist.
     case unknownParent(entity: String, parent: String)
     /// An entity inherits from itself, through the named entities.
     case inheritanceCycle(entity: String, through: [String])
-    /// An entity declares two properties with one name.
+    /// An entity declares two properties with the same name.
     case duplicateProperty(entity: String, property: String)
-    /// An entity declares a property that it inherits already.
+    /// An entity declares a property that it already inherits.
     case inheritedProperty(entity: String, property: String, from: String)
-    /// A relationship leads to an entity that does not exist.
+    /// The destination of a relationship does not exist.
     case unknownDestination(entity: String, relationship: String, destination: String)
-    /// The destination of a relationship lacks the relationship named as its inverse.
+    /// The declared inverse of a relationship does not exist in the destination.
     case unknownInverse(entity: String, relationship: String, destination: String, inverse: String)
-    /// The inverse of a relationship names another inverse, or none, or leads to another entity.
+    /// The inverse of a relationship names another inverse or none, or has another destination.
     case inverseDoesNotPointBack(entity: String, relationship: String, destination: String, inverse: String)
-    /// A to-one relationship is ordered.
+    /// A to-one relationship is declared as ordered.
     case orderedToOne(entity: String, relationship: String)
-    /// An identity names something that is not an attribute of the entity.
+    /// A name in an identity is not an attribute of the entity.
     case unknownIdentity(entity: String, attribute: String)
-    /// An identity names an attribute whose values cannot tell objects apart: it is transformable.
+    /// An identity contains an attribute of a type that cannot identify objects, such as
+    /// transformable.
     case unsuitableIdentity(entity: String, attribute: String, type: AttributeType)
-    /// An attribute's default is not a value that the attribute could hold.
+    /// The scope of an identity is not a to-one relationship of the entity.
+    case unsuitableScope(entity: String, relationship: String)
+    /// The type of an attribute does not accept its default value.
     case defaultOfWrongType(entity: String, attribute: String, type: AttributeType)
-    /// A model was asked for an entity that it lacks.
+    /// A requested entity does not exist in the model.
     case unknownEntity(entity: String)
 }
 
@@ -60,10 +66,19 @@ extension ModelError: CustomStringConvertible {
             "the identity of \(entity) names \(attribute), which is no attribute of it"
         case .unsuitableIdentity(let entity, let attribute, let type):
             "the identity of \(entity) names \(attribute), which is \(type.rawValue)"
+        case .unsuitableScope(let entity, let relationship):
+            "the identity of \(entity) is scoped by \(relationship), which is not a to-one relationship of it"
         case .defaultOfWrongType(let entity, let attribute, let type):
             "the default of \(entity).\(attribute) is no value of type \(type.rawValue)"
         case .unknownEntity(let entity):
             "there is no entity \(entity)"
         }
+    }
+}
+
+extension ModelError: LocalizedError {
+    /// The same text as `description`.
+    public var errorDescription: String? {
+        description
     }
 }

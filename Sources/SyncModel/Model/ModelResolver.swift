@@ -1,13 +1,13 @@
-/// Checks the declarations of a model against each other, and gives every property its place.
+/// Validates the declarations of a model, and assigns every property its position.
 struct ModelResolver {
     private let entities: [SyncEntity]
     private var indices: [String: Int] = [:]
     private var parents: [Int?] = []
-    /// The places of all entities, each after its parent, siblings in the order of their declaration.
+    /// The indices of all entities, each after its parent, siblings in declaration order.
     private var descent: [Int] = []
     private var attributes: [[SyncAttribute]]
     private var relationships: [[SyncRelationship]]
-    /// Of each relationship in `relationships`: the place of the entity that declares it.
+    /// The index of the declaring entity of each relationship in `relationships`.
     private var sources: [[Int]]
 
     init(_ entities: [SyncEntity]) throws(ModelError) {
@@ -25,12 +25,15 @@ struct ModelResolver {
     func layouts() throws(ModelError) -> [EntityLayout] {
         var identities: [[Int]] = Array(repeating: [], count: entities.count)
         var roots = Array(entities.indices)
+        var scopes: [Int?] = Array(repeating: nil, count: entities.count)
         var families: [[Int]] = Array(repeating: [], count: entities.count)
         for index in descent {
             if let parent = parents[index] {
                 roots[index] = roots[parent]
                 identities[index] = identities[parent]
+                scopes[index] = scopes[parent]
             }
+            scopes[index] = try ownScope(of: index) ?? scopes[index]
             for slot in try ownIdentity(of: index) where !identities[index].contains(slot) {
                 identities[index].append(slot)
             }
@@ -40,18 +43,21 @@ struct ModelResolver {
                 ancestor = parents[place]
             }
         }
+        // A scoped identity does not identify objects in the whole store.
+        let isIdentified = entities.indices.map { !identities[$0].isEmpty && scopes[$0] == nil }
+        let hasIdentity = entities.indices.map { families[$0].contains { isIdentified[$0] } }
         var layouts: [EntityLayout] = []
         layouts.reserveCapacity(entities.count)
         for index in entities.indices {
             var resolved: [RelationshipLayout] = []
             for place in relationships[index].indices {
-                resolved.append(try resolve(place, of: index))
+                resolved.append(try resolve(place, of: index, hasIdentity))
             }
             layouts.append(
                 EntityLayout(
                     entity: entities[index], index: index, parent: parents[index], root: roots[index],
                     family: families[index], attributes: attributes[index], relationships: resolved,
-                    identitySlots: identities[index]))
+                    identitySlots: identities[index], identityScope: scopes[index]))
         }
         return layouts
     }
@@ -93,7 +99,8 @@ struct ModelResolver {
                 through.append(entities[place].name)
                 next = parents[place]
             }
-            // An entity that inherits from a cycle without being on it never meets itself again: go on to one that does.
+            // An entity that inherits from a cycle but is not part of it never reaches itself.
+            // Continue until an entity of the cycle is found.
             if next == index {
                 throw .inheritanceCycle(entity: entities[index].name, through: through + [entities[index].name])
             }
@@ -129,7 +136,7 @@ struct ModelResolver {
         sources[index] += Array(repeating: index, count: entity.relationships.count)
     }
 
-    /// The name of the entity that declares a property which the entity at a place has.
+    /// Returns the name of the ancestor, or the entity itself, that declares a property.
     private func owner(of property: String, from index: Int) -> String {
         var place = index
         while let parent = parents[place], !declares(property, at: place) {
@@ -159,7 +166,36 @@ struct ModelResolver {
         return slots
     }
 
-    private func resolve(_ place: Int, of index: Int) throws(ModelError) -> RelationshipLayout {
+    private func ownScope(of index: Int) throws(ModelError) -> Int? {
+        let entity = entities[index]
+        guard let name = entity.identityScope else { return nil }
+        guard let found = relationships[index].firstIndex(where: { $0.name == name }),
+            !relationships[index][found].isToMany
+        else { throw .unsuitableScope(entity: entity.name, relationship: name) }
+        return found
+    }
+
+    /// Returns whether the targets of a relationship belong to the object related to them.
+    ///
+    /// - Parameter hasIdentity: For each entity, whether its objects or those of a sub-entity have
+    ///   an identity in the whole store.
+    private func isOwning(
+        _ relationship: SyncRelationship, from source: Int, to destination: Int, _ back: SyncRelationship?,
+        _ hasIdentity: [Bool]
+    ) -> Bool {
+        if let stated = relationship.ownsTargets { return stated }
+        guard !hasIdentity[destination], back?.ownsTargets != true else { return false }
+        guard let back else { return true }
+        if hasIdentity[source] { return true }
+        // Neither end has an identity: the to-many side is the owner, or else the side that
+        // cascades.
+        if relationship.isToMany != back.isToMany { return relationship.isToMany }
+        return relationship.deleteRule == .cascade && back.deleteRule != .cascade
+    }
+
+    private func resolve(
+        _ place: Int, of index: Int, _ hasIdentity: [Bool]
+    ) throws(ModelError) -> RelationshipLayout {
         let relationship = relationships[index][place]
         let source = sources[index][place]
         let entity = entities[source].name
@@ -171,6 +207,7 @@ struct ModelResolver {
             throw .orderedToOne(entity: entity, relationship: relationship.name)
         }
         var inverse: Int?
+        var declaredInverse: SyncRelationship?
         if let name = relationship.inverse {
             guard let found = relationships[destination].firstIndex(where: { $0.name == name }) else {
                 throw .unknownInverse(
@@ -186,9 +223,15 @@ struct ModelResolver {
                     inverse: name)
             }
             inverse = found
+            declaredInverse = back
         }
+        let isOwning = isOwning(relationship, from: source, to: destination, declaredInverse, hasIdentity)
+        var declaration = relationship
+        // Owned objects are deleted with their owner.
+        if isOwning, declaration.deleteRule == .nullify { declaration.deleteRule = .cascade }
         return RelationshipLayout(
-            declaration: relationship, index: place, source: source, destination: destination, inverse: inverse)
+            declaration: declaration, index: place, source: source, destination: destination, inverse: inverse,
+            isOwning: isOwning)
     }
 
     private func descends(_ index: Int, from ancestor: Int) -> Bool {

@@ -1,32 +1,36 @@
-/// A property of an entity that holds a value of its own.
+/// A property of an entity that holds a value.
 public struct SyncAttribute: Hashable, Sendable {
-    /// The name, unique among the attributes and relationships of the entity, inherited ones included.
+    /// The name, unique among the attributes and relationships of the entity, inherited ones
+    /// included.
     public var name: String
-    /// What it holds.
+    /// The type of the values.
     public var type: AttributeType
-    /// Whether it may be without a value. Checked where objects are mapped, not by a store.
+    /// Whether the value can be null. Checked when objects are mapped, not by stores.
     public var isOptional: Bool
-    /// The value of a new object that was given none; null means that there is no default.
+    /// The value of a new object that was given none; `.null` means no default.
     public var defaultValue: AttributeValue
-    /// The name of the transformer between JSON and the value, as a model file states it outside the user info;
-    /// nil where there is none.
+    /// The name of the transformer between JSON and the value; nil for none.
+    ///
+    /// A model file states it outside the user info.
     public var transformerName: String?
-    /// The name that the attribute had in an earlier version of the model, by which a store that holds that version finds
-    /// its data; nil where it was not renamed.
+    /// The attribute's name in an earlier version of the model; nil if it was not renamed.
+    ///
+    /// A store that holds the earlier version finds its data by this name.
     public var formerName: String?
-    /// Annotations, as they stand in a model file.
+    /// Annotations, as in the user info of a model file.
     public var userInfo: [String: String]
 
-    /// Declares an attribute.
+    /// Creates the declaration of an attribute.
     ///
     /// - Parameters:
     ///   - name: The name, not empty.
-    ///   - type: What it holds.
-    ///   - optional: Whether it may be without a value; true where it is not said.
-    ///   - defaultValue: The value of a new object that was given none; must be one that `type` accepts.
-    ///   - transformer: The name of the transformer between JSON and the value.
-    ///   - formerName: The name it had in an earlier version of the model.
-    ///   - userInfo: Annotations.
+    ///   - type: The type of the values.
+    ///   - optional: Whether the value can be null; true by default.
+    ///   - defaultValue: The value of a new object that was given none, accepted by `type`;
+    ///     `.null`, the default, for none.
+    ///   - transformer: The name of the transformer between JSON and the value; nil by default.
+    ///   - formerName: The name in an earlier version of the model; nil by default.
+    ///   - userInfo: Annotations; empty by default.
     public init(
         _ name: String, _ type: AttributeType, optional: Bool = true, default defaultValue: AttributeValue = .null,
         transformer: String? = nil, formerName: String? = nil, userInfo: [String: String] = [:]

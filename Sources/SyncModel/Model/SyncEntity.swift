@@ -1,40 +1,56 @@
-/// A kind of object, as it is declared: what it adds to its parent.
+/// The declaration of an entity: its own properties, and the name of its parent.
 ///
-/// What it has in all, inherited properties included, is its `EntityLayout`, which a `DataModel` works out.
+/// A `DataModel` resolves it to an `EntityLayout`, which includes the inherited properties.
 public struct SyncEntity: Hashable, Sendable {
     /// The name, unique in the model.
     public var name: String
-    /// The name of the entity it inherits from; nil for a root.
+    /// The name of the parent entity; nil for a root entity.
     public var parent: String?
-    /// Whether only objects of its sub-entities exist.
+    /// Whether the entity has no objects of its own, only objects of sub-entities.
     public var isAbstract: Bool
-    /// The names of the attributes whose values tell its objects apart, added to those of its parent. Empty means that
-    /// it adds none; an entity with none in all has no identity.
+    /// The names of the attributes that the entity adds to the identity of its parent.
+    ///
+    /// The values of an identity tell objects apart. An entity has no identity if neither it nor an
+    /// ancestor names an attribute.
     public var identity: [String]
-    /// The attributes it declares itself, in order.
+    /// The to-one relationship to the parent object within which the identity is unique.
+    ///
+    /// An example is the order of an order line. Nil for an identity that is unique in the whole
+    /// store. Sub-entities inherit the scope. It is kept as the annotation `sync.identityScope`, so
+    /// that model files contain it.
+    public var identityScope: String? {
+        get { userInfo["sync.identityScope"] }
+        set { userInfo["sync.identityScope"] = newValue }
+    }
+    /// The attributes that the entity itself declares, in order.
     public var attributes: [SyncAttribute]
-    /// The relationships it declares itself, in order.
+    /// The relationships that the entity itself declares, in order.
     public var relationships: [SyncRelationship]
-    /// The name that the entity had in an earlier version of the model, by which a store that holds that version finds
-    /// its data; nil where it was not renamed.
+    /// The entity's name in an earlier version of the model; nil if it was not renamed.
+    ///
+    /// A store that holds the earlier version finds its data by this name.
     public var formerName: String?
-    /// Annotations, as they stand in a model file.
+    /// Annotations, as in the user info of a model file.
     public var userInfo: [String: String]
 
-    /// Declares an entity from lists of its properties.
+    /// Creates the declaration of an entity from lists of properties.
     ///
     /// - Parameters:
     ///   - name: The name, not empty.
-    ///   - parent: The name of the entity it inherits from.
-    ///   - abstract: Whether only objects of its sub-entities exist; false where it is not said.
-    ///   - identity: The names of the attributes, own or inherited, that it adds to the identity.
-    ///   - attributes: The attributes it declares itself.
-    ///   - relationships: The relationships it declares itself.
-    ///   - formerName: The name it had in an earlier version of the model.
-    ///   - userInfo: Annotations.
+    ///   - parent: The name of the parent entity; nil by default.
+    ///   - abstract: Whether only objects of sub-entities exist; false by default.
+    ///   - identity: The names of the attributes, own or inherited, that the entity adds to the
+    ///     identity; empty by default.
+    ///   - identityScope: The to-one relationship to the object within which the identity is
+    ///     unique; nil, the default, for an identity that is unique in the whole store.
+    ///   - attributes: The attributes that the entity itself declares.
+    ///   - relationships: The relationships that the entity itself declares.
+    ///   - formerName: The name in an earlier version of the model; nil by default.
+    ///   - userInfo: Annotations; empty by default.
     public init(
         _ name: String, parent: String? = nil, abstract: Bool = false, identity: [String] = [],
-        attributes: [SyncAttribute], relationships: [SyncRelationship], formerName: String? = nil,
+        within identityScope: String? = nil, attributes: [SyncAttribute], relationships: [SyncRelationship],
+        formerName: String? = nil,
         userInfo: [String: String] = [:]
     ) {
         self.name = name
@@ -45,22 +61,26 @@ public struct SyncEntity: Hashable, Sendable {
         self.relationships = relationships
         self.formerName = formerName
         self.userInfo = userInfo
+        if identityScope != nil { self.identityScope = identityScope }
     }
 
-    /// Declares an entity with its attributes and relationships written out below it.
+    /// Creates the declaration of an entity with its properties in a result-builder closure.
     ///
     /// - Parameters:
     ///   - name: The name, not empty.
-    ///   - parent: The name of the entity it inherits from.
-    ///   - abstract: Whether only objects of its sub-entities exist; false where it is not said.
-    ///   - identity: The names of the attributes, own or inherited, that it adds to the identity.
-    ///   - formerName: The name it had in an earlier version of the model.
-    ///   - userInfo: Annotations.
-    ///   - properties: The attributes and relationships it declares itself.
+    ///   - parent: The name of the parent entity; nil by default.
+    ///   - abstract: Whether only objects of sub-entities exist; false by default.
+    ///   - identity: The names of the attributes, own or inherited, that the entity adds to the
+    ///     identity; none by default.
+    ///   - identityScope: The to-one relationship to the object within which the identity is
+    ///     unique; nil, the default, for an identity that is unique in the whole store.
+    ///   - formerName: The name in an earlier version of the model; nil by default.
+    ///   - userInfo: Annotations; empty by default.
+    ///   - properties: The attributes and relationships that the entity itself declares.
     public init(
         _ name: String, parent: String? = nil, abstract: Bool = false, identity: String...,
-        formerName: String? = nil, userInfo: [String: String] = [:],
-        @ModelBuilder<EntityProperty> properties: () -> [EntityProperty]
+        within identityScope: String? = nil, formerName: String? = nil, userInfo: [String: String] = [:],
+        @ModelBuilder<SyncEntity.Property> properties: () -> [SyncEntity.Property]
     ) {
         var attributes: [SyncAttribute] = []
         var relationships: [SyncRelationship] = []
@@ -71,7 +91,7 @@ public struct SyncEntity: Hashable, Sendable {
             }
         }
         self.init(
-            name, parent: parent, abstract: abstract, identity: identity, attributes: attributes,
-            relationships: relationships, formerName: formerName, userInfo: userInfo)
+            name, parent: parent, abstract: abstract, identity: identity, within: identityScope,
+            attributes: attributes, relationships: relationships, formerName: formerName, userInfo: userInfo)
     }
 }

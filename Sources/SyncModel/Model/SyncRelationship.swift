@@ -1,49 +1,71 @@
-/// What happens to the related objects when an object is deleted.
-public enum DeleteRule: String, Hashable, Sendable, CaseIterable {
-    /// They are related to nothing from then on.
-    case nullify
-    /// They are deleted as well, their own delete rules applied.
-    case cascade
-    /// The deletion is refused as long as there are any.
-    case deny
-    /// They are left as they are; the relationship is taken off all the same, since a store keeps no dangling reference.
-    case noAction
+extension SyncRelationship {
+    /// The effect of an object's deletion on its related objects.
+    public enum DeleteRule: String, Hashable, Sendable, CaseIterable {
+        /// Removes the link; the related objects stay.
+        case nullify
+        /// Deletes the related objects too, and applies their own delete rules.
+        case cascade
+        /// Refuses the deletion as long as related objects exist.
+        case deny
+        /// Leaves the related objects as they are. Stores still remove the link, because they keep
+        /// no dangling references.
+        case noAction
+    }
 }
 
-/// A property of an entity that relates its objects to those of an entity.
+/// A property of an entity that links its objects to objects of a destination entity.
 public struct SyncRelationship: Hashable, Sendable {
-    /// The name, unique among the attributes and relationships of the entity, inherited ones included.
+    /// The name, unique among the attributes and relationships of the entity, inherited ones
+    /// included.
     public var name: String
-    /// The name of the entity whose objects (or those of its sub-entities) are related.
+    /// The name of the destination entity; objects of its sub-entities can be related too.
     public var destination: String
-    /// Whether it relates to many objects rather than to at most one.
+    /// Whether the relationship leads to any number of objects instead of at most one.
     public var isToMany: Bool
-    /// Whether the related objects have an order that is kept. Only a to-many relationship can be ordered.
+    /// Whether the order of the related objects is kept. Only a to-many relationship can be
+    /// ordered.
     public var isOrdered: Bool
-    /// The name of the relationship of `destination` that leads back; nil where there is none.
+    /// The name of the inverse relationship of `destination`; nil if there is none.
     public var inverse: String?
-    /// What happens to the related objects when an object is deleted.
-    public var deleteRule: DeleteRule
-    /// Whether it may relate to nothing. Checked where objects are mapped, not by a store.
+    /// The effect of an object's deletion on its related objects.
+    public var deleteRule: SyncRelationship.DeleteRule
+    /// Whether the related objects belong to this object and are deleted when the link is removed.
+    ///
+    /// Nil, the default, lets the model decide: objects of an entity without an identity belong to
+    /// the object that contains them. See ``RelationshipLayout/isOwning``.
+    ///
+    /// It is kept as the annotation `sync.owned`, `YES` or `NO`, so that model files contain it.
+    public var ownsTargets: Bool? {
+        get { userInfo["sync.owned"].map { $0 == "YES" || $0 == "true" } }
+        set { userInfo["sync.owned"] = newValue.map { $0 ? "YES" : "NO" } }
+    }
+    /// Whether the relationship can be empty. Kept for model files; neither mapping nor stores
+    /// enforce it.
     public var isOptional: Bool
-    /// The name that the relationship had in an earlier version of the model, by which a store that holds that version finds
-    /// its data; nil where it was not renamed.
+    /// The relationship's name in an earlier version of the model; nil if it was not renamed.
+    ///
+    /// A store that holds the earlier version finds its data by this name.
     public var formerName: String?
-    /// Annotations, as they stand in a model file.
+    /// Annotations, as in the user info of a model file.
     public var userInfo: [String: String]
 
-    /// Declares a relationship to at most one object.
+    /// Creates the declaration of a to-one relationship.
     ///
     /// - Parameters:
     ///   - name: The name, not empty.
-    ///   - destination: The name of the related entity.
-    ///   - inverse: The relationship of `destination` that leads back, which must name this one as its inverse.
-    ///   - deleteRule: What happens to the related object on deletion; nullify where it is not said.
-    ///   - optional: Whether it may relate to nothing; true where it is not said.
-    ///   - formerName: The name it had in an earlier version of the model.
-    ///   - userInfo: Annotations.
+    ///   - destination: The name of the destination entity.
+    ///   - inverse: The inverse relationship of `destination`, which must name this one as its
+    ///     inverse; nil by default.
+    ///   - deleteRule: The effect of an object's deletion on the related object; `.nullify` by
+    ///     default.
+    ///   - ownsTargets: Whether the related object belongs to this one; nil, the default, lets the
+    ///     model decide.
+    ///   - optional: Whether the relationship can be empty; true by default.
+    ///   - formerName: The name in an earlier version of the model; nil by default.
+    ///   - userInfo: Annotations; empty by default.
     public init(
-        _ name: String, toOne destination: String, inverse: String? = nil, deleteRule: DeleteRule = .nullify,
+        _ name: String, toOne destination: String, inverse: String? = nil,
+        deleteRule: DeleteRule = .nullify, owns ownsTargets: Bool? = nil,
         optional: Bool = true, formerName: String? = nil, userInfo: [String: String] = [:]
     ) {
         self.name = name
@@ -55,22 +77,28 @@ public struct SyncRelationship: Hashable, Sendable {
         self.isOptional = optional
         self.formerName = formerName
         self.userInfo = userInfo
+        if ownsTargets != nil { self.ownsTargets = ownsTargets }
     }
 
-    /// Declares a relationship to any number of objects.
+    /// Creates the declaration of a to-many relationship.
     ///
     /// - Parameters:
     ///   - name: The name, not empty.
-    ///   - destination: The name of the related entity.
-    ///   - ordered: Whether the order of the related objects is kept; false where it is not said.
-    ///   - inverse: The relationship of `destination` that leads back, which must name this one as its inverse.
-    ///   - deleteRule: What happens to the related objects on deletion; nullify where it is not said.
-    ///   - optional: Whether it may relate to nothing; true where it is not said.
-    ///   - formerName: The name it had in an earlier version of the model.
-    ///   - userInfo: Annotations.
+    ///   - destination: The name of the destination entity.
+    ///   - ordered: Whether the order of the related objects is kept; false by default.
+    ///   - inverse: The inverse relationship of `destination`, which must name this one as its
+    ///     inverse; nil by default.
+    ///   - deleteRule: The effect of an object's deletion on the related objects; `.nullify` by
+    ///     default.
+    ///   - ownsTargets: Whether the related objects belong to this one; nil, the default, lets the
+    ///     model decide.
+    ///   - optional: Whether the relationship can be empty; true by default.
+    ///   - formerName: The name in an earlier version of the model; nil by default.
+    ///   - userInfo: Annotations; empty by default.
     public init(
         _ name: String, toMany destination: String, ordered: Bool = false, inverse: String? = nil,
-        deleteRule: DeleteRule = .nullify, optional: Bool = true, formerName: String? = nil,
+        deleteRule: DeleteRule = .nullify, owns ownsTargets: Bool? = nil, optional: Bool = true,
+        formerName: String? = nil,
         userInfo: [String: String] = [:]
     ) {
         self.name = name
@@ -82,5 +110,6 @@ public struct SyncRelationship: Hashable, Sendable {
         self.isOptional = optional
         self.formerName = formerName
         self.userInfo = userInfo
+        if ownsTargets != nil { self.ownsTargets = ownsTargets }
     }
 }

@@ -1,28 +1,31 @@
-/// A key looked up in an entity: places instead of names.
+/// A property path resolved in an entity, with positions instead of names.
 public struct BoundKey: Hashable, Sendable {
-    /// What a path ends in.
+    /// The last component of a path.
     public enum Leaf: Hashable, Sendable {
         /// An attribute, by its slot in the entity that the steps lead to.
         case attribute(slot: Int, type: AttributeType)
-        /// A to-one relationship, by its index there: null where it leads to nothing. Only `isNull` asks for it.
+        /// A to-one relationship, by its index in that entity; null if it is empty. Only `isNull`
+        /// uses it.
         case target(relationship: Int)
-        /// The number of objects that a to-many relationship leads to, by its index there; never null but where the steps
-        /// lead to nothing.
+        /// The number of objects in a to-many relationship, by its index in that entity.
+        ///
+        /// Null only if the steps lead to no object.
         case count(relationship: Int)
     }
 
-    /// The to-one relationships to follow, first to last; none for a property of the entity itself.
+    /// The to-one relationships to follow, first to last; empty for a property of the entity
+    /// itself.
     public let steps: [RelationshipLayout]
-    /// The place in the model of the entity that the steps lead to.
+    /// The index in the model of the entity that the steps lead to.
     public let entity: Int
-    /// What is asked for there.
+    /// The property of that entity to evaluate.
     public let leaf: Leaf
 }
 
 extension PropertyPath {
-    /// Looks the path up in an entity.
+    /// Resolves the path in an entity.
     ///
-    /// - Throws: `RecordPredicateError` where a name does not exist or cannot stand where it does.
+    /// - Throws: `RecordPredicateError` if a name does not exist or cannot be used at its position.
     public func bound(to layout: EntityLayout, in model: DataModel) throws(RecordPredicateError) -> BoundKey {
         var names = components[...]
         var place = layout

@@ -1,21 +1,21 @@
 import Foundation
 
-/// Something that a bound predicate can be asked of: a record, a row of a store in memory.
+/// An object or record that a bound predicate can be evaluated against.
 public protocol PredicateSubject {
-    /// The value that a key leads to; null where the key's steps lead to nothing.
+    /// Returns the value at a path, or null if the path's steps lead to no object.
     ///
-    /// For `BoundKey.Leaf.target`: null where the relationship leads to nothing, any other value where it leads
-    /// somewhere; for `count`: `.int`.
+    /// For `BoundKey.Leaf.target`: null if the relationship is empty, any other value if it is not.
+    /// For `BoundKey.Leaf.count`: `.int`.
     func value(at key: BoundKey) -> AttributeValue
 }
 
 extension PredicateTree where Path == BoundKey {
-    /// Whether the predicate is true for a record; unknown is not true.
+    /// Returns whether the predicate is true for a record. Unknown counts as not true.
     public func selects(_ subject: borrowing some PredicateSubject) -> Bool {
         truth(of: subject) == true
     }
 
-    /// True, false, or nil for unknown.
+    /// Returns true, false, or nil for unknown.
     private func truth(of subject: borrowing some PredicateSubject) -> Bool? {
         switch self {
         case .constant(let holds):
@@ -60,7 +60,7 @@ extension PredicateTree where Path == BoundKey {
     }
 }
 
-extension Comparison {
+extension PropertyPath.Comparison {
     fileprivate func holds(_ result: ComparisonResult) -> Bool {
         switch self {
         case .equal: result == .orderedSame
@@ -73,7 +73,7 @@ extension Comparison {
     }
 }
 
-extension TextMatch {
+extension PropertyPath.TextMatch {
     fileprivate func holds(_ text: String.UTF8View, _ part: String.UTF8View) -> Bool {
         switch self {
         case .contains: text.contains(part)

@@ -1,39 +1,41 @@
 import Foundation
 
-/// One criterion of the order in which records are fetched; several apply one after the other.
+/// A sort criterion for fetched records; later criteria decide between records that earlier ones
+/// leave equal.
 ///
 ///     [Ordering("lastName"), Ordering("age", ascending: false, nulls: .last)]
 public struct Ordering: Hashable, Sendable {
-    /// Where records without a value stand.
+    /// The position of null values in a sort.
     public enum NullPlacement: Hashable, Sendable {
-        /// Before those with one.
+        /// Before all other values.
         case first
-        /// After those with one.
+        /// After all other values.
         case last
     }
 
-    /// What is compared.
+    /// The path to the compared value.
     public var key: PropertyPath
     /// Whether lesser values come first.
     public var ascending: Bool
-    /// Where records without a value stand, whichever way the values go.
+    /// The position of null values, whether the order is ascending or descending.
     public var nulls: NullPlacement
 
-    /// Makes a criterion.
+    /// Creates a sort criterion.
     ///
     /// - Parameters:
-    ///   - path: What is compared, as `PropertyPath` reads it.
-    ///   - ascending: Whether lesser values come first; true where it is not said.
-    ///   - nulls: Where records without a value stand; first where it is not said.
+    ///   - path: The path to the compared value, in the form that `PropertyPath` reads.
+    ///   - ascending: Whether lesser values come first; true by default.
+    ///   - nulls: The position of null values; first by default.
     public init(_ path: String, ascending: Bool = true, nulls: NullPlacement = .first) {
         key = PropertyPath(path)
         self.ascending = ascending
         self.nulls = nulls
     }
 
-    /// Looks the key up in an entity.
+    /// Resolves the criterion's path in an entity.
     ///
-    /// - Throws: `RecordPredicateError` where a name does not exist or is no attribute.
+    /// - Throws: `RecordPredicateError` if a name does not exist, or the path leads to neither an
+    ///   attribute nor a count.
     public func bound(to layout: EntityLayout, in model: DataModel) throws(RecordPredicateError) -> BoundOrdering {
         let bound = try key.bound(to: layout, in: model)
         if case .target = bound.leaf {
@@ -43,16 +45,16 @@ public struct Ordering: Hashable, Sendable {
     }
 }
 
-/// A criterion of order whose key has been looked up in an entity.
+/// A sort criterion whose path is resolved in an entity.
 public struct BoundOrdering: Hashable, Sendable {
-    /// What is compared.
+    /// The path to the compared value.
     public let key: BoundKey
     /// Whether lesser values come first.
     public let ascending: Bool
-    /// Where records without a value stand.
+    /// The position of null values.
     public let nulls: Ordering.NullPlacement
 
-    /// How one record stands to another by this criterion alone.
+    /// Compares two records by this criterion only.
     func compare(_ one: some PredicateSubject, _ other: some PredicateSubject) -> ComparisonResult {
         let value = one.value(at: key)
         let otherValue = other.value(at: key)
@@ -68,7 +70,7 @@ public struct BoundOrdering: Hashable, Sendable {
 }
 
 extension [BoundOrdering] {
-    /// Whether one record comes before another; false where no criterion tells them apart.
+    /// Returns whether one record comes before another; false if all criteria compare as equal.
     public func areInIncreasingOrder(_ one: some PredicateSubject, _ other: some PredicateSubject) -> Bool {
         for criterion in self {
             let result = criterion.compare(one, other)

@@ -1,24 +1,27 @@
 extension PredicateTree where Path == PropertyPath {
-    /// Reads a predicate from text, as a person writes it on a command line.
+    /// Creates a predicate from text, such as a command-line argument.
     ///
     ///     createdAt >= 2014-01-01 and (company.remoteID = 7 or not name beginswith 'A')
     ///
-    /// - Comparisons: `=` or `==`, `!=` or `<>`, `<`, `<=`, `>`, `>=`, between a key and a value in this order; `in` with
-    ///   values in parentheses or braces; `contains`, `beginswith`, `endswith` with a text; `= null` and `!= null`.
-    /// - Combinations: `not` or `!`, then `and` or `&&`, then `or` or `||`, the former binding closer; parentheses.
-    /// - Values: numbers; texts in single or double quotes, where a backslash takes the next character as it is; `true`,
-    ///   `false`, `yes`, `no`; `null`, `nil`; dates as ISO 8601 without quotes.
+    /// - Comparisons: `=` or `==`, `!=` or `<>`, `<`, `<=`, `>`, `>=` between a path on the left
+    ///   and a value on the right; `in` with values in parentheses or braces; `contains`,
+    ///   `beginswith`, `endswith` with a quoted text; `= null` and `!= null`.
+    /// - Combinations, from highest to lowest precedence: parentheses; `not` or `!`; `and` or `&&`;
+    ///   `or` or `||`.
+    /// - Values: numbers; texts in single or double quotes, in which a backslash escapes the next
+    ///   character; `true`, `false`, `yes`, `no`; `null`, `nil`; ISO 8601 dates without quotes.
     ///
-    /// Words may be written in either case; keys are taken as they stand.
+    /// Keywords are case-insensitive; paths are case-sensitive.
     ///
-    /// - Throws: `RecordPredicateError.syntax`, with the place, for anything else, and for more than 100 levels of nesting.
+    /// - Throws: `RecordPredicateError.syntax` with the byte offset, for invalid text and for more
+    ///   than 100 levels of nesting.
     public init(parsing text: String) throws(RecordPredicateError) {
         var parser = PredicateParser(text)
         self = try parser.parse()
     }
 }
 
-/// Reads a predicate from its text, by one method per level of binding.
+/// A recursive-descent parser with one method per level of precedence.
 private struct PredicateParser {
     private static let maximumDepth = 100
 
@@ -74,8 +77,8 @@ private struct PredicateParser {
         guard !path.isEmpty else { throw expected("a key") }
         index += path.count
         let key = PropertyPath(String(decoding: path, as: UTF8.self))
-        // Longer signs come before those they begin with.
-        let signs: [(String, Comparison)] = [
+        // Longer signs come before their prefixes.
+        let signs: [(String, PropertyPath.Comparison)] = [
             ("==", .equal), ("=", .equal), ("!=", .notEqual), ("<>", .notEqual), ("<=", .lessOrEqual),
             (">=", .greaterOrEqual), ("<", .less), (">", .greater),
         ]
@@ -91,7 +94,7 @@ private struct PredicateParser {
                 throw expected("a value that is not null")
             }
         }
-        let matches: [(String, TextMatch)] = [
+        let matches: [(String, PropertyPath.TextMatch)] = [
             ("contains", .contains), ("beginswith", .beginsWith), ("endswith", .endsWith),
         ]
         for (word, match) in matches where takeWord(word) {
@@ -139,14 +142,14 @@ private struct PredicateParser {
         if let first = digits.first, first >= UInt8(ascii: "0"), first <= UInt8(ascii: "9") {
             if let number = Int64(token) { return .int(number) }
             if let number = Double(token) { return .double(number) }
-            // A date, as the attribute that it is compared with will tell.
+            // A date; binding to an attribute decides it.
             if token.utf8.dropFirst(4).first == UInt8(ascii: "-") { return .string(token) }
         }
         index = start
         throw expected("a value")
     }
 
-    /// A text in quotes; nil where there are none.
+    /// Reads a text in quotes; nil if there is no quote.
     private mutating func parseText() throws(RecordPredicateError) -> String? {
         guard index < bytes.count, bytes[index] == UInt8(ascii: "'") || bytes[index] == UInt8(ascii: "\"") else {
             return nil
@@ -179,7 +182,7 @@ private struct PredicateParser {
         return true
     }
 
-    /// Takes a word in either case, unless it is only the start of a longer one.
+    /// Takes a case-insensitive keyword, unless it is only the start of a longer word.
     private mutating func takeWord(_ word: String) -> Bool {
         skipSpace()
         let found = bytes[index...].prefix(while: Self.isKeyByte)

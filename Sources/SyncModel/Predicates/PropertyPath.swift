@@ -1,88 +1,93 @@
-/// A path to a value, as it is written in a predicate or an ordering.
+/// A path from an entity to a value, for predicates and orderings.
 ///
 ///     PropertyPath("age")                 // an attribute
-///     PropertyPath("company.remoteID")    // one of an object that a to-one relationship leads to
-///     PropertyPath("notes.@count")        // how many objects a to-many relationship leads to
+///     PropertyPath("company.remoteID")    // an attribute of the object in a to-one relationship
+///     PropertyPath("notes.@count")        // the number of objects in a to-many relationship
+///
+/// A path is resolved only when it is bound to an entity. See ``bound(to:in:)``.
 public struct PropertyPath: Hashable, Sendable {
     /// The names along the path, relationships first.
     public var components: [String]
 
-    /// Makes a key of names joined by points.
+    /// Creates a path from names separated by periods.
     public init(_ path: String) {
         components = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     }
 
-    /// The names joined by points.
+    /// The names of the path, separated by periods.
     public var path: String {
         components.joined(separator: ".")
     }
 
-    /// Holds where there is no value.
+    /// A predicate that is true if there is no value.
     public var isNull: RecordPredicate {
         .isNull(self)
     }
 
-    /// Holds where there is a value.
+    /// A predicate that is true if there is a value.
     public var isNotNull: RecordPredicate {
         .not(.isNull(self))
     }
 
-    /// Holds where the value is one of some; never where they are none. Nulls among them are passed over.
+    /// A predicate that is true if the value equals one of a sequence.
+    ///
+    /// Nulls in the sequence are ignored. The predicate is false for a sequence without other
+    /// values.
     public func isIn(_ values: some Sequence<some ValueConvertible>) -> RecordPredicate {
         .isIn(self, values.map(\.value).filter { !$0.isNull })
     }
 
-    /// Holds where the text contains another, byte for byte.
+    /// A predicate that is true if the text contains another, compared byte by byte.
     public func contains(_ text: String) -> RecordPredicate {
         .text(self, .contains, text)
     }
 
-    /// Holds where the text begins with another, byte for byte.
+    /// A predicate that is true if the text begins with another, compared byte by byte.
     public func beginsWith(_ text: String) -> RecordPredicate {
         .text(self, .beginsWith, text)
     }
 
-    /// Holds where the text ends with another, byte for byte.
+    /// A predicate that is true if the text ends with another, compared byte by byte.
     public func endsWith(_ text: String) -> RecordPredicate {
         .text(self, .endsWith, text)
     }
 
-    /// Holds where the value is the same; for null: where there is none.
+    /// A predicate that is true if the value equals another; for null, if there is no value.
     public static func == (key: PropertyPath, value: some ValueConvertible) -> RecordPredicate {
         value.value.isNull ? .isNull(key) : .comparison(key, .equal, value.value)
     }
 
-    /// Holds where there is no value.
+    /// A predicate that is true if there is no value.
     public static func == (key: PropertyPath, nothing: _OptionalNilComparisonType) -> RecordPredicate {
         .isNull(key)
     }
 
-    /// Holds where there is a value and it is another; for null: where there is one.
+    /// A predicate that is true if there is a value and it differs; for null, if there is a value.
     public static func != (key: PropertyPath, value: some ValueConvertible) -> RecordPredicate {
         value.value.isNull ? .not(.isNull(key)) : .comparison(key, .notEqual, value.value)
     }
 
-    /// Holds where there is a value.
+    /// A predicate that is true if there is a value.
     public static func != (key: PropertyPath, nothing: _OptionalNilComparisonType) -> RecordPredicate {
         .not(.isNull(key))
     }
 
-    /// Holds where the value is less.
+    /// A predicate that is true if the value is less than another.
     public static func < (key: PropertyPath, value: some ValueConvertible) -> RecordPredicate {
         .comparison(key, .less, value.value)
     }
 
-    /// Holds where the value is less or the same.
+    /// A predicate that is true if the value is less than or equal to another.
     public static func <= (key: PropertyPath, value: some ValueConvertible) -> RecordPredicate {
         .comparison(key, .lessOrEqual, value.value)
     }
 
-    /// Holds where the value is greater.
+    /// A predicate that is true if the value is greater than another.
     public static func > (key: PropertyPath, value: some ValueConvertible) -> RecordPredicate {
         .comparison(key, .greater, value.value)
     }
 
-    /// Holds where the value is greater or the same.
+    /// A predicate that is true if the value is greater than or equal to another.
     public static func >= (key: PropertyPath, value: some ValueConvertible) -> RecordPredicate {
         .comparison(key, .greaterOrEqual, value.value)
     }

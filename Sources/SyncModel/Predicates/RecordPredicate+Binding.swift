@@ -1,13 +1,20 @@
 import Foundation
 
 extension PredicateTree where Path == PropertyPath {
-    /// Looks the keys up in an entity, and makes the values those of the attributes' types.
+    /// Resolves the paths in an entity, and converts the values to the types of the attributes.
     ///
-    /// A whole number compared with a `double`, `float` or `decimal` attribute, a text compared with a `uuid` or `uri`
-    /// attribute, an ISO 8601 text compared with a `date` attribute (a day alone is its first moment in UTC), and a double
-    /// compared with a `decimal` one, become values of its type; any number can be compared with any number. What cannot be compared with the attribute is an error, so that no store has to decide what it means.
+    /// These values are converted:
     ///
-    /// - Throws: `RecordPredicateError` for the first key or value that does not fit.
+    /// - An integer compared with a `double`, `float` or `decimal` attribute.
+    /// - A double compared with a `decimal` attribute, and a decimal with a `double` or `float`
+    ///   one.
+    /// - A text compared with a `uuid`, `uri` or `date` attribute. A day without a time is midnight
+    ///   in UTC.
+    ///
+    /// Any number can be compared with any number. A value that cannot be compared with its
+    /// attribute is an error, so that all stores select the same records.
+    ///
+    /// - Throws: `RecordPredicateError` for the first path or value that does not fit.
     public func bound(to layout: EntityLayout, in model: DataModel) throws(RecordPredicateError) -> BoundPredicate {
         switch self {
         case .constant(let holds):
@@ -54,7 +61,7 @@ extension [RecordPredicate] {
 }
 
 extension PropertyPath {
-    /// The value as one that can be compared with what the key leads to.
+    /// Returns the value in a form that is comparable with the value at the path.
     fileprivate func fitted(
         _ value: AttributeValue, to bound: BoundKey, of layout: EntityLayout
     ) throws(RecordPredicateError) -> AttributeValue {
@@ -84,21 +91,10 @@ extension PropertyPath {
         case (.uri, .string(let text)):
             return .uri(text)
         case (.date, .string(let text)):
-            if let moment = Timestamp(iso8601: text) { return .date(moment) }
+            if let microseconds = DateText.microseconds(text) { return .date(Timestamp(microseconds: microseconds)) }
         default:
             break
         }
         throw .wrongType(entity: layout.name, key: path, type: type)
-    }
-}
-
-extension Timestamp {
-    /// The moment that an ISO 8601 text with a time zone means, or the start of a day in UTC.
-    fileprivate init?(iso8601 text: String) {
-        let styles: [Date.ISO8601FormatStyle] = [
-            .iso8601, .init(includingFractionalSeconds: true), .iso8601.year().month().day(),
-        ]
-        guard let date = styles.lazy.compactMap({ try? $0.parse(text) }).first else { return nil }
-        self.init(date)
     }
 }

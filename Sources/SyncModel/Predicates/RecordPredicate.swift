@@ -1,75 +1,87 @@
-/// How two values are compared.
-public enum Comparison: String, Hashable, Sendable, CaseIterable {
-    /// The same.
-    case equal = "="
-    /// Not the same.
-    case notEqual = "<>"
-    /// Less.
-    case less = "<"
-    /// Less or the same.
-    case lessOrEqual = "<="
-    /// Greater.
-    case greater = ">"
-    /// Greater or the same.
-    case greaterOrEqual = ">="
+extension PropertyPath {
+    /// An operator that compares two values.
+    public enum Comparison: String, Hashable, Sendable, CaseIterable {
+        /// Equal.
+        case equal = "="
+        /// Not equal.
+        case notEqual = "<>"
+        /// Less than.
+        case less = "<"
+        /// Less than or equal.
+        case lessOrEqual = "<="
+        /// Greater than.
+        case greater = ">"
+        /// Greater than or equal.
+        case greaterOrEqual = ">="
+    }
 }
 
-/// How a text is looked for in another, byte for byte.
-public enum TextMatch: String, Hashable, Sendable, CaseIterable {
-    /// Anywhere.
-    case contains
-    /// At its start.
-    case beginsWith
-    /// At its end.
-    case endsWith
+extension PropertyPath {
+    /// An operator that searches for a text in another, byte by byte.
+    public enum TextMatch: String, Hashable, Sendable, CaseIterable {
+        /// The text occurs anywhere.
+        case contains
+        /// The text occurs at the start.
+        case beginsWith
+        /// The text occurs at the end.
+        case endsWith
+    }
 }
 
 /// A condition on records.
 ///
-///     PropertyPath("age") >= 18 && (PropertyPath("company.remoteID") == 7 || PropertyPath("company").isNull)
+///     let company = PropertyPath("company")
+///     PropertyPath("age") >= 18 && (PropertyPath("company.remoteID") == 7 || company.isNull)
 ///
-/// **Null** is treated as SQL treats it, so that every store selects the same records: a comparison, `isIn` of some
-/// values, or a text match with a null is neither true nor false but unknown; `not` of unknown is unknown; `and` and `or`
-/// are unknown where the known parts do not decide; a record is selected where the whole is true. So `!=` does not
-/// select records without a value. `isNull` is always true or false. A path through a relationship that leads to
-/// nothing has the value null.
+/// **Null** follows the three-valued logic of SQL, so that every store selects the same records:
 ///
-/// Values are compared as `AttributeValue.compare(_:)` says. Before use, a predicate is bound to an entity: see `bound(to:in:)`.
+/// - A comparison, a text match, or `isIn` with at least one value is unknown if the value at the
+///   path is null.
+/// - `not` of unknown is unknown. `and` and `or` are unknown unless their known parts decide the
+///   result.
+/// - `isNull` is always true or false.
+/// - A path through an empty relationship has the value null.
+///
+/// A record is selected if the whole predicate is true. `!=` therefore does not select records
+/// without a value.
+///
+/// Values are compared by `AttributeValue.compare(_:)`. Bind a predicate to an entity before use:
+/// see `bound(to:in:)`.
 public typealias RecordPredicate = PredicateTree<PropertyPath>
 
-/// A predicate whose keys have been looked up in an entity.
+/// A predicate whose paths are resolved in an entity.
 public typealias BoundPredicate = PredicateTree<BoundKey>
 
-/// The form of predicates, whatever their keys are: names as written, or the places that they stand for.
+/// A predicate over paths that are either names or resolved positions.
 public indirect enum PredicateTree<Path: Hashable & Sendable>: Hashable, Sendable {
-    /// True, or false, for every record.
+    /// True for every record, or false for every record.
     case constant(Bool)
-    /// The value compares so with a value that is not null; unknown where it is null.
-    case comparison(Path, Comparison, AttributeValue)
-    /// The value equals one of some; false where these are none, else unknown where the value is null.
+    /// True if the value at a path compares to another value as stated; unknown if either is null.
+    case comparison(Path, PropertyPath.Comparison, AttributeValue)
+    /// True if the value equals one of a list. False for an empty list; otherwise unknown for null.
     case isIn(Path, [AttributeValue])
-    /// There is no value.
+    /// True if there is no value.
     case isNull(Path)
-    /// The text matches; unknown where it is null.
-    case text(Path, TextMatch, String)
-    /// All hold; true where they are none.
+    /// True if the text matches; unknown for null.
+    case text(Path, PropertyPath.TextMatch, String)
+    /// True if all parts are true, or there are none.
     case and([PredicateTree])
-    /// One holds; false where they are none.
+    /// True if at least one part is true; false if there are none.
     case or([PredicateTree])
-    /// It does not hold.
+    /// True if the part is false; unknown if it is unknown.
     case not(PredicateTree)
 
-    /// Holds where both hold.
+    /// A predicate that is true if both operands are true.
     public static func && (one: PredicateTree, other: PredicateTree) -> PredicateTree {
         if case .and(let parts) = one { .and(parts + [other]) } else { .and([one, other]) }
     }
 
-    /// Holds where one of both holds.
+    /// A predicate that is true if at least one operand is true.
     public static func || (one: PredicateTree, other: PredicateTree) -> PredicateTree {
         if case .or(let parts) = one { .or(parts + [other]) } else { .or([one, other]) }
     }
 
-    /// Holds where it does not hold.
+    /// The negation of a predicate.
     public static prefix func ! (predicate: PredicateTree) -> PredicateTree {
         .not(predicate)
     }

@@ -1,12 +1,16 @@
-/// Why a text is no predicate, or a predicate or an ordering does not fit an entity.
+public import Foundation
+
+/// A syntax error in a predicate's text, or a predicate or ordering that does not fit an entity.
 public enum RecordPredicateError: Error, Hashable, Sendable {
-    /// A name on the path is no property of the entity it is looked up in.
+    /// A name on the path is not a property of the entity in which it is resolved.
     case unknownProperty(entity: String, key: String, name: String)
-    /// A path goes through an attribute or a to-many relationship, or ends in what cannot be compared.
+    /// A path passes through an attribute or a to-many relationship, or ends in a property that
+    /// cannot be compared.
     case unsuitableProperty(entity: String, key: String, name: String)
-    /// A value cannot be compared with the attribute. The value itself is left out: it may be personal data.
+    /// A value cannot be compared with the attribute. The error omits the value, because it may be
+    /// personal data.
     case wrongType(entity: String, key: String, type: AttributeType)
-    /// A text is no predicate: at a byte offset, counted from 0, something else was expected.
+    /// The text is not a predicate. `byteOffset` is the 0-based position of the error in its UTF-8.
     case syntax(byteOffset: Int, expected: String)
 }
 
@@ -23,5 +27,12 @@ extension RecordPredicateError: CustomStringConvertible {
         case .syntax(let byteOffset, let expected):
             "not a predicate: expected \(expected) at byte \(byteOffset)"
         }
+    }
+}
+
+extension RecordPredicateError: LocalizedError {
+    /// The same text as `description`.
+    public var errorDescription: String? {
+        description
     }
 }

@@ -1,53 +1,55 @@
-/// What a cell of a `RecordBatch` holds.
-public enum CellKind: UInt8, Hashable, Sendable {
-    /// Nothing was said about it; what a store holds stays.
-    case absent
-    /// No value.
-    case null
-    /// True or false.
-    case bool
-    /// A whole number.
-    case int
-    /// A floating point number.
-    case double
-    /// A decimal number, as text.
-    case decimal
-    /// Text.
-    case string
-    /// A moment.
-    case date
-    /// Bytes.
-    case binary
-    /// A UUID, as its 16 bytes.
-    case uuid
-    /// A URI, as text.
-    case uri
+extension RecordBatch {
+    /// The kind of content in a cell of a `RecordBatch`.
+    public enum CellKind: UInt8, Hashable, Sendable {
+        /// Not set. A store keeps the value that it has.
+        case absent
+        /// No value. A store clears the value that it has.
+        case null
+        /// A Boolean value.
+        case bool
+        /// An integer.
+        case int
+        /// A floating-point number.
+        case double
+        /// A decimal number, as text.
+        case decimal
+        /// Text.
+        case string
+        /// A point in time.
+        case date
+        /// Bytes.
+        case binary
+        /// A UUID, as its 16 bytes.
+        case uuid
+        /// A URI, as text.
+        case uri
+    }
 }
 
-/// 16 bytes: the kind and, for what is in the arena, the length; then the content or its place in the arena.
+/// A cell in 16 bytes: its kind, and either its content or the content's range in the arena.
 @frozen
 @usableFromInline
 struct Cell: Sendable {
-    /// The length above the low byte, the kind in it.
+    /// The kind in the low byte, and the length of content in the arena above it.
     @usableFromInline let head: UInt64
     @usableFromInline let payload: UInt64
 
     @inlinable
-    init(_ kind: CellKind, payload: UInt64) {
+    init(_ kind: RecordBatch.CellKind, payload: UInt64) {
         head = UInt64(kind.rawValue)
         self.payload = payload
     }
 
     @inlinable
-    init(_ kind: CellKind, offset: Int, length: Int) {
+    init(_ kind: RecordBatch.CellKind, offset: Int, length: Int) {
         head = UInt64(kind.rawValue) | UInt64(truncatingIfNeeded: length) &<< 8
         payload = UInt64(truncatingIfNeeded: offset)
     }
 
     static let absent = Cell(.absent, payload: 0)
 
-    @inlinable var kind: CellKind {
-        CellKind(rawValue: UInt8(truncatingIfNeeded: head)) ?? .absent
+    @inlinable var kind: RecordBatch.CellKind {
+        RecordBatch.CellKind(rawValue: UInt8(truncatingIfNeeded: head)) ?? .absent
     }
 
     @inlinable var length: Int {

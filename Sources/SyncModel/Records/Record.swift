@@ -1,32 +1,34 @@
-/// An object of an entity: its values, and what it is related to.
+/// The attribute values of an object, and the objects that it is related to.
 ///
 ///     var record = Record(of: layout)
 ///     record["name"] = "Ada"
 ///     record["name"]                  // .string("Ada")
-///     record[related: "company"]      // nil: not known
+///     record[related: "company"]      // nil: not loaded
 ///
-/// Records are for reading and for the occasional write; many go into a store as a `RecordBatch`.
+/// Records are made for reading and for occasional writes. Use a `RecordBatch` to write many
+/// objects to a store.
 public struct Record: Sendable {
-    /// What the entity has, and where.
+    /// The entity of the record, with the slots of its attributes and the indices of its
+    /// relationships.
     public let layout: EntityLayout
-    /// The value of each attribute, in slot order; as many as there are attributes.
+    /// The values of all attributes, in slot order.
     public private(set) var values: [AttributeValue]
-    /// What each relationship leads to, by its index; nil where it is not known, because nobody asked the store for it.
-    public private(set) var targets: [RecordTargets?]
+    /// The targets of all relationships, by index; nil for a relationship that was not loaded.
+    public private(set) var targets: [Record.Targets?]
 
-    /// Makes a record that holds the attributes' defaults and knows no relationships.
+    /// Creates a record with the attributes' default values and no relationships loaded.
     public init(of layout: EntityLayout) {
         self.layout = layout
         values = layout.attributes.map(\.defaultValue)
         targets = Array(repeating: nil, count: layout.relationships.count)
     }
 
-    /// Makes a record of a row of a batch; attributes that are absent in the row are null.
+    /// Creates a record from a row of a batch; attributes that are absent in the row become null.
     ///
     /// - Parameters:
-    ///   - row: The row; it must exist.
-    ///   - batch: A batch of an entity.
-    ///   - layout: That entity.
+    ///   - row: An index of an existing row.
+    ///   - batch: A batch of the entity.
+    ///   - layout: The entity. It must have as many attributes as the batch has columns.
     public init(row: Int, of batch: RecordBatch, layout: EntityLayout) {
         precondition(batch.columnCount == layout.attributes.count, "the batch is of another entity")
         self.layout = layout
@@ -41,21 +43,21 @@ public struct Record: Sendable {
         layout.name
     }
 
-    /// What it is found by; nil where the entity has no identity, or an attribute of it is null.
+    /// The record's identity in the whole store; nil if the entity has none, or a part is null.
     public var key: RecordKey? {
         RecordKey(layout.identitySlots.map { values[$0] })
     }
 
-    /// The value at a slot. The slot must exist.
+    /// The value of the attribute at a slot. The slot must exist.
     public subscript(slot slot: Int) -> AttributeValue {
         get { values[slot] }
         set { values[slot] = newValue }
     }
 
-    /// The value of an attribute.
+    /// The value of the attribute with a name.
     ///
-    /// Reading an attribute that the entity lacks gives null; writing it changes nothing. A value is not checked against
-    /// the attribute's type here, but where it is stored.
+    /// If the entity has no such attribute, reading returns null and writing has no effect. The
+    /// value is checked against the attribute's type when it is stored, not here.
     public subscript(attribute: String) -> AttributeValue {
         get { layout.slot(of: attribute).map { values[$0] } ?? .null }
         set {
@@ -65,16 +67,17 @@ public struct Record: Sendable {
         }
     }
 
-    /// What a relationship leads to; nil where it is not known. The index must exist.
-    public subscript(relationship index: Int) -> RecordTargets? {
+    /// The targets of the relationship at an index; nil if they were not loaded. The index must
+    /// exist.
+    public subscript(relationship index: Int) -> Record.Targets? {
         get { targets[index] }
         set { targets[index] = newValue }
     }
 
-    /// What a relationship leads to.
+    /// The targets of the relationship with a name; nil if they were not loaded.
     ///
-    /// Reading gives nil where it is not known, or the entity has none of that name; then writing changes nothing.
-    public subscript(related relationship: String) -> RecordTargets? {
+    /// If the entity has no such relationship, reading returns nil and writing has no effect.
+    public subscript(related relationship: String) -> Record.Targets? {
         get { layout.relationship(relationship).flatMap { targets[$0.index] } }
         set {
             if let found = layout.relationship(relationship) {
@@ -85,7 +88,7 @@ public struct Record: Sendable {
 }
 
 extension Record: Hashable {
-    /// Whether both are of the same entity and hold and are related to the same.
+    /// Returns whether two records have the same entity, values and targets.
     public static func == (one: Record, other: Record) -> Bool {
         one.layout.entity == other.layout.entity && one.values == other.values && one.targets == other.targets
     }

@@ -1,11 +1,13 @@
 public import Foundation
 
-/// Many records of one entity, packed for the way from a mapper into a store.
+/// A compact buffer of records of one entity, filled by a mapper and read by a store.
 ///
-/// A record is a row of *cells*, one per attribute in slot order (or per column, for a batch that is of no entity).
-/// A cell takes 16 bytes; text and bytes are kept once for the whole batch in an *arena*, one after the other. No value
-/// is allocated on its own, and a `Record` is made only of the rows that someone asks for. Whoever fills a batch opens
-/// a row, sets the cells it knows in any order, and closes or discards the row:
+/// Each record is a row of *cells*, one per attribute in slot order, or one per column for a batch
+/// without an entity. A cell takes 16 bytes. Text and bytes of all rows are stored one after
+/// another in a shared *arena*, so that no value needs an allocation of its own. A `Record` is
+/// created only on request.
+///
+/// To fill a batch, open a row, set its known cells in any order, and close or discard the row:
 ///
 ///     var batch = RecordBatch(of: layout)
 ///     batch.beginRecord()
@@ -13,62 +15,64 @@ public import Foundation
 ///     batch.setString(utf8, at: 1)
 ///     batch.endRecord()
 ///
-/// A cell that was not set is *absent*, which is not null: an absent cell leaves what a store holds as it is, a null one
-/// clears it. A cell that is set twice keeps the later value.
+/// A cell that is not set is *absent*, which differs from null: a store keeps its value for an
+/// absent cell, and clears it for a null cell. The last value set for a cell counts.
 ///
-/// What is kept of each kind: integers and doubles in the cell; dates as microseconds since 1970 in the cell, see
-/// `Timestamp`; texts and URIs as UTF-8, unchecked; decimals as text in the one form that equal numbers share; UUIDs as
-/// their 16 bytes. Setters expect an open row and a slot that exists; anything else is a mistake of the caller and
-/// stops the program.
+/// Integers and doubles are stored in the cell, as are dates, in microseconds since 1970 (see
+/// `Timestamp`). Texts and URIs are stored as unchecked UTF-8, decimals as text in a canonical form
+/// that equal numbers share, and UUIDs as 16 bytes.
+///
+/// Setters require an open row and an existing slot. Violations are programming errors and stop the
+/// program.
 public struct RecordBatch: Sendable {
-    /// The entity of the records; nil where the columns are the caller's own.
+    /// The entity of the records; nil if the caller defines the columns.
     public let layout: EntityLayout?
-    /// How many cells a row has.
+    /// The number of cells in a row.
     public let columnCount: Int
-    /// How many closed rows there are.
+    /// The number of closed rows.
     public private(set) var count = 0
 
     @usableFromInline var cells: [Cell] = []
     @usableFromInline var arena: [UInt8] = []
-    /// Where the cells and the arena of the open row start; equal to their ends where no row is open.
+    /// The start of the open row's cells and arena bytes; equal to the ends if no row is open.
     @usableFromInline var openCell = 0
     @usableFromInline var openByte = 0
 
-    /// Makes an empty batch whose columns are an entity's attributes in slot order.
+    /// Creates an empty batch with one column per attribute of an entity, in slot order.
     public init(of layout: EntityLayout) {
         self.layout = layout
         columnCount = layout.attributes.count
     }
 
-    /// Makes an empty batch of columns that the caller gives a meaning.
+    /// Creates an empty batch without an entity, whose columns the caller defines.
     public init(columnCount: Int) {
         layout = nil
         self.columnCount = columnCount
     }
 
-    /// Whether there is no closed row.
+    /// Whether the batch has no closed rows.
     public var isEmpty: Bool {
         count == 0
     }
 
-    /// The bytes that cells and arena take; what a caller limits batches by.
+    /// The size of cells and arena in bytes, for limiting the size of batches.
     public var byteCount: Int {
         cells.count * MemoryLayout<Cell>.stride + arena.count
     }
 
-    /// Prepares memory for more rows.
+    /// Reserves memory for more rows.
     ///
     /// - Parameters:
-    ///   - rowCount: How many rows will be added.
-    ///   - byteCount: How many bytes of text and binary values they will have together.
+    ///   - rowCount: The number of rows to be added.
+    ///   - byteCount: The total number of bytes of their text and binary values.
     public mutating func reserveCapacity(rowCount: Int, byteCount: Int) {
         cells.reserveCapacity(cells.count + rowCount * columnCount)
         arena.reserveCapacity(arena.count + byteCount)
     }
 
-    /// Empties the batch.
+    /// Removes all rows, the open one included.
     ///
-    /// - Parameter keepingCapacity: Whether its memory is kept for the next rows; false where it is not said.
+    /// - Parameter keepingCapacity: Whether to keep the memory for new rows; false by default.
     public mutating func removeAll(keepingCapacity: Bool = false) {
         cells.removeAll(keepingCapacity: keepingCapacity)
         arena.removeAll(keepingCapacity: keepingCapacity)
@@ -79,13 +83,13 @@ public struct RecordBatch: Sendable {
 
     // MARK: Rows
 
-    /// Opens a row whose cells are all absent. A row that is still open is discarded.
+    /// Opens a row whose cells are all absent. Discards a row that is still open.
     public mutating func beginRecord() {
         discardRecord()
         cells.append(contentsOf: repeatElement(Cell.absent, count: columnCount))
     }
 
-    /// Closes the open row; it is the last of the batch from then on.
+    /// Closes the open row, which becomes the last row of the batch. A row must be open.
     public mutating func endRecord() {
         precondition(cells.count - openCell == columnCount, "no row is open")
         count += 1
@@ -93,20 +97,20 @@ public struct RecordBatch: Sendable {
         openByte = arena.count
     }
 
-    /// Takes the open row back, its text included; nothing happens where none is open.
+    /// Discards the open row with its bytes; does nothing if no row is open.
     public mutating func discardRecord() {
         cells.removeLast(cells.count - openCell)
         arena.removeLast(arena.count - openByte)
     }
 
-    /// Removes closed rows from the end, and the open one.
+    /// Removes closed rows from the end, and discards the open row.
     ///
-    /// - Parameter rowCount: How many rows stay; no more than there are.
+    /// - Parameter rowCount: The number of rows to keep, at most `count`.
     public mutating func truncate(to rowCount: Int) {
         precondition(rowCount >= 0 && rowCount <= count, "more rows than there are")
         discardRecord()
         guard rowCount < count else { return }
-        // Arena bytes are in row order: those of the rows that stay end where the first removed byte starts.
+        // Arena bytes are in row order: the bytes of the kept rows end at the first removed byte.
         let removed = cells[(rowCount * columnCount)...]
         let arenaEnd = removed.lazy.filter(\.isInArena).map(\.offset).min()
         cells.removeLast(removed.count)
@@ -126,25 +130,25 @@ public struct RecordBatch: Sendable {
         set(Cell(.null, payload: 0), at: slot)
     }
 
-    /// Sets a cell to true or false.
+    /// Sets a cell to a Boolean value.
     @inlinable
     public mutating func setBool(_ flag: Bool, at slot: Int) {
         set(Cell(.bool, payload: flag ? 1 : 0), at: slot)
     }
 
-    /// Sets a cell to a whole number.
+    /// Sets a cell to an integer.
     @inlinable
     public mutating func setInt(_ number: Int64, at slot: Int) {
         set(Cell(.int, payload: UInt64(bitPattern: number)), at: slot)
     }
 
-    /// Sets a cell to a floating point number.
+    /// Sets a cell to a floating-point number.
     @inlinable
     public mutating func setDouble(_ number: Double, at slot: Int) {
         set(Cell(.double, payload: number.bitPattern), at: slot)
     }
 
-    /// Sets a cell to a moment.
+    /// Sets a cell to a point in time.
     @inlinable
     public mutating func setDate(_ moment: Timestamp, at slot: Int) {
         set(Cell(.date, payload: UInt64(bitPattern: moment.microseconds)), at: slot)
@@ -152,14 +156,14 @@ public struct RecordBatch: Sendable {
 
     /// Sets a cell to a text.
     ///
-    /// - Parameter utf8: The text, valid UTF-8; it is copied.
+    /// - Parameter utf8: The text as valid UTF-8, which is copied.
     public mutating func setString(_ utf8: UnsafeBufferPointer<UInt8>, at slot: Int) {
         setBytes(utf8, .string, at: slot)
     }
 
     /// Sets a cell to a URI.
     ///
-    /// - Parameter utf8: The text, valid UTF-8; it is copied.
+    /// - Parameter utf8: The URI's text as valid UTF-8, which is copied.
     public mutating func setURI(_ utf8: UnsafeBufferPointer<UInt8>, at slot: Int) {
         setBytes(utf8, .uri, at: slot)
     }
@@ -174,11 +178,12 @@ public struct RecordBatch: Sendable {
         withUnsafeBytes(of: uuid.uuid) { setBytes($0.assumingMemoryBound(to: UInt8.self), .uuid, at: slot) }
     }
 
-    /// Sets a cell to a decimal number, exactly.
+    /// Sets a cell to an exact decimal number.
     ///
-    /// - Parameter text: The number as JSON writes numbers; a plus or zeros in front are read as well.
-    /// - Returns: Whether the text is a number of at most 38 significant digits, none beyond 10¹²⁷ or 10⁻¹²⁷; otherwise
-    ///   the cell is left as it was.
+    /// - Parameter text: The number in the syntax of JSON; a leading plus sign and leading zeros
+    ///   are also allowed.
+    /// - Returns: True if the text is a number of at most 38 significant digits, whose powers of
+    ///   ten are −127 to 127. Otherwise false, and the cell is unchanged.
     public mutating func setDecimal(_ text: UnsafeBufferPointer<UInt8>, at slot: Int) -> Bool {
         setDecimal(text, within: .text, at: slot)
     }
@@ -192,9 +197,9 @@ public struct RecordBatch: Sendable {
         return true
     }
 
-    /// Sets a cell to a value of any kind; slower than the setters of its kind.
+    /// Sets a cell to a value of any kind; the setters for one kind are faster.
     ///
-    /// A decimal that is no number is set as null.
+    /// A decimal that is not a number is set as null.
     public mutating func setValue(_ value: AttributeValue, at slot: Int) {
         switch value {
         case .null: setNull(at: slot)
@@ -214,14 +219,14 @@ public struct RecordBatch: Sendable {
         }
     }
 
-    /// What a cell of the open row holds so far; for whoever fills it to see what is still absent.
+    /// Returns the kind of a cell in the open row; `.absent` if it was not set.
     @inlinable
-    public func openKind(at slot: Int) -> CellKind {
+    public func openKind(at slot: Int) -> RecordBatch.CellKind {
         precondition(slot >= 0 && slot < columnCount, "there is no such slot")
         return cells[openCell + slot].kind
     }
 
-    /// Appends a closed row with the cells of a row of another batch that has as many columns.
+    /// Appends a closed row with a copy of a row of another batch, which must have as many columns.
     public mutating func append(row: Int, of other: RecordBatch) {
         precondition(other.columnCount == columnCount, "the other batch has other columns")
         beginRecord()
@@ -237,13 +242,34 @@ public struct RecordBatch: Sendable {
         endRecord()
     }
 
+    /// Appends a closed row that combines rows of another batch; the last cell that is present
+    /// counts.
+    package mutating func append(combining rows: [Int], of other: RecordBatch) {
+        precondition(other.columnCount == columnCount, "the other batch has other columns")
+        beginRecord()
+        for slot in 0..<columnCount {
+            for row in rows.reversed() {
+                var cell = other.cell(row, slot)
+                guard cell.kind != .absent else { continue }
+                if cell.isInArena {
+                    let start = arena.count
+                    arena.append(contentsOf: other.arena[cell.offset..<(cell.offset + cell.length)])
+                    cell = Cell(cell.kind, offset: start, length: cell.length)
+                }
+                set(cell, at: slot)
+                break
+            }
+        }
+        endRecord()
+    }
+
     @usableFromInline
     mutating func set(_ cell: Cell, at slot: Int) {
         precondition(slot >= 0 && slot < columnCount, "there is no such slot")
         cells[openCell + slot] = cell
     }
 
-    private mutating func setBytes(_ bytes: UnsafeBufferPointer<UInt8>, _ kind: CellKind, at slot: Int) {
+    private mutating func setBytes(_ bytes: UnsafeBufferPointer<UInt8>, _ kind: RecordBatch.CellKind, at slot: Int) {
         let start = arena.count
         arena.append(contentsOf: bytes)
         set(Cell(kind, offset: start, length: bytes.count), at: slot)

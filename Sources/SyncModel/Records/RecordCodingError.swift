@@ -1,17 +1,21 @@
-/// Why a record does not fit a `Codable` type, or a value of such a type an entity.
-public enum RecordCodingError: Error, Hashable, Sendable {
-    /// The entity has no such attribute or relationship, and the type cannot do without it.
-    case unknownProperty(entity: String, property: String)
-    /// There is no value, and the type cannot do without it.
-    case missingValue(entity: String, property: String)
-    /// What is there cannot become what the type asks for, or the other way round. The value itself is left out: it may
-    /// be personal data.
-    case wrongType(entity: String, property: String, type: String)
-    /// The type is not a plain list of properties: it nests objects or lists that a record does not have.
-    case unsupportedShape(entity: String, property: String?)
+public import Foundation
+
+extension Record {
+    /// A mismatch between an entity and a `Codable` type that a record is converted to or from.
+    public enum CodingError: Error, Hashable, Sendable {
+        /// The type requires an attribute or relationship that the entity does not have.
+        case unknownProperty(entity: String, property: String)
+        /// The type requires a value where the record has none.
+        case missingValue(entity: String, property: String)
+        /// A value cannot be converted between the attribute's type and the Swift type. The error
+        /// omits the value, because it may be personal data.
+        case wrongType(entity: String, property: String, type: String)
+        /// The type is not a flat list of properties; records have no nested objects or lists.
+        case unsupportedShape(entity: String, property: String?)
+    }
 }
 
-extension RecordCodingError: CustomStringConvertible {
+extension Record.CodingError: CustomStringConvertible {
     /// The error as a sentence for people.
     public var description: String {
         switch self {
@@ -21,5 +25,12 @@ extension RecordCodingError: CustomStringConvertible {
         case .unsupportedShape(let entity, let property):
             "\(entity)\(property.map { ".\($0)" } ?? "") is coded in a shape that records do not have"
         }
+    }
+}
+
+extension Record.CodingError: LocalizedError {
+    /// The same text as `description`.
+    public var errorDescription: String? {
+        description
     }
 }

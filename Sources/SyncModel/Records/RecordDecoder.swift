@@ -1,23 +1,33 @@
 import Foundation
 
 extension Record {
-    /// The record as a `Codable` type whose coding keys are the names of attributes and relationships.
+    /// Decodes the record as a type whose coding keys are the names of attributes and
+    /// relationships.
     ///
-    ///     struct User: Codable { var id: Int; var email: String?; var company: Int?; var notes: [Int] }
+    ///     struct User: Codable {
+    ///         var id: Int
+    ///         var email: String?
+    ///         var company: Int?
+    ///         var notes: [Int]
+    ///     }
     ///     let user = try record.decode(User.self)
     ///
-    /// Numbers are converted where nothing is lost; `Date`, `Data`, `UUID`, `URL` and `Decimal` are taken from
-    /// attributes of their kind, and a `UUID` or `URL` from text too; a type with a raw value from that. A relationship is
-    /// read as the identity of what it leads to, where that is a single value: one for a to-one relationship, an array for
-    /// a to-many one. A property that the type has as optional may be missing from the entity.
+    /// - Numbers are converted if the conversion loses nothing.
+    /// - `Date`, `Data`, `UUID`, `URL` and `Decimal` are decoded from attributes of their kind;
+    ///   `UUID` and `URL` also from text.
+    /// - A `RawRepresentable` type is decoded from its raw value.
+    /// - A relationship is decoded as the identity of its targets if that is a single value: one
+    ///   value for a to-one relationship, an array for a to-many one.
+    /// - An optional property of the type may be missing from the entity. A relationship that was
+    ///   not loaded counts as missing.
     ///
-    /// - Throws: `RecordCodingError`, naming the attribute, or what the type itself throws.
+    /// - Throws: `Record.CodingError` with the property, or an error of the type's own decoding.
     public func decode<T: Decodable>(_ type: T.Type) throws -> T {
         try T(from: RecordDecoder(record: self))
     }
 }
 
-/// Gives a `Decodable` type the properties of a record.
+/// A decoder that provides a type with the properties of a record.
 private struct RecordDecoder: Decoder {
     let record: Record
     let codingPath: [any CodingKey] = []
@@ -28,14 +38,14 @@ private struct RecordDecoder: Decoder {
     }
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
-        throw RecordCodingError.unsupportedShape(entity: record.entityName, property: nil)
+        throw Record.CodingError.unsupportedShape(entity: record.entityName, property: nil)
     }
 
     func singleValueContainer() throws -> any SingleValueDecodingContainer {
-        throw RecordCodingError.unsupportedShape(entity: record.entityName, property: nil)
+        throw Record.CodingError.unsupportedShape(entity: record.entityName, property: nil)
     }
 
-    /// The properties by their names.
+    /// The properties of the record, by name.
     private struct Properties<K: CodingKey>: KeyedDecodingContainerProtocol {
         let record: Record
         let codingPath: [any CodingKey] = []
@@ -58,7 +68,7 @@ private struct RecordDecoder: Decoder {
 
         func decode<T: Decodable>(_ type: T.Type, forKey key: K) throws -> T {
             guard let found = find(key) else {
-                throw RecordCodingError.unknownProperty(entity: record.entityName, property: key.stringValue)
+                throw Record.CodingError.unknownProperty(entity: record.entityName, property: key.stringValue)
             }
             return try PropertyDecoder(content: found, entity: record.entityName, key: key).decode(type)
         }
@@ -74,11 +84,11 @@ private struct RecordDecoder: Decoder {
         }
 
         func nestedContainer<N: CodingKey>(keyedBy: N.Type, forKey key: K) throws -> KeyedDecodingContainer<N> {
-            throw RecordCodingError.unsupportedShape(entity: record.entityName, property: key.stringValue)
+            throw Record.CodingError.unsupportedShape(entity: record.entityName, property: key.stringValue)
         }
 
         func nestedUnkeyedContainer(forKey key: K) throws -> any UnkeyedDecodingContainer {
-            throw RecordCodingError.unsupportedShape(entity: record.entityName, property: key.stringValue)
+            throw Record.CodingError.unsupportedShape(entity: record.entityName, property: key.stringValue)
         }
 
         func superDecoder() throws -> any Decoder {
@@ -86,12 +96,12 @@ private struct RecordDecoder: Decoder {
         }
 
         func superDecoder(forKey key: K) throws -> any Decoder {
-            throw RecordCodingError.unsupportedShape(entity: record.entityName, property: key.stringValue)
+            throw Record.CodingError.unsupportedShape(entity: record.entityName, property: key.stringValue)
         }
     }
 }
 
-/// Gives a `Decodable` type what one property holds.
+/// A decoder that provides a type with the content of one property.
 private struct PropertyDecoder: Decoder, SingleValueDecodingContainer {
     enum Content {
         case value(AttributeValue)
@@ -108,12 +118,12 @@ private struct PropertyDecoder: Decoder, SingleValueDecodingContainer {
     }
 
     func container<K: CodingKey>(keyedBy type: K.Type) throws -> KeyedDecodingContainer<K> {
-        throw RecordCodingError.unsupportedShape(entity: entity, property: key.stringValue)
+        throw Record.CodingError.unsupportedShape(entity: entity, property: key.stringValue)
     }
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
         guard case .values(let values) = content else {
-            throw RecordCodingError.unsupportedShape(entity: entity, property: key.stringValue)
+            throw Record.CodingError.unsupportedShape(entity: entity, property: key.stringValue)
         }
         return ValuesDecoder(values: values, entity: entity, key: key)
     }
@@ -130,15 +140,15 @@ private struct PropertyDecoder: Decoder, SingleValueDecodingContainer {
         guard case .value(let value) = content, let convertible = type as? any ValueInitializable.Type else {
             return try T(from: self)
         }
-        guard !value.isNull else { throw RecordCodingError.missingValue(entity: entity, property: key.stringValue) }
+        guard !value.isNull else { throw Record.CodingError.missingValue(entity: entity, property: key.stringValue) }
         guard let decoded = convertible.init(value) as? T else {
-            throw RecordCodingError.wrongType(entity: entity, property: key.stringValue, type: "\(type)")
+            throw Record.CodingError.wrongType(entity: entity, property: key.stringValue, type: "\(type)")
         }
         return decoded
     }
 }
 
-/// Gives a `Decodable` type the identities of what a to-many relationship leads to.
+/// A decoder that provides a type with the identities of a to-many relationship's targets.
 private struct ValuesDecoder: UnkeyedDecodingContainer {
     let values: [AttributeValue]
     let entity: String
@@ -170,7 +180,7 @@ private struct ValuesDecoder: UnkeyedDecodingContainer {
     }
 
     mutating func decode<T: Decodable>(_ type: T.Type) throws -> T {
-        guard !isAtEnd else { throw RecordCodingError.missingValue(entity: entity, property: key.stringValue) }
+        guard !isAtEnd else { throw Record.CodingError.missingValue(entity: entity, property: key.stringValue) }
         let element = PropertyDecoder(content: .value(values[currentIndex]), entity: entity, key: key)
         let decoded = try element.decode(type)
         currentIndex += 1
@@ -178,20 +188,20 @@ private struct ValuesDecoder: UnkeyedDecodingContainer {
     }
 
     mutating func nestedContainer<K: CodingKey>(keyedBy type: K.Type) throws -> KeyedDecodingContainer<K> {
-        throw RecordCodingError.unsupportedShape(entity: entity, property: key.stringValue)
+        throw Record.CodingError.unsupportedShape(entity: entity, property: key.stringValue)
     }
 
     mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer {
-        throw RecordCodingError.unsupportedShape(entity: entity, property: key.stringValue)
+        throw Record.CodingError.unsupportedShape(entity: entity, property: key.stringValue)
     }
 
     mutating func superDecoder() throws -> any Decoder {
-        throw RecordCodingError.unsupportedShape(entity: entity, property: key.stringValue)
+        throw Record.CodingError.unsupportedShape(entity: entity, property: key.stringValue)
     }
 }
 
 extension RecordKey {
-    /// The identity where it is a single value.
+    /// The identity if it is a single value; otherwise nil.
     fileprivate var singleValue: AttributeValue? {
         if case .identity(let values) = self, values.count == 1 { values[0] } else { nil }
     }

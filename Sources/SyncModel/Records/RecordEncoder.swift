@@ -1,13 +1,16 @@
 import Foundation
 
 extension Record {
-    /// Sets the properties of the record to those of a `Codable` value whose coding keys are their names.
+    /// Sets properties of the record from a value whose coding keys are their names.
     ///
-    /// The counterpart of `decode(_:)`. Values become those of the attributes' types where nothing is lost; only a `float`
-    /// attribute rounds what it is given. What the value does not encode, as a nil of a synthesized conformance, stays as
-    /// it was.
+    /// The counterpart of `decode(_:)`. Values are converted to the types of the attributes if the
+    /// conversion loses nothing; only a `float` attribute rounds. A relationship is set from the
+    /// identity of its targets: one value for a to-one relationship, an array for a to-many one.
+    /// Properties that the value does not encode are unchanged, such as nil properties with a
+    /// synthesized conformance.
     ///
-    /// - Throws: `RecordCodingError`, naming the attribute, or what the value itself throws; the record is then as it was.
+    /// - Throws: `Record.CodingError` with the property, or an error of the value's own encoding.
+    ///   The record is then unchanged.
     public mutating func encode(_ value: some Encodable) throws {
         let encoder = RecordEncoder(record: self)
         try value.encode(to: encoder)
@@ -15,7 +18,7 @@ extension Record {
     }
 }
 
-/// Takes the properties of a record from an `Encodable` value.
+/// An encoder that collects the properties of a record from a value.
 private final class RecordEncoder: Encoder {
     fileprivate var record: Record
     let codingPath: [any CodingKey] = []
@@ -41,7 +44,7 @@ private final class RecordEncoder: Encoder {
         if let slot = record.layout.slot(of: name) {
             let type = record.layout.attributes[slot].type
             guard case .value(let value) = content, let fitted = type.fitted(value) else {
-                throw RecordCodingError.wrongType(entity: record.entityName, property: name, type: type.rawValue)
+                throw Record.CodingError.wrongType(entity: record.entityName, property: name, type: type.rawValue)
             }
             record[slot: slot] = fitted
         } else if let relationship = record.layout.relationship(name) {
@@ -51,15 +54,15 @@ private final class RecordEncoder: Encoder {
             case (.values(let values), true):
                 record[relationship: relationship.index] = .many(values.map { .identity([$0]) })
             case (.value, true), (.values, false):
-                throw RecordCodingError.wrongType(
+                throw Record.CodingError.wrongType(
                     entity: record.entityName, property: name, type: relationship.declaration.destination)
             }
         } else {
-            throw RecordCodingError.unknownProperty(entity: record.entityName, property: name)
+            throw Record.CodingError.unknownProperty(entity: record.entityName, property: name)
         }
     }
 
-    /// The properties by their names.
+    /// The properties of the record, by name.
     private struct Properties<K: CodingKey>: KeyedEncodingContainerProtocol {
         let encoder: RecordEncoder
         let codingPath: [any CodingKey] = []
@@ -95,7 +98,7 @@ private final class RecordEncoder: Encoder {
     }
 }
 
-/// Takes what one property holds from an `Encodable` value.
+/// An encoder that collects the content of one property.
 private final class PropertyEncoder: Encoder, SingleValueEncodingContainer, UnkeyedEncodingContainer {
     enum Content {
         case value(AttributeValue)
@@ -120,12 +123,12 @@ private final class PropertyEncoder: Encoder, SingleValueEncodingContainer, Unke
         if let convertible = value as? any ValueConvertible { return .value(convertible.value) }
         if let number = value as? any FixedWidthInteger {
             guard let fitting = Int64(exactly: number) else {
-                throw RecordCodingError.wrongType(entity: entity, property: key.stringValue, type: "int64")
+                throw Record.CodingError.wrongType(entity: entity, property: key.stringValue, type: "int64")
             }
             return .value(.int(fitting))
         }
         try value.encode(to: self)
-        guard let taken else { throw RecordCodingError.unsupportedShape(entity: entity, property: key.stringValue) }
+        guard let taken else { throw Record.CodingError.unsupportedShape(entity: entity, property: key.stringValue) }
         return taken
     }
 
@@ -142,7 +145,7 @@ private final class PropertyEncoder: Encoder, SingleValueEncodingContainer, Unke
         self
     }
 
-    /// How many elements of a list were taken; 0 for a single value.
+    /// The number of elements collected from a list; 0 for a single value.
     var count: Int {
         if case .values(let values) = taken { values.count } else { 0 }
     }
@@ -153,7 +156,7 @@ private final class PropertyEncoder: Encoder, SingleValueEncodingContainer, Unke
 
     func encode(_ value: some Encodable) throws {
         guard case .value(let single) = try PropertyEncoder(entity: entity, key: key).content(of: value) else {
-            throw RecordCodingError.unsupportedShape(entity: entity, property: key.stringValue)
+            throw Record.CodingError.unsupportedShape(entity: entity, property: key.stringValue)
         }
         add(single)
     }
@@ -183,9 +186,9 @@ private final class PropertyEncoder: Encoder, SingleValueEncodingContainer, Unke
     }
 }
 
-/// Throws whatever is encoded into it: containers cannot be refused when they are asked for.
+/// A container that throws when a value is encoded, because requesting a container cannot throw.
 private struct Refusal: Encoder, SingleValueEncodingContainer, UnkeyedEncodingContainer {
-    let error: RecordCodingError
+    let error: Record.CodingError
     let codingPath: [any CodingKey] = []
     let userInfo: [CodingUserInfoKey: Any] = [:]
     let count = 0
@@ -211,7 +214,7 @@ private struct Refusal: Encoder, SingleValueEncodingContainer, UnkeyedEncodingCo
     func encode(_ value: some Encodable) throws { throw error }
 }
 
-/// The same for what is encoded by keys.
+/// The keyed counterpart of `Refusal`.
 private struct KeyedRefusal<K: CodingKey>: KeyedEncodingContainerProtocol {
     let refusal: Refusal
     let codingPath: [any CodingKey] = []
@@ -232,7 +235,7 @@ private struct KeyedRefusal<K: CodingKey>: KeyedEncodingContainerProtocol {
 }
 
 extension AttributeType {
-    /// The value as this type holds it; nil where something would be lost.
+    /// Returns the value converted to this type, or nil if the conversion would lose information.
     fileprivate func fitted(_ value: AttributeValue) -> AttributeValue? {
         if accepts(value) { return value }
         let fitted: AttributeValue? =

@@ -1,34 +1,38 @@
-/// What a record is found by within its entity, sub-entities included.
+/// An identifier of a record within its entity, sub-entities included.
 public enum RecordKey: Hashable, Sendable {
-    /// The values of its identity's attributes, in the order of `EntityLayout.identitySlots`; none of them is null.
+    /// The values of the identity's attributes, in the order of `EntityLayout.identitySlots`; none
+    /// is null.
     case identity([AttributeValue])
-    /// The number of an object that has no identity, or a null in it. Valid only in one store.
+    /// The number of an object that has no identity, or null in it. Valid only in one store.
     case object(ObjectID)
 
-    /// The key of an identity, by its values in order; nil where there is none, or one of them is null.
+    /// Creates a key from the values of an identity, or nil if there are none or one is null.
     public init?(_ identity: [AttributeValue]) {
         guard !identity.isEmpty, !identity.contains(where: \.isNull) else { return nil }
         self = .identity(identity)
     }
 
-    /// The key of an identity of one attribute.
+    /// Returns the key for an identity of one attribute.
     public static func identity(_ value: some ValueConvertible) -> RecordKey {
         .identity([value.value])
     }
 }
 
-/// The objects that a relationship of a record leads to.
-public enum RecordTargets: Hashable, Sendable {
-    /// Those of a to-one relationship: one or nothing.
-    case one(RecordKey?)
-    /// Those of a to-many relationship; in their order where it is ordered, else in an order without meaning.
-    case many([RecordKey])
+extension Record {
+    /// The objects that a relationship of a record leads to.
+    public enum Targets: Hashable, Sendable {
+        /// The target of a to-one relationship, or nil if it is empty.
+        case one(RecordKey?)
+        /// The targets of a to-many relationship, in their order if it is ordered, otherwise in any
+        /// order.
+        case many([RecordKey])
 
-    /// All of them, however many.
-    public var keys: [RecordKey] {
-        switch self {
-        case .one(let key): key.map { [$0] } ?? []
-        case .many(let keys): keys
+        /// All targets; empty for an empty relationship.
+        public var keys: [RecordKey] {
+            switch self {
+            case .one(let key): key.map { [$0] } ?? []
+            case .many(let keys): keys
+            }
         }
     }
 }

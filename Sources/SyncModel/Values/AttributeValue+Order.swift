@@ -1,13 +1,16 @@
 public import Foundation
 
 extension AttributeValue {
-    /// How it stands to another value in a sort, and in the comparisons of a predicate.
+    /// Compares two values for sorting, and for the comparisons of predicates.
     ///
-    /// A total preorder, the same in every store. Numbers are compared by their worth, whichever kind they are: integers
-    /// and doubles exactly, a decimal and a double as doubles; a double that is no number comes before all numbers.
-    /// Texts and URIs are compared by their UTF-8 bytes (SQLite's `BINARY`, PostgreSQL's `"C"`), bytes and UUIDs by
-    /// their bytes, false before true. Of different kinds, null comes first, then booleans, numbers, texts, dates,
-    /// bytes, UUIDs, URIs.
+    /// The result is a total preorder, the same in every store:
+    ///
+    /// - Numbers of all kinds are compared by value: integers and doubles exactly, a decimal and a
+    ///   double as doubles. A double that is not a number comes before all numbers.
+    /// - Texts and URIs are compared by their UTF-8 bytes (SQLite's `BINARY`, PostgreSQL's `"C"`);
+    ///   binary values and UUIDs by their bytes. False comes before true.
+    /// - Values of different kinds are in this order: null, Booleans, numbers, texts, dates, binary
+    ///   values, UUIDs, URIs.
     public func compare(_ other: AttributeValue) -> ComparisonResult {
         switch (self, other) {
         case (.bool(let one), .bool(let other)): order(one ? 1 : 0, other ? 1 : 0)
@@ -34,12 +37,12 @@ private func order<T: Comparable>(_ one: T, _ other: T) -> ComparisonResult {
     one < other ? .orderedAscending : one > other ? .orderedDescending : .orderedSame
 }
 
-/// What is no number comes first, and equals itself.
+/// Compares two doubles; NaN comes first and equals itself.
 private func orderDoubles(_ one: Double, _ other: Double) -> ComparisonResult {
     one.isNaN || other.isNaN ? order(one.isNaN ? 0 : 1, other.isNaN ? 0 : 1) : order(one, other)
 }
 
-/// Exact, also beyond 2⁵³, where the conversion of the integer would round.
+/// Compares exactly, also beyond 2⁵³, where converting the integer would round it.
 private func order(_ one: Int64, _ other: Double) -> ComparisonResult {
     if other.isNaN || other < -0x1p63 { return .orderedDescending }
     if other >= 0x1p63 { return .orderedAscending }
@@ -65,7 +68,7 @@ private func orderBytes(
 }
 
 extension ComparisonResult {
-    /// The result with its two sides exchanged.
+    /// The result for exchanged operands.
     var reversed: ComparisonResult {
         switch self {
         case .orderedAscending: .orderedDescending
@@ -76,7 +79,7 @@ extension ComparisonResult {
 }
 
 extension Decimal {
-    /// The double nearest to it.
+    /// The double nearest to the decimal.
     var nearestDouble: Double {
         Double(description) ?? .nan
     }

@@ -1,42 +1,47 @@
 public import Foundation
 
-/// What an attribute can hold.
+/// A value of an attribute.
 ///
-/// **Equality** is that of a store which compares what it holds: two values are equal when they are of one kind and
-/// have the same content. `.int(1)` and `.double(1)` are different values; texts are compared by their UTF-8 bytes, so
-/// that two normalisation forms of one letter differ, as they do in SQL; `1.50` and `1.5` are the same decimal; zero
-/// and minus zero are the same double, and a double that is no number equals itself. What a *comparison in a
-/// predicate* says is another matter: there `1` and `1.0` are the same; see `compare(_:)`.
+/// **Equality** is that of a store that compares its contents. Two values are equal if they have
+/// the same kind and content:
+///
+/// - `.int(1)` and `.double(1)` differ.
+/// - Texts are compared by their UTF-8 bytes, as in SQL: two normalization forms of a letter
+///   differ.
+/// - `1.50` and `1.5` are the same decimal.
+/// - Zero and minus zero are the same double, and NaN equals itself.
+///
+/// The *comparisons of predicates* use `compare(_:)` instead, by which `1` and `1.0` are equal.
 public enum AttributeValue: Sendable {
     /// No value.
     case null
-    /// True or false.
+    /// A Boolean value.
     case bool(Bool)
-    /// A whole number.
+    /// An integer.
     case int(Int64)
-    /// A binary floating point number.
+    /// A binary floating-point number.
     case double(Double)
     /// A decimal number.
     case decimal(Decimal)
     /// Text.
     case string(String)
-    /// A moment.
+    /// A point in time.
     case date(Timestamp)
     /// Bytes.
     case binary(Data)
     /// A UUID.
     case uuid(UUID)
-    /// A URI, as the text it came as.
+    /// A URI, as the text it was read from.
     case uri(String)
 
-    /// Whether it is no value.
+    /// Whether the value is null.
     public var isNull: Bool {
         if case .null = self { true } else { false }
     }
 }
 
 extension AttributeValue: Hashable {
-    /// Whether both are of one kind and have the same content.
+    /// Returns whether two values have the same kind and content.
     public static func == (one: AttributeValue, other: AttributeValue) -> Bool {
         switch (one, other) {
         case (.null, .null): true
@@ -53,7 +58,7 @@ extension AttributeValue: Hashable {
         }
     }
 
-    /// Hashes the kind and the content, by the same rules as equality.
+    /// Hashes the kind and the content, by the rules of equality.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(rank)
         switch self {
@@ -61,7 +66,7 @@ extension AttributeValue: Hashable {
         case .bool(let flag): hasher.combine(flag)
         case .int(let number): hasher.combine(number)
         case .double(let number): hasher.combine(number.isNaN ? .nan : number)
-        // Foundation hashes the parts of a decimal, which differ between equal ones.
+        // Equal decimals can have different parts, which Foundation hashes.
         case .decimal(let number): hasher.combine(number.description)
         case .string(let text), .uri(let text):
             for byte in text.utf8 {
@@ -74,7 +79,7 @@ extension AttributeValue: Hashable {
         }
     }
 
-    /// The kind's place among the kinds, numbers being of one kind.
+    /// The rank of the kind in a sort; all numbers share a rank.
     var kindRank: Int {
         switch self {
         case .null: 0

@@ -1,25 +1,26 @@
-/// Decimal numbers as text in one form, so that two texts of the same number are the same bytes.
+/// A converter of decimal numbers to canonical text, in which equal numbers have equal bytes.
 ///
-/// The form: an optional minus, digits without needless zeros in front, and, where it is not whole, a point and digits
-/// without needless zeros at the end; zero is `0`.
+/// The canonical form is an optional minus sign, digits without redundant leading zeros, and, for a
+/// number that is not whole, a point and digits without redundant trailing zeros. Zero is `0`.
 enum DecimalText {
-    /// Which numbers are taken.
+    /// The range of accepted numbers.
     struct Limits {
-        /// How many digits lie between the first and the last significant one, these included.
+        /// The maximum number of digits from the first to the last significant digit, inclusive.
         let digitCount: Int
-        /// The powers of ten that significant digits may stand for.
+        /// The powers of ten that significant digits can have.
         let powers: ClosedRange<Int>
 
-        /// What any text may say: such a number is always a `Decimal`.
+        /// The limits for text: a number within them is always a `Decimal`.
         static let text = Limits(digitCount: 38, powers: -127...127)
-        /// What a `Decimal` may be: 128 bits times a power of ten.
+        /// The limits of `Decimal`: 128 bits times a power of ten.
         static let decimal = Limits(digitCount: 39, powers: -128...165)
     }
 
-    /// Appends the canonical form of a number's text: `-`, digits, a point and digits, an exponent, as JSON writes them;
-    /// a plus in front and zeros in front are read as well.
+    /// Appends the canonical form of a number in the syntax of JSON.
     ///
-    /// - Returns: Whether the text is a number within the limits; otherwise nothing is appended.
+    /// A leading plus sign and leading zeros are also accepted.
+    ///
+    /// - Returns: Whether the text is a number within the limits; if not, nothing is appended.
     static func append(
         canonical text: UnsafeBufferPointer<UInt8>, within limits: Limits, to bytes: inout [UInt8]
     ) -> Bool {
@@ -29,7 +30,7 @@ enum DecimalText {
             isNegative = text[index] == UInt8(ascii: "-")
             index += 1
         }
-        // The digits before and after the point, without the point; the number is those digits times 10^exponent.
+        // The number is the digits, without the point, times 10^exponent.
         var digits: (first: Int, end: Int)?
         var exponent = 0
         var digitCount = 0
@@ -63,7 +64,7 @@ enum DecimalText {
             bytes.append(UInt8(ascii: "0"))
             return true
         }
-        // The places of the first and the last significant digit, as powers of ten.
+        // The powers of ten of the first and the last significant digits.
         let units = pointIndex ?? mantissaEnd
         let power = { (index: Int) in exponent + (index < units ? units - 1 - index : units - index) }
         let highest = power(digits.first)
@@ -104,7 +105,7 @@ enum DecimalText {
         while index < text.count {
             let byte = text[index]
             guard byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") else { return nil }
-            // Beyond any number that fits: the exact worth no longer matters, only that it does not overflow.
+            // Beyond this limit, no number fits; the limit only prevents an overflow.
             exponent = min(exponent * 10 + Int(byte - UInt8(ascii: "0")), 1_000_000_000)
             index += 1
         }

@@ -1,117 +1,117 @@
 public import Foundation
 
-/// A Swift type whose values an attribute can hold.
+/// A Swift type whose values convert to attribute values.
 public protocol ValueConvertible {
-    /// The same, as an attribute holds it.
+    /// The attribute value of this instance.
     var value: AttributeValue { get }
 }
 
 extension AttributeValue: ValueConvertible {
-    /// Itself.
+    /// The value itself.
     public var value: AttributeValue { self }
 }
 
 extension Bool: ValueConvertible {
-    /// `.bool`.
+    /// A `.bool` value.
     public var value: AttributeValue { .bool(self) }
 }
 
 extension Int: ValueConvertible {
-    /// `.int`.
+    /// An `.int` value.
     public var value: AttributeValue { .int(Int64(self)) }
 }
 
 extension Int16: ValueConvertible {
-    /// `.int`.
+    /// An `.int` value.
     public var value: AttributeValue { .int(Int64(self)) }
 }
 
 extension Int32: ValueConvertible {
-    /// `.int`.
+    /// An `.int` value.
     public var value: AttributeValue { .int(Int64(self)) }
 }
 
 extension Int64: ValueConvertible {
-    /// `.int`.
+    /// An `.int` value.
     public var value: AttributeValue { .int(self) }
 }
 
 extension Double: ValueConvertible {
-    /// `.double`.
+    /// A `.double` value.
     public var value: AttributeValue { .double(self) }
 }
 
 extension Float: ValueConvertible {
-    /// `.double`, of the same worth.
+    /// A `.double` of equal value.
     public var value: AttributeValue { .double(Double(self)) }
 }
 
 extension Decimal: ValueConvertible {
-    /// `.decimal`.
+    /// A `.decimal` value.
     public var value: AttributeValue { .decimal(self) }
 }
 
 extension String: ValueConvertible {
-    /// `.string`.
+    /// A `.string` value.
     public var value: AttributeValue { .string(self) }
 }
 
 extension Timestamp: ValueConvertible {
-    /// `.date`.
+    /// A `.date` value.
     public var value: AttributeValue { .date(self) }
 }
 
 extension Date: ValueConvertible {
-    /// `.date`, rounded to the microsecond.
+    /// A `.date` value, rounded to the microsecond.
     public var value: AttributeValue { .date(Timestamp(self)) }
 }
 
 extension Data: ValueConvertible {
-    /// `.binary`.
+    /// A `.binary` value.
     public var value: AttributeValue { .binary(self) }
 }
 
 extension UUID: ValueConvertible {
-    /// `.uuid`.
+    /// A `.uuid` value.
     public var value: AttributeValue { .uuid(self) }
 }
 
 extension URL: ValueConvertible {
-    /// `.uri`, its whole text.
+    /// A `.uri` value with the absolute string.
     public var value: AttributeValue { .uri(absoluteString) }
 }
 
 extension Optional: ValueConvertible where Wrapped: ValueConvertible {
-    /// The wrapped value, or null.
+    /// The wrapped value, or null for nil.
     public var value: AttributeValue { self?.value ?? .null }
 }
 
 extension AttributeValue: ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
     ExpressibleByStringLiteral
 {
-    /// `.bool`.
+    /// Creates a `.bool` value.
     public init(booleanLiteral value: Bool) {
         self = .bool(value)
     }
 
-    /// `.int`.
+    /// Creates an `.int` value.
     public init(integerLiteral value: Int64) {
         self = .int(value)
     }
 
-    /// `.double`.
+    /// Creates a `.double` value.
     public init(floatLiteral value: Double) {
         self = .double(value)
     }
 
-    /// `.string`.
+    /// Creates a `.string` value.
     public init(stringLiteral value: String) {
         self = .string(value)
     }
 }
 
 extension AttributeValue: CustomStringConvertible {
-    /// The content as text for people; what it looks like may change.
+    /// The content as text for people, in a format that may change.
     public var description: String {
         switch self {
         case .null: "null"

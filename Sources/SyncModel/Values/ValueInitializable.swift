@@ -1,13 +1,13 @@
 public import Foundation
 
-/// A Swift type that can be made of values of its kind, without loss.
+/// A Swift type that can be created from attribute values of its kind.
 public protocol ValueInitializable {
-    /// Makes the same as a value; nil where that is not possible without loss.
+    /// Creates an instance from an attribute value, or nil if the value does not convert.
     init?(_ value: AttributeValue)
 }
 
 extension Bool: ValueInitializable {
-    /// The flag of `.bool`.
+    /// Creates the Boolean of a `.bool` value.
     public init?(_ value: AttributeValue) {
         guard case .bool(let flag) = value else { return nil }
         self = flag
@@ -15,7 +15,7 @@ extension Bool: ValueInitializable {
 }
 
 extension String: ValueInitializable {
-    /// The text of `.string` and `.uri`, the text form of `.uuid`.
+    /// Creates the text of a `.string` or `.uri` value, or the text form of a `.uuid` value.
     public init?(_ value: AttributeValue) {
         switch value {
         case .string(let text), .uri(let text): self = text
@@ -37,57 +37,57 @@ extension FixedWidthInteger {
 }
 
 extension Int: ValueInitializable {
-    /// The whole number, where it fits.
+    /// Creates an integer from a whole number of any kind, or nil if it does not fit.
     public init?(_ value: AttributeValue) { self.init(wholeNumber: value) }
 }
 
 extension Int8: ValueInitializable {
-    /// The whole number, where it fits.
+    /// Creates an integer from a whole number of any kind, or nil if it does not fit.
     public init?(_ value: AttributeValue) { self.init(wholeNumber: value) }
 }
 
 extension Int16: ValueInitializable {
-    /// The whole number, where it fits.
+    /// Creates an integer from a whole number of any kind, or nil if it does not fit.
     public init?(_ value: AttributeValue) { self.init(wholeNumber: value) }
 }
 
 extension Int32: ValueInitializable {
-    /// The whole number, where it fits.
+    /// Creates an integer from a whole number of any kind, or nil if it does not fit.
     public init?(_ value: AttributeValue) { self.init(wholeNumber: value) }
 }
 
 extension Int64: ValueInitializable {
-    /// The whole number, where it fits.
+    /// Creates an integer from a whole number of any kind, or nil if it does not fit.
     public init?(_ value: AttributeValue) { self.init(wholeNumber: value) }
 }
 
 extension UInt: ValueInitializable {
-    /// The whole number, where it fits.
+    /// Creates an integer from a whole number of any kind, or nil if it does not fit.
     public init?(_ value: AttributeValue) { self.init(wholeNumber: value) }
 }
 
 extension UInt8: ValueInitializable {
-    /// The whole number, where it fits.
+    /// Creates an integer from a whole number of any kind, or nil if it does not fit.
     public init?(_ value: AttributeValue) { self.init(wholeNumber: value) }
 }
 
 extension UInt16: ValueInitializable {
-    /// The whole number, where it fits.
+    /// Creates an integer from a whole number of any kind, or nil if it does not fit.
     public init?(_ value: AttributeValue) { self.init(wholeNumber: value) }
 }
 
 extension UInt32: ValueInitializable {
-    /// The whole number, where it fits.
+    /// Creates an integer from a whole number of any kind, or nil if it does not fit.
     public init?(_ value: AttributeValue) { self.init(wholeNumber: value) }
 }
 
 extension UInt64: ValueInitializable {
-    /// The whole number, where it fits.
+    /// Creates an integer from a whole number of any kind, or nil if it does not fit.
     public init?(_ value: AttributeValue) { self.init(wholeNumber: value) }
 }
 
 extension Double: ValueInitializable {
-    /// The number, where a double holds it exactly; a decimal is rounded.
+    /// Creates a double from a number: an integer must fit exactly, a decimal is rounded.
     public init?(_ value: AttributeValue) {
         switch value {
         case .double(let number): self = number
@@ -99,7 +99,9 @@ extension Double: ValueInitializable {
 }
 
 extension Float: ValueInitializable {
-    /// A double is rounded: a `float` attribute holds the double of the same worth, which comes back as it was.
+    /// Creates a float from a number, rounding the double.
+    ///
+    /// A `float` attribute holds a double of equal value, which converts back without loss.
     public init?(_ value: AttributeValue) {
         guard let number = Double(value) else { return nil }
         self.init(number)
@@ -107,7 +109,7 @@ extension Float: ValueInitializable {
 }
 
 extension Decimal: ValueInitializable {
-    /// The number, exactly; a double as its shortest text spells it.
+    /// Creates a decimal from a number: exactly, or by its shortest text for a double.
     public init?(_ value: AttributeValue) {
         switch value {
         case .decimal(let number): self = number
@@ -119,7 +121,7 @@ extension Decimal: ValueInitializable {
 }
 
 extension Timestamp: ValueInitializable {
-    /// The moment of `.date`.
+    /// Creates the timestamp of a `.date` value.
     public init?(_ value: AttributeValue) {
         guard case .date(let moment) = value else { return nil }
         self = moment
@@ -127,7 +129,7 @@ extension Timestamp: ValueInitializable {
 }
 
 extension Date: ValueInitializable {
-    /// The nearest `Date` to the moment of `.date`.
+    /// Creates the `Date` nearest to a `.date` value.
     public init?(_ value: AttributeValue) {
         guard case .date(let moment) = value else { return nil }
         self = moment.date
@@ -135,7 +137,7 @@ extension Date: ValueInitializable {
 }
 
 extension Data: ValueInitializable {
-    /// The bytes of `.binary`.
+    /// Creates the bytes of a `.binary` value.
     public init?(_ value: AttributeValue) {
         guard case .binary(let data) = value else { return nil }
         self = data
@@ -143,7 +145,7 @@ extension Data: ValueInitializable {
 }
 
 extension UUID: ValueInitializable {
-    /// That of `.uuid`, or the one that a `.string` spells.
+    /// Creates the UUID of a `.uuid` value, or of the text of a `.string` value.
     public init?(_ value: AttributeValue) {
         switch value {
         case .uuid(let uuid): self = uuid
@@ -154,7 +156,7 @@ extension UUID: ValueInitializable {
 }
 
 extension URL: ValueInitializable {
-    /// That which a `.uri` or `.string` spells.
+    /// Creates a URL from the text of a `.uri` or `.string` value.
     public init?(_ value: AttributeValue) {
         switch value {
         case .uri(let text), .string(let text): self.init(string: text)

@@ -8,7 +8,10 @@ public import SyncModel
 /// - An object that was deleted and inserted again with the same key is in ``Keys/updated``.
 /// - An object whose key changed is deleted with the old key and inserted with the new one.
 public struct ChangeSet: Hashable, Sendable {
-    /// The keys of an entity's objects; each key is in one of the sets.
+    /// The keys of an entity's objects.
+    ///
+    /// A key is in one of the sets. The number of a deleted object without an identity is also in
+    /// ``inserted`` if the store gave the number to a new object.
     public struct Keys: Hashable, Sendable {
         /// New objects.
         public var inserted: Set<RecordKey>
@@ -44,7 +47,7 @@ public struct ChangeSet: Hashable, Sendable {
     public init(_ entities: [String: Keys] = [:]) {
         for (name, keys) in entities {
             var keys = keys
-            let kept = keys.inserted.intersection(keys.deleted)
+            let kept = keys.inserted.intersection(keys.deleted).filter(\.isIdentity)
             keys.inserted.subtract(kept)
             keys.deleted.subtract(kept)
             keys.updated.formUnion(kept)
@@ -67,7 +70,11 @@ public struct ChangeSet: Hashable, Sendable {
         for (name, next) in next.entities {
             var keys = self[name]
             for key in next.inserted {
-                if keys.deleted.remove(key) != nil { keys.updated.insert(key) } else { keys.inserted.insert(key) }
+                if key.isIdentity, keys.deleted.remove(key) != nil {
+                    keys.updated.insert(key)
+                } else {
+                    keys.inserted.insert(key)
+                }
             }
             for key in next.updated where !keys.inserted.contains(key) { keys.updated.insert(key) }
             for key in next.deleted where keys.inserted.remove(key) == nil {
@@ -76,5 +83,12 @@ public struct ChangeSet: Hashable, Sendable {
             }
             entities[name] = keys.isEmpty ? nil : keys
         }
+    }
+}
+
+extension RecordKey {
+    /// Whether the key identifies an object for good; a number can be used again after a deletion.
+    fileprivate var isIdentity: Bool {
+        if case .identity = self { true } else { false }
     }
 }

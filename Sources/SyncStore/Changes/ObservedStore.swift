@@ -1,3 +1,4 @@
+import SyncBase
 public import SyncModel
 
 /// A store that wraps another store and reports the changes of each commit.
@@ -14,8 +15,8 @@ public import SyncModel
 /// objects that it changes, and looks up their keys before the commit.
 public final class ObservedStore: Store {
     private let base: any Store
-    private let broadcaster = ChangeBroadcaster()
-    /// Delays the next transaction until the changes of the last one are sent.
+    private let broadcaster = Broadcaster.ofChanges()
+    /// Keeps the next transaction from being committed before the last one's changes are sent.
     private let queue = TransactionQueue()
 
     /// Creates a store that wraps another.
@@ -36,7 +37,7 @@ public final class ObservedStore: Store {
     /// - Parameter capacity: The number of change sets that wait for the observer before the newest
     ///   are merged; 100 by default, at least 1.
     public func changes(capacity: Int = 100) -> ChangeSets {
-        broadcaster.subscribe(capacity: capacity)
+        ChangeSets(broadcaster.subscribe(capacity: capacity))
     }
 
     /// Runs a body in a transaction and reports its changes after the commit; see

@@ -133,8 +133,10 @@ final class ObservedTransaction: InitialLinkingTransaction {
     /// The changes so far.
     func changes() async throws -> ChangeSet {
         let state = self.state.withLock { $0 }
-        var entities = state.deleted.mapValues { ChangeSet.Keys(deleted: $0) }
-        for (root, changed) in state.changed {
+        // Bookkeeping of syncs is not a change of the data.
+        var entities = state.deleted.filter { model[$0.key]?.entity.isBookkeeping != true }
+            .mapValues { ChangeSet.Keys(deleted: $0) }
+        for (root, changed) in state.changed where !model.layouts[root].entity.isBookkeeping {
             let objects = changed.inserted.objects + changed.updated.objects
             for start in stride(from: 0, to: objects.count, by: Self.batchRowCount) {
                 let part = Array(objects[start..<min(start + Self.batchRowCount, objects.count)])

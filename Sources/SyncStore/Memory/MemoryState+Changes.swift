@@ -29,7 +29,8 @@ extension MemoryState {
     }
 
     private mutating func merge(
-        _ reader: BatchReader, at row: Int, _ match: MergeRequest.Match, _ policy: MergePolicy, _ layout: EntityLayout
+        _ reader: RecordBatch.Reader, at row: Int, _ match: MergeRequest.Match, _ policy: MergePolicy,
+        _ layout: EntityLayout
     ) throws -> MergeResult.Row? {
         let identity: MemoryIdentity?
         let known: ObjectID?
@@ -51,7 +52,7 @@ extension MemoryState {
     }
 
     private mutating func insert(
-        _ reader: BatchReader, at row: Int, _ identity: MemoryIdentity?, _ layout: EntityLayout
+        _ reader: RecordBatch.Reader, at row: Int, _ identity: MemoryIdentity?, _ layout: EntityLayout
     ) throws -> ObjectID {
         guard !layout.isAbstract else { throw StoreError.abstractEntity(entity: layout.name) }
         let values = layout.attributes.indices.map { slot in
@@ -69,7 +70,7 @@ extension MemoryState {
     }
 
     private mutating func update(
-        _ id: ObjectID, _ object: MemoryObject, from reader: BatchReader, at row: Int
+        _ id: ObjectID, _ object: MemoryObject, from reader: RecordBatch.Reader, at row: Int
     ) throws -> Bool {
         let layout = model.layouts[object.entity]
         var values: [(slot: Int, value: AttributeValue)] = []

@@ -8,7 +8,8 @@ extension MemoryState {
         let ordering = try query.ordering.map { try $0.bound(to: layout, in: model) }
         var found: [ObjectID] = []
         // Without an ordering the first objects are the result.
-        let enough = ordering.isEmpty ? query.limit.map { $0 + query.offset } ?? .max : .max
+        let enough =
+            ordering.isEmpty ? query.limit.map { $0 > .max - query.offset ? .max : $0 + query.offset } ?? .max : .max
         let table = tables[layout.root]
         for id in candidates(of: query, predicate, in: layout) {
             if found.count >= enough { break }

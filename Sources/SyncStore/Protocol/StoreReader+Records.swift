@@ -70,7 +70,7 @@ extension StoreReader {
     ///   - type: The type of the results.
     ///   - query: The objects.
     ///   - relationships: The names of the relationships that the type decodes.
-    /// - Throws: `RecordCodingError` if a record does not fit the type, and as ``records(_:with:)``.
+    /// - Throws: `Record.CodingError` if a record does not fit the type, and as ``records(_:with:)``.
     public func values<T: Decodable>(
         _ type: T.Type, _ query: StoreQuery, with relationships: [String] = []
     ) async throws -> [T] {

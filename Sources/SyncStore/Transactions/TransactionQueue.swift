@@ -2,16 +2,17 @@ import SyncBase
 
 /// Runs transactions one after another, in the order of the calls; stores build `transaction` on it.
 package final class TransactionQueue: Sendable {
-    private struct State {
+    private struct State: Sendable {
         var isBusy = false
-        var nextTicket: UInt64 = 0
-        var waiting: [(ticket: UInt64, continuation: CheckedContinuation<Void, any Error>)] = []
-        /// Tickets that were cancelled before they started to wait.
-        var cancelled: Set<UInt64> = []
+        var waiters = Waiters<Void>()
+        /// The number of the turn that began last.
+        var turn: UInt64 = 0
     }
 
     /// The queues whose turn the current task has.
-    @TaskLocal private static var held: [ObjectIdentifier] = []
+    ///
+    /// A task that outlives the turn inherits the value, which is of no meaning then.
+    @TaskLocal private static var held: [ObjectIdentifier: UInt64] = [:]
 
     private let state = Locked(State())
 
@@ -24,68 +25,38 @@ package final class TransactionQueue: Sendable {
     ///   `StoreError.nestedTransaction` if the task already has the turn.
     package func run<Result>(_ body: () async throws -> Result) async throws -> Result {
         let id = ObjectIdentifier(self)
-        guard !Self.held.contains(id) else { throw StoreError.nestedTransaction }
-        try await waitForTurn()
+        if let turn = Self.held[id], state.withLock({ $0.isBusy && $0.turn == turn }) {
+            throw StoreError.nestedTransaction
+        }
+        try await state.wait(in: \.waiters) { state in
+            guard !state.isBusy else { return nil }
+            state.isBusy = true
+            return .success(())
+        }
         defer { endTurn() }
         try Task.checkCancellation()
-        return try await Self.$held.withValue(Self.held + [id]) { try await body() }
+        let turn = state.withLock { state in
+            state.turn += 1
+            return state.turn
+        }
+        var held = Self.held
+        held[id] = turn
+        return try await Self.$held.withValue(held) { try await body() }
     }
 
     /// The number of waiting calls.
     package var waitingCount: Int {
-        state.withLock { $0.waiting.count }
-    }
-
-    private func waitForTurn() async throws {
-        let ticket: UInt64? = state.withLock { state in
-            guard state.isBusy else {
-                state.isBusy = true
-                return nil
-            }
-            state.nextTicket += 1
-            return state.nextTicket
-        }
-        guard let ticket else { return }
-        try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                enum Answer { case wait, go, cancelled }
-                let answer: Answer = state.withLock { state in
-                    if state.cancelled.remove(ticket) != nil { return .cancelled }
-                    // The turn may have ended since the ticket was drawn.
-                    if !state.isBusy {
-                        state.isBusy = true
-                        return .go
-                    }
-                    let place = state.waiting.firstIndex { $0.ticket > ticket } ?? state.waiting.endIndex
-                    state.waiting.insert((ticket, continuation), at: place)
-                    return .wait
-                }
-                switch answer {
-                case .wait: break
-                case .go: continuation.resume()
-                case .cancelled: continuation.resume(throwing: CancellationError())
-                }
-            }
-        } onCancel: {
-            let continuation = state.withLock { state -> CheckedContinuation<Void, any Error>? in
-                guard let place = state.waiting.firstIndex(where: { $0.ticket == ticket }) else {
-                    state.cancelled.insert(ticket)
-                    return nil
-                }
-                return state.waiting.remove(at: place).continuation
-            }
-            continuation?.resume(throwing: CancellationError())
-        }
-        state.withLock { _ = $0.cancelled.remove(ticket) }
+        state.withLock(\.waiters.count)
     }
 
     private func endTurn() {
-        let next = state.withLock { state -> CheckedContinuation<Void, any Error>? in
-            guard !state.waiting.isEmpty else {
-                state.isBusy = false
-                return nil
-            }
-            return state.waiting.removeFirst().continuation
+        // The next one takes the turn over: the queue stays busy.
+        let next = state.withLock { state in
+            let next = state.waiters.removeFirst()
+            state.isBusy = next != nil
+            // Nobody has the turn until the next one begins.
+            state.turn += 1
+            return next
         }
         next?.resume()
     }

@@ -4,6 +4,11 @@ package import SyncStore
 package import SyncStoreSQL
 
 /// The SQL of PostgreSQL, version 15 or later; the connection's `search_path` finds the tables.
+///
+/// Somebody who may create functions in the store's schema must not be able to have them called.
+/// The system's own functions and operators come first if the types of all arguments match exactly.
+/// So every call either does, by a cast if necessary, or names `pg_catalog`; polymorphic functions
+/// always name it.
 package struct PostgresDialect: SQLDialect {
     /// The number of bytes of a name that PostgreSQL keeps.
     private static let nameLimit = 63
@@ -45,6 +50,12 @@ package struct PostgresDialect: SQLDialect {
 
     /// See https://www.postgresql.org/docs/current/ddl-system-columns.html.
     package var reservedColumns: [String] { ["tableoid", "xmin", "cmin", "xmax", "cmax", "ctid"] }
+
+    package func isReserved(table: String) -> Bool {
+        let name = table.lowercased()
+        return ["_sync_schema", "sync_doomed"].contains(name)
+            || ["_sync_new_", "_sync_rows_", "sync_batch_"].contains(where: name.hasPrefix)
+    }
 
     package func suitable(_ name: String, room: Int) -> String {
         // Names with the prefix belong to the system, which looks there first.
@@ -120,7 +131,8 @@ package struct PostgresDialect: SQLDialect {
     }
 
     package func textCondition(
-        _ expression: String, collation: String, _ match: TextMatch, _ text: String, _ parameters: inout SQLParameters
+        _ expression: String, collation: String, _ match: PropertyPath.TextMatch, _ text: String,
+        _ parameters: inout SQLParameters
     ) -> String {
         let kept = PostgresText.kept(text)
         if match != .beginsWith, let pattern = PostgresText.pattern(for: text, isAtEnd: match == .endsWith) {
@@ -147,7 +159,7 @@ package struct PostgresDialect: SQLDialect {
         let bits = parameters.add(.blobs(pages.map(\.bits)))
         return "EXISTS (SELECT 1 FROM unnest(\(numbers), \(bits)) AS p(page, bits) "
             + "WHERE p.page = \(expression) >> \(ObjectSet.pageShift) "
-            + "AND get_bit(p.bits, \(expression) & \(1 << ObjectSet.pageShift - 1)) = 1)"
+            + "AND get_bit(p.bits, \(expression) & \(1 << ObjectSet.pageShift - 1)::bigint) = 1)"
     }
 
     // MARK: Removal
@@ -177,8 +189,10 @@ package struct PostgresDialect: SQLDialect {
 
     package func numbering(_ table: String, objectColumn: String) -> String? {
         let (name, column) = (SQLText.name(table), SQLText.name(objectColumn))
-        let sequence = "pg_get_serial_sequence(\(SQLText.literal(name)), \(SQLText.literal(objectColumn)))"
-        return "SELECT setval(\(sequence), max(\(column))) FROM \(name) HAVING max(\(column)) IS NOT NULL"
+        let sequence =
+            "pg_catalog.pg_get_serial_sequence(\(SQLText.literal(name))::text, \(SQLText.literal(objectColumn))::text)"
+        return
+            "SELECT pg_catalog.setval(\(sequence)::regclass, max(\(column))) FROM \(name) HAVING max(\(column)) IS NOT NULL"
     }
 }
 

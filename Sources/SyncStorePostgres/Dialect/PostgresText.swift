@@ -1,17 +1,18 @@
 import SyncModel
 import SyncStoreSQL
 
-/// Values as PostgreSQL keeps them where its types have less than a model's.
+/// Stored forms of values for which PostgreSQL's types are too narrow.
 package enum PostgresText {
-    /// What the mark is: the lowest character that a text of PostgreSQL can have.
+    /// The mark: the lowest character that a text of PostgreSQL can contain.
     private static let mark: UInt8 = 1
 
-    /// Whether a text must be kept in another form: PostgreSQL's have no U+0000.
+    /// Whether a byte has another stored form: PostgreSQL has no U+0000.
     package static func isSpecial(_ byte: UInt8) -> Bool {
         byte <= mark
     }
 
-    /// The form in which a text is kept: U+0000 as two U+0001, and U+0001 as U+0001 and U+0002. Texts in this form sort as they do themselves.
+    /// Returns the stored form of a text: U+0000 becomes two U+0001, and U+0001 becomes U+0001
+    /// U+0002. Stored forms sort like the texts.
     package static func kept(_ text: String) -> String {
         guard text.utf8.contains(where: isSpecial) else { return text }
         var bytes: [UInt8] = []
@@ -19,14 +20,14 @@ package enum PostgresText {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Appends a byte of a text in the form in which it is kept.
+    /// Appends a byte of a text in its stored form.
     package static func append(_ byte: UInt8, to bytes: inout [UInt8]) {
         guard isSpecial(byte) else { return bytes.append(byte) }
         bytes.append(mark)
         bytes.append(byte + 1)
     }
 
-    /// The text that is kept in a form that ``kept(_:)`` gives; any other text is itself.
+    /// Returns the text of a stored form, see ``kept(_:)``; other texts stay as they are.
     package static func text(_ kept: UnsafeBufferPointer<UInt8>) -> String {
         guard kept.contains(mark) else { return String(decoding: kept, as: UTF8.self) }
         var bytes: [UInt8] = []
@@ -44,8 +45,12 @@ package enum PostgresText {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// A regular expression that finds a text within kept ones, for a text whose kept form could also be found across the middle of a mark and
-    /// what belongs to it; nil for all others (https://www.postgresql.org/docs/current/functions-matching.html#FUNCTIONS-POSIX-REGEXP).
+    /// Returns a regular expression that finds a text within stored forms; nil if its own stored
+    /// form is enough.
+    ///
+    /// The stored form of some texts could also be found across the boundary of a mark and the byte
+    /// after it. Source:
+    /// https://www.postgresql.org/docs/current/functions-matching.html#FUNCTIONS-POSIX-REGEXP
     static func pattern(for text: String, isAtEnd: Bool) -> String? {
         guard let first = text.utf8.first, first <= mark + 1 else { return nil }
         let letters = kept(text).unicodeScalars.map { scalar in
@@ -57,12 +62,12 @@ package enum PostgresText {
 
     // MARK: Moments
 
-    /// The microseconds from 1970 to 2000, from where PostgreSQL counts.
+    /// The microseconds from 1970 to 2000, the epoch of PostgreSQL.
     package static let epoch: Int64 = 946_684_800_000_000
-    /// The first moment that a `timestamptz` can be, in the year 4714 before Christ: microseconds from 2000.
+    /// The first moment of a `timestamptz`, in 4714 BC, in microseconds since 2000.
     package static let firstMoment: Int64 = -211_813_488_000_000_000
 
-    /// A moment as a `timestamptz` reads it; what comes before the first one is before all that it can be.
+    /// Returns a moment as text for a `timestamptz`; earlier ones are `-infinity`.
     static func moment(_ moment: Timestamp) -> String {
         guard moment.microseconds >= firstMoment + epoch else { return "-infinity" }
         // The calendar repeats every 400 years, and `DateText` knows those of four digits.
@@ -70,7 +75,7 @@ package enum PostgresText {
         let (count, rest) = (moment.microseconds - epoch).quotientAndRemainder(dividingBy: cycle)
         let cycles = rest < 0 ? count - 1 : count
         let shifted = Timestamp(microseconds: (rest < 0 ? rest + cycle : rest) + epoch)
-        let text = DateText.text(shifted) ?? ""
+        let text = DateText.text(sortable: shifted) ?? ""
         let year = Int64(text.prefix(4)).map { $0 + cycles * 400 } ?? 0
         let number = String(year > 0 ? year : 1 - year)
         let padded = String(repeating: "0", count: max(0, 4 - number.count)) + number

@@ -1,23 +1,24 @@
 #if Postgres
+import OneWayPostgresClient
 import SyncModel
 import SyncStore
 import SyncStoreSQL
 
-/// A batch of records as a temporary table of the connection: the columns that it has, and what is in them.
+/// A batch of records in a temporary table of the connection.
 ///
-/// The table is there as long as the connection, and is emptied by the end of each transaction
-/// (https://www.postgresql.org/docs/current/sql-createtable.html).
+/// The table exists as long as the connection; each commit empties it.
+/// Source: https://www.postgresql.org/docs/current/sql-createtable.html
 struct PostgresBatch {
-    /// How many slots one column of marks has a bit for.
+    /// The number of slots that one column of marks has bits for.
     private static let markWidth = 60
 
     let layout: EntityLayout
-    /// The table's name in statements.
+    /// The name of the table in statements.
     let name: String
     private let tableName: String
     private let defaults: [AttributeValue]
 
-    /// What the cells of a slot have in common, in the rows that are to be copied.
+    /// How often a slot has a cell among the rows to copy.
     enum Presence {
         case always
         case sometimes
@@ -35,27 +36,27 @@ struct PostgresBatch {
 
     // MARK: Columns
 
-    /// The place of the row in its batch.
+    /// The column of the row's index in its batch.
     static let place = "place"
-    /// The object that the row is for.
+    /// The column of the object that the row is given.
     static let object = "object"
-    /// The object that a new one leads to.
+    /// The column of the object that a new object links to.
     static let target = "target"
 
     static func cell(_ slot: Int) -> String {
         "c\(slot)"
     }
 
-    /// The condition that a cell is not absent.
+    /// The condition that a cell is present.
     static func isPresent(_ slot: Int) -> String {
-        "b.m\(slot / markWidth) & \(1 << (slot % markWidth)) <> 0"
+        "b.m\(slot / markWidth) & \(1 << (slot % markWidth))::bigint <> 0"
     }
 
     private var markCount: Int {
         (layout.attributes.count + Self.markWidth - 1) / Self.markWidth
     }
 
-    /// Makes the table where it is not there yet, and empties it.
+    /// Creates the table if it does not exist, and empties it.
     var preparation: String {
         var columns = ["\(Self.place) integer", "\(Self.object) bigint", "\(Self.target) bigint"]
         columns += (0..<markCount).map { "m\($0) bigint" }
@@ -68,17 +69,17 @@ struct PostgresBatch {
 
     // MARK: Rows
 
-    /// What is to be copied beside the cells.
+    /// Columns to copy besides the cells.
     struct Extras {
-        /// The objects of all rows of the batch; nil where they are not given.
+        /// The objects of all rows; nil if rows are given none.
         var objects: [ObjectID?]?
-        /// The targets of all rows of the batch; nil where they are not given.
+        /// The targets of all rows; nil if rows have none.
         var targets: [ObjectID?]?
-        /// Whether marks tell absent cells from others.
+        /// Whether marks distinguish absent cells.
         var hasMarks: Bool
     }
 
-    /// The statement that copies rows.
+    /// Returns the statement that copies rows.
     func copying(_ extras: Extras) -> String {
         var names = [Self.place]
         if extras.objects != nil { names.append(Self.object) }
@@ -88,8 +89,8 @@ struct PostgresBatch {
         return "COPY \(name) (\(names.joined(separator: ", "))) FROM STDIN (FORMAT binary)"
     }
 
-    /// Looks through the cells of some rows.
-    func presence(_ reader: BatchReader, _ rows: [Int]) -> [Presence] {
+    /// Finds which slots have cells in some rows.
+    func presence(_ reader: RecordBatch.Reader, _ rows: [Int]) -> [Presence] {
         layout.attributes.indices.map { slot in
             var absentCount = 0
             for row in rows where reader.kind(row: row, slot: slot) == .absent { absentCount &+= 1 }
@@ -97,9 +98,9 @@ struct PostgresBatch {
         }
     }
 
-    /// Writes rows; absent cells as what a new object would have there.
+    /// Writes rows. Absent cells get the values of a new object.
     func write(
-        _ reader: BatchReader, _ rows: [Int], _ extras: Extras, into buffer: PostgresCopyBuffer,
+        _ reader: RecordBatch.Reader, _ rows: [Int], _ extras: Extras, into buffer: PostgresCopyBuffer,
         to writer: PostgresCopyWriter
     ) throws {
         let slotCount = layout.attributes.count
@@ -127,7 +128,7 @@ struct PostgresBatch {
         try buffer.end(to: writer)
     }
 
-    private func addMarks(_ reader: BatchReader, _ row: Int, to buffer: PostgresCopyBuffer) {
+    private func addMarks(_ reader: RecordBatch.Reader, _ row: Int, to buffer: PostgresCopyBuffer) {
         for first in stride(from: 0, to: layout.attributes.count, by: Self.markWidth) {
             var marks: Int64 = 0
             for slot in first..<min(first + Self.markWidth, layout.attributes.count)
@@ -145,11 +146,11 @@ extension PostgresCopyBuffer {
         if let object { add(object) } else { addNull() }
     }
 
-    /// Adds a cell where it lies.
+    /// Adds a cell without copying it first.
     ///
-    /// - Returns: False, with nothing added, for what a column of the type cannot keep.
+    /// - Returns: False, with nothing added, for a value that a column of the type cannot store.
     @inline(__always)
-    fileprivate func add(_ reader: BatchReader, row: Int, slot: Int, as type: AttributeType) -> Bool {
+    fileprivate func add(_ reader: RecordBatch.Reader, row: Int, slot: Int, as type: AttributeType) -> Bool {
         switch (reader.kind(row: row, slot: slot), type) {
         case (.null, _), (.absent, _): addNull()
         case (.int, .int64): add(reader.int(row: row, slot: slot))
@@ -180,7 +181,7 @@ extension PostgresCopyBuffer {
 
     /// Adds a value.
     ///
-    /// - Returns: False, with nothing added, for what a column of the type cannot keep.
+    /// - Returns: False, with nothing added, for a value that a column of the type cannot store.
     fileprivate func add(_ value: AttributeValue, as type: AttributeType) -> Bool {
         guard !value.isNull else {
             addNull()

@@ -1,13 +1,15 @@
 #if Postgres
+import OneWayPostgresClient
 import Foundation
 import SyncModel
 import SyncStoreSQL
 
-/// Rows in the binary form of `COPY` (https://www.postgresql.org/docs/current/sql-copy.html), gathered in pieces that are worth sending.
+/// A buffer of rows in the binary format of `COPY`, sent in pieces.
 ///
-/// Values are written where they will be sent from; none of them is an object on the way. Used by one thread at a time.
+/// Values are written directly into the bytes to send. Used by one thread at a time.
+/// Source: https://www.postgresql.org/docs/current/sql-copy.html
 final class PostgresCopyBuffer {
-    /// From what size on a piece is worth sending.
+    /// The size in bytes from which a piece is sent.
     private static let pieceByteCount = 1 << 16
 
     private var start: UnsafeMutableRawPointer
@@ -25,7 +27,7 @@ final class PostgresCopyBuffer {
 
     // MARK: Pieces
 
-    /// Starts anew: the signature, no flags, no extension.
+    /// Begins a COPY: the signature, no flags, no extension.
     func begin() {
         count = 0
         append([0x50, 0x47, 0x43, 0x4F, 0x50, 0x59, 0x0A, 0xFF, 0x0D, 0x0A, 0x00])
@@ -33,12 +35,12 @@ final class PostgresCopyBuffer {
         append(0 as Int32)
     }
 
-    /// Sends what there is, if it is enough.
+    /// Sends the bytes if there are enough for a piece.
     func sendPiece(to writer: PostgresCopyWriter) throws {
         if count >= Self.pieceByteCount { try send(to: writer) }
     }
 
-    /// Sends what is left, and the mark of the end.
+    /// Sends the rest and the trailer.
     func end(to writer: PostgresCopyWriter) throws {
         append(-1 as Int16)
         try send(to: writer)
@@ -51,7 +53,7 @@ final class PostgresCopyBuffer {
 
     // MARK: Rows
 
-    /// Starts a row.
+    /// Begins a row.
     func beginRow(columnCount: Int) {
         append(Int16(truncatingIfNeeded: columnCount))
     }
@@ -62,21 +64,21 @@ final class PostgresCopyBuffer {
         append(-1 as Int32)
     }
 
-    /// Adds a whole number in as many bytes as it has.
+    /// Adds an integer of the width of its type.
     @inline(__always)
     func add(_ number: some FixedWidthInteger) {
         append(Int32(truncatingIfNeeded: number.bitWidth / 8))
         append(number)
     }
 
-    /// Adds a `bytea`, a `uuid` or, if it is one of PostgreSQL's, a text.
+    /// Adds a `bytea`, a `uuid`, or a text in its stored form.
     @inline(__always)
     func add(_ bytes: UnsafeBufferPointer<UInt8>) {
         append(Int32(truncatingIfNeeded: bytes.count))
         append(bytes)
     }
 
-    /// Adds a text in the form in which it is kept.
+    /// Adds a text in its stored form.
     @inline(__always)
     func addText(_ bytes: UnsafeBufferPointer<UInt8>) {
         guard Self.hasSpecialByte(bytes) else { return add(bytes) }
@@ -85,10 +87,11 @@ final class PostgresCopyBuffer {
         kept.withUnsafeBufferPointer(add)
     }
 
-    /// Adds a `numeric`: groups of four decimal digits, how many places the first one is before the point, the sign, and how many digits
-    /// there are behind the point.
+    /// Adds a `numeric`.
     ///
-    /// - Parameter text: A number as a batch keeps it.
+    /// The format is: base-10000 digits, their weight, the sign, the number of decimal places.
+    ///
+    /// - Parameter text: A decimal number as a batch contains it.
     func addNumeric(_ text: UnsafeBufferPointer<UInt8>) {
         let isNegative = text.first == UInt8(ascii: "-")
         let digits = isNegative ? text.dropFirst() : text[...]
@@ -96,7 +99,7 @@ final class PostgresCopyBuffer {
         let whole = digits[..<point]
         let fraction = digits[point...].dropFirst()
         var groups: [Int16] = []
-        // Groups are counted from the point in both directions.
+        // Base-10000 digits are counted from the decimal point in both directions.
         for place in stride(from: (whole.count + 3) / 4, to: 0, by: -1) {
             let end = whole.endIndex - (place - 1) * 4
             groups.append(Self.group(whole[max(whole.startIndex, end - 4)..<end], padding: 0))
@@ -121,7 +124,7 @@ final class PostgresCopyBuffer {
         for group in groups { append(group) }
     }
 
-    /// Up to four digits as a number.
+    /// Returns up to four decimal digits as a number.
     private static func group(_ digits: Slice<UnsafeBufferPointer<UInt8>>, padding: Int) -> Int16 {
         var number = digits.reduce(0 as Int16) { $0 * 10 + Int16($1 - UInt8(ascii: "0")) }
         for _ in 0..<padding { number *= 10 }
@@ -130,14 +133,15 @@ final class PostgresCopyBuffer {
 
     // MARK: Bytes
 
-    /// Whether a text cannot be kept as it is; eight bytes at a time.
+    /// Whether a text differs from its stored form; checks eight bytes at a time.
     private static func hasSpecialByte(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         let raw = UnsafeRawBufferPointer(bytes)
         var index = 0
         let ones: UInt64 = 0x0101_0101_0101_0101
         let highs: UInt64 = 0x8080_8080_8080_8080
         while index &+ 8 <= raw.count {
-            // The highest bit of every byte that is below 2, and of no other: bytes from 128 on have theirs masked out.
+            // The highest bit of each byte below 2, and of no other: bytes of 128 or more are
+            // masked out.
             let word = raw.loadUnaligned(fromByteOffset: index, as: UInt64.self)
             if (word &- ones &* 2) & ~word & highs != 0 { return true }
             index &+= 8

@@ -1,9 +1,10 @@
 #if Postgres
+import OneWayPostgresClient
 import SyncModel
 import SyncStore
 import SyncStoreSQL
 
-/// A query that is read a batch at a time, by a cursor of the transaction.
+/// A server-side cursor that reads a query in batches.
 struct PostgresCursor {
     private let name: String
     private let columns: SQLQueries.Columns
@@ -12,7 +13,7 @@ struct PostgresCursor {
 
     /// Declares a cursor.
     ///
-    /// - Parameter number: What no other open cursor of the connection has.
+    /// - Parameter number: A number that no other open cursor of the connection has.
     init(_ query: StoreQuery, number: Int, queries: SQLQueries, connection: PostgresConnection) throws {
         name = "sync_cursor_\(number)"
         model = queries.schema.model
@@ -23,12 +24,12 @@ struct PostgresCursor {
             SQLStatementText("DECLARE \(name) NO SCROLL CURSOR FOR \(statement.text)", statement.bindings))
     }
 
-    /// The next objects; none after the last.
+    /// Returns the next objects; none after the last.
     func next(_ count: Int, connection: PostgresConnection) throws -> [StoredRecord] {
         while true {
             let result = try connection.query("FETCH FORWARD \(count) FROM \(name)", binaryResult: true)
             let records = (0..<result.rowCount).compactMap { record(result, $0) }
-            // Objects of entities that the model does not know are left out, all of a batch perhaps.
+            // A batch may consist of objects of unknown entities, which are skipped.
             if !records.isEmpty || result.rowCount == 0 { return records }
         }
     }
@@ -51,13 +52,13 @@ struct PostgresCursor {
 }
 
 extension PostgresConnection {
-    /// Runs a statement with the values of its parameters.
+    /// Runs a statement with its parameters.
     @discardableResult
     func run(_ statement: SQLStatementText) throws -> PostgresResult {
         try query(statement.text, statement.bindings.map(PostgresParameter.init), binaryResult: true)
     }
 
-    /// The pairs that a statement selects for some rows.
+    /// Returns the links of some objects.
     func links(
         _ relationship: RelationshipLayout, of sources: [ObjectID], _ queries: SQLQueries
     ) throws -> [StoreLink] {

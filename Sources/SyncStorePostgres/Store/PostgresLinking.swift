@@ -1,9 +1,11 @@
 #if Postgres
+import OneWayPostgresClient
 import SyncModel
 import SyncStore
 import SyncStoreSQL
 
-/// Relates the objects of one batch: reads what there is, and writes the difference, each in a few statements.
+/// Links the objects of a batch: reads the stored links, and writes the difference, in a fixed
+/// number of statements.
 struct PostgresLinking: SQLLinkWriter {
     private let schema: SQLSchema
     private let batch: LinkBatch
@@ -102,7 +104,7 @@ struct PostgresLinking: SQLLinkWriter {
             SQLStatementText(text, pairs(plan.added.map(\.link)) + [.objects(plan.added.map(\.position))]))
     }
 
-    /// Adds the other directions of pairs of a relationship that is its own inverse.
+    /// Adds the reverse of each pair, for a relationship that is its own inverse.
     func mirror(_ link: SQLSchema.JoinLink) throws {
         guard !plan.mirrored.isEmpty else { return }
         let table = SQLText.name(link.table)
@@ -119,7 +121,7 @@ struct PostgresLinking: SQLLinkWriter {
         try connection.run(SQLStatementText(text, pairs(plan.mirrored)))
     }
 
-    /// The place after all that there are of an object, in the order in which new ones come.
+    /// The position after all positions of an object, in the order of new ones.
     private static func place(
         after position: String, in table: String, where column: String, is value: String
     ) -> String {
@@ -132,7 +134,7 @@ struct PostgresLinking: SQLLinkWriter {
 }
 
 extension PostgresConnection {
-    /// The objects among some that a statement selects; its parameter takes them.
+    /// Returns the objects that a statement selects among some, its parameter.
     fileprivate func objects(_ text: String, among objects: [ObjectID]) throws -> Set<ObjectID> {
         guard !objects.isEmpty else { return [] }
         let result = try run(SQLStatementText(text, [.objects(objects)]))

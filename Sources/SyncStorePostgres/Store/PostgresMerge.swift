@@ -1,14 +1,16 @@
 #if Postgres
+import OneWayPostgresClient
 import SyncModel
 import SyncStore
 import SyncStoreSQL
 
 /// Merges batches of records of one entity.
 ///
-/// A batch goes into a temporary table by `COPY`, is joined with what is stored, and only what is new or differs is written: an upsert would
-/// lock, and so write, every row that it meets. All of that is one message to the server and one answer, however many rows there are.
+/// A batch is copied into a temporary table and joined with the stored rows. Only new and different
+/// rows are written; an upsert would lock, and so write, every row. This takes one message to the
+/// server and one answer, however many rows there are.
 struct PostgresMerge {
-    /// How often a statement is tried that fails for what others do at the same time.
+    /// How often a statement is tried that conflicts with other transactions.
     static let attemptLimit = 5
 
     private let schema: SQLSchema
@@ -16,7 +18,7 @@ struct PostgresMerge {
     private let statements: PostgresMergeStatements
     private let batch: PostgresBatch
 
-    /// - Parameter nextRow: The expression that numbers a new row of the entity's table.
+    /// - Parameter nextRow: The expression that numbers a new row of the table.
     init(_ entity: Int, schema: SQLSchema, nextRow: String) {
         self.schema = schema
         layout = schema.model.layouts[entity]
@@ -36,7 +38,7 @@ struct PostgresMerge {
     ) throws -> MergeResult {
         let (records, policy) = (request.records, request.policy)
         var result = MergeResult(Array(repeating: nil, count: records.count))
-        // Objects of an abstract entity are looked for all the same.
+        // Objects of an abstract entity can be found, though not created.
         let inserts = policy.inserts && !layout.isAbstract
         try records.withReader { reader in
             let order = PostgresMergeRounds(
@@ -57,7 +59,7 @@ struct PostgresMerge {
                     answer = try send(merge, extras, connection) { writer in
                         try batch.write(reader, round.rows, extras, into: buffer, to: writer)
                     }
-                } catch let error as PostgresError where error.code == "23505" && round.mayTakeIdentity {
+                } catch let error as PostgresError where error.code == .uniqueViolation && round.mayTakeIdentity {
                     throw StoreError.identityTaken(
                         entity: try entity(of: order.objects[round.rows[0]], connection) ?? layout.name)
                 }
@@ -74,8 +76,8 @@ struct PostgresMerge {
 
     // MARK: Sending
 
-    /// Copies rows and merges them. Where others stand in the way (a deadlock, a conflict of serializable transactions), the merge alone is
-    /// undone and tried again: the rows are there still.
+    /// Copies rows and merges them. After a deadlock or a serialization failure, only the merge is
+    /// rolled back and tried again: the copied rows stay.
     private func send(
         _ merge: String, _ extras: PostgresBatch.Extras, _ connection: PostgresConnection,
         _ write: (PostgresCopyWriter) throws -> Void
@@ -86,7 +88,7 @@ struct PostgresMerge {
         var attempt = 1
         do {
             return try connection.copyIn("\(preparation); \(rest)", write)
-        } catch let error as PostgresError where error.isConflict || error.code == "23505" {
+        } catch let error as PostgresError where error.isConflict || error.code == .uniqueViolation {
             var error = error
             while true {
                 try connection.execute("ROLLBACK TO SAVEPOINT sync_merge")
@@ -97,7 +99,7 @@ struct PostgresMerge {
         }
     }
 
-    /// The name of an object's entity.
+    /// The name of the entity of an object.
     private func entity(of object: ObjectID?, _ connection: PostgresConnection) throws -> String? {
         guard let object, let text = statements.entity else { return nil }
         let found = try connection.query(text, [.integer(object)])
@@ -106,7 +108,7 @@ struct PostgresMerge {
 
     // MARK: Results
 
-    /// Reads what became of a round's rows: for each of them, in the order of their places, the object times four and the change.
+    /// Reads the results of a round: for each row in order, the object times four plus the change.
     private func take(
         _ answer: PostgresResult, _ round: PostgresMergeRounds.Round, _ policy: MergePolicy,
         into result: inout MergeResult
@@ -123,7 +125,8 @@ struct PostgresMerge {
 }
 
 extension PostgresConnection {
-    /// Runs statements of a transaction again where they fail for what others do at the same time, the transaction's earlier ones untouched.
+    /// Runs statements of a transaction again after a deadlock or a serialization failure; earlier
+    /// statements keep their effect.
     func retrying<Result>(_ body: () throws -> Result) throws -> Result {
         var attempt = 1
         while true {
@@ -137,14 +140,6 @@ extension PostgresConnection {
                 try execute("ROLLBACK TO SAVEPOINT sync_attempt")
             }
         }
-    }
-}
-
-extension PostgresError {
-    /// Whether a statement failed for what others do at the same time: a serialization failure or a deadlock
-    /// (https://www.postgresql.org/docs/current/mvcc-serialization-failure-handling.html).
-    var isConflict: Bool {
-        code == "40001" || code == "40P01"
     }
 }
 #endif

@@ -3,25 +3,25 @@ import SyncModel
 import SyncStore
 import SyncStoreSQL
 
-/// The rows of a batch in the order in which they are merged: in sets that hold every object at most once, since a statement sees none of
-/// its own changes.
+/// The order in which to merge the rows of a batch: in rounds with each object at most once,
+/// because a statement does not see its own changes.
 struct PostgresMergeRounds {
-    /// Rows that are merged together.
+    /// Rows that are merged by one statement.
     struct Round {
         var rows: [Int]
-        /// Whether the rows name their objects; if not, they are found by identity.
+        /// Whether the rows are given their objects; if not, identities find them.
         var isByObject = false
-        /// Whether it may give an object an identity that another one has.
+        /// Whether a row may give an object the identity of another one.
         var mayTakeIdentity = false
-        /// Whether what becomes of its rows is known before.
+        /// Whether the results of its rows are known in advance.
         var isSettled = false
     }
 
-    /// A row that repeats the identity of another, all cells of which it has.
+    /// A row with the identity and the same present cells as an earlier row.
     struct Repeat {
         let row: Int
         let first: Int
-        /// Whether the row before it of the same object has other values.
+        /// Whether the previous row of the same object has other values.
         let differs: Bool
     }
 
@@ -29,15 +29,15 @@ struct PostgresMergeRounds {
     private(set) var objects: [ObjectID?] = []
     /// The rounds, in order.
     private(set) var rounds: [Round] = []
-    /// The rows of which is known what becomes of them as soon as that of another one is.
+    /// The rows whose results follow from those of an earlier row.
     private(set) var repeats: [Repeat] = []
 
-    /// Puts rows in order.
+    /// Orders rows.
     ///
     /// - Parameters:
     ///   - matches: The match of each row; nil if every row matches by identity.
-    ///   - writes: Whether anything may be written; if not, all rows can be looked for together.
-    init(_ reader: BatchReader, _ layout: EntityLayout, matches: [MergeRequest.Match]?, writes: Bool) {
+    ///   - writes: Whether anything may be written; if not, one round finds all rows.
+    init(_ reader: RecordBatch.Reader, _ layout: EntityLayout, matches: [MergeRequest.Match]?, writes: Bool) {
         guard let matches else {
             addByIdentity(reader, layout, 0..<reader.count, writes: writes)
             return
@@ -83,7 +83,7 @@ struct PostgresMergeRounds {
     }
 
     private mutating func addByIdentity(
-        _ reader: BatchReader, _ layout: EntityLayout, _ rows: some Collection<Int>, writes: Bool
+        _ reader: RecordBatch.Reader, _ layout: EntityLayout, _ rows: some Collection<Int>, writes: Bool
     ) {
         guard writes else {
             rounds.append(Round(rows: Array(rows)))
@@ -114,15 +114,15 @@ struct PostgresMergeRounds {
     }
 }
 
-extension BatchReader {
-    /// Whether the same cells of two rows are absent.
+extension RecordBatch.Reader {
+    /// Whether two rows have the same absent cells.
     fileprivate func hasSameCells(_ one: Int, _ other: Int) -> Bool {
         (0..<columnCount).allSatisfy { slot in
             (kind(row: one, slot: slot) == .absent) == (kind(row: other, slot: slot) == .absent)
         }
     }
 
-    /// Whether two rows hold the same.
+    /// Whether two rows have equal cells.
     fileprivate func isEqual(_ one: Int, _ other: Int) -> Bool {
         (0..<columnCount).allSatisfy { isEqual(row: one, slot: $0, to: self, row: other, slot: $0) }
     }

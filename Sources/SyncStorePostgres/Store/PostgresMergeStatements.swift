@@ -2,25 +2,25 @@
 import SyncModel
 import SyncStoreSQL
 
-/// Writes the statement that merges what is in a batch's table.
+/// The statement that merges the table of a batch.
 struct PostgresMergeStatements {
-    /// What a merge is to do, as far as the statement depends on it.
+    /// The properties of a merge that its statement depends on.
     struct Task {
         var isByObject: Bool
         var inserts: Bool
         var updates: Bool
-        /// What the cells of each slot have in common.
+        /// How often each slot has a cell.
         var presence: [PostgresBatch.Presence]
         /// Whether the batch has marks.
         var hasMarks: Bool
-        /// The relationship whose targets the batch has.
+        /// The relationship whose targets the batch contains.
         var linked: RelationshipLayout?
     }
 
-    /// Lets the planner look each row of a batch up by an index; by its statistics, which it has of no batch and perhaps not of the table
-    /// yet, it would at times rather read the whole table.
+    /// Makes the planner look rows up in an index. It has no statistics of the batch, and perhaps
+    /// none of the table, and would sometimes read the whole table instead.
     static let plansLookups = "SET LOCAL enable_hashjoin TO off; SET LOCAL enable_mergejoin TO off"
-    /// Lets it choose again.
+    /// Restores the planner's choice.
     static let plansAnything = "SET LOCAL enable_hashjoin TO DEFAULT; SET LOCAL enable_mergejoin TO DEFAULT"
 
     private let schema: SQLSchema
@@ -45,14 +45,17 @@ struct PostgresMergeStatements {
         SQLText.name(schema.columns[layout.index][slot])
     }
 
-    /// Selects the name of an object's entity; the parameter is its row. Nil where the table has objects of one entity alone.
+    /// Selects the name of an object's entity; the parameter is its row. Nil if the table has
+    /// objects of one entity only.
     var entity: String? {
         guard namesEntity else { return nil }
         return "SELECT \(schema.entityColumn) FROM \(table) WHERE \(schema.rowColumn) = $1::bigint"
     }
 
-    /// The statement. It gives one array: for each row of the batch, in the order of their places, the number of its object times four and
-    /// the raw value of `MergeResult.Change`; 0 where there is no object.
+    /// Returns the statement.
+    ///
+    /// It selects one array with a number for each row of the batch in order: the number of the
+    /// object times four plus the raw value of `MergeResult.Change`; 0 without an object.
     func merge(_ task: Task) -> String {
         let slots = writtenSlots(task)
         var parts = ["found AS MATERIALIZED (\(found(task, slots))"]
@@ -67,10 +70,10 @@ struct PostgresMergeStatements {
         }
         if task.updates, !slots.isEmpty { parts.append("updated AS (\(update(task, slots))") }
         return "WITH \(parts.map { $0 + ")" }.joined(separator: ", ")) "
-            + "SELECT array_agg(r.code ORDER BY r.place) FROM (\(selections.joined(separator: " UNION ALL "))) r"
+            + "SELECT pg_catalog.array_agg(r.code ORDER BY r.place) FROM (\(selections.joined(separator: " UNION ALL "))) r"
     }
 
-    /// The slots that an update may write: what objects are found by is the same already.
+    /// The slots that an update may write. Identities that found the object are equal already.
     private func writtenSlots(_ task: Task) -> [Int] {
         layout.attributes.indices.filter { slot in
             task.presence[slot] != .never && (task.isByObject || !layout.identitySlots.contains(slot))
@@ -84,7 +87,7 @@ struct PostgresMergeStatements {
 
     // MARK: Finding
 
-    /// The rows of the batch with the object of each, and whether it holds something else.
+    /// Selects the rows of the batch, their objects, and whether these differ.
     private func found(_ task: Task, _ slots: [Int]) -> String {
         guard task.isByObject || layout.hasIdentity else {
             return "SELECT b.*, NULL::bigint AS row, FALSE AS differs FROM \(batch.name) b"

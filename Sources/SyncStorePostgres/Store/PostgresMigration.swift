@@ -1,8 +1,9 @@
 #if Postgres
+import OneWayPostgresClient
 import SyncModel
 import SyncStoreSQL
 
-/// Gives a database the tables of a schema, in one transaction.
+/// Creates or migrates the tables of a schema in one transaction.
 struct PostgresMigration {
     private static let record = SQLSchemaRecord.table
 
@@ -18,19 +19,19 @@ struct PostgresMigration {
         wanted = SQLSchemaRecord(SQLSchemaDescription(schema), modelVersion: settings.modelVersion)
     }
 
-    /// Makes the tables, or makes those that are there fit.
+    /// Creates the tables, or adapts existing ones.
     ///
     /// - Returns: For each family, the expression that numbers a new row of its table.
     func run() throws -> [String] {
-        if try stored() != wanted {
+        if try !isSuitable() {
             guard !settings.isReadOnly else { throw SQLSchemaError.outdated }
             do {
                 try connection.execute(settings.beginning)
-                // Another host may have been faster.
-                if try stored() != wanted { try migrate() }
+                // Another host may have done it meanwhile.
+                if try !isSuitable() { try migrate() }
                 try connection.execute("COMMIT")
             } catch {
-                // Where the connection is gone, so is the transaction.
+                // A lost connection ends its transaction.
                 _ = try? connection.execute("ROLLBACK")
                 throw error
             }
@@ -38,7 +39,7 @@ struct PostgresMigration {
         return try schema.families.map { try numbering(of: $0.table) ?? "NULL::bigint" }
     }
 
-    /// What the database says of its tables; nil where it has never been a store.
+    /// The stored description of the tables; nil if there is no store yet.
     private func stored() throws -> SQLSchemaRecord? {
         guard try exists(Self.record) else { return nil }
         let result = try connection.query(
@@ -47,6 +48,16 @@ struct PostgresMigration {
             let text = result.text(0, 2)
         else { throw SQLSchemaError.unreadable }
         return try SQLSchemaRecord(format: format, modelVersion: modelVersion, text: text, wanted: wanted)
+    }
+
+    /// Whether the tables can be used as they are.
+    ///
+    /// Tables with more than the model has may belong to a newer version of it that other hosts run
+    /// already. They stay until a higher `modelVersion` says that the model has less on purpose.
+    private func isSuitable() throws -> Bool {
+        guard let stored = try stored() else { return false }
+        return stored == wanted
+            || stored.modelVersion == wanted.modelVersion && stored.description.contains(wanted.description)
     }
 
     private func migrate() throws {
@@ -77,7 +88,7 @@ struct PostgresMigration {
         try connection.run(SQLStatementText(text, try wanted.bindings()))
     }
 
-    /// Makes a table, or takes one that is there already and has all the columns.
+    /// Creates a table, or adopts an existing one that has all columns.
     private func create(_ table: SQLSchema.Table) throws {
         if try exists(table.name) {
             for column in table.columns where try !exists(column: column, in: table.name) {
@@ -92,7 +103,7 @@ struct PostgresMigration {
         }
     }
 
-    /// Lets a table that was there before number new rows, where it does not.
+    /// Makes an adopted table number new rows, if it does not.
     private func number(_ table: SQLSchema.Table) throws {
         guard try numbering(of: table.name) == nil else { return }
         let name = SQLText.name(table.name)
@@ -101,23 +112,23 @@ struct PostgresMigration {
         try connection.execute(
             """
             CREATE SEQUENCE \(sequence) OWNED BY \(name).\(column); \
-            SELECT setval(\(SQLText.literal(sequence)), max(\(column))) FROM \(name) HAVING max(\(column)) > 0; \
-            ALTER TABLE \(name) ALTER COLUMN \(column) SET DEFAULT nextval(\(SQLText.literal(sequence)))
+            SELECT pg_catalog.setval(\(SQLText.literal(sequence))::regclass, max(\(column))) FROM \(name) HAVING max(\(column)) > 0; \
+            ALTER TABLE \(name) ALTER COLUMN \(column) SET DEFAULT pg_catalog.nextval(\(SQLText.literal(sequence))::regclass)
             """)
     }
 
-    /// The expression that numbers a new row; nil where the table has none.
+    /// The expression that numbers a new row; nil if the table has none.
     private func numbering(of table: String) throws -> String? {
         let result = try connection.run(
             SQLStatementText(
                 """
-                SELECT pg_get_serial_sequence(a.attrelid::regclass::text, a.attname), pg_get_expr(d.adbin, d.adrelid) \
+                SELECT pg_catalog.pg_get_serial_sequence(a.attrelid::regclass::text, a.attname::text), pg_catalog.pg_get_expr(d.adbin, d.adrelid) \
                 FROM pg_catalog.pg_attribute a \
                 LEFT JOIN pg_catalog.pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum \
                 WHERE a.attrelid = to_regclass($1::text) AND a.attname = $2::text
                 """, [.text(SQLText.name(table)), .text(schema.naming.rowColumn)]))
         guard result.rowCount > 0 else { return nil }
-        return result.text(0, 0).map { "nextval(\(SQLText.literal($0)))" } ?? result.text(0, 1)
+        return result.text(0, 0).map { "pg_catalog.nextval(\(SQLText.literal($0))::regclass)" } ?? result.text(0, 1)
     }
 
     private func createForeignKeys(of table: SQLSchema.Table) throws {
@@ -131,12 +142,13 @@ struct PostgresMigration {
 
     // MARK: What others have added
 
-    /// An index or a trigger that the store did not make. Views hold on to their tables: the server refuses to drop those.
+    /// An index or a trigger that the store did not create. Views need no care: the server refuses
+    /// to drop their tables.
     private struct ForeignObject {
         let name: String
         let table: String
         let creation: String
-        /// Finds it, by its name and its table's.
+        /// A query that finds the object by its name and its table.
         let search: String
     }
 
@@ -167,7 +179,7 @@ struct PostgresMigration {
         }
     }
 
-    /// Makes an object anew, unless it is still there or its table is gone.
+    /// Creates an object again, unless it exists or its table is gone.
     private func restore(_ object: ForeignObject) throws {
         guard try exists(object.table), try !isFound(object.search, [settings.schemaName, object.name, object.table])
         else { return }
@@ -178,7 +190,7 @@ struct PostgresMigration {
 
     // MARK: What is there
 
-    /// Whether the schema has a table or an index of a name.
+    /// Whether the schema has a table or an index with a name.
     private func exists(_ name: String) throws -> Bool {
         try isFound(
             """

@@ -1,10 +1,11 @@
 #if Postgres
+package import OneWayPostgresClient
 package import SyncModel
 import SyncStore
 package import SyncStoreSQL
 
 extension PostgresConnection: SQLRemovalConnection {
-    /// Deletes the objects of a query and what goes with them.
+    /// Deletes the objects of a query, and others by the delete rules.
     func remove(_ query: StoreQuery, reportsKeys: Bool, _ queries: SQLQueries) throws -> RemovalResult {
         let removal = SQLRemoval(queries.schema)
         let layout = try queries.schema.model.layout(of: query.entity)

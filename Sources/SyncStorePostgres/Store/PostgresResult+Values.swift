@@ -1,11 +1,14 @@
 #if Postgres
+import OneWayPostgresClient
 import Foundation
 import SyncModel
 import SyncStoreSQL
 
 extension PostgresResult {
-    /// The value of an attribute, from a column that `SQLDialect.selected(_:as:)` has written, in a binary result; null for one that does not
-    /// fit the type, since other programs write as well.
+    /// Returns the value of an attribute; null if it does not fit the type, since other programs
+    /// write too.
+    ///
+    /// The column of a binary result must have been written by `SQLDialect.selected(_:as:)`.
     func value(_ row: Int, _ column: Int, as type: AttributeType) -> AttributeValue {
         withBytes(row, column) { bytes in
             switch type {
@@ -22,12 +25,12 @@ extension PostgresResult {
         } ?? .null
     }
 
-    /// The elements of a `bigint[]`, in a text result; none where it is null.
+    /// The elements of a `bigint[]` in a text result; none for null.
     func integers(_ row: Int, _ column: Int) -> [Int64] {
         withBytes(row, column) { bytes in
             var numbers: [Int64] = []
             var number: Int64 = 0
-            // Such as `{12,3,0}`; none of them is below zero.
+            // Such as `{12,3,0}`; none is negative.
             for byte in bytes.dropFirst() {
                 if byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") {
                     number = number &* 10 &+ Int64(byte &- UInt8(ascii: "0"))
@@ -40,7 +43,7 @@ extension PostgresResult {
         } ?? []
     }
 
-    /// A moment of microseconds from 2000; null for one that is infinite.
+    /// A date from microseconds since 2000; null for an infinite one.
     private static func moment(_ sinceEpoch: Int64) -> AttributeValue {
         let (microseconds, overflow) = sinceEpoch.addingReportingOverflow(PostgresText.epoch)
         return overflow || sinceEpoch == .min ? .null : .date(Timestamp(microseconds: microseconds))
@@ -48,7 +51,7 @@ extension PostgresResult {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Eight bytes as a whole number, the highest first; 0 where they are not as many.
+    /// Eight big-endian bytes as an integer; 0 for another number of bytes.
     fileprivate var bigEndianInteger: Int64 {
         count == 8 ? Int64(bigEndian: loadUnaligned(as: Int64.self)) : 0
     }

@@ -1,45 +1,62 @@
 #if Postgres
+import OneWayPostgresClient
 import SyncStoreSQL
 
-/// How connections of a store are opened.
+/// How a store opens its connections and begins its transactions.
 struct PostgresSettings: Sendable {
-    let connectionString: String
-    /// The schema that has the store's tables.
+    let address: PostgresAddress
+    /// The schema of the store's tables.
     let schemaName: String
     let isReadOnly: Bool
     let lockTimeout: Duration?
     let modelVersion: Int
+    let silenceLimit: Duration
+    let isBehindSessionPooler: Bool
 
     /// Opens a connection.
-    func open(isolation: isolated (any Actor)? = #isolation) async throws -> PostgresConnection {
-        let connection = try await PostgresConnection.open(
-            connectionString, applicationName: "OneWaySynchronizer", isolation: isolation)
-        // Names are found in the store's schema alone, never in a temporary one. Plans that are made once for each batch must not be compiled.
+    ///
+    /// - Parameter writes: Whether the connection must be able to write.
+    func open(writes: Bool, isolation: isolated (any Actor)? = #isolation) async throws -> PostgresConnection {
+        var options = PostgresSessionOptions(silenceLimit: silenceLimit)
+        options.needsPrimary = writes && !isReadOnly
+        options.pooling = isBehindSessionPooler ? .session : .none
+        let connection = try await PostgresConnection.open(address, options: options, isolation: isolation)
+        // Tables are looked up in the store's schema before temporary ones. Plans for one batch are
+        // not worth compiling. The server ends a transaction whose process no longer sends
+        // anything; a live one does, see `isAlive`.
         let text = """
             SET search_path TO \(SQLText.name(schemaName)), pg_temp; SET client_min_messages TO warning; \
             SET timezone TO 'UTC'; SET datestyle TO 'ISO'; SET standard_conforming_strings TO on; SET jit TO off; \
-            SELECT current_setting('server_encoding')
+            SET idle_in_transaction_session_timeout TO \(silenceLimit.milliseconds); \
+            SELECT pg_catalog.current_setting('server_encoding')
             """
         let encoding = try await connection.interruptible { try connection.execute(text).text(0, 0) }
         guard encoding == "UTF8" else {
-            // What the server says where a text does not fit its encoding.
+            // The code of a text that does not fit the encoding of its database.
             throw PostgresError(
-                code: PostgresError.characterNotInRepertoire,
-                message: "the database is encoded as \(encoding ?? "?"), not as UTF8")
+                code: .characterNotInRepertoire,
+                message: "the encoding of the database is \(encoding ?? "unknown"), not UTF8")
         }
         return connection
     }
 
-    /// Begins a transaction that writes, as soon as no other store of the schema does.
+    /// Begins a transaction that writes, once no other store of the schema does.
     ///
-    /// The lock is one for transactions, on a number made of the schema's name
-    /// (https://www.postgresql.org/docs/current/explicit-locking.html#ADVISORY-LOCKS). Since it is the first thing that a transaction asks for,
-    /// stores wait for one another in a row and never in a circle, and each sees all that the one before it has committed.
+    /// An advisory lock on a hash of the schema's name is the first thing that a transaction asks
+    /// for. So stores wait in a row and never in a circle, and each sees all that the one before it
+    /// has committed. The second lock lets another host recognize the sessions of this process; see
+    /// `PostgresLease`. Source:
+    /// https://www.postgresql.org/docs/current/explicit-locking.html#ADVISORY-LOCKS
     var beginning: String {
         let limit = lockTimeout.map { "SET LOCAL lock_timeout TO \($0.milliseconds); " } ?? ""
-        let name = SQLText.literal("OneWaySynchronizer \(schemaName)")
         return "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; \(limit)"
-            + "SELECT pg_advisory_xact_lock(hashtextextended(\(name), 0))"
+            + "SELECT pg_catalog.pg_advisory_xact_lock_shared(\(PostgresProcess.lockSpace), \(PostgresProcess.number)), "
+            + "pg_catalog.pg_advisory_xact_lock(\(lockNumber))"
+    }
+
+    /// The number of the schema's lock.
+    var lockNumber: String {
+        "pg_catalog.hashtextextended(\(SQLText.literal("OneWaySynchronizer \(schemaName)"))::pg_catalog.text, 0::pg_catalog.int8)"
     }
 
     /// Begins a transaction that reads what is committed now, and nothing that is committed later.
@@ -47,10 +64,9 @@ struct PostgresSettings: Sendable {
 }
 
 extension Duration {
-    /// Whole milliseconds, as PostgreSQL takes them for a limit: at least one, since none would mean no limit.
+    /// Whole milliseconds for a limit of PostgreSQL: at least one, because zero means no limit.
     fileprivate var milliseconds: Int64 {
-        let (seconds, attoseconds) = components
-        return min(max(seconds * 1000 + attoseconds / 1_000_000_000_000_000, 1), Int64(Int32.max))
+        min(max(wholeMilliseconds, 1), Int64(Int32.max))
     }
 }
 #endif

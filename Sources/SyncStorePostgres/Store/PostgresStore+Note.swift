@@ -1,27 +1,29 @@
 #if Postgres
+import OneWayPostgresClient
 import SyncModel
 import SyncStoreSQL
 
 extension PostgresStore {
-    /// What a program has written down beside the tables of a schema.
+    /// A text that a program stored beside the tables of a schema.
     package struct Note: Hashable, Sendable {
         /// Whether the schema has a store at all.
         package let isStore: Bool
-        /// The text; nil where nothing was written.
+        /// The text; nil if none was stored.
         package let text: String?
     }
 
-    /// Reads what was written down with ``write(note:)``.
+    /// Reads the text that ``write(note:)`` stored.
     ///
     /// - Throws: `PostgresError`.
     package static func note(at connectionString: String, schema: String = "public") async throws -> Note {
         let settings = PostgresSettings(
-            connectionString: connectionString, schemaName: schema, isReadOnly: true, lockTimeout: nil, modelVersion: 0)
+            address: PostgresAddress(connectionString), schemaName: schema, isReadOnly: true, lockTimeout: nil,
+            modelVersion: 0, silenceLimit: .seconds(10), isBehindSessionPooler: false)
         let nothing = SQLSchema(try DataModel { [SyncEntity]() }, dialect: .postgres)
         return try await PostgresWorker(settings, schema: nothing, label: "PostgresStore note").note()
     }
 
-    /// Writes a text down beside the store's tables, in place of an earlier one.
+    /// Stores a text beside the tables, replacing an earlier one.
     ///
     /// - Throws: `PostgresError`.
     package func write(note: String) async throws {

@@ -1,100 +1,142 @@
 #if Postgres
+import OneWayPostgresClient
 public import SyncModel
 public import SyncStore
 public import SyncStoreSQL
 
-/// A store in a PostgreSQL database, with a natural table per family of entities that any SQL tool can read; of version 15 on.
+/// A store in a PostgreSQL database, with a natural table per family of entities.
 ///
 ///     let store = try await PostgresStore(model, at: "postgres://app@db.example.com/app")
 ///
-/// One connection writes; others read what was committed last while it does. Each is driven by a thread of its own, and what it does ends when
-/// the task that asked for it is cancelled, on the server too. Any number of stores, on any number of hosts, can share a schema: those that
-/// write wait for one another, as long as they are cancelled or ``Options/lockTimeout`` passes. A connection that the server closed between
-/// two transactions is opened anew.
+/// Requires PostgreSQL 15 or later. One connection writes; others read the last commit meanwhile.
+/// Each has a thread of its own. Cancelling the task of a call cancels its statement on the server.
+/// Any number of stores, on any number of hosts, can share a schema: their writing transactions
+/// wait for each other until they are cancelled or ``Options/lockTimeout`` passes. A connection
+/// that the server closed between two transactions is opened again.
 ///
-/// An existing schema is adapted to the model when it is opened: new entities, attributes and relationships are added, those that are gone are
-/// dropped, renamed ones (see `SyncEntity.formerName`) keep their data, and wider types take over what narrower ones held. Indices and triggers
-/// that others have added stay, but for those of tables that are gone or have another name. Any other change is an error, and leaves all as
-/// it was; so is one of a table that others have made a view of.
+/// **Migration.** Opening a store adapts an existing schema to the model. New entities, attributes
+/// and relationships are added. Renamed ones (`SyncEntity.formerName`) keep their data, and wider
+/// types keep the values of narrower ones. What the model no longer has is dropped if
+/// ``Options/modelVersion`` is raised, or along with other changes. Indices and triggers of others
+/// stay, except on tables that are dropped or renamed. Any other change is an error and changes
+/// nothing, and so is a change of a table that has views.
 ///
-/// **Types.** `smallint`, `integer`, `bigint`, `double precision`, `real`, `numeric`, `boolean`, `timestamptz`, `bytea`, `uuid`, and `text`
-/// that is compared by its bytes (collation `C`). A floating point number that is no number is kept as null, as in SQLite. A text with U+0000, which PostgreSQL does not
-/// have, is kept with U+0001 twice in its place, and U+0001 itself as U+0001 and U+0002. Moments before the year 4714 before Christ are refused.
+/// **Types.** `smallint`, `integer`, `bigint`, `double precision`, `real`, `numeric`, `boolean`,
+/// `timestamptz`, `bytea`, `uuid`, and `text` with collation `C`, which compares bytes. NaN is
+/// stored as null, as in SQLite. PostgreSQL has no U+0000 in texts: it is stored as two U+0001, and
+/// U+0001 as U+0001 U+0002. Dates before 4714 BC are refused.
 ///
-/// Names of more than 63 bytes are cut, as PostgreSQL would.
+/// Names are cut to 63 bytes, the limit of PostgreSQL.
 public final class PostgresStore: Store {
-    /// How a store behaves.
+    /// Options of a store.
     public struct Options: Sendable {
-        /// The schema that has the tables, and is made where there is none; `public` where it is not said.
+        /// The schema of the tables, created if missing; `public` by default.
         public var schema = "public"
-        /// What tables and columns are called; after the model where it is not said. Must stay the same for a schema.
+        /// The names of tables and columns; those of the model by default. Must stay the same for a
+        /// schema.
         public var naming = SQLNaming()
-        /// A number to raise with each change of the model, so that an older version of a program refuses a schema of a newer one instead of
-        /// dropping what it does not know; 0 where it is not said.
+        /// The version of the model, to be raised with each change; 0 by default.
+        ///
+        /// A program with an older version refuses a schema of a newer one. With the same version,
+        /// tables that have all that the model has, and more, stay as they are: during a rolling
+        /// deployment, an older program does not drop what a newer one added.
         public var modelVersion = 0
-        /// How long a transaction waits for what others hold before it fails with `55P03`; nil, for as long as it takes, where it is not said.
+        /// How long a transaction waits for a lock before it fails with `55P03`; nil, the default,
+        /// for no limit.
         public var lockTimeout: Duration?
-        /// Whether nothing may be written; then the tables must fit the model as they are. False where it is not said.
+        /// Whether nothing may be written; then the tables must already fit the model. False by
+        /// default.
         public var isReadOnly = false
+        /// How long the server, the network or this process may be silent; 10 seconds by default,
+        /// at least 1.
+        ///
+        /// A connection that is silent for longer is checked through another one, and dropped if it
+        /// is dead. The server ends a transaction of a process that is frozen or unreachable for
+        /// longer.
+        public var silenceLimit: Duration = .seconds(10)
+        /// Whether connections go through a pooler that gives each client a session of its own;
+        /// false by default.
+        ///
+        /// Poolers are refused otherwise. A pooler that shares sessions among clients, such as
+        /// PgBouncer with `pool_mode = transaction`, must never be used: a store needs settings and
+        /// locks of its session.
+        public var isBehindSessionPooler = false
+        /// How many connections reads may use at a time; 8 by default, at least 1. Further reads
+        /// wait.
+        ///
+        /// A read inside of another read or of a transaction does not wait, since it would wait for
+        /// itself.
+        public var maximumReaderCount = 8
 
-        /// Makes options with all values as they are where nothing is said.
+        /// Creates options with default values.
         public init() {}
     }
 
-    /// What the objects are of.
+    /// The model of the objects.
     public let model: DataModel
 
     let writer: PostgresWorker
-    private let settings: PostgresSettings
+    let settings: PostgresSettings
     private let sessions: SQLSessions<PostgresWorker>
+    private let readBudget: ReadBudget
 
-    /// Connects, and makes or adapts the tables.
+    /// Connects, and creates or adapts the tables.
     ///
     /// - Parameters:
-    ///   - model: The model, with the identities that are to be unique; `RecordMapper.model` is one.
-    ///   - connectionString: Where the database is: a URI or keywords and values, by libpq's rules
-    ///     (https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING). What it leaves out, perhaps everything, is taken from
-    ///     the environment (`PGHOST`, `PGPASSWORD` …), the service file and the password file.
-    ///   - options: How the store behaves.
-    /// - Throws: `PostgresError`: of class `08` where there is no server, `28P01` for a wrong password, `42501` for missing rights;
-    ///   `SQLSchemaError` where the tables do not fit.
+    ///   - model: The model with its identities, such as `RecordMapper.model`.
+    ///   - connectionString: A URI or a list of keywords and values, by libpq's rules
+    ///     (https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING). Missing
+    ///     values come from the environment (`PGHOST`, `PGPASSWORD` …), the service file and the
+    ///     password file.
+    ///   - options: The options of the store.
+    /// - Throws: `PostgresError` of class `08` without a server, `28P01` for a wrong password,
+    ///   `42501` without a privilege, `0A000` behind a pooler; `SQLSchemaError` if the tables
+    ///   cannot match.
     public init(_ model: DataModel, at connectionString: String, options: Options = Options()) async throws {
         self.model = model
         let settings = PostgresSettings(
-            connectionString: connectionString, schemaName: options.schema, isReadOnly: options.isReadOnly,
-            lockTimeout: options.lockTimeout, modelVersion: options.modelVersion)
+            address: PostgresAddress(connectionString), schemaName: options.schema, isReadOnly: options.isReadOnly,
+            lockTimeout: options.lockTimeout, modelVersion: options.modelVersion,
+            silenceLimit: max(options.silenceLimit, .seconds(1)),
+            isBehindSessionPooler: options.isBehindSessionPooler)
         self.settings = settings
+        readBudget = ReadBudget(options.maximumReaderCount)
         let schema = SQLSchema(model, naming: options.naming, dialect: .postgres)
-        let writer = PostgresWorker(settings, schema: schema, label: "PostgresStore writer")
+        let writer = PostgresWorker(settings, schema: schema, label: "PostgresStore writer", writes: true)
         self.writer = writer
-        // A batch costs a round trip to the server.
+        // A batch costs a round trip.
         sessions = SQLSessions(model, batchRowCount: 8000, writer: writer) {
             PostgresWorker(settings, schema: schema, label: "PostgresStore reader")
         }
         try await writer.prepareSchema()
     }
 
-    /// Changes the store, all or nothing; see `Store`.
+    /// Runs a writing transaction; see `Store`.
     ///
-    /// - Throws: Besides what `Store` says, `PostgresError`: of class `08` or `57P01` to `57P03` where the connection is lost, `55P03` where
-    ///   others hold something for longer than the lock timeout, `53100` for a full disk.
+    /// - Throws: What `Store` documents, and `PostgresError`: of class `08` if the connection is
+    ///   lost, with code `08007` if it is unknown whether the server committed, `55P03` after the
+    ///   lock timeout, `53100` for a full disk.
     public func transaction<Result: Sendable>(
         _ body: @Sendable (any StoreTransaction) async throws -> Result
     ) async throws -> Result {
         guard !settings.isReadOnly else {
             throw PostgresError(
-                code: PostgresError.readOnlyTransaction, message: "the store was opened for reading alone")
+                code: .readOnlyTransaction, message: "the store was opened read only")
         }
-        return try await sessions.transaction(begin: { try await $0.beginWriting() }, body)
+        return try await readBudget.exempting {
+            try await sessions.transaction(begin: { try await $0.beginWriting() }, body)
+        }
     }
 
-    /// Reads what was committed last; see `Store`.
+    /// Reads the last commit; see `Store`.
     ///
-    /// - Throws: Besides what `Store` says, `PostgresError`.
+    /// - Throws: What `Store` documents, and `PostgresError`.
     public func read<Result: Sendable>(
         _ body: @Sendable (any StoreReader) async throws -> Result
     ) async throws -> Result {
-        try await sessions.read(begin: { try await $0.beginReading() }, body)
+        try await readBudget.run {
+            try await sessions.read(begin: { try await $0.beginReading() }, body)
+        }
     }
 }
 #endif

@@ -1,38 +1,46 @@
 #if Postgres
+import OneWayPostgresClient
 import SyncBase
 import SyncModel
 import SyncStore
 import SyncStoreSQL
 
-/// Runs everything that one connection does, on a thread of its own.
+/// Runs the statements of one connection on a thread of its own.
 ///
-/// What a transaction does ends when its task is cancelled, its running statement on the server too; what ends a transaction runs to its end.
+/// Cancelling a task cancels its running statement on the server. The end of a transaction is not
+/// cancelled.
 actor PostgresWorker: SQLWorker {
     private let executor: BlockingExecutor
     private let settings: PostgresSettings
-    private let schema: SQLSchema
+    let schema: SQLSchema
     private let queries: SQLQueries
     private var connection: PostgresConnection?
-    /// For each family, the expression that numbers a new row.
+    /// The expression that numbers a new row of each family.
     private var numbering: [String] = []
     private var merges: [Int: PostgresMerge] = [:]
     private let buffer = PostgresCopyBuffer()
     private var cursors: [Int: PostgresCursor] = [:]
     private var lastCursor = 0
+    /// Sends signs of life while a transaction is open.
+    private var signs: Task<Void, any Error>?
+    private let writes: Bool
+    /// The number of the server process of the connection; 0 before there is one.
+    nonisolated let process = Locked<Int32>(0)
 
     nonisolated var unownedExecutor: UnownedSerialExecutor {
         executor.asUnownedSerialExecutor()
     }
 
-    /// Makes a worker that connects when it is first needed.
-    init(_ settings: PostgresSettings, schema: SQLSchema, label: String) {
+    /// Creates a worker, which connects when it is first needed.
+    init(_ settings: PostgresSettings, schema: SQLSchema, label: String, writes: Bool = false) {
+        self.writes = writes
         executor = BlockingExecutor(label: label)
         self.settings = settings
         self.schema = schema
         queries = SQLQueries(schema)
     }
 
-    /// Connects, and gives the database the tables of the schema, or makes those that it has fit.
+    /// Connects, and creates or migrates the tables.
     func prepareSchema() async throws {
         let connection = try await opened()
         numbering = try await connection.interruptible {
@@ -45,24 +53,25 @@ actor PostgresWorker: SQLWorker {
     private func opened() async throws -> PostgresConnection {
         if let connection, !connection.isClosed { return connection }
         connection = nil
-        let new = try await settings.open()
+        let new = try await settings.open(writes: writes)
         connection = new
+        process.withLock { $0 = new.serverProcess }
         return new
     }
 
-    /// Runs something with the connection, which is made if need be.
+    /// Runs a function with the connection, which is opened first if necessary.
     func connected<Result>(_ body: (PostgresConnection) throws -> Result) async throws -> Result {
         let connection = try await opened()
         return try await connection.interruptible { try body(connection) }
     }
 
-    /// The connection of the transaction that is open.
+    /// The connection of the open transaction.
     private func current() throws -> PostgresConnection {
         guard let connection else { throw StoreError.transactionEnded }
         return connection
     }
 
-    /// Runs something in the transaction, until its task is cancelled.
+    /// Runs a function in the transaction, until its task is cancelled.
     private func perform<Result>(_ body: (PostgresConnection) throws -> Result) async throws -> Result {
         let connection = try current()
         return try await connection.interruptible { try body(connection) }
@@ -70,7 +79,7 @@ actor PostgresWorker: SQLWorker {
 
     // MARK: Transactions
 
-    /// Begins a transaction that writes, as soon as no other store of the schema does.
+    /// Begins a transaction that writes, once no other store of the schema does.
     func beginWriting() async throws {
         try await begin(settings.beginning)
     }
@@ -80,12 +89,21 @@ actor PostgresWorker: SQLWorker {
         try await begin(PostgresSettings.readingBeginning)
     }
 
-    /// A connection that was open already may have been closed by the server meanwhile, which shows only now: then there is a second try.
+    /// Begins a transaction. The server may have closed an idle connection, which shows only now:
+    /// then it tries again.
     private func begin(_ text: String) async throws {
         let wasOpen = connection != nil
         do { try await tryToBegin(text) } catch let error as PostgresError where wasOpen && error.isConnectionFailure {
             connection = nil
             try await tryToBegin(text)
+        }
+        let interval = settings.silenceLimit / 3
+        signs = Task { [weak self] in
+            while true {
+                try await Task.sleep(for: interval)
+                guard let self else { return }
+                await self.sendSignOfLife()
+            }
         }
     }
 
@@ -97,42 +115,43 @@ actor PostgresWorker: SQLWorker {
         }
     }
 
-    /// Makes the transaction's changes last; if that fails, they are undone.
+    /// Keeps the server from ending a transaction that waits for its source.
+    private func sendSignOfLife() {
+        guard let connection, connection.isInTransaction, !connection.isClosed else { return }
+        // In a failed transaction the server answers with an error; a lost connection shows at the
+        // next statement.
+        _ = try? connection.execute("SELECT 1")
+    }
+
+    /// Commits the transaction; if that fails, its changes are undone.
     ///
-    /// - Throws: `PostgresError`; of code `08007` where the connection was lost in the middle and nobody can tell what became of it.
+    /// - Throws: `PostgresError`, with code `08007` if the connection was lost meanwhile and the
+    ///   outcome is unknown.
     func commit() async throws {
-        cursors.removeAll()
+        endTransaction()
         let connection = try current()
-        let number = try connection.execute("SELECT pg_current_xact_id_if_assigned()").text(0, 0)
+        let number = try connection.execute("SELECT pg_catalog.pg_current_xact_id_if_assigned()").text(0, 0)
         do { try connection.execute("COMMIT") } catch let error as PostgresError where error.isConnectionFailure {
             self.connection = nil
             guard let number else { throw error }
-            try await settle(number, after: error)
+            try await PostgresSettlement(number, of: connection, settings: settings).settle(after: error)
         } catch {
             rollback()
             throw error
         }
     }
 
-    /// Asks what became of a transaction whose commit was not answered.
-    private func settle(_ number: String, after error: PostgresError) async throws {
-        let text = "SELECT pg_xact_status(\(SQLText.literal(number))::xid8)"
-        let status: String?
-        do { status = try await opened().execute(text).text(0, 0) } catch {
-            throw PostgresError(
-                code: PostgresError.resolutionUnknown,
-                message: "the connection was lost during the commit, and the server does not say what became of it",
-                statement: "COMMIT")
-        }
-        if status != "committed" { throw error }
-    }
-
     /// Undoes the transaction's changes.
     func rollback() {
+        endTransaction()
+        connection?.rollback()
+        if connection?.isClosed == true { connection = nil }
+    }
+
+    private func endTransaction() {
         cursors.removeAll()
-        guard let connection, connection.isInTransaction else { return }
-        // Where it fails, the connection is gone, and the transaction with it.
-        do { try connection.execute("ROLLBACK") } catch { self.connection = nil }
+        signs?.cancel()
+        signs = nil
     }
 
     // MARK: Reading
@@ -153,7 +172,7 @@ actor PostgresWorker: SQLWorker {
 
     func closeCursor(_ cursor: Int) {
         guard let found = cursors.removeValue(forKey: cursor), let connection else { return }
-        // It fails in a transaction that has failed, which is the end of all cursors.
+        // A failed transaction has closed its cursors.
         try? found.close(connection: connection)
     }
 

@@ -22,6 +22,8 @@ package protocol SQLDialect: Sendable {
     var addsForeignKeysLater: Bool { get }
     /// Names that no column may have.
     var reservedColumns: [String] { get }
+    /// Whether a table name is needed for helper tables of the store.
+    func isReserved(table: String) -> Bool
     /// The longest form of a name that the database keeps as it is.
     ///
     /// - Parameter room: The number of bytes that a suffix needs.
@@ -56,7 +58,8 @@ package protocol SQLDialect: Sendable {
     func collation(_ type: AttributeType) -> String
     /// The condition that a text contains, begins or ends with another, which is not empty, by bytes.
     func textCondition(
-        _ expression: String, collation: String, _ match: TextMatch, _ text: String, _ parameters: inout SQLParameters
+        _ expression: String, collation: String, _ match: PropertyPath.TextMatch, _ text: String,
+        _ parameters: inout SQLParameters
     ) -> String
     /// The condition that an object is one of some, given by a placeholder for object numbers.
     func isObject(_ expression: String, among placeholder: String) -> String

@@ -251,7 +251,7 @@ extension SQLLinkPlan.Shape {
         let inverse = schema.model.inverse(of: relationship)
         switch schema.relationships[relationship.source][relationship.index] {
         case .column:
-            let isMirrored = inverse.map { $0.source == relationship.source && $0.index == relationship.index }
+            let isMirrored = inverse.map { $0.id == relationship.id }
             self = isMirrored == true ? .mirroredColumn : .column(isExclusive: inverse?.isToMany == false)
         case .inverseColumn: self = .targetColumn
         case .join(let link): self = .join(isSymmetric: link.isSymmetric)

@@ -19,7 +19,7 @@ package struct BatchIdentities {
     /// - Parameters:
     ///   - slots: What an identity is made of; empty for an entity without.
     ///   - rows: The rows, in ascending order.
-    package init(_ reader: BatchReader, slots: [Int], rows: some Sequence<Int>) {
+    package init(_ reader: RecordBatch.Reader, slots: [Int], rows: some Sequence<Int>) {
         guard !slots.isEmpty else {
             nameless = Array(rows)
             return
@@ -36,7 +36,7 @@ package struct BatchIdentities {
         if !isAscending { sort(reader, slots) }
     }
 
-    private mutating func sort(_ reader: BatchReader, _ slots: [Int]) {
+    private mutating func sort(_ reader: RecordBatch.Reader, _ slots: [Int]) {
         first.sort { one, other in
             let order = reader.order(one, other, slots)
             return order < 0 || (order == 0 && one < other)
@@ -54,7 +54,7 @@ package struct BatchIdentities {
     }
 }
 
-extension BatchReader {
+extension RecordBatch.Reader {
     /// Whether a cell has a value that can tell objects apart, as it is stored.
     fileprivate func isIdentifying(row: Int, slot: Int) -> Bool {
         switch kind(row: row, slot: slot) {

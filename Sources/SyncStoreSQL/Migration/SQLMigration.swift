@@ -13,26 +13,52 @@ package struct SQLMigration {
     private var statements: [String] = []
     private var replaced: [(temporary: String, table: SQLSchema.Table)] = []
     private var keptTables: Set<String> = []
+    private let found: Found
+
+    /// What the database has beside what the old schema describes.
+    package struct Found: Sendable {
+        /// A column that somebody added to a table of the store.
+        package struct Column: Sendable {
+            package let name: String
+            /// The declaration after the name.
+            package let declaration: String
+
+            package init(name: String, declaration: String) {
+                self.name = name
+                self.declaration = declaration
+            }
+        }
+
+        /// The columns of tables that are not the store's own, in lower case, by the name of the table.
+        package var adopted: [String: Set<String>] = [:]
+        /// The columns that others added to the store's tables, by the name of the table.
+        package var additions: [String: [Column]] = [:]
+
+        package init() {}
+    }
 
     /// - Parameters:
     ///   - old: What the database has.
     ///   - schema: What it is to have.
-    package init(from old: SQLSchemaDescription, to schema: SQLSchema) {
+    ///   - found: What else the database has.
+    package init(from old: SQLSchemaDescription, to schema: SQLSchema, found: Found = Found()) {
+        self.found = found
         self.old = old
         self.schema = schema
         new = SQLSchemaDescription(schema)
-        formerEntities = schema.model.layouts.map { layout in
-            [layout.name, layout.entity.formerName].lazy.compactMap { $0 }.first { old.entity($0) != nil }
-        }
+        formerEntities = SQLRenaming.counterparts(
+            of: schema.model.layouts.map { .init($0.name, formerName: $0.entity.formerName) },
+            in: old.entities.map { .init($0.name, formerName: $0.formerName) }
+        ).map { $0.map { old.entities[$0].name } }
     }
 
     /// The statements, in order.
     ///
     /// - Throws: `SQLSchemaError` for a change that is not possible.
     package static func statements(
-        from old: SQLSchemaDescription, to schema: SQLSchema
+        from old: SQLSchemaDescription, to schema: SQLSchema, found: Found = Found()
     ) throws(SQLSchemaError) -> [String] {
-        var migration = SQLMigration(from: old, to: schema)
+        var migration = SQLMigration(from: old, to: schema, found: found)
         return try migration.run()
     }
 
@@ -45,7 +71,7 @@ package struct SQLMigration {
         for (index, join) in schema.joins.enumerated() {
             try migrate(join: join, to: tables[schema.families.count + index])
         }
-        for table in old.tables where !keptTables.contains(table.name) {
+        for table in old.tables where !keptTables.contains(table.name) && found.adopted[table.name] == nil {
             statements.append("DROP TABLE IF EXISTS \(SQLText.name(table.name))")
         }
         for (temporary, table) in replaced {
@@ -71,7 +97,7 @@ package struct SQLMigration {
             oldRoot = found
         }
         guard let oldRoot, let oldTable = old.families[oldRoot] else {
-            replace(nil, by: table, columns: [], condition: nil)
+            createUnlessAdopted(table)
             return
         }
         for other in schema.model.layouts where other.root != root.index {
@@ -91,6 +117,13 @@ package struct SQLMigration {
                 columns += try links(relationship, of: layout)
             }
         }
+        if let known = found.adopted[oldTable] {
+            return try extend(oldTable, known, to: table, family: family, columns: columns, condition: condition)
+        }
+        guard found.adopted[table.name] == nil else {
+            throw .adoptedTable(
+                table: table.name, advice: "move the objects of \(oldTable) into it, and drop \(oldTable)")
+        }
         let former = old.tables.first { $0.name == oldTable }
         let isSame =
             former?.isBuilt(as: table) == true && condition == nil && columns.allSatisfy { SQLText.name($0.0) == $0.1 }
@@ -98,6 +131,59 @@ package struct SQLMigration {
             keptTables.insert(table.name)
         } else {
             replace(oldTable, by: table, columns: columns, condition: condition)
+        }
+    }
+
+    /// Takes a table that exists already, or creates it.
+    private mutating func createUnlessAdopted(_ table: SQLSchema.Table) {
+        guard found.adopted[table.name] == nil else { return _ = keptTables.insert(table.name) }
+        replace(nil, by: table, columns: [], condition: nil)
+    }
+
+    /// Adds what a table that is not the store's own lacks.
+    ///
+    /// - Throws: `SQLSchemaError.adoptedTable` for any other change.
+    private mutating func extend(
+        _ oldTable: String, _ known: Set<String>, to table: SQLSchema.Table, family: Int, columns: [(String, String)],
+        condition: String?
+    ) throws(SQLSchemaError) {
+        guard oldTable == table.name else {
+            throw .adoptedTable(
+                table: oldTable, advice: "rename it to \(table.name), or name it in SQLNaming.tables")
+        }
+        guard condition == nil else {
+            throw .adoptedTable(table: table.name, advice: "delete the objects of the removed entities first")
+        }
+        keptTables.insert(table.name)
+        for (column, source) in columns where SQLText.name(column) != source {
+            guard !known.contains(column.lowercased()) else {
+                // It may hold values already; those of the former column stay where they are.
+                guard source == "NULL" || !isOldColumn(source, of: oldTable) else {
+                    throw .adoptedTable(
+                        table: table.name,
+                        advice: "move the values of \(source) to \(column), or map it in SQLNaming.columns")
+                }
+                continue
+            }
+            guard !isOldColumn(source, of: oldTable), let declaration = schema.addition(of: column, toFamily: family)
+            else {
+                throw .adoptedTable(
+                    table: table.name,
+                    advice: "rename the column \(source) to \(column) with ALTER TABLE, or map it in SQLNaming.columns")
+            }
+            let name = SQLText.name(table.name)
+            statements.append("ALTER TABLE \(name) ADD COLUMN \(declaration)")
+            if source != "NULL", column != schema.naming.entityColumn {
+                statements.append("UPDATE \(name) SET \(SQLText.name(column)) = \(source)")
+            }
+        }
+    }
+
+    /// Whether an expression reads a column that the old table had.
+    private func isOldColumn(_ expression: String, of table: String) -> Bool {
+        let columns = old.tables.first { $0.name == table }?.columns ?? []
+        return columns.contains {
+            expression == SQLText.name($0) || expression.hasPrefix("CAST(\(SQLText.name($0)) AS ")
         }
     }
 
@@ -125,14 +211,20 @@ package struct SQLMigration {
     private func expression(_ column: SQLSchema.AttributeColumn, oldRoot: String) throws(SQLSchemaError) -> String {
         let attribute = column.attribute
         let entity = schema.model.layouts[column.source]
-        let names = [attribute.name, attribute.formerName].compactMap { $0 }
-        var found = names.lazy.compactMap { name in
-            formerEntities[column.source].flatMap { old.entity($0) }?.attributes.first { $0.name == name }
-        }.first
+        var found: SQLSchemaDescription.SyncAttribute?
+        if let stored = formerEntities[column.source].flatMap({ old.entity($0) })?.attributes {
+            let wanted = entity.entity.attributes
+            let counterparts = SQLRenaming.counterparts(
+                of: wanted.map { .init($0.name, formerName: $0.formerName) },
+                in: stored.map { .init($0.name, formerName: $0.formerName) })
+            found = wanted.firstIndex { $0.name == attribute.name }.flatMap { counterparts[$0] }.map { stored[$0] }
+        }
         if found == nil {
             // It may have been declared by another entity of the family.
+            let own = Set(formerEntities[column.source].flatMap { old.entity($0) }?.attributes.map(\.name) ?? [])
             let all = old.entities.filter { old.root(of: $0.name) == oldRoot }.flatMap(\.attributes)
-            for name in names where found == nil {
+                .filter { !own.contains($0.name) }
+            for name in [attribute.formerName, attribute.name].compactMap({ $0 }) where found == nil {
                 let candidates = all.filter { $0.name == name }
                 if candidates.count == 1 { found = candidates.first }
             }
@@ -160,10 +252,12 @@ package struct SQLMigration {
         _ relationship: RelationshipLayout, of layout: EntityLayout
     ) throws(SQLSchemaError) -> SQLSchemaDescription.SyncRelationship? {
         guard let entity = formerEntities[layout.index].flatMap({ old.entity($0) }) else { return nil }
-        let names = [relationship.name, relationship.declaration.formerName].compactMap { $0 }
-        guard
-            let found = names.lazy.compactMap({ name in entity.relationships.first { $0.name == name } }).first
-        else { return nil }
+        let own = layout.relationships.filter { $0.source == layout.index }
+        let counterparts = SQLRenaming.counterparts(
+            of: own.map { .init($0.name, formerName: $0.declaration.formerName) },
+            in: entity.relationships.map { .init($0.name, formerName: $0.formerName) })
+        guard let index = own.firstIndex(of: relationship).flatMap({ counterparts[$0] }) else { return nil }
+        let found = entity.relationships[index]
         let destination = schema.model.layouts[relationship.destination]
         let roots = destination.family.compactMap { formerEntities[$0] }.map { old.root(of: $0) }
         guard roots.contains(old.root(of: found.destination)) else {
@@ -205,6 +299,14 @@ package struct SQLMigration {
                 if let position = join.inversePosition {
                     columns.append((position, known.inversePosition.map(SQLText.name) ?? "NULL"))
                 }
+                guard found.adopted[known.table] == nil else {
+                    guard known.table == table.name else {
+                        throw .adoptedTable(
+                            table: known.table, advice: "rename it to \(table.name), or map it in SQLNaming.columns")
+                    }
+                    keptTables.insert(table.name)
+                    return
+                }
                 let oldTable = old.tables.first { $0.name == known.table }
                 if oldTable?.isBuilt(as: table) == true, columns.allSatisfy({ SQLText.name($0.0) == $0.1 }) {
                     keptTables.insert(table.name)
@@ -214,7 +316,7 @@ package struct SQLMigration {
                 return
             }
         }
-        replace(nil, by: table, columns: [], condition: nil)
+        createUnlessAdopted(table)
     }
 
     // MARK: Statements
@@ -225,6 +327,13 @@ package struct SQLMigration {
         let temporary = "_sync_new_\(replaced.count)"
         statements.append(table.creation(as: temporary))
         if let oldTable {
+            // What others added to the table moves along.
+            let taken = Set(table.columns.map { $0.lowercased() })
+            let additions = (found.additions[oldTable] ?? []).filter { !taken.contains($0.name.lowercased()) }
+            statements += additions.map {
+                "ALTER TABLE \(SQLText.name(temporary)) ADD COLUMN \(SQLText.name($0.name)) \($0.declaration)"
+            }
+            let columns = columns + additions.map { ($0.name, SQLText.name($0.name)) }
             let source = columns.map(\.1).joined(separator: ", ")
             let filter = condition.map { " WHERE \($0)" } ?? ""
             statements.append(

@@ -7,6 +7,7 @@ package struct SQLSchemaDescription: Hashable, Sendable, Codable {
     struct SyncEntity: Hashable, Codable {
         var name: String
         var parent: String?
+        var formerName: String?
         var attributes: [SyncAttribute]
         var relationships: [SyncRelationship]
     }
@@ -16,6 +17,7 @@ package struct SQLSchemaDescription: Hashable, Sendable, Codable {
         var name: String
         var type: String
         var column: String
+        var formerName: String?
     }
 
     /// A relationship that an entity declares.
@@ -23,30 +25,37 @@ package struct SQLSchemaDescription: Hashable, Sendable, Codable {
         var name: String
         var destination: String
         var storage: SQLSchema.Storage
+        var formerName: String?
     }
 
     var entities: [SyncEntity]
     var families: [String: String]
-    var tables: [SQLSchema.Table]
+    package var tables: [SQLSchema.Table]
     var rowColumn: String
     var entityColumn: String
     var dates: DateStorage
+    /// The tables that existed before the store; nil for none.
+    package var adopted: [String]?
 
     /// Describes a schema.
-    package init(_ schema: SQLSchema) {
+    ///
+    /// - Parameter adopted: The tables that existed before the store.
+    package init(_ schema: SQLSchema, adopted: Set<String> = []) {
+        self.adopted = adopted.isEmpty ? nil : adopted.sorted()
         entities = schema.model.layouts.map { layout in
             let first = layout.attributes.count - layout.entity.attributes.count
             return SyncEntity(
-                name: layout.name, parent: layout.entity.parent,
+                name: layout.name, parent: layout.entity.parent, formerName: layout.entity.formerName,
                 attributes: layout.entity.attributes.enumerated().map { index, attribute in
                     SyncAttribute(
                         name: attribute.name, type: attribute.type.rawValue,
-                        column: schema.columns[layout.index][first + index])
+                        column: schema.columns[layout.index][first + index], formerName: attribute.formerName)
                 },
                 relationships: layout.relationships.filter { $0.source == layout.index }.map {
                     SyncRelationship(
                         name: $0.name, destination: $0.declaration.destination,
-                        storage: schema.relationships[layout.index][$0.index])
+                        storage: schema.relationships[layout.index][$0.index],
+                        formerName: $0.declaration.formerName)
                 })
         }
         families = Dictionary(

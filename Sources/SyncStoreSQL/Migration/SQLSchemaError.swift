@@ -10,6 +10,14 @@ public enum SQLSchemaError: Error, Hashable, Sendable {
     case outdated
     /// An adopted table lacks a column.
     case missingColumn(table: String, column: String)
+    /// A table that is not the store's own cannot hold the model's objects.
+    case unsuitableTable(table: String, reason: String)
+    /// A change that the store does not make to a table that is not its own.
+    case adoptedTable(table: String, advice: String)
+    /// A table would need more columns than the database allows.
+    case tooManyColumns(table: String, count: Int, limit: Int)
+    /// The database stores text in another encoding than UTF-8.
+    case otherEncoding(String)
     /// The database stores dates in another form.
     case otherDates
     /// An entity moved to another family, in whose table its objects have no number.
@@ -31,6 +39,12 @@ extension SQLSchemaError: CustomStringConvertible, LocalizedError {
         case .unreadable: "the database's record of its tables cannot be read"
         case .outdated: "the tables do not match the model, and the database was opened read-only"
         case .missingColumn(let table, let column): "the table \(table) has no column \(column)"
+        case .unsuitableTable(let table, let reason): "the table \(table) cannot be synced into: \(reason)"
+        case .adoptedTable(let table, let advice):
+            "the table \(table) is not the store's own and is not rebuilt: \(advice)"
+        case .tooManyColumns(let table, let count, let limit):
+            "the table \(table) would need columns for \(count) attributes; the limit is \(limit)"
+        case .otherEncoding(let name): "the database stores text as \(name); only UTF-8 is supported"
         case .otherDates: "the database stores dates in another form"
         case .movedEntity(let entity): "\(entity) inherits from another entity than in the database"
         case .narrowedType(let entity, let attribute):

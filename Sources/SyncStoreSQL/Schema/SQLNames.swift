@@ -26,6 +26,11 @@ struct SQLNames {
         return name
     }
 
+    /// Takes a name for a table, but none that the store needs for itself.
+    mutating func takeTable(_ wish: String, otherwise longer: String) -> String {
+        take(dialect.isReserved(table: dialect.suitable(wish, room: 0)) ? longer : wish, otherwise: longer)
+    }
+
     /// Takes a name for an index; databases keep names of indices and of tables together.
     mutating func takeIndex(_ wish: String) -> String {
         take(wish, otherwise: wish + "_index")

@@ -61,6 +61,23 @@ extension SQLSchema {
         return families.indices.map { entityTable($0, &names) } + joins.map { joinTable($0, &names) }
     }
 
+    /// The declaration of a column to be added to a family's table; nil for an unknown column.
+    package func addition(of name: String, toFamily family: Int) -> String? {
+        if let column = attributeColumns[family].first(where: { $0.name == name }) {
+            return "\(SQLText.name(name)) \(dialect.columnType(column.attribute.type, dates: dates))"
+        }
+        for (link, rule) in references[family] {
+            if link.position == name { return "\(SQLText.name(name)) \(dialect.referenceType)" }
+            guard link.column == name else { continue }
+            let declaration = "\(SQLText.name(name)) \(dialect.referenceType)"
+            return dialect.addsForeignKeysLater
+                ? declaration : "\(declaration) \(reference(to: link.target, rule.onDelete))"
+        }
+        guard name == naming.entityColumn, families[family].namesEntity else { return nil }
+        let root = SQLText.literal(model.layouts[families[family].root].name)
+        return "\(entityColumn) \(dialect.entityDeclaration) DEFAULT \(root)"
+    }
+
     private func entityTable(_ family: Int, _ names: inout SQLNames) -> Table {
         let table = families[family].table
         var columns = [naming.rowColumn]
@@ -95,7 +112,8 @@ extension SQLSchema {
     }
 
     private func reference(to table: String, _ action: String) -> String {
-        "REFERENCES \(SQLText.name(table))(\(rowColumn)) \(action) DEFERRABLE INITIALLY DEFERRED"
+        let column = keyColumns[table].map(SQLText.name) ?? rowColumn
+        return "REFERENCES \(SQLText.name(table))(\(column)) \(action) DEFERRABLE INITIALLY DEFERRED"
     }
 
     /// The declaration of a column that leads to rows, whose foreign key is put aside where it is made later.
@@ -160,7 +178,7 @@ extension SQLSchema {
     }
 }
 
-extension DeleteRule {
+extension SyncRelationship.DeleteRule {
     /// What the foreign key of a column that leads to an object does when that is deleted.
     ///
     /// A store looks after rules itself, since it reports what it deletes; the foreign keys see to them for other programs.

@@ -80,9 +80,11 @@ package struct SQLSchema: Sendable {
     /// For each entity, what its relationships are kept in, by index.
     package let relationships: [[Storage]]
     /// For each family, its columns with foreign keys, and the rule for what happens when the object they lead to is deleted.
-    let references: [[(link: ColumnLink, rule: DeleteRule)]]
+    package let references: [[(link: ColumnLink, rule: SyncRelationship.DeleteRule)]]
     /// The join tables, seen from the side that names them.
     package let joins: [JoinLink]
+    /// The columns that foreign keys refer to, by table, where they are not called as ``SQLNaming/rowColumn``.
+    package var keyColumns: [String: String] = [:]
 
     /// Lays out the tables of a model.
     package init(

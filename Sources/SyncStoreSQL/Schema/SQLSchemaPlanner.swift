@@ -12,7 +12,7 @@ struct SQLSchemaPlanner {
     private(set) var attributeColumns: [[SQLSchema.AttributeColumn]] = []
     private(set) var columns: [[String]]
     private(set) var relationships: [[SQLSchema.Storage]]
-    private(set) var references: [[(link: SQLSchema.ColumnLink, rule: DeleteRule)]] = []
+    private(set) var references: [[(link: SQLSchema.ColumnLink, rule: SyncRelationship.DeleteRule)]] = []
     private(set) var joins: [SQLSchema.JoinLink] = []
 
     init(_ model: DataModel, naming: SQLNaming, dialect: any SQLDialect) {
@@ -29,7 +29,7 @@ struct SQLSchemaPlanner {
     mutating func planFamilies() {
         for root in model.layouts where root.parent == nil {
             let wish = naming.tables[root.name] ?? root.name
-            let table = tableNames.take(wish, otherwise: wish + "_table")
+            let table = tableNames.takeTable(wish, otherwise: wish + "_table")
             var names = SQLNames(dialect)
             for name in dialect.reservedColumns { names.reserve(name) }
             _ = names.take(naming.rowColumn, otherwise: naming.rowColumn)
@@ -56,33 +56,29 @@ struct SQLSchemaPlanner {
 
     /// Where relationships are kept: each once, by the side that keeps it, then read from both.
     mutating func planRelationships() {
-        var planned: [RelationshipPlace: SQLSchema.Storage] = [:]
+        var planned: [RelationshipLayout.ID: SQLSchema.Storage] = [:]
         // To-one sides first: a to-many side reads their columns.
         for wantsMany in [false, true] {
             for layout in model.layouts {
                 for relationship in layout.relationships
                 where relationship.source == layout.index && relationship.isToMany == wantsMany {
-                    let place = RelationshipPlace(relationship)
-                    guard planned[place] == nil else { continue }
-                    let inverse = inverse(of: relationship)
+                    let id = relationship.id
+                    guard planned[id] == nil else { continue }
+                    let inverse = model.inverse(of: relationship)
                     let sides =
                         wantsMany && inverse?.isToMany != false
                         ? planJoin(relationship, inverse: inverse)
                         : planColumn(relationship, inverse: inverse)
-                    planned[place] = sides.own
-                    if let inverse, RelationshipPlace(inverse) != place {
-                        planned[RelationshipPlace(inverse)] = sides.other
+                    planned[id] = sides.own
+                    if let inverse, inverse.id != id {
+                        planned[inverse.id] = sides.other
                     }
                 }
             }
         }
         for layout in model.layouts {
-            relationships[layout.index] = layout.relationships.compactMap { planned[RelationshipPlace($0)] }
+            relationships[layout.index] = layout.relationships.compactMap { planned[$0.id] }
         }
-    }
-
-    private func inverse(of relationship: RelationshipLayout) -> RelationshipLayout? {
-        relationship.inverse.map { model.layouts[relationship.destination].relationships[$0] }
     }
 
     private mutating func planColumn(
@@ -111,9 +107,9 @@ struct SQLSchemaPlanner {
         let wish = naming.columns["\(source).\(relationship.name)"] ?? "\(source)_\(relationship.name)"
         var names = SQLNames(dialect)
         for name in dialect.reservedColumns { names.reserve(name) }
-        let isSymmetric = inverse.map { RelationshipPlace($0) == RelationshipPlace(relationship) } ?? false
+        let isSymmetric = inverse?.id == relationship.id
         let link = SQLSchema.JoinLink(
-            table: tableNames.take(wish, otherwise: wish + "_join"),
+            table: tableNames.takeTable(wish, otherwise: wish + "_join"),
             source: names.take(source, otherwise: source),
             target: names.take(destination, otherwise: "\(relationship.name)_\(destination)"),
             position: relationship.isOrdered ? names.take("position", otherwise: "position") : nil,
@@ -123,17 +119,6 @@ struct SQLSchemaPlanner {
             targetTable: families[familyIndex[relationship.destination]].table)
         joins.append(link)
         return (.join(link), .join(link.reversed))
-    }
-}
-
-/// A relationship wherever it is inherited: the entity that declares it, and its index.
-private struct RelationshipPlace: Hashable {
-    let source: Int
-    let index: Int
-
-    init(_ relationship: RelationshipLayout) {
-        source = relationship.source
-        index = relationship.index
     }
 }
 

@@ -77,7 +77,7 @@ package struct SQLPredicate {
     }
 
     private mutating func comparison(
-        _ key: BoundKey, _ comparison: Comparison, _ value: AttributeValue, entity: Int, alias: String
+        _ key: BoundKey, _ comparison: PropertyPath.Comparison, _ value: AttributeValue, entity: Int, alias: String
     ) -> String {
         let expression = expression(key, entity: entity, alias: alias)
         switch value {
@@ -101,7 +101,9 @@ package struct SQLPredicate {
     }
 
     /// Compares a whole number with one that may lie between two, exactly: with that itself if it is whole, else with the next lower one.
-    private mutating func compareWhole(_ expression: String, _ comparison: Comparison, with number: AttributeValue)
+    private mutating func compareWhole(
+        _ expression: String, _ comparison: PropertyPath.Comparison, with number: AttributeValue
+    )
         -> String
     {
         guard let (whole, isExact) = number.wholeNumber else {
@@ -118,7 +120,7 @@ package struct SQLPredicate {
 
     /// Compares with a number that the expression never equals: it lies between another and the next one.
     private mutating func compare(
-        _ expression: String, _ comparison: Comparison, withNextAfter lower: SQLBinding
+        _ expression: String, _ comparison: PropertyPath.Comparison, withNextAfter lower: SQLBinding
     ) -> String {
         switch comparison {
         case .equal, .notEqual: constant(comparison == .notEqual, for: expression)
@@ -160,7 +162,7 @@ package struct SQLPredicate {
 
     /// A comparison of texts by their bytes.
     private mutating func text(
-        _ key: BoundKey, _ match: TextMatch, _ text: String, entity: Int, alias: String
+        _ key: BoundKey, _ match: PropertyPath.TextMatch, _ text: String, entity: Int, alias: String
     ) -> String {
         let expression = expression(key, entity: entity, alias: alias)
         guard !text.isEmpty else { return constant(true, for: expression) }

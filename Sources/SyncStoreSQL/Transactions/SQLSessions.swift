@@ -58,12 +58,23 @@ package final class SQLSessions<Worker: SQLWorker>: Sendable {
     package func read<Result: Sendable>(
         begin: (Worker) async throws -> Void, _ body: @Sendable (any StoreReader) async throws -> Result
     ) async throws -> Result {
+        try await reading(begin: begin) { reader in
+            let transaction = SQLTransaction(reader, model: model, batchRowCount: batchRowCount)
+            defer { try? transaction.end() }
+            return try await body(transaction)
+        }
+    }
+
+    /// Runs a body with the worker of a transaction that reads.
+    ///
+    /// - Parameter begin: Begins the transaction; if it throws, its worker is not used again.
+    package func reading<Result: Sendable>(
+        begin: (Worker) async throws -> Void, _ body: @Sendable (Worker) async throws -> Result
+    ) async throws -> Result {
         let reader = idleReaders.withLock { $0.popLast() } ?? makeReader()
         try await begin(reader)
-        let transaction = SQLTransaction(reader, model: model, batchRowCount: batchRowCount)
         let result: Swift.Result<Result, any Error>
-        do { result = .success(try await body(transaction)) } catch { result = .failure(error) }
-        try? transaction.end()
+        do { result = .success(try await body(reader)) } catch { result = .failure(error) }
         await reader.rollback()
         idleReaders.withLock { idle in
             if idle.count < idleReaderLimit { idle.append(reader) }

@@ -101,6 +101,28 @@ final class SQLiteConnection {
         return code == SQLITE_OK && answer != 0
     }
 
+    /// Verifies that the file is still the one that was opened.
+    func checkFile() throws(SQLiteError) {
+        guard hasFileMoved else { return }
+        throw SQLiteError(
+            code: SQLiteError.Code.fileMoved,
+            message: "the database file was moved, replaced or removed while it was open; open the store again")
+    }
+
+    /// Empties the write-ahead log unless somebody still needs it; see https://www.sqlite.org/c3ref/wal_checkpoint_v2.html.
+    func truncateLog() {
+        interruption.isPatient = false
+        defer { interruption.isPatient = true }
+        sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
+    }
+
+    /// The collation of a column; nil if there is no such column.
+    func collation(of column: String, in table: String) -> String? {
+        var collation: UnsafePointer<CChar>?
+        let code = sqlite3_table_column_metadata(handle, "main", table, column, nil, &collation, nil, nil, nil)
+        return code == SQLITE_OK ? collation.map { String(cString: $0) } : nil
+    }
+
     /// The table that shows batches of so many cells a row to statements.
     func batchTable(columnCount: Int, dates: DateStorage) throws(SQLiteError) -> SQLiteBatchTable {
         if let known = batchTables[columnCount] { return known }

@@ -22,6 +22,8 @@ final class SQLiteCancellation: Sendable {
 final class SQLiteInterruption {
     /// The transaction's; nil where nothing is to be broken off.
     var cancellation: SQLiteCancellation?
+    /// Whether the connection waits for locks of others at all.
+    var isPatient = true
     private let busyTimeout: Int32
     /// How many of SQLite's instructions are run from one look to the next: some microseconds' worth.
     private static let instructionCount: Int32 = 4096
@@ -63,7 +65,7 @@ final class SQLiteInterruption {
         let count = Int(count)
         let waited =
             Self.delays.prefix(count).reduce(0, +) + longest * Int32(max(count - Self.delays.count, 0))
-        guard waited < busyTimeout, !isRequested else { return false }
+        guard isPatient, waited < busyTimeout, !isRequested else { return false }
         sqlite3_sleep(min(count < Self.delays.count ? Self.delays[count] : longest, busyTimeout - waited))
         return true
     }

@@ -14,8 +14,52 @@ struct SQLiteSettings: Sendable {
     /// How many bytes of pages are kept in memory.
     let cacheByteCount: Int
 
+    init(path: String, isReadOnly: Bool, isTransient: Bool, _ options: SQLiteStore.Options) {
+        self.path = path
+        self.isReadOnly = isReadOnly
+        self.isTransient = isTransient
+        busyTimeout = options.busyTimeout
+        modelVersion = options.modelVersion
+        maximumPageCount = options.maximumPageCount
+        cacheByteCount = options.cacheByteCount
+    }
+
     /// Opens a connection.
+    ///
+    /// - Throws: `SQLiteError`, with a reason that the file system tells where SQLite has none.
     func open() throws(SQLiteError) -> SQLiteConnection {
+        guard path != ":memory:", !path.isEmpty else {
+            throw SQLiteError(
+                code: SQLiteError.Code.cannotOpen,
+                message: "every connection would have a database of its own; use SQLiteStore.Location.memory")
+        }
+        do { return try connect() } catch {
+            guard let reason = reason(for: error) else { throw error }
+            throw SQLiteError(code: error.code, message: "\(reason) (\(error.message))", statement: error.statement)
+        }
+    }
+
+    /// The reason why the file cannot be opened, as far as the file system shows it.
+    private func reason(for error: SQLiteError) -> String? {
+        guard [SQLiteError.Code.cannotOpen, SQLiteError.Code.readOnly].contains(error.primaryCode) else { return nil }
+        let files = FileManager.default
+        let folder = URL(filePath: path).deletingLastPathComponent().path(percentEncoded: false)
+        var isFolder: ObjCBool = false
+        if files.fileExists(atPath: path, isDirectory: &isFolder) {
+            if isFolder.boolValue { return "\(path) is a folder" }
+            if !files.isReadableFile(atPath: path) { return "\(path) cannot be read" }
+            if !isReadOnly, !files.isWritableFile(atPath: path) {
+                return "\(path) cannot be written; use SQLiteStore.Location.readOnlyFile"
+            }
+        } else if !files.fileExists(atPath: folder) {
+            return "there is no folder \(folder)"
+        } else if isReadOnly {
+            return "there is no file \(path)"
+        }
+        return files.isWritableFile(atPath: folder) ? nil : "the folder \(folder) cannot be written"
+    }
+
+    private func connect() throws(SQLiteError) -> SQLiteConnection {
         let (seconds, attoseconds) = busyTimeout.components
         let milliseconds = min(max(seconds * 1000 + attoseconds / 1_000_000_000_000_000, 0), Int64(Int32.max))
         let connection = try SQLiteConnection(

@@ -11,10 +11,19 @@ final class SQLiteStatement {
     let text: String
     private let handle: OpaquePointer
     private let connection: OpaquePointer
+    /// Whether nothing follows the statement in the text.
+    private let isWhole: Bool
 
     init(_ text: String, connection: OpaquePointer) throws(SQLiteError) {
         var prepared: OpaquePointer?
-        let code = sqlite3_prepare_v3(connection, text, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil)
+        let (code, isWhole) = text.withCString { bytes in
+            var tail: UnsafePointer<CChar>?
+            let code = sqlite3_prepare_v3(
+                connection, bytes, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, &tail)
+            guard let tail, tail.pointee != 0 else { return (code, true) }
+            return (code, String(cString: tail).allSatisfy { $0.isWhitespace || $0 == ";" })
+        }
+        self.isWhole = isWhole
         guard code == SQLITE_OK, let prepared else {
             throw SQLiteError(connection, code: code, statement: text)
         }
@@ -67,6 +76,32 @@ final class SQLiteStatement {
     /// Makes it ready to be run again, wherever it stands.
     func reset() {
         sqlite3_reset(handle)
+    }
+
+    // MARK: Statements of others
+
+    /// Whether the text is one statement that selects rows and does nothing else.
+    var isSelection: Bool {
+        guard isWhole, sqlite3_stmt_readonly(handle) != 0, sqlite3_column_count(handle) > 0 else { return false }
+        return !text.drop { $0.isWhitespace }.lowercased().hasPrefix("pragma")
+    }
+
+    /// The values of the row it stands on, by column name, as SQLite stores them.
+    func values() -> [String: AttributeValue] {
+        var values: [String: AttributeValue] = [:]
+        for column in 0..<Int(sqlite3_column_count(handle)) {
+            let index = Int32(truncatingIfNeeded: column)
+            let name = sqlite3_column_name(handle, index).map { String(cString: $0) } ?? ""
+            values[name] =
+                switch sqlite3_column_type(handle, index) {
+                case SQLITE_INTEGER: .int(integer(at: column))
+                case SQLITE_FLOAT: .double(real(at: column))
+                case SQLITE_TEXT: .string(self.text(at: column))
+                case SQLITE_BLOB: .binary(Data(bytes(at: column)))
+                default: .null
+                }
+        }
+        return values
     }
 
     // MARK: Parameters, counted from 1
@@ -154,7 +189,7 @@ final class SQLiteStatement {
 
     private func moment(at column: Int, stored: Int32) -> Timestamp? {
         switch stored {
-        case SQLITE_TEXT: return DateText.read(bytes(at: column))
+        case SQLITE_TEXT: return DateText.microseconds(bytes(at: column)).map(Timestamp.init(microseconds:))
         case SQLITE_FLOAT:
             return Int64(exactly: (real(at: column) * 1_000_000).rounded()).map(Timestamp.init(microseconds:))
         case SQLITE_INTEGER: return Timestamp(microseconds: integer(at: column))
@@ -167,7 +202,7 @@ final class SQLiteStatement {
 
     /// Whether a cell holds what a column of the row does, so that writing it would change nothing.
     @inline(__always)
-    func holds(_ reader: BatchReader, row: Int, slot: Int, at column: Int, dates: DateStorage) -> Bool {
+    func holds(_ reader: RecordBatch.Reader, row: Int, slot: Int, at column: Int, dates: DateStorage) -> Bool {
         let place = Int32(truncatingIfNeeded: column)
         let stored = sqlite3_column_type(handle, place)
         let kind = reader.kind(row: row, slot: slot)

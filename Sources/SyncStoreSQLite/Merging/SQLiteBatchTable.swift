@@ -12,7 +12,7 @@ import SyncStoreSQL
 final class SQLiteBatchTable {
     /// What statements find in it.
     struct Content {
-        let reader: BatchReader
+        let reader: RecordBatch.Reader
         /// The rows of the batch to be found, in this order.
         var rows: [Int]
         /// The object of each row of the batch; empty if no statement reads them.
@@ -20,13 +20,15 @@ final class SQLiteBatchTable {
         /// The object that each row of the batch leads to, nil for none; empty if no row has one.
         var targets: [ObjectID?] = []
         /// A row of what is found where a cell is absent; nil for null.
-        var defaults: BatchReader?
+        var defaults: RecordBatch.Reader?
         /// Whether a cell is to be written, slot by slot for each of `rows`; empty for all.
         var isWritten: [Bool] = []
         /// The row of the batch whose cell is found, slot by slot for each of `rows`; empty where that is the row itself.
         var sources: [Int] = []
     }
 
+    /// The largest number of cells: SQLite allows 2,000 columns, of which a cell takes two.
+    static let columnLimit = (2000 - 3) / 2
     /// How many cells a row has.
     let columnCount: Int
     /// Read by the functions that SQLite calls while a statement runs, written only between two statements. Freed with the table, which
@@ -94,8 +96,8 @@ final class SQLiteBatchTable {
 private struct BatchTableState {
     /// The same as the table's content, where it lies.
     struct Content {
-        let reader: BatchReader
-        let defaults: BatchReader?
+        let reader: RecordBatch.Reader
+        let defaults: RecordBatch.Reader?
         let rows: UnsafeBufferPointer<Int>
         let objects: UnsafeBufferPointer<ObjectID?>
         let targets: UnsafeBufferPointer<ObjectID?>
@@ -146,7 +148,7 @@ private struct BatchTableState {
     }
 
     @inline(__always)
-    private func answer(_ call: OpaquePointer?, _ reader: BatchReader, row: Int, slot: Int) {
+    private func answer(_ call: OpaquePointer?, _ reader: RecordBatch.Reader, row: Int, slot: Int) {
         switch reader.kind(row: row, slot: slot) {
         case .absent, .null: sqlite3_result_null(call)
         case .bool: sqlite3_result_int(call, reader.bool(row: row, slot: slot) ? 1 : 0)
@@ -171,7 +173,7 @@ private struct BatchTableState {
         let room = scratch + slot * Self.scratchWidth
         if dates == .secondsSince1970 {
             sqlite3_result_double(call, Double(moment.microseconds) / 1_000_000)
-        } else if DateText.write(moment, to: room) {
+        } else if DateText.write(sortable: moment, to: room) {
             answer(call, room, count: DateText.byteCount)
         } else if moment.microseconds < 0 {
             sqlite3_result_int64(call, moment.microseconds)

@@ -21,11 +21,12 @@ struct SQLiteMerge {
     /// A row of what an insertion puts where a cell is absent.
     private let defaults: RecordBatch
 
-    init(_ entity: Int, schema: SQLSchema) {
+    init(_ entity: Int, schema: SQLSchema, adopted: SQLiteAdoptedTable?) {
         layout = schema.model.layouts[entity]
         let slots = layout.identitySlots
         statements = SQLiteMergeStatements(
-            entity, schema: schema, batch: SQLiteBatchTable.name(columnCount: layout.attributes.count))
+            entity, schema: schema, batch: SQLiteBatchTable.name(columnCount: layout.attributes.count), adopted: adopted
+        )
         match = statements.match(byRow: false, readsCells: true)
         find = statements.match(byRow: false, readsCells: false)
         matchByRow = statements.match(byRow: true, readsCells: true)

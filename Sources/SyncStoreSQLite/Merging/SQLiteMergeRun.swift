@@ -5,8 +5,8 @@ import SyncStoreSQL
 /// The merge of one batch.
 struct SQLiteMergeRun {
     private let merge: SQLiteMerge
-    private let reader: BatchReader
-    private let defaults: BatchReader
+    private let reader: RecordBatch.Reader
+    private let defaults: RecordBatch.Reader
     private let matches: [MergeRequest.Match]?
     private let links: InitialLinks?
     private let policy: MergePolicy
@@ -42,7 +42,8 @@ struct SQLiteMergeRun {
     }
 
     init(
-        _ merge: SQLiteMerge, _ reader: BatchReader, defaults: BatchReader, matches: [MergeRequest.Match]?,
+        _ merge: SQLiteMerge, _ reader: RecordBatch.Reader, defaults: RecordBatch.Reader,
+        matches: [MergeRequest.Match]?,
         links: InitialLinks?, policy: MergePolicy, connection: SQLiteConnection, table: SQLiteBatchTable
     ) {
         self.merge = merge
@@ -201,6 +202,13 @@ struct SQLiteMergeRun {
 
     private func update(_ updates: Updates) throws {
         let count = reader.columnCount
+        if let slot = merge.statements.numberSlot,
+            updates.rows.indices.contains(where: { updates.isWritten[$0 * count + slot] })
+        {
+            throw SQLSchemaError.unsuitableTable(
+                table: merge.statements.tableName,
+                reason: "\(merge.layout.attributes[slot].name) is the number of the row and cannot change")
+        }
         let assignments = (0..<count).compactMap { slot -> SQLiteMergeStatements.Assignment? in
             let writtenCount = updates.rows.indices.count { updates.isWritten[$0 * count + slot] }
             guard writtenCount > 0 else { return nil }
@@ -212,7 +220,8 @@ struct SQLiteMergeRun {
         do {
             let statement = try connection.cached(merge.statements.update(assignments))
             try table.lend(content) { () throws(SQLiteError) in try statement.run() }
-        } catch {
+            try checkChangeCount(updates.rows.count)
+        } catch let error as SQLiteError {
             guard error.isUniquenessViolation else { throw error }
             throw StoreError.identityTaken(entity: try entity(of: updates.rows[0]))
         }
@@ -237,13 +246,10 @@ struct SQLiteMergeRun {
         guard !new.isEmpty else { return }
         guard !merge.layout.isAbstract else { throw StoreError.abstractEntity(entity: merge.layout.name) }
         new.sort()
-        let last = try connection.integer(merge.lastRow) ?? 0
-        guard last <= Int64.max - Int64(new.count) else {
-            throw SQLiteError(code: SQLiteError.Code.full, message: "no object numbers are left")
-        }
+        let numbers = try numbers(of: new)
         var overlays = Overlays()
-        for (index, row) in new.enumerated() {
-            merged[row] = MergeResult.Row(max(last, 0) + Int64(index) + 1, .inserted)
+        for (row, number) in zip(new, numbers) {
+            merged[row] = MergeResult.Row(number, .inserted)
             if let repeats = identities.repeats[row] { overlays[row] = overlay(repeats, on: row) }
         }
         let content = SQLiteBatchTable.Content(
@@ -251,6 +257,35 @@ struct SQLiteMergeRun {
             sources: overlays.sources(of: new, columnCount: reader.columnCount))
         let statement = try connection.cached(merge.statements.insertion(relatedBy: links?.relationship))
         try table.lend(content) { () throws(SQLiteError) in try statement.run() }
+        try checkChangeCount(new.count)
+    }
+
+    /// The numbers of new objects: the attribute that is the number, or the next free ones.
+    private func numbers(of new: [Int]) throws -> [ObjectID] {
+        if let slot = merge.statements.numberSlot {
+            return try new.map { row in
+                guard reader.kind(row: row, slot: slot) == .int else {
+                    throw SQLSchemaError.unsuitableTable(
+                        table: merge.statements.tableName,
+                        reason: "every \(merge.layout.name) needs a value for \(merge.layout.attributes[slot].name), "
+                            + "the number of its row")
+                }
+                return reader.int(row: row, slot: slot)
+            }
+        }
+        let last = max(try connection.integer(merge.lastRow) ?? 0, 0)
+        guard last <= Int64.max - Int64(new.count) else {
+            throw SQLiteError(code: SQLiteError.Code.full, message: "no object numbers are left")
+        }
+        return new.indices.map { last + Int64($0) + 1 }
+    }
+
+    /// Fails if a trigger of somebody else kept rows from being written (`RAISE(IGNORE)`).
+    private func checkChangeCount(_ count: Int) throws(SQLSchemaError) {
+        guard connection.changeCount != count else { return }
+        throw .unsuitableTable(
+            table: merge.statements.tableName,
+            reason: "a trigger kept \(count - connection.changeCount) of \(count) rows from being written")
     }
 
     /// What becomes of later rows of a new object.

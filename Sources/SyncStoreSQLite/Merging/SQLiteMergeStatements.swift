@@ -9,18 +9,25 @@ struct SQLiteMergeStatements: Sendable {
     let columns: SQLQueries.Columns
     private let schema: SQLSchema
     private let batch: String
+    private let adopted: SQLiteAdoptedTable?
+    /// The slot of the attribute whose column is the number of the object; nil for none.
+    let numberSlot: Int?
 
     /// Makes the writer of an entity's statements.
     ///
     /// - Parameters:
     ///   - entity: The entity's place in the model.
     ///   - batch: The name of the batch in statements.
-    init(_ entity: Int, schema: SQLSchema, batch: String) {
+    init(_ entity: Int, schema: SQLSchema, batch: String, adopted: SQLiteAdoptedTable? = nil) {
+        self.adopted = adopted
+        numberSlot = adopted?.numberSlot(of: entity, schema)
         self.schema = schema
         self.batch = batch
         layout = schema.model.layouts[entity]
         columns = SQLQueries(schema).columns(of: entity)
     }
+
+    var tableName: String { schema.table(of: layout.index) }
 
     private var table: String {
         SQLText.name(schema.table(of: layout.index))
@@ -97,9 +104,11 @@ struct SQLiteMergeStatements: Sendable {
             names.append(schema.entityColumn)
             terms.append(SQLText.literal(layout.name))
         }
-        for slot in layout.attributes.indices {
+        for slot in layout.attributes.indices where slot != numberSlot {
             names.append(column(slot))
-            terms.append(SQLiteBatchColumns.cell(slot))
+            let cell = SQLiteBatchColumns.cell(slot)
+            let replacement = adopted?.replacement(for: schema.columns[layout.index][slot])
+            terms.append(replacement.map { "ifnull(\(cell), \($0))" } ?? cell)
         }
         if let relationship, case .column(let link) = schema.relationships[relationship.source][relationship.index] {
             names.append(SQLText.name(link.column))

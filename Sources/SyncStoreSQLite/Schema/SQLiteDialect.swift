@@ -27,7 +27,19 @@ package struct SQLiteDialect: SQLDialect {
     package var addsForeignKeysLater: Bool { false }
     package var reservedColumns: [String] { [] }
 
-    package func suitable(_ name: String, room: Int) -> String { name }
+    /// SQLite keeps names that begin with `sqlite_` for itself, and a statement ends at a zero byte.
+    package func suitable(_ name: String, room: Int) -> String {
+        let name = name.replacing("\0", with: "_")
+        return name.isEmpty || name.lowercased().hasPrefix("sqlite_") ? "_" + name : name
+    }
+
+    package func isReserved(table: String) -> Bool {
+        let name = table.lowercased()
+        return ["_sync_schema", "sync_doomed"].contains(name)
+            || ["_sync_new_", "sync_batch_"].contains {
+                name.hasPrefix($0) && name.dropFirst($0.count).allSatisfy(\.isNumber)
+            }
+    }
 
     // MARK: Values
 
@@ -43,7 +55,7 @@ package struct SQLiteDialect: SQLDialect {
         case .uuid(let uuid): return .text(uuid.uuidString)
         case .date(let moment):
             guard dates == .iso8601 else { return .real(Double(moment.microseconds) / 1_000_000) }
-            if let text = DateText.text(moment) { return .text(text) }
+            if let text = DateText.text(sortable: moment) { return .text(text) }
             if moment.microseconds < 0 { return .integer(moment.microseconds) }
             return .blob(withUnsafeBytes(of: moment.microseconds.bigEndian) { Data($0) })
         }
@@ -85,7 +97,8 @@ package struct SQLiteDialect: SQLDialect {
 
     /// Compares blobs: SQLite's functions for text stop at a zero byte and count characters.
     package func textCondition(
-        _ expression: String, collation: String, _ match: TextMatch, _ text: String, _ parameters: inout SQLParameters
+        _ expression: String, collation: String, _ match: PropertyPath.TextMatch, _ text: String,
+        _ parameters: inout SQLParameters
     ) -> String {
         let length = text.utf8.count
         let part = parameters.add(.blob(Data(text.utf8)))

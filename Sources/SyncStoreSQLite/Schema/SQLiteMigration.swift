@@ -1,42 +1,119 @@
+import SyncModel
 import SyncStoreSQL
 
-/// Gives a database the tables of a schema, in one transaction.
+/// Creates the tables of a schema in a database, or adapts them, in one transaction.
 struct SQLiteMigration {
     private static let record = SQLSchemaRecord.table
 
-    private let connection: SQLiteConnection
-    private let schema: SQLSchema
-    private let settings: SQLiteSettings
-    private let wanted: SQLSchemaRecord
+    let connection: SQLiteConnection
+    let schema: SQLSchema
+    let settings: SQLiteSettings
 
     init(_ connection: SQLiteConnection, schema: SQLSchema, settings: SQLiteSettings) {
         self.connection = connection
         self.schema = schema
         self.settings = settings
-        wanted = SQLSchemaRecord(SQLSchemaDescription(schema), modelVersion: settings.modelVersion)
     }
 
-    func run() throws {
-        if try stored() == wanted { return }
-        guard !settings.isReadOnly else { throw SQLSchemaError.outdated }
-        // Foreign keys can be turned off outside of a transaction alone.
-        try connection.execute("PRAGMA foreign_keys = OFF; BEGIN IMMEDIATE")
-        do {
-            // Another process may have been faster.
-            if try stored() != wanted { try migrate() }
-            try connection.execute("COMMIT")
-        } catch {
-            if connection.isInTransaction { try? connection.execute("ROLLBACK") }
-            try? connection.execute("PRAGMA foreign_keys = ON")
-            throw error
+    /// The difference between the database and the schema.
+    private struct Plan {
+        var schema: SQLSchema
+        /// What the database records about its tables; nil if it has no record.
+        let stored: SQLSchemaDescription?
+        let wanted: SQLSchemaRecord
+        var isDone: Bool
+        /// The tables that are not the store's own, by their names in the schema.
+        let adopted: [String: SQLiteAdoptedTable]
+    }
+
+    /// Adapts the database.
+    ///
+    /// - Returns: The tables that are not the store's own, by their names in the schema.
+    func run() throws -> [String: SQLiteAdoptedTable] {
+        let encoding = try connection.prepare("PRAGMA encoding")
+        if try encoding.step(), encoding.text(at: 0) != "UTF-8" {
+            throw SQLSchemaError.otherEncoding(encoding.text(at: 0))
         }
-        connection.removeCachedStatements()
-        try connection.execute("PRAGMA foreign_keys = ON")
+        encoding.reset()
+        try checkColumnCounts()
+        var plan = try self.plan()
+        if plan.isDone {
+            if !settings.isReadOnly { try check(plan) }
+        } else {
+            guard !settings.isReadOnly else { throw SQLSchemaError.outdated }
+            // Foreign keys can only be turned off outside of a transaction.
+            try connection.execute("PRAGMA foreign_keys = OFF; BEGIN IMMEDIATE")
+            do {
+                // Another process may have been faster.
+                plan = try self.plan()
+                if !plan.isDone { try migrate(plan) }
+                try check(plan)
+                try connection.execute("COMMIT")
+            } catch {
+                if connection.isInTransaction { try? connection.execute("ROLLBACK") }
+                try? connection.execute("PRAGMA foreign_keys = ON")
+                throw error
+            }
+            connection.removeCachedStatements()
+            try connection.execute("PRAGMA foreign_keys = ON")
+        }
+        return plan.adopted
     }
 
-    /// What the database says of its tables; nil where it has never been a store.
+    /// Verifies that the store can write into the tables that are not its own.
+    private func check(_ plan: Plan) throws {
+        for (family, found) in schema.families.enumerated() where plan.adopted[found.table] != nil {
+            // Described anew: columns may have been added.
+            try SQLiteAdoptedTable(found.table, on: connection).check(family: family, of: schema, on: connection)
+        }
+    }
+
+    /// Refuses a model whose tables SQLite or the batch table cannot have; see https://www.sqlite.org/limits.html.
+    private func checkColumnCounts() throws(SQLSchemaError) {
+        let limit = SQLiteBatchTable.columnLimit
+        for (family, columns) in zip(schema.families, schema.attributeColumns) where columns.count > limit {
+            throw .tooManyColumns(table: family.table, count: columns.count, limit: limit)
+        }
+    }
+
+    private func plan() throws -> Plan {
+        let stored = try self.stored()
+        let own = Set((stored?.description.tables ?? []).map { $0.name.lowercased() })
+        let known = Set(stored?.description.adopted ?? [])
+        var schema = schema
+        var adopted: [String: SQLiteAdoptedTable] = [:]
+        for table in schema.tables.map(\.name) {
+            let isCandidate = known.contains(table) || !own.contains(table.lowercased())
+            if isCandidate, try exists(table) { adopted[table] = try SQLiteAdoptedTable(table, on: connection) }
+        }
+        for family in schema.families {
+            if let found = adopted[family.table], let key = found.keyColumn(schema), key != schema.naming.rowColumn {
+                schema.keyColumns[family.table] = key
+            }
+        }
+        // Tables of removed entities stay adopted, so that they are never dropped.
+        let names = known.union(adopted.keys)
+        let wanted = SQLSchemaRecord(
+            SQLSchemaDescription(schema, adopted: names), modelVersion: settings.modelVersion)
+        return Plan(
+            schema: schema, stored: stored?.description, wanted: wanted, isDone: isSuitable(stored, wanted),
+            adopted: adopted)
+    }
+
+    /// Whether the tables have everything that the model needs.
+    ///
+    /// What they have beside may belong to a newer version of the model. It stays until a higher
+    /// `modelVersion` says that the model lacks it on purpose.
+    private func isSuitable(_ stored: SQLSchemaRecord?, _ wanted: SQLSchemaRecord) -> Bool {
+        guard let stored else { return false }
+        return stored == wanted
+            || stored.modelVersion == wanted.modelVersion && stored.description.contains(wanted.description)
+    }
+
+    /// What the database records about its tables; nil if it has never been a store.
     private func stored() throws -> SQLSchemaRecord? {
         guard try exists(Self.record) else { return nil }
+        let wanted = SQLSchemaRecord(SQLSchemaDescription(schema), modelVersion: settings.modelVersion)
         let statement = try connection.prepare("SELECT \(SQLSchemaRecord.columns) FROM \(Self.record)")
         guard try statement.step() else { throw SQLSchemaError.unreadable }
         return try SQLSchemaRecord(
@@ -44,32 +121,81 @@ struct SQLiteMigration {
             wanted: wanted)
     }
 
-    private func migrate() throws {
-        if let stored = try stored() {
-            let others = try foreignObjects(besides: stored.description.indexNames)
+    /// What the database records about its tables, whatever version of the model wrote it; nil for no record.
+    func recorded() throws -> SQLSchemaDescription? {
+        guard try exists(Self.record) else { return nil }
+        let statement = try connection.prepare("SELECT format, description FROM \(Self.record)")
+        guard try statement.step() else { throw SQLSchemaError.unreadable }
+        guard statement.integer(at: 0) <= Int64(SQLSchemaRecord.format) else {
+            throw SQLSchemaError.newer(found: Int(statement.integer(at: 0)), known: SQLSchemaRecord.format)
+        }
+        return try SQLSchemaDescription(text: statement.text(at: 1))
+    }
+
+    private func migrate(_ plan: Plan) throws {
+        if let stored = plan.stored {
+            let others = try foreignObjects(besides: stored.indexNames)
             // They would be in the way: views and triggers name tables that are gone for a moment.
             for object in others where object.type != "index" {
                 try connection.execute("DROP \(object.type) IF EXISTS \(SQLText.name(object.name))")
             }
-            for statement in try SQLMigration.statements(from: stored.description, to: schema) {
+            let found = try found(stored, plan)
+            for statement in try SQLMigration.statements(from: stored, to: plan.schema, found: found) {
                 try connection.execute(statement)
             }
+            for table in plan.schema.tables where plan.adopted[table.name] != nil { try adopt(table) }
             for object in others { try restore(object) }
             try connection.execute("DELETE FROM \(Self.record)")
         } else {
-            for table in schema.tables { try create(table) }
+            for table in plan.schema.tables {
+                if plan.adopted[table.name] != nil {
+                    try adopt(table)
+                } else {
+                    try connection.execute(table.creation())
+                    for index in table.indices { try connection.execute(index.creation(on: table.name)) }
+                }
+            }
             try connection.execute(
                 "CREATE TABLE \(Self.record) "
                     + "(format INTEGER NOT NULL, model_version INTEGER NOT NULL, description TEXT NOT NULL)")
         }
         try connection.prepare("INSERT INTO \(Self.record) (\(SQLSchemaRecord.columns)) VALUES (?, ?, ?)")
-            .run(try wanted.bindings())
+            .run(try plan.wanted.bindings())
+    }
+
+    /// The tables and columns that are not the store's own.
+    private func found(_ stored: SQLSchemaDescription, _ plan: Plan) throws -> SQLMigration.Found {
+        var found = SQLMigration.Found()
+        for name in Set(stored.adopted ?? []).union(plan.adopted.keys) where try exists(name) {
+            found.adopted[name] = Set(try SQLiteAdoptedTable(name, on: connection).columns.keys)
+        }
+        for table in stored.tables where found.adopted[table.name] == nil {
+            let known = Set(table.columns.map { $0.lowercased() })
+            let info = try connection.prepare(
+                "SELECT name, type, \"notnull\", dflt_value, hidden FROM pragma_table_xinfo(?)")
+            info.bind([.text(table.name)])
+            while try info.step() {
+                let name = info.text(at: 0)
+                guard !known.contains(name.lowercased()) else { continue }
+                guard info.integer(at: 4) == 0 else {
+                    throw SQLSchemaError.unfitForeignObject(
+                        name: "\(table.name).\(name)", reason: "a generated column cannot be moved")
+                }
+                var declaration = info.text(at: 1)
+                if !info.isNull(at: 3) {
+                    declaration += " DEFAULT (\(info.text(at: 3)))"
+                    if info.integer(at: 2) != 0 { declaration += " NOT NULL" }
+                }
+                found.additions[table.name, default: []].append(.init(name: name, declaration: declaration))
+            }
+        }
+        return found
     }
 
     // MARK: What others have added
 
     /// An index, a trigger or a view that the store did not make.
-    private struct ForeignObject {
+    struct ForeignObject {
         let type: String
         let name: String
         let table: String
@@ -77,7 +203,7 @@ struct SQLiteMigration {
     }
 
     /// All of them, in an order in which they can be made: triggers may be of views.
-    private func foreignObjects(besides indexNames: Set<String>) throws(SQLiteError) -> [ForeignObject] {
+    func foreignObjects(besides indexNames: Set<String>) throws(SQLiteError) -> [ForeignObject] {
         let statement = try connection.prepare(
             """
             SELECT type, name, tbl_name, sql FROM sqlite_master WHERE type IN ('index', 'trigger', 'view') AND sql IS NOT NULL \
@@ -94,7 +220,7 @@ struct SQLiteMigration {
     }
 
     /// Makes an object anew, unless it is still there or its table is gone.
-    private func restore(_ object: ForeignObject) throws {
+    func restore(_ object: ForeignObject) throws {
         let count = "SELECT count(*) FROM sqlite_master WHERE name = ? COLLATE NOCASE"
         guard try connection.integer(count, [.text(object.name)]) == 0 else { return }
         if object.type != "view" {
@@ -107,32 +233,35 @@ struct SQLiteMigration {
 
     // MARK: What is there
 
-    /// Makes a table, or takes one that is there already and has all the columns.
-    private func create(_ table: SQLSchema.Table) throws {
-        if try exists(table.name) {
-            for column in table.columns where !(try exists(column: column, in: table.name)) {
-                throw SQLSchemaError.missingColumn(table: table.name, column: column)
+    /// Takes a table that exists already, and creates the indices that it lacks.
+    private func adopt(_ table: SQLSchema.Table) throws {
+        let found = try SQLiteAdoptedTable(table.name, on: connection)
+        for column in table.columns where !found.has(column) {
+            throw SQLSchemaError.missingColumn(table: table.name, column: column)
+        }
+        for index in table.indices {
+            let statement = try connection.prepare(
+                "SELECT sql FROM sqlite_master WHERE name = ? COLLATE NOCASE")
+            statement.bind([.text(index.name)])
+            let creation = index.creation(on: table.name)
+            if try statement.step() {
+                guard statement.text(at: 0) == creation else {
+                    throw SQLSchemaError.unfitForeignObject(
+                        name: index.name, reason: "the store needs an index of this name on \(table.name)")
+                }
+            } else {
+                do { try connection.execute(creation) } catch {
+                    guard error.primaryCode == SQLiteError.Code.constraint else { throw error }
+                    throw SQLSchemaError.unsuitableTable(
+                        table: table.name, reason: "several of its rows have the same identity, in \(index.columns)")
+                }
             }
-        } else {
-            try connection.execute(table.creation())
-        }
-        for index in table.indices
-        where try connection.integer(
-            "SELECT 1 FROM sqlite_master WHERE type = 'index' AND name = ?", [.text(index.name)]) == nil
-        {
-            try connection.execute(index.creation(on: table.name))
         }
     }
 
-    private func exists(_ table: String) throws(SQLiteError) -> Bool {
+    func exists(_ table: String) throws(SQLiteError) -> Bool {
         try connection.integer(
-            "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ? COLLATE NOCASE", [.text(table)]) != nil
-    }
-
-    /// Every table has a row number under this name, whether it is declared or not.
-    private func exists(column: String, in table: String) throws(SQLiteError) -> Bool {
-        guard column.lowercased() != "rowid" else { return true }
-        return try connection.integer(
-            "SELECT 1 FROM pragma_table_info(?) WHERE name = ? COLLATE NOCASE", [.text(table), .text(column)]) != nil
+            "SELECT 1 FROM sqlite_master WHERE type IN ('table', 'view') AND name = ? COLLATE NOCASE", [.text(table)])
+            != nil
     }
 }

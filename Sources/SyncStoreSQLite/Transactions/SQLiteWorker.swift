@@ -1,3 +1,4 @@
+import Foundation
 import SyncBase
 import SyncModel
 import SyncStore
@@ -10,9 +11,13 @@ actor SQLiteWorker: SQLWorker {
     private let settings: SQLiteSettings
     private let queries: SQLQueries
     private var connection: SQLiteConnection?
+    /// The tables that are not the store's own; only the writer needs them.
+    private var adopted: [String: SQLiteAdoptedTable] = [:]
     private var merges: [Int: SQLiteMerge] = [:]
     private var cursors: [Int: SQLiteCursor] = [:]
     private var lastCursor = 0
+    /// The size of a write-ahead log that is emptied after a commit.
+    private static let logByteLimit = 16 << 20
 
     nonisolated var unownedExecutor: UnownedSerialExecutor {
         executor.asUnownedSerialExecutor()
@@ -35,7 +40,12 @@ actor SQLiteWorker: SQLWorker {
 
     /// Opens the connection, and gives the file the tables of the schema, or makes those that it has fit.
     func prepareSchema() throws {
-        try SQLiteMigration(try opened(), schema: schema, settings: settings).run()
+        adopted = try SQLiteMigration(try opened(), schema: schema, settings: settings).run()
+    }
+
+    /// Replaces the store's tables by those of another file, in one transaction.
+    func replaceTables(by file: String) throws {
+        try SQLiteMigration(try opened(), schema: schema, settings: settings).replaceTables(by: file)
     }
 
     // MARK: Transactions
@@ -46,8 +56,11 @@ actor SQLiteWorker: SQLWorker {
     func beginWriting(_ cancellation: SQLiteCancellation) throws {
         let connection = try opened()
         connection.interruption.cancellation = cancellation
-        do { try interruptible { try connection.execute("BEGIN IMMEDIATE") } } catch {
-            connection.interruption.cancellation = nil
+        do {
+            try interruptible { try connection.execute("BEGIN IMMEDIATE") }
+            try connection.checkFile()
+        } catch {
+            rollback()
             throw error
         }
     }
@@ -64,6 +77,7 @@ actor SQLiteWorker: SQLWorker {
                 // The state is that of the first read.
                 _ = try connection.integer("SELECT count(*) FROM sqlite_master")
             }
+            try connection.checkFile()
         } catch {
             rollback()
             throw error
@@ -86,6 +100,14 @@ actor SQLiteWorker: SQLWorker {
             rollback()
             throw error
         }
+        shrinkLog(connection)
+    }
+
+    /// Empties a large write-ahead log, unless readers still need it; the next commit tries again.
+    private func shrinkLog(_ connection: SQLiteConnection) {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: settings.path + "-wal")
+        guard let size = attributes?[.size] as? Int, size > Self.logByteLimit else { return }
+        connection.truncateLog()
     }
 
     /// Undoes the transaction's changes.
@@ -140,6 +162,22 @@ actor SQLiteWorker: SQLWorker {
         return try interruptible { try opened().links(relationship, of: sources, queries) }
     }
 
+    /// The rows of a statement of somebody else, which must only read.
+    func rows(_ text: String, _ values: [AttributeValue]) throws -> [[String: AttributeValue]] {
+        try interruptible {
+            let statement = try opened().prepare(text)
+            guard statement.isSelection else {
+                throw SQLiteError(
+                    code: SQLiteError.Code.readOnly, message: "only one statement that reads can run here",
+                    statement: text)
+            }
+            statement.bind(values.map(schema.binding))
+            var rows: [[String: AttributeValue]] = []
+            while try statement.step() { rows.append(statement.values()) }
+            return rows
+        }
+    }
+
     // MARK: Writing
 
     func find(_ records: RecordBatch) throws -> [ObjectID?] {
@@ -153,7 +191,10 @@ actor SQLiteWorker: SQLWorker {
     }
 
     private func merge(into layout: EntityLayout) -> SQLiteMerge {
-        let merge = merges[layout.index] ?? SQLiteMerge(layout.index, schema: schema)
+        let merge =
+            merges[layout.index]
+            ?? SQLiteMerge(
+                layout.index, schema: schema, adopted: adopted[schema.table(of: layout.index)])
         merges[layout.index] = merge
         return merge
     }

@@ -1,7 +1,7 @@
 import SyncModel
 import SyncStore
 
-/// What an `ObservedStore` around the store tells of it.
+/// Checks of the changes that an `ObservedStore` around the store reports.
 enum ChangeChecks {
     static let all: [(String, @Sendable (any Store) async throws -> Void)] = [
         ("what a transaction changed is told after its commit", changes)
@@ -23,7 +23,8 @@ enum ChangeChecks {
                 "Note": ChangeSet.Keys(inserted: [.identity(1), .identity(2)]),
             ]), "what was inserted")
         try await store.transaction { transaction in
-            // 1 goes with its notes, 2 is another now, 3 has a note for a moment, 4 comes, and 5 comes and goes.
+            // 1 goes with its notes, 2 is another now, 3 has a note for a moment, 4 comes, and 5
+            // comes and goes.
             try await transaction.tie("Person", people[2], "notes", [notes[1]])
             try await transaction.remove(StoreQuery("Person", where: PropertyPath("id") == 1))
             try await transaction.remove(StoreQuery("Note", where: PropertyPath("id") == 2))

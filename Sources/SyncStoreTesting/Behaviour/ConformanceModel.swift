@@ -2,7 +2,7 @@ import Foundation
 import SyncModel
 import SyncStore
 
-/// The model that the checks use: every type, every kind of relationship, every delete rule.
+/// The model of the checks, with every type, kind of relationship and delete rule.
 enum ConformanceModel {
     static func model() throws -> DataModel {
         try DataModel {
@@ -72,7 +72,7 @@ enum ConformanceModel {
         }
     }
 
-    /// A batch of rows that are given by attribute; what is not given is absent.
+    /// A batch of rows, each a value per attribute name; other attributes are absent.
     static func batch(_ entity: String, _ rows: [[String: AttributeValue]], of model: DataModel) throws -> RecordBatch {
         let layout = try model.layout(of: entity)
         var batch = RecordBatch(of: layout)
@@ -99,7 +99,7 @@ extension MergeResult {
 }
 
 extension StoreTransaction {
-    /// Merges rows that are given by attribute.
+    /// Merges rows, each a value per attribute name.
     @discardableResult
     func put(
         _ entity: String, _ rows: [String: AttributeValue]..., matches: [MergeRequest.Match]? = nil,
@@ -109,7 +109,7 @@ extension StoreTransaction {
             MergeRequest(try ConformanceModel.batch(entity, rows, of: model), matches: matches, policy: policy))
     }
 
-    /// Relates one object.
+    /// Relates one object to others.
     @discardableResult
     func tie(
         _ entity: String, _ source: Int64, _ name: String, _ targets: [Int64], _ mode: LinkBatch.Mode = .replace
@@ -128,12 +128,12 @@ extension StoreReader {
         return found
     }
 
-    /// What an object is related to.
+    /// The objects that a relationship leads to from one object.
     func targets(_ entity: String, _ source: Int64, _ name: String) async throws -> [Int64] {
         try await links(try relationship(entity, name), of: [source]).map(\.target)
     }
 
-    /// The values of an attribute of all objects of a query, in order.
+    /// The values of one attribute of all objects of a query, in order.
     func column(_ attribute: String, _ query: StoreQuery) async throws -> [AttributeValue] {
         try await records(query).map { $0.record[attribute] }
     }

@@ -1,7 +1,7 @@
 import SyncModel
 import SyncStore
 
-/// Relationships of every kind, from both ends.
+/// Checks of relationships of every kind, from both ends.
 enum LinkChecks {
     static let all: [(String, @Sendable (any Store) async throws -> Void)] = [
         ("a to-one relationship and its to-many inverse are kept in step", toOne),

@@ -2,7 +2,7 @@ import Foundation
 import SyncModel
 import SyncStore
 
-/// Identity, what is absent, what is null, what is not written.
+/// Checks of identity, absent and null values, and unchanged objects.
 enum MergeChecks {
     static let all: [(String, @Sendable (any Store) async throws -> Void)] = [
         ("an identity is one object, however often it is merged", identity),

@@ -1,7 +1,7 @@
 import SyncModel
 import SyncStore
 
-/// What is fetched, and in what order.
+/// Checks of fetching and ordering.
 enum QueryChecks {
     static let all: [(String, @Sendable (any Store) async throws -> Void)] = [
         ("objects are ordered, limited and skipped", order),

@@ -1,7 +1,7 @@
 import SyncModel
 import SyncStore
 
-/// Deletion, with the delete rules.
+/// Checks of deletion and the delete rules.
 enum RemovalChecks {
     static let all: [(String, @Sendable (any Store) async throws -> Void)] = [
         ("what depends on an object goes with it, what does not is let go", rules),

@@ -1,7 +1,7 @@
 import SyncModel
 import SyncStore
 
-/// All or nothing, one after the other.
+/// Checks of atomicity, isolation and order.
 enum TransactionChecks {
     static let all: [(String, @Sendable (any Store) async throws -> Void)] = [
         ("what fails leaves nothing behind", rollback),

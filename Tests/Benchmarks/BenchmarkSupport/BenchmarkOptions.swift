@@ -9,7 +9,8 @@ public struct BenchmarkOptions: Sendable {
 
     /// Reads the arguments that follow the program's name.
     ///
-    /// - Parameter arguments: the arguments without the program's path; the process's own by default.
+    /// - Parameter arguments: the arguments without the program's path; the process's own by
+    ///   default.
     /// - Throws: ``BenchmarkUsageError`` for an argument it does not know.
     public init(arguments: [String] = Array(CommandLine.arguments.dropFirst())) throws {
         var rest = arguments[...]

@@ -20,9 +20,11 @@ public struct BenchmarkReport {
         public var seconds: Double
         /// This case's seconds over those of `against`; nil where it is compared with nothing.
         public var ratio: Double?
-        /// Name of the floor or the peer that `ratio` is taken against, measured in the same run, in turns.
+        /// Name of the floor or the peer that `ratio` is taken against, measured in the same run,
+        /// in turns.
         public var against: String?
-        /// Highest resident memory of a process that ran this case alone; nil where it was not measured.
+        /// Highest resident memory of a process that ran this case alone; nil where it was not
+        /// measured.
         public var peakMemoryBytes: Int?
         /// What else is worth knowing, in the order it is printed.
         public var extra: [(name: String, value: Field)]
@@ -68,7 +70,8 @@ public struct BenchmarkReport {
             ]))
     }
 
-    /// Adds a row per measurement; those of the same group are compared with the one named `against`.
+    /// Adds a row per measurement; those of the same group are compared with the one named
+    /// `against`.
     ///
     /// - Parameters:
     ///   - measurements: what ``measure(runs:warmup:_:)`` returned.

@@ -33,7 +33,8 @@ public struct Measurement: Sendable {
     public var spread: Double { (runs.last ?? 0) / (runs.first ?? 1) }
 }
 
-/// Runs every case in turns: one run of each, then the next round, so that a machine that slows down slows all of them.
+/// Runs every case in turns: one run of each, then the next round, so that a machine that slows
+/// down slows all of them.
 ///
 /// - Parameters:
 ///   - runs: how many times each case is timed.

@@ -7,8 +7,8 @@ import Foundation
 
 /// Measures peak memory of a case by running it alone in a child process of the same executable.
 ///
-/// A benchmark makes one probe of all the cases whose memory matters, calls ``runIfChild()`` before anything else, and
-/// later asks for ``peakBytes(of:)``.
+/// A benchmark makes one probe of all the cases whose memory matters, calls ``runIfChild()`` before
+/// anything else, and later asks for ``peakBytes(of:)``.
 public struct MemoryProbe: Sendable {
     private static let argument = "--memory-case"
     private let cases: [String: @Sendable () async throws -> Int]
@@ -30,7 +30,8 @@ public struct MemoryProbe: Sendable {
         return true
     }
 
-    /// Highest resident memory of a fresh process that runs only this case, in bytes; nil where it cannot be told.
+    /// Highest resident memory of a fresh process that runs only this case, in bytes; nil where it
+    /// cannot be told.
     public func peakBytes(of name: String) -> Int? {
         guard let executable = Bundle.main.executableURL else { return nil }
         let child = Process()
@@ -46,7 +47,8 @@ public struct MemoryProbe: Sendable {
             .flatMap { $0 > 0 ? $0 : nil }
     }
 
-    /// The row of a case whose memory is all that matters; its seconds are those of the whole child process.
+    /// The row of a case whose memory is all that matters; its seconds are those of the whole child
+    /// process.
     public func row(of name: String, n: Int) -> BenchmarkReport.Row {
         let start = ContinuousClock.now
         let peak = peakBytes(of: name)
@@ -54,7 +56,8 @@ public struct MemoryProbe: Sendable {
         return BenchmarkReport.Row(name: name, n: n, seconds: elapsed, peakMemoryBytes: peak)
     }
 
-    /// Has the peak of this process begin anew, after what was made ready for a case; only Linux can do so.
+    /// Has the peak of this process begin anew, after what was made ready for a case; only Linux
+    /// can do so.
     public static func forgetPeak() {
         #if os(Linux)
         // 5 stands for the peak (proc_pid_clear_refs(5)).

@@ -1,8 +1,9 @@
-import OneWayTestSupport
-/// Seeded JSON of users, the input that all benchmarks read: one array, a record per line, made piece by piece.
+/// Seeded JSON of users, the input that all benchmarks read: one array, a record per line, made
+/// piece by piece.
 ///
-/// A record has `id`, `name`, `email`, `created_at`, `updated_at`, `score`, `active`, three `tags` and an `address`; nested ones also have three
-/// `notes`. Three names in a hundred hold escapes, and one record in twenty is written in ASCII alone.
+/// A record has `id`, `name`, `email`, `created_at`, `updated_at`, `score`, `active`, three `tags`
+/// and an `address`; nested ones also have three `notes`. Three names in a hundred hold escapes,
+/// and one record in twenty is written in ASCII alone.
 public struct UserGenerator {
     private static let first = [
         "Elvis", "Melisa", "Ángel", "José", "Søren", "Mårten", "Zoë", "Łukasz", "Ivan", "Юлия", "太郎", "Anna", "Bob",

@@ -30,8 +30,13 @@ let package = Package(
     targets: [
         .executableTarget(
             name: "StoreComparison",
-            dependencies: measured + [.product(name: "_BenchmarkSupport", package: "OneWaySynchronizer")],
+            dependencies: measured + ["ComparisonSupport"],
             path: "StoreComparison", swiftSettings: settings),
+        // The sources of the root package's benchmarks, by a symbolic link: that package offers no
+        // product of them.
+        .target(
+            name: "ComparisonSupport", dependencies: [.product(name: "SyncModel", package: "OneWaySynchronizer")],
+            path: "BenchmarkSupport", swiftSettings: settings),
         .testTarget(
             name: "StoreComparisonTests",
             dependencies: measured, path: "StoreComparisonTests", swiftSettings: settings),

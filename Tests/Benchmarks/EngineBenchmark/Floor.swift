@@ -1,7 +1,8 @@
 import SyncBase
 
-/// The least that a pass has to do, by hand: the key sets compared with `Set` operations, and the processor's calls made
-/// by a bare pool of workers. Nothing is ordered, counted, reported, retried or cancelled.
+/// The least that a pass has to do, by hand: the key sets compared with `Set` operations, and the
+/// processor's calls made by a bare pool of workers. Nothing is ordered, counted, reported, retried
+/// or cancelled.
 enum Floor {
     static func run(_ processor: InstantProcessor, width: Int) async throws -> Int {
         let items = processor.items

@@ -2,8 +2,8 @@ import OneWayBenchmarkSupport
 import Foundation
 import OneWaySynchronizer
 
-// What the engine itself costs: full passes over items whose processor returns at once, beside the least that such a pass
-// has to do; and how close it comes to ideal where items take their time.
+// What the engine itself costs: full passes over items whose processor returns at once, beside the
+// least that such a pass has to do; and how close it comes to ideal where items take their time.
 
 let width = 16
 
@@ -26,7 +26,8 @@ for workload in Workload.allCases {
         memoryCases["\(workload.rawValue) \(count)"] = { try await pass(InstantProcessor(workload, count: count)) }
         memoryCases["\(workload.rawValue) \(count) input"] = {
             let processor = InstantProcessor(workload, count: count)
-            // The items' own array and the local keys; a list of what to download is the pass's own.
+            // The items' own array and the local keys; a list of what to download is the pass's
+            // own.
             return processor.items.count + processor.localKeys.count
         }
     }
@@ -38,8 +39,8 @@ let options = try BenchmarkOptions()
 var report = BenchmarkReport(options: options)
 
 for workload in Workload.allCases {
-    // All sizes in turns, so that what is said of their ratio does not depend on when each was measured; and as many items
-    // of each in a turn, so that none is too short to be timed.
+    // All sizes in turns, so that what is said of their ratio does not depend on when each was
+    // measured; and as many items of each in a turn, so that none is too short to be timed.
     let sizes = [10_000, 100_000, 1_000_000].filter { options.includes("\(workload.rawValue) \($0)") }
     let itemsPerTurn = sizes.max() ?? 0
     let cases = sizes.flatMap { count in
@@ -84,8 +85,8 @@ let slowCount = options.isFull ? 10_000 : 2_000
 let slowName = "\(slowCount) items of 10 ms, \(slowWidth) wide"
 if options.includes(slowName) {
     let processor = SlowProcessor(count: slowCount, latency: latency)
-    // Nobody can be quicker than full rounds of as many calls as may run at once. The floor shows what the system's timers
-    // leave of that.
+    // Nobody can be quicker than full rounds of as many calls as may run at once. The floor shows
+    // what the system's timers leave of that.
     let ideal = Double((slowCount + slowWidth - 1) / slowWidth) * (latency / .seconds(1))
     let floor = "floor: \(slowName)"
     let measurements = try await measure(

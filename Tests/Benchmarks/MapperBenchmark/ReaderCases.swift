@@ -1,6 +1,7 @@
 import OneWayBenchmarkSupport
 import Foundation
 import JSONMapper
+import SyncModel
 
 /// Reading and validating all of an array of users.
 enum ReaderCases {
@@ -69,7 +70,7 @@ enum ReaderCases {
                 switch keys.firstIndex(where: { key.equals($0) }) {
                 case 0: sum &+= Int(try cursor.readNumber().int64 ?? 0)
                 case 1, 2: sum &+= try cursor.readString().count
-                case 3, 4: sum &+= Int(DateParser.milliseconds(try cursor.readString()) ?? 0)
+                case 3, 4: sum &+= Int(DateText.microseconds(try cursor.readString()) ?? 0)
                 case 5: sum &+= Int(try cursor.readNumber().double ?? 0)
                 case 6: sum &+= try cursor.readBool() ? 1 : 0
                 default: try cursor.skipValue()

@@ -1,6 +1,7 @@
 import OneWayBenchmarkSupport
 import Foundation
 import JSONMapper
+import SyncModel
 
 /// Writing users that are already in memory.
 enum WriterCases {
@@ -40,9 +41,9 @@ enum WriterCases {
             writer.key(quoted: keys[2])
             writer.string(user.email)
             writer.key(quoted: keys[3])
-            writer.date(milliseconds: Int64((user.created_at.timeIntervalSince1970 * 1000).rounded()))
+            writer.date(Timestamp(user.created_at))
             writer.key(quoted: keys[4])
-            writer.date(milliseconds: Int64((user.updated_at.timeIntervalSince1970 * 1000).rounded()))
+            writer.date(Timestamp(user.updated_at))
             writer.key(quoted: keys[5])
             try writer.double(user.score)
             writer.key(quoted: keys[6])

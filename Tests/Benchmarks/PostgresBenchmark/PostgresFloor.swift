@@ -51,8 +51,8 @@ struct PostgresFloor {
         }
     }
 
-    /// Makes the table equal to the rows: `COPY` into a temporary table, a join that finds what is new or differs, an upsert of that alone,
-    /// and an anti-join that deletes the rest.
+    /// Makes the table equal to the rows: `COPY` into a temporary table, a join that finds what is
+    /// new or differs, an upsert of that alone, and an anti-join that deletes the rest.
     func synchronize(_ rows: FloorRows) async throws {
         let others = Self.columns.dropFirst()
         let stored = others.map { "o.\($0)" }.joined(separator: ", ")

@@ -2,7 +2,8 @@ import OneWayBenchmarkSupport
 import Foundation
 import OneWayLoopbackServer
 
-/// A server of users in pages, in a process of its own, whose memory and work are not those of whoever asks it.
+/// A server of users in pages, in a process of its own, whose memory and work are not those of
+/// whoever asks it.
 final class PageServer {
     static let argument = "--serve"
     static let pageSize = 1_000

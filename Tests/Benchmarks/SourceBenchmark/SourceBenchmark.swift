@@ -8,7 +8,8 @@ import SyncModel
 import SyncStoreSQLite
 import OneWayTestSupport
 
-/// A list in pages from a server into SQLite, beside the same JSON from a file, and beside `curl` of the same pages into nothing.
+/// A list in pages from a server into SQLite, beside the same JSON from a file, and beside `curl`
+/// of the same pages into nothing.
 @main
 enum SourceBenchmark {
     private static let source = "pages-to-sqlite"

@@ -4,7 +4,8 @@ import OneWayStoreBenchmarkSupport
 import StoreSync
 import OneWayTestSupport
 
-/// Syncs of users into stores, each beside its floor: the same rows, already in memory, through one prepared statement.
+/// Syncs of users into stores, each beside its floor: the same rows, already in memory, through one
+/// prepared statement.
 struct StoreCases {
     let count: Int
     let runs: Int
@@ -75,8 +76,9 @@ struct StoreCases {
         add(measured, to: &report) { $0 == "\(name)-sqlite" ? [("written bytes", .integer(log ?? -1))] : [] }
     }
 
-    /// One user in a hundred changed, one gone, one new; and back again in the next run. It is compared with a floor that finds everything
-    /// unchanged; the same work's floor is there to see.
+    /// One user in a hundred changed, one gone, one new; and back again in the next run. It is
+    /// compared with a floor that finds everything unchanged; the same work's floor is there to
+    /// see.
     func changed(_ report: inout BenchmarkReport) async throws {
         let payloads = [try payload(.flat), try payload(.changed)]
         let rows = [try await rows(of: payloads[0]), try await rows(of: payloads[1])]
@@ -145,7 +147,8 @@ struct StoreCases {
 
     // MARK: Memory
 
-    /// The first sync, and the same again; for a process of its own, of which making the file does not count.
+    /// The first sync, and the same again; for a process of its own, of which making the file does
+    /// not count.
     func syncTwice(_ content: Payload.Content, indexed: Bool = false) async throws -> Int {
         let payload = try payload(content).withoutOrder
         MemoryProbe.forgetPeak()
@@ -156,7 +159,8 @@ struct StoreCases {
         return try await StoreUnderTest.sync(payload, into: store) { $0.unchanged == count && $0.isUnchanged }
     }
 
-    /// The first sync, and then one user in a hundred changed, one gone, one new; for a process of its own.
+    /// The first sync, and then one user in a hundred changed, one gone, one new; for a process of
+    /// its own.
     func syncChanged() async throws -> Int {
         let store = try await StoreUnderTest.sqlite(emptyFile("store"))
         _ = try await firstSync(payload(.flat), into: store)

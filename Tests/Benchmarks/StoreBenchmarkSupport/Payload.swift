@@ -1,6 +1,5 @@
 import OneWayBenchmarkSupport
 public import Foundation
-import OneWayTestSupport
 
 /// A file of users to sync.
 public struct Payload: Sendable {
@@ -10,7 +9,8 @@ public struct Payload: Sendable {
         case flat
         /// Users with three notes each.
         case nested
-        /// The flat users, one in a hundred with another address, one in a hundred absent, and one in a hundred of them more.
+        /// The flat users, one in a hundred with another address, one in a hundred absent, and one
+        /// in a hundred of them more.
         case changed
         /// The flat users in an order of no order.
         case shuffled

@@ -3,7 +3,7 @@ import OneWayBenchmarkSupport
 import Foundation
 import OneWaySynchronizer
 import OneWayPostgresTestSupport
-import SyncStorePostgres
+import SyncWorkQueuePostgres
 import OneWayTestSupport
 #endif
 

@@ -21,8 +21,9 @@ private struct Outcome: Equatable {
 
 /// Called by libFuzzer with every input it thinks up; without it, this program does nothing.
 ///
-/// The first byte chooses layout and options. Reading in small pieces must give what reading at once gives, skipping must
-/// accept what building a tree accepts, and what is written must read back as the same value.
+/// The first byte chooses layout and options. Reading in small pieces must give what reading at
+/// once gives, skipping must accept what building a tree accepts, and what is written must read
+/// back as the same value.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let input = UnsafeBufferPointer(start: start, count: count)

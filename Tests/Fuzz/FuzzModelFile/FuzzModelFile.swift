@@ -1,7 +1,8 @@
 import CoreDataModel
 import Foundation
 
-/// Any bytes are a model file or an error; a model that was read is written and read back as the same.
+/// Any bytes are a model file or an error; a model that was read is written and read back as the
+/// same.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzModelFile(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     guard let file = try? ModelFile(xml: Data(UnsafeBufferPointer(start: start, count: count))) else { return 0 }

@@ -39,7 +39,7 @@ import Testing
 
         /// An object of JSON under the keys of a style, values in any of the forms that are read, some absent; and what must come
         /// out of it: every key in the model's order, every value in its one form.
-        mutating func object(_ style: JSONKeyStyle) -> (input: JSONValue, canonical: JSONValue) {
+        mutating func object(_ style: ExportOptions.KeyStyle) -> (input: JSONValue, canonical: JSONValue) {
             var input: JSONValue = .object(["unclaimed": .integer(1)])
             var canonical: JSONValue = .object([:])
             for attribute in EntityKeys(model.layouts[0], in: model).attributes {
@@ -70,7 +70,7 @@ import Testing
             case .bool: return (.bool(small > 0), .bool(small > 0))
             case .date:
                 let milliseconds = asText ? small * 86_400_123 : abs(small) * 1_000_000
-                let text = JSONValue.string(DateFormat.iso8601.string(milliseconds: milliseconds))
+                let text = JSONValue.string(DateText.text(milliseconds * 1000, fraction: .shortest))
                 return (asText ? text : .integer(milliseconds / 1000), text)
             case .binary:
                 let array = JSONValue.array([.integer(small), .object(["a": .null]), .string("x")])
@@ -89,7 +89,7 @@ import Testing
     func anExportOfAnImportIsTheCanonicalForm(seed: UInt64) throws {
         var world = try World(seed: seed)
         let mapper = try RecordMapper(world.model, contract: ValueContract(wrongType: .fail, unreadableDate: .fail))
-        for style in JSONKeyStyle.allCases {
+        for style in ExportOptions.KeyStyle.allCases {
             var options = ExportOptions()
             options.keyStyle = style
             options.dateFormat = .iso8601

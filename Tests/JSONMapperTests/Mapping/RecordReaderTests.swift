@@ -274,8 +274,8 @@ import Testing
             continuation.finish()
         }
         var ids: [AttributeValue] = []
-        try await mapper.read(chunks, of: "User", layout: .array(at: "data")) { batch in
-            ids += batch.groups.flatMap { $0.makeRecords() }.map { $0["remoteID"] }
+        try await mapper.read(chunks, of: "User", layout: .array(at: "data")) { records, _ in
+            ids += records.map { $0["remoteID"] }
         }
         #expect(ids == [1, 2])
     }

@@ -1,5 +1,6 @@
 import Foundation
 import JSONMapper
+import SyncModel
 import Testing
 
 /// Inputs that the fuzzers found, kept so that every test run goes where they went.
@@ -27,8 +28,8 @@ import Testing
 
     @Test func aFoundDateIsWrittenAsTheSameDate() throws {
         for input in try Self.inputs("fuzz-date-parser") {
-            guard let date = input.withUnsafeBufferPointer({ DateParser.milliseconds($0) }) else { continue }
-            #expect(DateParser.milliseconds(DateFormat.iso8601.string(milliseconds: date)) == date)
+            guard let date = input.withUnsafeBufferPointer({ DateText.microseconds($0) }) else { continue }
+            #expect(DateText.microseconds(DateText.text(date, fraction: .shortest)) == date)
         }
     }
 }

@@ -157,7 +157,7 @@ import Testing
     }
 
     @Test func aValueOfAnotherKindIsAMismatch() throws {
-        func reason(_ body: @escaping (inout JSONCursor) throws -> Void) -> JSONFault.Reason? {
+        func reason(_ body: @escaping (inout JSONCursor) throws -> Void) -> JSONError.Reason? {
             let reader = JSONReader(bytes: Array("[{\"a\":7},8]".utf8))
             do {
                 _ = try reader.next { cursor in
@@ -167,7 +167,7 @@ import Testing
                 }
                 return nil
             } catch let error as JSONError {
-                #expect(error.location == JSONLocation(byteOffset: 6, line: 1, column: 7, keyPath: "[0].a"))
+                #expect(error.location == JSONError.Location(byteOffset: 6, line: 1, column: 7, keyPath: "[0].a"))
                 // The reader still stands before the element.
                 #expect((try? reader.next { try JSONValue(&$0) }) == .object(["a": .integer(7)]))
                 guard case .mismatched(let reason, _) = error else { return nil }

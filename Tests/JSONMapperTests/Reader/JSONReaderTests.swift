@@ -66,7 +66,7 @@ import Testing
         #expect(error("1 2\n", .lines)?.reason == .trailingContent)
         #expect(
             error("[1]\n{\"a\":x}", .lines)?.location
-                == JSONLocation(byteOffset: 9, line: 2, column: 6, keyPath: "[1].a"))
+                == JSONError.Location(byteOffset: 9, line: 2, column: 6, keyPath: "[1].a"))
     }
 
     @Test func elementsAppearAsSoonAsTheyAreWhole() throws {
@@ -160,7 +160,9 @@ import Testing
         #expect(error(text) == nil)
         let found = error(text) { $0.duplicateKeys = .fail }
         #expect(
-            found == .malformed(.duplicateKey, JSONLocation(byteOffset: 20, line: 1, column: 21, keyPath: "[0].b[0]")))
+            found
+                == .malformed(
+                    .duplicateKey, JSONError.Location(byteOffset: 20, line: 1, column: 21, keyPath: "[0].b[0]")))
         #expect(error(#"[{"a":{"a":1},"b":{"a":1}},{"a":1}]"#) { $0.duplicateKeys = .fail } == nil)
         #expect(error("[{\"é\":1,\"e\u{301}\":2}]") { $0.duplicateKeys = .fail } == nil)
     }
@@ -168,48 +170,48 @@ import Testing
     struct Place: CustomTestStringConvertible {
         var text: String
         var layout: JSONLayout = .array()
-        var reason: JSONFault.Reason
-        var location: JSONLocation
+        var reason: JSONError.Reason
+        var location: JSONError.Location
         var testDescription: String { text }
     }
 
     @Test(arguments: [
-        Place(text: "", reason: .unexpectedEnd, location: JSONLocation(byteOffset: 0, line: 1, column: 1)),
-        Place(text: " \n ", reason: .unexpectedEnd, location: JSONLocation(byteOffset: 3, line: 2, column: 2)),
+        Place(text: "", reason: .unexpectedEnd, location: JSONError.Location(byteOffset: 0, line: 1, column: 1)),
+        Place(text: " \n ", reason: .unexpectedEnd, location: JSONError.Location(byteOffset: 3, line: 2, column: 2)),
         Place(
             text: "[1,\n 2,\n  x]", reason: .unexpectedByte,
-            location: JSONLocation(byteOffset: 10, line: 3, column: 3, keyPath: "[2]")),
-        Place(text: "[1] x", reason: .trailingContent, location: JSONLocation(byteOffset: 4, line: 1, column: 5)),
+            location: JSONError.Location(byteOffset: 10, line: 3, column: 3, keyPath: "[2]")),
+        Place(text: "[1] x", reason: .trailingContent, location: JSONError.Location(byteOffset: 4, line: 1, column: 5)),
         Place(
             text: "[{\"a\": {\"b\": [0, 01]}}]", reason: .invalidNumber,
-            location: JSONLocation(byteOffset: 17, line: 1, column: 18, keyPath: "[0].a.b[1]")),
+            location: JSONError.Location(byteOffset: 17, line: 1, column: 18, keyPath: "[0].a.b[1]")),
         Place(
             text: "[\"\u{1}\"]", reason: .controlCharacter,
-            location: JSONLocation(byteOffset: 2, line: 1, column: 3, keyPath: "[0]")),
+            location: JSONError.Location(byteOffset: 2, line: 1, column: 3, keyPath: "[0]")),
         Place(
             text: "[\"ab\\q\"]", reason: .invalidEscape,
-            location: JSONLocation(byteOffset: 4, line: 1, column: 5, keyPath: "[0]")),
+            location: JSONError.Location(byteOffset: 4, line: 1, column: 5, keyPath: "[0]")),
         Place(
             text: "[\"\\ud800\"]", reason: .loneSurrogate,
-            location: JSONLocation(byteOffset: 2, line: 1, column: 3, keyPath: "[0]")),
+            location: JSONError.Location(byteOffset: 2, line: 1, column: 3, keyPath: "[0]")),
         Place(
             text: "[nulL]", reason: .invalidLiteral,
-            location: JSONLocation(byteOffset: 4, line: 1, column: 5, keyPath: "[0]")),
+            location: JSONError.Location(byteOffset: 4, line: 1, column: 5, keyPath: "[0]")),
         Place(
             text: "[fals", reason: .unexpectedEnd,
-            location: JSONLocation(byteOffset: 5, line: 1, column: 6, keyPath: "[0]")),
+            location: JSONError.Location(byteOffset: 5, line: 1, column: 6, keyPath: "[0]")),
         Place(
             text: "[{\"é\":1,}]", reason: .unexpectedByte,
-            location: JSONLocation(byteOffset: 9, line: 1, column: 10, keyPath: "[0]")),
+            location: JSONError.Location(byteOffset: 9, line: 1, column: 10, keyPath: "[0]")),
         Place(
             text: "{\"data\":{\"items\":[1,{\"k\":tru}]}}", layout: .array(at: "data.items"), reason: .invalidLiteral,
-            location: JSONLocation(byteOffset: 28, line: 1, column: 29, keyPath: "data.items[1].k")),
+            location: JSONError.Location(byteOffset: 28, line: 1, column: 29, keyPath: "data.items[1].k")),
         Place(
             text: "{\"data\":\n[]}", layout: .array(at: "data.items"), reason: .notAnObject,
-            location: JSONLocation(byteOffset: 9, line: 2, column: 1, keyPath: "data")),
+            location: JSONError.Location(byteOffset: 9, line: 2, column: 1, keyPath: "data")),
         Place(
             text: "{\"other\":@}", layout: .array(at: "data"), reason: .unexpectedByte,
-            location: JSONLocation(byteOffset: 9, line: 1, column: 10)),
+            location: JSONError.Location(byteOffset: 9, line: 1, column: 10)),
     ])
     func anErrorKnowsItsPlace(place: Place) {
         let bytes = Array(place.text.utf8)
@@ -220,7 +222,7 @@ import Testing
     }
 
     @Test func everyReasonBelongsToOneCase() {
-        #expect(Set(JSONFault.Reason.allCases.map(\.rawValue)).count == JSONFault.Reason.allCases.count)
+        #expect(Set(JSONError.Reason.allCases.map(\.rawValue)).count == JSONError.Reason.allCases.count)
         #expect(error("[-")?.description == "malformed JSON: unexpectedEnd at line 1, column 3 (byte 2) at [0]")
         #expect(error("{}")?.description == "unexpected JSON: notAnArray at line 1, column 1 (byte 0)")
         #expect(
@@ -277,7 +279,7 @@ import Testing
         var text = "[\n"
         for index in 0..<3000 { text += "\"\(index)\",\n" }
         text += "  oops]"
-        let expected = JSONLocation(byteOffset: text.utf8.count - 5, line: 3002, column: 3, keyPath: "[3000]")
+        let expected = JSONError.Location(byteOffset: text.utf8.count - 5, line: 3002, column: 3, keyPath: "[3000]")
         #expect(Reading(Array(text.utf8), stride: 7, layout: .array()).error?.location == expected)
         #expect(Reading(Array(text.utf8), layout: .array()).error?.location == expected)
     }

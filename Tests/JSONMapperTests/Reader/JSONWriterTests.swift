@@ -1,4 +1,5 @@
 import JSONMapper
+import SyncModel
 import OneWayTestSupport
 import Testing
 
@@ -97,9 +98,9 @@ import Testing
         let written = text { writer in
             writer.beginObject()
             writer.key(quoted: quoted)
-            writer.date(milliseconds: 1_435_063_208_120)
+            writer.date(Timestamp(microseconds: 1_435_063_208_120_000))
             writer.key("c")
-            writer.date(milliseconds: 0)
+            writer.date(Timestamp(microseconds: 0))
             writer.endObject()
         }
         #expect(written == #"{"a\"b":"2015-06-23T12:40:08.120Z","c":"1970-01-01T00:00:00Z"}"#)

@@ -1,6 +1,7 @@
-import OneWayBenchmarkSupport
+import ComparisonSupport
 
-/// The first sync of a file of users, by a store and by what one would write with `JSONDecoder` and GRDB.
+/// The first sync of a file of users, by a store and by what one would write with `JSONDecoder` and
+/// GRDB.
 @main
 enum StoreComparison {
     static func main() async throws {

@@ -1,4 +1,4 @@
-import OneWayBenchmarkSupport
+import ComparisonSupport
 import Foundation
 import GRDB
 import JSONMapper

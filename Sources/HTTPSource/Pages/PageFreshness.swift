@@ -1,0 +1,36 @@
+import Foundation
+import HTTPTransfer
+
+/// Whether the pages of a reading come from the server itself and are complete, so that they prove
+/// what is absent.
+struct PageFreshness: Sendable {
+    /// How much earlier than another response one may be dated: `Date` has seconds, and clocks of
+    /// one service differ by a little.
+    private static let tolerance: TimeInterval = 1
+
+    /// The latest `Date` of the pass.
+    private var latestDate: Date?
+    /// Why the pages of this reading prove nothing; nil if they do.
+    private(set) var doubt: String?
+
+    /// Begins another reading of the pages.
+    mutating func beginAgain() {
+        doubt = nil
+    }
+
+    /// Takes note of a page.
+    mutating func note(_ head: HTTPHead) {
+        switch head.status {
+        case 202, 203: doubt = doubt ?? "a page had the status \(head.status)"
+        default: break
+        }
+        if let age = head.headers["Age"].flatMap({ Int($0.trimmingCharacters(in: .whitespaces)) }), age > 0 {
+            doubt = doubt ?? "a page came from a cache, \(age) s old"
+        }
+        guard let date = head.headers["Date"].flatMap({ HTTPDate.parse($0) }) else { return }
+        if let latestDate, latestDate.timeIntervalSince(date) > Self.tolerance {
+            doubt = doubt ?? "a page was dated earlier than a page before it, as by a cache"
+        }
+        latestDate = latestDate.map { max($0, date) } ?? date
+    }
+}

@@ -1,0 +1,192 @@
+package import Foundation
+
+/// Parses and resolves addresses (RFC 3986).
+///
+/// Valid escapes stay as they are. Characters that an address cannot have, such as a space, `[` or
+/// `ü`, are escaped, and so is a `%` that begins no escape.
+package enum HTTPAddress {
+    /// Parses an address, or resolves a reference against one.
+    ///
+    /// - Parameters:
+    ///   - text: An address or a reference.
+    ///   - base: The address that a reference is relative to; nil if the text must be an address.
+    /// - Throws: ``HTTPAddressError`` unless the result is an http or https address with a host.
+    package static func parse(_ text: String, relativeTo base: URL? = nil) throws(HTTPAddressError) -> URL {
+        let trimmed = text.trimmingCharacters(in: .whitespacesAndNewlines)
+        var parts = Parts(trimmed)
+        if let base {
+            parts = parts.resolved(against: Parts(base.absoluteURL.absoluteString))
+        }
+        guard let scheme = parts.scheme?.lowercased() else { throw HTTPAddressError(trimmed, .noScheme) }
+        guard scheme == "http" || scheme == "https" else { throw HTTPAddressError(trimmed, .otherScheme(scheme)) }
+        guard let authority = parts.authority, !authority.isEmpty else { throw HTTPAddressError(trimmed, .noHost) }
+        guard let host = Self.authority(authority) else { throw HTTPAddressError(trimmed, .badHost) }
+        var written = "\(scheme)://\(host)" + escaped(parts.path, allowing: "/:@!$&'()*+,;=")
+        if let query = parts.query { written += "?" + escaped(query, allowing: "/?:@!$&'()*+,;=") }
+        if let fragment = parts.fragment { written += "#" + escaped(fragment, allowing: "/?:@!$&'()*+,;=") }
+        guard let url = URL(string: written), url.isHTTP else { throw HTTPAddressError(trimmed, .badHost) }
+        return url
+    }
+
+    /// The five components of a reference (RFC 3986, appendix B).
+    private struct Parts {
+        var scheme: String?
+        var authority: String?
+        var path: String
+        var query: String?
+        var fragment: String?
+
+        init(_ text: String) {
+            var rest = Substring(text)
+            if let hash = rest.firstIndex(of: "#") {
+                fragment = String(rest[rest.index(after: hash)...])
+                rest = rest[..<hash]
+            }
+            if let mark = rest.firstIndex(of: "?") {
+                query = String(rest[rest.index(after: mark)...])
+                rest = rest[..<mark]
+            }
+            if let colon = rest.firstIndex(of: ":"), let first = rest.first, first.isASCII, first.isLetter,
+                rest[..<colon].allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) })
+            {
+                scheme = String(rest[..<colon])
+                rest = rest[rest.index(after: colon)...]
+            }
+            if rest.hasPrefix("//") {
+                let start = rest.index(rest.startIndex, offsetBy: 2)
+                let end = rest[start...].firstIndex(of: "/") ?? rest.endIndex
+                authority = String(rest[start..<end])
+                rest = rest[end...]
+            }
+            path = String(rest)
+        }
+
+        /// Resolves the reference (RFC 3986, section 5.2.2).
+        func resolved(against base: Parts) -> Parts {
+            var target = self
+            if scheme != nil || authority != nil {
+                target.scheme = scheme ?? base.scheme
+                target.path = Self.withoutDots(path)
+                return target
+            }
+            target.scheme = base.scheme
+            target.authority = base.authority
+            if path.isEmpty {
+                target.path = base.path
+                target.query = query ?? base.query
+            } else if path.hasPrefix("/") {
+                target.path = Self.withoutDots(path)
+            } else {
+                let folder = base.path.lastIndex(of: "/").map { base.path[...$0] } ?? "/"
+                target.path = Self.withoutDots(folder + path)
+            }
+            return target
+        }
+
+        /// Removes the segments `.` and `..` (RFC 3986, section 5.2.4).
+        private static func withoutDots(_ path: String) -> String {
+            var kept: [Substring] = []
+            let segments = path.split(separator: "/", omittingEmptySubsequences: false)
+            for (index, segment) in segments.enumerated() {
+                let isLast = index == segments.count - 1
+                switch segment {
+                case ".": if isLast { kept.append("") }
+                case "..":
+                    if kept.count > 1 { kept.removeLast() }
+                    if isLast { kept.append("") }
+                default: kept.append(segment)
+                }
+            }
+            return kept.joined(separator: "/")
+        }
+    }
+
+    /// An authority with an escaped user and an ASCII host; nil if the host or the port is not
+    /// valid.
+    private static func authority(_ text: String) -> String? {
+        var user = ""
+        var rest = Substring(text)
+        if let at = rest.lastIndex(of: "@") {
+            user = escaped(String(rest[..<at]), allowing: ":!$&'()*+,;=") + "@"
+            rest = rest[rest.index(after: at)...]
+        }
+        var host = rest
+        var port = ""
+        if rest.hasPrefix("[") {
+            guard let close = rest.firstIndex(of: "]") else { return nil }
+            host = rest[...close]
+            port = String(rest[rest.index(after: close)...])
+            guard host.dropFirst().dropLast().allSatisfy({ $0.isHexDigit || ":.%".contains($0) || $0.isASCII }) else {
+                return nil
+            }
+        } else if let colon = rest.firstIndex(of: ":") {
+            host = rest[..<colon]
+            port = String(rest[colon...])
+        }
+        guard !host.isEmpty, port.isEmpty || port == ":" || isPort(port.dropFirst()),
+            port.first.map({ $0 == ":" }) ?? true
+        else { return nil }
+        if host.hasPrefix("[") || host.utf8.allSatisfy({ $0 < 0x80 && isHostByte($0) }) {
+            return user + host + (port == ":" ? "" : port)
+        }
+        // Foundation knows the rules of international names (RFC 5891).
+        guard let ascii = URL(string: "http://\(host)/")?.host(percentEncoded: true), !ascii.isEmpty,
+            ascii.utf8.allSatisfy(isHostByte)
+        else { return nil }
+        return user + ascii + (port == ":" ? "" : port)
+    }
+
+    private static func isPort(_ text: Substring) -> Bool {
+        text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } && UInt16(text) != nil
+    }
+
+    private static func isHostByte(_ byte: UInt8) -> Bool {
+        isUnreserved(byte) || "!$&'()*+,;=%".utf8.contains(byte)
+    }
+
+    private static func isUnreserved(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: "-._~".utf8.contains(byte)
+        }
+    }
+
+    /// Escapes every byte that is not allowed, except in valid escapes.
+    ///
+    /// - Parameter others: The characters that are allowed beside the unreserved ones.
+    package static func escaped(_ text: String, allowing others: String, keepsEscapes: Bool = true) -> String {
+        let bytes = Array(text.utf8)
+        let others = Set(others.utf8)
+        var written: [UInt8] = []
+        for (index, byte) in bytes.enumerated() {
+            let isEscape =
+                keepsEscapes && byte == UInt8(ascii: "%") && index + 2 < bytes.count && isHex(bytes[index + 1])
+                && isHex(bytes[index + 2])
+            if isEscape || isUnreserved(byte) || others.contains(byte) {
+                written.append(byte)
+            } else {
+                let hex = Array(String(byte, radix: 16, uppercase: true).utf8)
+                written += [UInt8(ascii: "%")] + (hex.count == 1 ? [UInt8(ascii: "0")] : []) + hex
+            }
+        }
+        return String(decoding: written, as: UTF8.self)
+    }
+
+    private static func isHex(_ byte: UInt8) -> Bool {
+        Unicode.Scalar(byte).properties.isASCIIHexDigit
+    }
+
+    /// A reference for messages: without the values of its query, a user's name and a password.
+    package static func displayName(_ reference: String) -> String {
+        var name = reference.prefix { $0 != "?" && $0 != "#" }
+        if let slashes = name.range(of: "//"), let at = name[slashes.upperBound...].firstIndex(of: "@"),
+            !name[slashes.upperBound..<at].contains("/")
+        {
+            name = name[..<slashes.upperBound] + name[name.index(after: at)...]
+        }
+        let isCut = name.count < reference.count
+        return PrintableText.line(String(name), limit: 120) + (isCut ? "?…" : "")
+    }
+}

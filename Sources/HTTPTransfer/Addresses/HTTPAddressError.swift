@@ -1,0 +1,37 @@
+import Foundation
+
+/// Why a text is not an address that can be asked for.
+package struct HTTPAddressError: Error, Hashable, Sendable {
+    /// The reasons.
+    package enum Reason: Hashable, Sendable {
+        case noScheme
+        case otherScheme(String)
+        case noHost
+        case badHost
+    }
+
+    /// The address for messages, without secrets.
+    package let name: String
+    package let reason: Reason
+
+    init(_ text: String, _ reason: Reason) {
+        name = HTTPAddress.displayName(text)
+        self.reason = reason
+    }
+}
+
+extension HTTPAddressError: CustomStringConvertible {
+    /// A sentence for people.
+    package var description: String {
+        switch reason {
+        case .noScheme: "\"\(name)\" does not begin with http:// or https://"
+        case .otherScheme(let scheme): "\"\(name)\" has the scheme \(scheme) instead of http or https"
+        case .noHost: "\"\(name)\" has no host: an address begins with http://HOST or https://HOST"
+        case .badHost: "\"\(name)\" has a host or a port that is not valid"
+        }
+    }
+}
+
+extension HTTPAddressError: LocalizedError {
+    package var errorDescription: String? { description }
+}

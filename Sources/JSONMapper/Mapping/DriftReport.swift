@@ -1,0 +1,130 @@
+/// The differences between a payload and the model, the store or the payload itself.
+///
+/// Every result of a sync has a report. It counts by entity and key path, and holds at most
+/// ``maximumEntryCount`` entries; ``omittedCount`` counts the differences beyond that. Values are
+/// not included, because they may be personal data.
+public struct DriftReport: Hashable, Sendable {
+    /// The kind of a difference.
+    public enum Kind: String, Hashable, Sendable, CaseIterable {
+        /// No property of the entity claims a key.
+        case unknownKey
+        /// The attribute cannot hold a value.
+        case unfitValue
+        /// The attribute's floating-point type rounds a whole number.
+        case rounded
+        /// The value of a relationship has an unexpected shape, such as text instead of an object.
+        /// The relationship stays unchanged.
+        case changedShape
+        /// The object of an identifier is not in the store. The identifier is stored, and linked by
+        /// the sync that delivers the object.
+        case unknownIdentifier
+        /// The type of an identifier differs from the type of the identity. The identifier is
+        /// ignored, and no link is removed.
+        case unfitIdentifier
+        /// An object and an identifier for one relationship name different objects. The object
+        /// wins.
+        case contradiction
+        /// Two objects of the payload have the same identity but different values. An object of the
+        /// list wins over a nested one; otherwise, the later object wins.
+        case conflict
+        /// Two objects in the list of the payload have the same identity.
+        case duplicate
+    }
+
+    /// The occurrences of one kind of difference at one key path.
+    public struct Entry: Hashable, Sendable {
+        /// The kind of the difference.
+        public let kind: Kind
+        /// The entity of the objects.
+        public let entity: String
+        /// The keys that lead from an object to the difference, separated by dots. Empty for the
+        /// object itself.
+        public let keyPath: String
+        /// The number of occurrences.
+        public internal(set) var count: Int
+        /// The index of the first affected element in the list of the payload.
+        public let firstIndex: Int
+        /// The kind of JSON value at the first occurrence, such as `string`; nil if unknown.
+        public let found: String?
+    }
+
+    private struct Place: Hashable {
+        let kind: Kind
+        let entity: String
+        let keyPath: String
+    }
+
+    /// The maximum number of entries in a report.
+    public static let maximumEntryCount = 500
+
+    /// The differences, in the order of their first occurrences.
+    public private(set) var entries: [Entry] = []
+    /// The number of occurrences that no entry counts.
+    public private(set) var omittedCount = 0
+    private var indices: [Place: Int] = [:]
+
+    /// Creates an empty report.
+    public init() {}
+
+    /// Whether there are no differences.
+    public var isEmpty: Bool {
+        entries.isEmpty
+    }
+
+    /// Returns the number of occurrences of a kind of difference, in all entries.
+    public func count(of kind: Kind) -> Int {
+        entries.reduce(0) { $0 + ($1.kind == kind ? $1.count : 0) }
+    }
+
+    /// Adds occurrences of a difference. A count of 0 adds nothing.
+    package mutating func add(
+        _ kind: Kind, entity: String, keyPath: String, count: Int = 1, index: Int, found: String? = nil
+    ) {
+        guard count > 0 else { return }
+        let place = Place(kind: kind, entity: entity, keyPath: keyPath)
+        if let known = indices[place] {
+            entries[known].count += count
+        } else if entries.count < Self.maximumEntryCount {
+            indices[place] = entries.count
+            entries.append(
+                Entry(
+                    kind: kind, entity: entity, keyPath: keyPath, count: count, firstIndex: index, found: found))
+        } else {
+            omittedCount += count
+        }
+    }
+
+    /// Adds the occurrences of another report.
+    ///
+    /// - Parameter move: Converts an element index of the other report into one of this report.
+    package mutating func add(_ other: DriftReport, _ move: (Int) -> Int = { $0 }) {
+        for entry in other.entries {
+            add(
+                entry.kind, entity: entry.entity, keyPath: entry.keyPath, count: entry.count,
+                index: move(entry.firstIndex), found: entry.found)
+        }
+        omittedCount += other.omittedCount
+    }
+}
+
+extension DriftReport.Entry: CustomStringConvertible {
+    /// The entry as one line, such as `User.address.zip: value did not fit, 12 times, first in
+    /// element 3, string`.
+    public var description: String {
+        let place = keyPath.isEmpty ? entity : "\(entity).\(keyPath)"
+        let what =
+            switch kind {
+            case .unknownKey: "unknown key"
+            case .unfitValue: "value did not fit"
+            case .rounded: "number was rounded"
+            case .changedShape: "relationship has another shape"
+            case .unknownIdentifier: "identifier without an object, remembered"
+            case .unfitIdentifier: "identifier of another type"
+            case .contradiction: "object and identifier differ"
+            case .conflict: "different values for one identity"
+            case .duplicate: "identity repeated in the list"
+            }
+        let kind = found.map { ", \($0)" } ?? ""
+        return "\(place): \(what), \(count) times, first in element \(firstIndex)\(kind)"
+    }
+}

@@ -1,0 +1,77 @@
+/// A counter of keys that no property claims.
+///
+/// For a key that is already known to be unknown, counting costs one comparison. Discarding an
+/// element reverts its counts.
+struct UnknownKeys {
+    private struct Key {
+        var path: [String]
+        var found: JSONKind?
+        var firstIndex: Int
+        var count = 0
+    }
+
+    private static let size = 256
+
+    /// The hashes of unknown keys, each at the index given by its lowest bits; 0 for none.
+    ///
+    /// The 64-bit hash identifies the key. A collision would have to be crafted, and would only
+    /// count two keys as one.
+    private var hashes = [UInt64](repeating: 0, count: size)
+    private var keys = [Key?](repeating: nil, count: size)
+    /// The indexes that were counted in the open element.
+    private var open: [UInt8] = []
+
+    /// Counts a key that was found before.
+    ///
+    /// - Returns: Whether the key is known to be unknown. If false, nothing was counted.
+    @inline(__always)
+    mutating func count(_ hash: UInt64) -> Bool {
+        let index = Int(truncatingIfNeeded: hash) & (Self.size - 1)
+        guard hashes[index] == hash, hash != 0 else { return false }
+        keys[index]?.count += 1
+        open.append(UInt8(truncatingIfNeeded: index))
+        return true
+    }
+
+    /// Counts a key that is new, and remembers it.
+    ///
+    /// - Parameter report: Receives the counts of the key that is evicted to make room.
+    mutating func add(
+        _ hash: UInt64, path: [String], found: JSONKind?, index elementIndex: Int, entity: String,
+        evictingInto report: inout DriftReport
+    ) {
+        let index = Int(truncatingIfNeeded: hash) & (Self.size - 1)
+        if let evicted = keys[index] {
+            report.add(
+                .unknownKey, entity: entity, keyPath: evicted.path.joined(separator: "."), count: evicted.count,
+                index: evicted.firstIndex, found: evicted.found.map { "\($0)" })
+            open.removeAll { Int($0) == index }
+        }
+        hashes[index] = hash
+        keys[index] = Key(path: path, found: found, firstIndex: elementIndex, count: 1)
+        open.append(UInt8(truncatingIfNeeded: index))
+    }
+
+    /// Ends the element and keeps its counts.
+    @inline(__always)
+    mutating func commit() {
+        if !open.isEmpty { open.removeAll(keepingCapacity: true) }
+    }
+
+    /// Reverts the counts of the open element.
+    mutating func discard() {
+        for index in open { keys[Int(index)]?.count -= 1 }
+        open.removeAll(keepingCapacity: true)
+    }
+
+    /// Moves the counts into a report. The keys remain known.
+    mutating func flush(entity: String, into report: inout DriftReport) {
+        for index in keys.indices {
+            guard let key = keys[index], key.count > 0 else { continue }
+            report.add(
+                .unknownKey, entity: entity, keyPath: key.path.joined(separator: "."), count: key.count,
+                index: key.firstIndex, found: key.found.map { "\($0)" })
+            keys[index]?.count = 0
+        }
+    }
+}

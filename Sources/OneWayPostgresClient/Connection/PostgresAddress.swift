@@ -1,0 +1,125 @@
+#if Postgres
+import COneWayLibpq
+import Foundation
+
+/// The address of a server: a connection string that never appears in descriptions, dumps or
+/// errors.
+package struct PostgresAddress: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The string as it was given; may contain a password.
+    let connectionString: String
+
+    /// Creates an address from a connection string.
+    ///
+    /// Source: https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING
+    package init(_ connectionString: String) {
+        self.connectionString = connectionString
+    }
+
+    package var description: String { "PostgresAddress" }
+    package var debugDescription: String { description }
+    package var customMirror: Mirror { Mirror(self, children: [(label: String?, value: Any)]()) }
+
+    /// One of the hosts that a connection string lists.
+    struct Host: Sendable, Hashable {
+        /// The keywords that select this host of the list; empty if the string lists one host only.
+        var settings: [String: String]
+    }
+
+    /// What a connection string says about its hosts.
+    struct Hosts: Sendable {
+        var list: [Host]
+        /// Which servers are acceptable, such as `read-write`; nil if the string has no such
+        /// requirement.
+        var targetSessionAttributes: String?
+        /// How long to wait for each host.
+        var timeout: Duration?
+    }
+
+    /// The hosts in the order in which to try them.
+    ///
+    /// - Throws: ``PostgresError`` with code `08001` for a string that libpq cannot parse, and for
+    ///   a URI whose password contains characters that must be percent-encoded. Neither message
+    ///   quotes the string.
+    func hosts() throws(PostgresError) -> Hosts {
+        guard !hasUnescapedPassword else {
+            throw PostgresError(
+                code: .cannotConnect,
+                message: "the user name or password in the connection URI has a character that must be "
+                    + "percent-encoded: %40 for @, %2F for /, %3A for a colon")
+        }
+        // libpq's message for an unreadable string can quote a password.
+        guard let options = PQconninfoParse(connectionString, nil) else {
+            throw PostgresError(
+                code: .cannotConnect,
+                message: "the connection string is neither a postgres:// URI nor a list of libpq's keywords and values")
+        }
+        defer { PQconninfoFree(options) }
+        var given: [String: String] = [:]
+        var option = options
+        while let name = option.pointee.keyword {
+            if let value = option.pointee.val { given[String(cString: name)] = String(cString: value) }
+            option += 1
+        }
+        let environment = ProcessInfo.processInfo.environment
+        func value(_ keyword: String, _ variable: String) -> String? { given[keyword] ?? environment[variable] }
+        let hosts = Self.list(value("host", "PGHOST"))
+        let addresses = Self.list(value("hostaddr", "PGHOSTADDR"))
+        let ports = Self.list(value("port", "PGPORT"))
+        let count = max(hosts.count, addresses.count)
+        var list = [Host(settings: [:])]
+        if count > 1, [0, count].contains(hosts.count), [0, count].contains(addresses.count),
+            [0, 1, count].contains(ports.count)
+        {
+            list = (0..<count).map { index in
+                var settings: [String: String] = [:]
+                if !hosts.isEmpty { settings["host"] = hosts[index] }
+                if !addresses.isEmpty { settings["hostaddr"] = addresses[index] }
+                if ports.count > 1 { settings["port"] = ports[index] }
+                return Host(settings: settings)
+            }
+        }
+        let seconds = value("connect_timeout", "PGCONNECT_TIMEOUT").flatMap { Int64($0) } ?? 0
+        return Hosts(
+            list: list, targetSessionAttributes: value("target_session_attrs", "PGTARGETSESSIONATTRS"),
+            // As in libpq, one second means two.
+            timeout: seconds > 0 ? .seconds(max(seconds, 2)) : nil)
+    }
+
+    private static func list(_ text: String?) -> [String] {
+        text.map { $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init) } ?? []
+    }
+
+    /// Whether a URI has an `@` or `/` in its user name or password that splits it in the wrong
+    /// place.
+    private var hasUnescapedPassword: Bool {
+        guard let scheme = connectionString.firstMatch(of: /^postgres(ql)?:\/\//) else { return false }
+        // An unescaped `?` in a password is harmless, so the query begins at the last one that
+        // follows an `@`.
+        let rest = connectionString[scheme.range.upperBound...]
+        let lastAt = rest.prefix { $0 != "?" }.lastIndex(of: "@") ?? rest.startIndex
+        let authority = rest.prefix(upTo: rest[lastAt...].firstIndex(of: "?") ?? rest.endIndex)
+        let at = authority.lastIndex(of: "@")
+        let credentials = authority[..<(at ?? authority.startIndex)]
+        if credentials.contains("@") || credentials.contains("/") { return true }
+        // What libpq would call a port, and quote: the start of a password.
+        let hosts = (at.map { authority[authority.index(after: $0)...] } ?? authority).prefix { !"/?".contains($0) }
+        guard !hosts.contains("[") else { return false }
+        return hosts.split(separator: ",").contains { host in
+            guard let colon = host.firstIndex(of: ":") else { return false }
+            return !host[host.index(after: colon)...].allSatisfy(\.isNumber) && !host.contains("%")
+        }
+    }
+
+    /// The password in the string, as libpq reads it; nil if it has none.
+    var password: String? {
+        guard let options = PQconninfoParse(connectionString, nil) else { return nil }
+        defer { PQconninfoFree(options) }
+        var option = options
+        while let name = option.pointee.keyword {
+            if String(cString: name) == "password" { return option.pointee.val.map { String(cString: $0) } }
+            option += 1
+        }
+        return nil
+    }
+}
+#endif

@@ -1,0 +1,180 @@
+#if Postgres
+import COneWayLibpq
+import Foundation
+import SyncBase
+
+extension PostgresConnection {
+    /// Opens a connection.
+    ///
+    /// Hosts are tried in order, each for `connect_timeout` of the connection string or the silence
+    /// limit; standby servers are passed over if a primary is needed. A server without a free
+    /// connection is asked again.
+    ///
+    /// - Parameters:
+    ///   - address: The server, or several of them.
+    ///   - options: How to open the session.
+    ///   - isolation: The actor that uses the connection.
+    ///   - setUp: Runs on a thread that may block, once the session is open.
+    /// - Throws: ``PostgresError``: class `08` without a server, `25006` if all servers are
+    ///   standbys, `0A000` behind a pooler that is not accepted, `53300` without a free connection,
+    ///   what the server reports otherwise, such as `28P01` for a wrong password;
+    ///   `CancellationError`.
+    package static func open(
+        _ address: PostgresAddress, options: PostgresSessionOptions,
+        isolation: isolated (any Actor)? = #isolation,
+        setUp: @escaping @Sendable (PostgresConnection) throws -> Void = { _ in }
+    ) async throws -> PostgresConnection {
+        try await PostgresConnector().open(address, options: options, setUp: setUp).connection
+    }
+
+    /// Opens a connection on the current thread; ends early if the current task is cancelled.
+    static func openBlocking(
+        _ address: PostgresAddress, options: PostgresSessionOptions, waker: PostgresWaker
+    ) throws -> PostgresConnection {
+        let hosts = try address.hosts()
+        let deadline = ContinuousClock.now + options.connectionWait
+        var pause = Duration.milliseconds(50)
+        while true {
+            do { return try openOnce(address, hosts, options: options, waker: waker) } catch let error as PostgresError
+                where error.code == .tooManyConnections
+            {
+                guard ContinuousClock.now + pause < deadline else { throw error }
+                let end = ContinuousClock.now + pause
+                // A wake that is no cancellation comes from an earlier call.
+                while waker.wait(for: nil, until: end) == .woken { try Task.checkCancellation() }
+                pause = min(pause * 2, .seconds(2))
+            }
+        }
+    }
+
+    /// Tries each host once.
+    static func openOnce(
+        _ address: PostgresAddress, _ hosts: PostgresAddress.Hosts, options: PostgresSessionOptions,
+        waker: PostgresWaker
+    ) throws -> PostgresConnection {
+        let attributes = options.parameters["target_session_attrs"] ?? hosts.targetSessionAttributes
+        // libpq looks for a preferred standby among all hosts, and would see one host only.
+        let rounds: [String?] =
+            attributes == "prefer-standby" && hosts.list.count > 1 ? ["standby", "any"] : [nil]
+        var failure: PostgresError?
+        for round in rounds {
+            for host in hosts.list {
+                try Task.checkCancellation()
+                do {
+                    let connection = try PostgresConnection(
+                        PostgresTarget(address: address, host: host, attributes: round), options: options, waker: waker)
+                    try connection.connect(until: .now + (hosts.timeout ?? options.silenceLimit))
+                    try connection.prepareSession()
+                    return connection
+                } catch let error as PostgresError where error.leadsToNextHost {
+                    // A full server explains more than one that is down.
+                    if failure?.code != .tooManyConnections { failure = error }
+                }
+            }
+        }
+        throw failure ?? PostgresError(code: .cannotConnect, message: "no host is given")
+    }
+
+    /// Waits until the connection is made.
+    private func connect(until deadline: ContinuousClock.Instant) throws {
+        var state = PGRES_POLLING_WRITING
+        while state != PGRES_POLLING_OK {
+            guard PQstatus(handle) != CONNECTION_BAD, state != PGRES_POLLING_FAILED else { throw connectError() }
+            let event = waker.wait(
+                for: PQsocket(handle), reading: state == PGRES_POLLING_READING,
+                writing: state == PGRES_POLLING_WRITING, until: deadline)
+            switch event {
+            case .ready: state = PQconnectPoll(handle)
+            case .woken: try Task.checkCancellation()
+            case .timedOut: throw PostgresError(code: .cannotConnect, message: "the server did not answer in time")
+            }
+        }
+        guard PQsetnonblocking(handle, 1) == 0 else { throw connectError() }
+    }
+
+    /// Learns who is at the other end, and makes both ends notice when the other one is gone.
+    private func prepareSession() throws {
+        isInterruptible = true
+        let limit = answerLimit
+        answerLimit = options.silenceLimit
+        defer { (isInterruptible, answerLimit) = (false, limit) }
+        let facts = try execute(
+            """
+            SELECT pg_catalog.pg_backend_pid(), pg_catalog.pg_is_in_recovery(), \
+            CASE WHEN NOT pg_catalog.pg_is_in_recovery() THEN (SELECT system_identifier FROM \
+            pg_catalog.pg_control_system())::pg_catalog.text OPERATOR(pg_catalog.||) '/' OPERATOR(pg_catalog.||) \
+            pg_catalog.substr(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_lsn()), 1, 8) END
+            """)
+        serverProcess = Int32(clamping: facts.integer(0, 0) ?? 0)
+        // A pooler numbers its clients itself.
+        isPooled = serverProcess != PQbackendPID(handle)
+        cluster = facts.text(0, 2) ?? ""
+        if options.needsPrimary, facts.boolean(0, 1) == true {
+            throw PostgresError(
+                code: .readOnlyTransaction, message: "the server is a standby, which accepts no writes",
+                statement: "SELECT pg_catalog.pg_is_in_recovery()")
+        }
+        if isPooled, options.pooling == .none {
+            throw PostgresError(
+                code: .featureNotSupported,
+                message: "the connection goes through a pooler; connect to the server itself, or, if the pooler gives "
+                    + "each client a session of its own, set isBehindSessionPooler")
+        }
+        // Settings would stay with a session that other clients use next.
+        guard options.pooling != .transaction || !isPooled else { return }
+        try execute(options.serverSettings)
+        // Servers on some systems cannot watch their client.
+        do { try execute(options.clientCheck) } catch let error as PostgresError where !error.isConnectionFailure {}
+    }
+
+    private func connectError() -> PostgresError {
+        let message = lastMessage
+        // Such as `FATAL:  28P01: password authentication failed for user "a"`.
+        guard let match = message.firstMatch(of: /:  ([0-9A-Z]{5}): ([^\n]*)/) else {
+            return PostgresError(code: .cannotConnect, message: message)
+        }
+        return PostgresError(code: .init(rawValue: String(match.1)), message: String(match.2))
+    }
+}
+
+extension PostgresError {
+    /// Whether another host of the same address can be better.
+    fileprivate var leadsToNextHost: Bool {
+        isConnectionFailure || code == .tooManyConnections || code == .readOnlyTransaction
+    }
+}
+
+/// Opens a connection on a thread of its own.
+private actor PostgresConnector {
+    /// A connection on its way to the actor that asked for it.
+    ///
+    /// Unchecked, because one actor at a time uses a connection: the connector keeps no reference
+    /// to it.
+    struct Opened: @unchecked Sendable {
+        let connection: PostgresConnection
+    }
+
+    private let executor = BlockingExecutor(label: "PostgresConnector")
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor {
+        executor.asUnownedSerialExecutor()
+    }
+
+    func open(
+        _ address: PostgresAddress, options: PostgresSessionOptions,
+        setUp: @Sendable (PostgresConnection) throws -> Void
+    ) async throws -> Opened {
+        let waker = try PostgresWaker()
+        return try await withTaskCancellationHandler {
+            try Task.checkCancellation()
+            let connection = try PostgresConnection.openBlocking(address, options: options, waker: waker)
+            connection.isInterruptible = true
+            defer { connection.isInterruptible = false }
+            try setUp(connection)
+            return Opened(connection: connection)
+        } onCancel: {
+            waker.wake()
+        }
+    }
+}
+#endif

@@ -1,0 +1,98 @@
+#if Postgres
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
+/// Ends another thread's `poll` through a pipe that the thread polls too.
+package final class PostgresWaker: Sendable {
+    private let readEnd: Int32
+    private let writeEnd: Int32
+
+    /// Creates a waker; needs two file descriptors.
+    package init() throws(PostgresError) {
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else {
+            throw PostgresError(code: .cannotConnect, message: "no file descriptor is left")
+        }
+        (readEnd, writeEnd) = (ends[0], ends[1])
+        for end in ends {
+            _ = fcntl(end, F_SETFL, O_NONBLOCK)
+            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+        }
+    }
+
+    deinit {
+        close(readEnd)
+        close(writeEnd)
+    }
+
+    /// Ends the current wait, or the next one if nobody waits.
+    package func wake() {
+        var byte: UInt8 = 0
+        // Fails only if the pipe is full, and then the wait ends anyway.
+        _ = write(writeEnd, &byte, 1)
+    }
+
+    /// What ended a wait.
+    enum Event {
+        case ready
+        case woken
+        case timedOut
+    }
+
+    /// Waits until a socket is ready, another thread wakes this one, or a deadline passes.
+    ///
+    /// - Parameters:
+    ///   - socket: The socket's file descriptor; nil waits for a wake only.
+    ///   - reading: Whether to wait for input.
+    ///   - writing: Whether to wait until the socket takes more output.
+    ///   - deadline: When to give up; nil for never.
+    func wait(
+        for socket: Int32?, reading: Bool = true, writing: Bool = false,
+        until deadline: ContinuousClock.Instant? = nil
+    ) -> Event {
+        let interest = (reading ? POLLIN : 0) | (writing ? POLLOUT : 0)
+        // `poll` skips negative descriptors.
+        var entries = [
+            pollfd(fd: socket ?? -1, events: Int16(interest), revents: 0),
+            pollfd(fd: readEnd, events: Int16(POLLIN), revents: 0),
+        ]
+        while true {
+            let count = poll(&entries, 2, Self.milliseconds(until: deadline))
+            if count == 0 { return .timedOut }
+            // A signal interrupted the call. Nothing else can fail with descriptors of our own.
+            guard count > 0 else { continue }
+            if entries[1].revents != 0 {
+                var bytes = [UInt8](repeating: 0, count: 64)
+                while read(readEnd, &bytes, bytes.count) > 0 {}
+                return .woken
+            }
+            return .ready
+        }
+    }
+
+    private static func milliseconds(until deadline: ContinuousClock.Instant?) -> Int32 {
+        guard let deadline else { return -1 }
+        let left = ContinuousClock.now.duration(to: deadline)
+        guard left > .zero else { return 0 }
+        // Rounded up, so that a wait never ends before its deadline.
+        return Int32(clamping: left.wholeMilliseconds + 1)
+    }
+}
+
+extension Duration {
+    /// Whole milliseconds, rounded down.
+    package var wholeMilliseconds: Int64 {
+        components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000
+    }
+
+    /// Whole seconds, rounded up.
+    package var secondsRoundedUp: Int64 {
+        components.seconds + (components.attoseconds > 0 ? 1 : 0)
+    }
+}
+#endif

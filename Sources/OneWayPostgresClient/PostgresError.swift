@@ -1,0 +1,177 @@
+#if Postgres
+public import Foundation
+public import OneWaySynchronizer
+
+/// An error from a PostgreSQL server or from the connection to it.
+///
+/// ``description`` leaves out the values that were bound to a statement; ``debugDescription``
+/// contains what the server reported about them. Neither contains a password.
+public struct PostgresError: Error, Hashable, Sendable {
+    /// An SQLSTATE: five characters, the first two of which are its class.
+    ///
+    /// Source: https://www.postgresql.org/docs/current/errcodes-appendix.html
+    public struct Code: RawRepresentable, Hashable, Sendable {
+        /// The five characters.
+        public let rawValue: String
+
+        /// Creates a code from its five characters.
+        public init(rawValue: String) {
+            self.rawValue = rawValue
+        }
+    }
+
+    /// The SQLSTATE; of class `08` if the connection failed.
+    public let code: Code
+    /// The server's message in its language, or the client library's if no server was reached.
+    public let message: String
+    /// More about the error, often with values; nil if the server reported no more.
+    public let detail: String?
+    /// What may help; nil if nothing is known.
+    public let hint: String?
+    /// The text of the statement, with `$1`, `$2` … in place of values; nil outside of statements.
+    public let statement: String?
+
+    /// Creates an error.
+    ///
+    /// - Parameters:
+    ///   - code: The SQLSTATE.
+    ///   - message: What failed.
+    ///   - detail: More about it.
+    ///   - hint: What may help.
+    ///   - statement: The text of the statement.
+    public init(code: Code, message: String, detail: String? = nil, hint: String? = nil, statement: String? = nil) {
+        self.code = code
+        self.message = message
+        self.detail = detail
+        self.hint = hint
+        self.statement = statement
+    }
+
+    /// Whether the connection is lost or was never made.
+    ///
+    /// True for class `08`, and if the server shut down, crashed, or ended the session because it
+    /// was idle.
+    public var isConnectionFailure: Bool {
+        code.isConnectionFailure
+    }
+}
+
+extension PostgresError.Code {
+    /// `08001`: no connection could be made.
+    public static let cannotConnect: Self = "08001"
+    /// `08006`: the connection was lost.
+    public static let connectionLost: Self = "08006"
+    /// `08007`: the connection was lost during a commit, and whether the server committed is
+    /// unknown.
+    public static let resolutionUnknown: Self = "08007"
+    /// `08P01`: the server sent something unexpected.
+    public static let protocolViolation: Self = "08P01"
+    /// `0A000`: the connection cannot do what is needed, such as one through a transaction pooler.
+    public static let featureNotSupported: Self = "0A000"
+    /// `22021`: a text has a character that the database cannot store.
+    public static let characterNotInRepertoire: Self = "22021"
+    /// `23505`: a unique index would have a value twice.
+    public static let uniqueViolation: Self = "23505"
+    /// `25006`: a write on a standby server, or in a store that is read only.
+    public static let readOnlyTransaction: Self = "25006"
+    /// `25P03`: the server ended the session because its transaction was idle for too long.
+    public static let idleInTransactionTimeout: Self = "25P03"
+    /// `25P04`: the server ended the session because its transaction took too long.
+    public static let transactionTimeout: Self = "25P04"
+    /// `28P01`: a wrong password.
+    public static let invalidPassword: Self = "28P01"
+    /// `3D000`: the database does not exist.
+    public static let noDatabase: Self = "3D000"
+    /// `3F000`: the schema does not exist.
+    public static let noSchema: Self = "3F000"
+    /// `40001`: a conflict with another transaction; trying again can help.
+    public static let serializationFailure: Self = "40001"
+    /// `40P01`: a deadlock with another transaction; trying again can help.
+    public static let deadlockDetected: Self = "40P01"
+    /// `42501`: the role lacks a privilege.
+    public static let insufficientPrivilege: Self = "42501"
+    /// `42P01`: the table does not exist.
+    public static let undefinedTable: Self = "42P01"
+    /// `53100`: the server's disk is full.
+    public static let diskFull: Self = "53100"
+    /// `53300`: the server, the database or the role has no connection left.
+    public static let tooManyConnections: Self = "53300"
+    /// `55000`: an object is not in the state that the call needs, such as a lease that was lost.
+    public static let wrongState: Self = "55000"
+    /// `55P03`: a lock was not available within the lock timeout.
+    public static let lockNotAvailable: Self = "55P03"
+    /// `57014`: the statement was cancelled, by a request or by `statement_timeout`.
+    public static let queryCanceled: Self = "57014"
+    /// `57P01`: an administrator ended the session, or the server shut down.
+    public static let adminShutdown: Self = "57P01"
+    /// `57P02`: the server crashed.
+    public static let crashShutdown: Self = "57P02"
+    /// `57P03`: the server does not accept connections yet, or no longer.
+    public static let cannotConnectNow: Self = "57P03"
+    /// `57P05`: the server ended the session because it was idle for too long.
+    public static let idleSessionTimeout: Self = "57P05"
+
+    private static let endsOfSessions: Set<Self> = [
+        .adminShutdown, .crashShutdown, .cannotConnectNow, .idleSessionTimeout, .idleInTransactionTimeout,
+        .transactionTimeout,
+    ]
+
+    fileprivate var isConnectionFailure: Bool {
+        rawValue.hasPrefix("08") || Self.endsOfSessions.contains(self)
+    }
+}
+
+extension PostgresError.Code: ExpressibleByStringLiteral, CustomStringConvertible {
+    /// Creates a code from its five characters.
+    public init(stringLiteral value: String) {
+        self.init(rawValue: value)
+    }
+
+    /// The five characters.
+    public var description: String { rawValue }
+}
+
+extension PostgresError: RetryableError {
+    /// Whether the same transaction can succeed later.
+    ///
+    /// True for serialization failures, deadlocks, lock timeouts, lost connections, servers without
+    /// a free connection, and a server that turned out to be a standby.
+    public var isRetryable: Bool {
+        isConnectionFailure || isConflict || [.tooManyConnections, .lockNotAvailable].contains(code)
+            // From the server, not from a store that is read only.
+            || (code == .readOnlyTransaction && statement != nil)
+    }
+
+    /// Whether a statement failed because of a concurrent transaction: a serialization failure or a
+    /// deadlock.
+    ///
+    /// Source: https://www.postgresql.org/docs/current/mvcc-serialization-failure-handling.html
+    package var isConflict: Bool {
+        code == .serializationFailure || code == .deadlockDetected
+    }
+}
+
+extension PostgresError: CustomStringConvertible, CustomDebugStringConvertible, LocalizedError {
+    /// The error as a sentence, without the values that were bound to the statement.
+    public var description: String {
+        let place = statement.map { " in: \($0)" } ?? ""
+        return "PostgreSQL: \(messageWithoutValues) (SQLSTATE \(code))\(place)"
+    }
+
+    /// The same with the server's detail and hint, which may contain values.
+    public var debugDescription: String {
+        let place = statement.map { " in: \($0)" } ?? ""
+        let more = [detail, hint].compactMap { $0.map { "; \($0)" } }.joined()
+        return "PostgreSQL: \(message)\(more) (SQLSTATE \(code))\(place)"
+    }
+
+    /// The same as ``description``.
+    public var errorDescription: String? { description }
+
+    /// The message; data exceptions (class 22) quote a value after a colon, which is left out.
+    private var messageWithoutValues: String {
+        guard code.rawValue.hasPrefix("22"), let quote = message.firstRange(of: ": \"") else { return message }
+        return String(message[..<quote.lowerBound])
+    }
+}
+#endif

@@ -1,0 +1,74 @@
+#if Postgres
+import COneWayLibpq
+
+extension PostgresConnection {
+    /// Runs a `COPY … FROM STDIN`, on its own or among other statements without parameters.
+    ///
+    /// Memory use does not depend on the amount of data.
+    /// Source: https://www.postgresql.org/docs/current/libpq-copy.html
+    ///
+    /// - Parameters:
+    ///   - text: The statement, or several of which one is the COPY.
+    ///   - body: Writes the data. If it throws, the statement fails on the server, and the error is
+    ///     passed on.
+    /// - Returns: The last result with rows; without one, the result of the last statement, which
+    ///   for a COPY has the number of rows.
+    /// - Throws: ``PostgresError``; `CancellationError` inside of ``interruptible(isolation:_:)``.
+    @discardableResult
+    package func copyIn(_ text: String, _ body: (PostgresCopyWriter) throws -> Void) throws -> PostgresResult {
+        try start(text) { PQsendQuery(handle, text) }
+        guard try finish(text).status == PGRES_COPY_IN else {
+            throw PostgresError(
+                code: .protocolViolation, message: "the server does not ask for data", statement: text)
+        }
+        do {
+            try body(PostgresCopyWriter(connection: self, text: text))
+            try end(text, message: nil)
+        } catch {
+            withoutInterruption {
+                // The server reports that the client gave up, or that the connection is lost.
+                if (try? end(text, message: "the client gave up")) == nil { isBroken = true }
+                if !isBroken { _ = try? finish(text) }
+            }
+            throw error
+        }
+        return try finish(text)
+    }
+
+    private func end(_ text: String, message: String?) throws {
+        while true {
+            switch PQputCopyEnd(handle, message) {
+            case 1: return try flush(text)
+            case 0: try flush(text)
+            default: throw lost(text)
+            }
+        }
+    }
+}
+
+/// Takes the data of a running `COPY`. Not to be used after it.
+package struct PostgresCopyWriter {
+    fileprivate let connection: PostgresConnection
+    fileprivate let text: String
+
+    /// Sends bytes, which need not end where a row does. Pieces of some ten kilobytes are best.
+    ///
+    /// - Throws: ``PostgresError`` if the connection is lost; `CancellationError`, also while the
+    ///   server does not read. What the server reports about the data is thrown at the end of the
+    ///   COPY.
+    package func write(_ bytes: UnsafeRawBufferPointer) throws {
+        if connection.isCancelled { throw CancellationError() }
+        var rest = bytes
+        while let start = rest.baseAddress, !rest.isEmpty {
+            // libpq counts bytes in 32 bits.
+            let count = min(rest.count, 1 << 30)
+            switch PQputCopyData(connection.handle, start.assumingMemoryBound(to: CChar.self), Int32(count)) {
+            case 1: rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+            case 0: break
+            default: throw connection.lost(text)
+            }
+            try connection.flush(text)
+        }
+    }
+}
+#endif

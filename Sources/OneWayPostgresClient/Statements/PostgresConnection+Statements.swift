@@ -1,0 +1,152 @@
+#if Postgres
+import COneWayLibpq
+import SyncBase
+
+extension PostgresConnection {
+    /// How many statements are kept prepared.
+    private static let statementLimit = 200
+
+    /// Runs statements without parameters in order; outside of a transaction, all of them are one
+    /// transaction.
+    ///
+    /// - Returns: The last result with rows; without one, the result of the last statement.
+    /// - Throws: ``PostgresError``; `CancellationError` inside of ``interruptible(isolation:_:)``.
+    @discardableResult
+    package func execute(_ text: String) throws -> PostgresResult {
+        try start(text) { PQsendQuery(handle, text) }
+        return try finish(text)
+    }
+
+    /// Runs a statement.
+    ///
+    /// - Parameters:
+    ///   - text: The statement, with `$1`, `$2` … in place of values.
+    ///   - parameters: The values.
+    ///   - isPrepared: Whether to keep the statement prepared for later calls.
+    ///   - binaryResult: Whether values arrive in the binary form of their types.
+    /// - Throws: ``PostgresError``; `CancellationError` inside of ``interruptible(isolation:_:)``.
+    @discardableResult
+    package func query(
+        _ text: String, _ parameters: [PostgresParameter] = [], isPrepared: Bool = false, binaryResult: Bool = false
+    ) throws -> PostgresResult {
+        if parameters.contains(where: \.hasNUL) {
+            throw PostgresError(
+                code: .characterNotInRepertoire, message: "PostgreSQL cannot store U+0000 in a text", statement: text)
+        }
+        let format: Int32 = binaryResult ? 1 : 0
+        let name = isPrepared ? try prepare(text, types: parameters.map(\.type)) : nil
+        try start(text) {
+            withPointers(to: parameters) { count, types, values, lengths, formats in
+                if let name {
+                    PQsendQueryPrepared(handle, name, count, values, lengths, formats, format)
+                } else {
+                    PQsendQueryParams(handle, text, count, types, values, lengths, formats, format)
+                }
+            }
+        }
+        return try finish(text)
+    }
+
+    /// Ends the transaction without its changes. If the server does not answer, the connection is
+    /// given up.
+    package func rollback() {
+        guard isInTransaction else { return }
+        withoutInterruption {
+            // The server rolls back when the connection is gone.
+            do { try execute("ROLLBACK") } catch { isBroken = true }
+        }
+    }
+
+    /// The name of a prepared statement.
+    private func prepare(_ text: String, types: [UInt32]) throws -> String {
+        if let known = statements[text] { return known }
+        if statements.count >= Self.statementLimit {
+            try execute("DEALLOCATE ALL")
+            statements.removeAll()
+        }
+        lastStatement += 1
+        let name = "s\(lastStatement)"
+        try start(text) { PQsendPrepare(handle, name, text, Int32(types.count), types) }
+        try finish(text)
+        statements[text] = name
+        return name
+    }
+
+    // MARK: Sending and receiving
+
+    /// Sends something that the server answers.
+    func start(_ text: String, _ send: () -> Int32) throws {
+        guard !isClosed else { throw lost(text) }
+        if isCancelled { throw CancellationError() }
+        guard send() == 1 else { throw lost(text) }
+        do { try flush(text) } catch let error as CancellationError {
+            // The next statement must not find the answer to this one.
+            withoutInterruption { _ = try? finish(text) }
+            throw error
+        }
+    }
+
+    /// Runs calls that go on although the task is cancelled, each of them within the silence limit.
+    func withoutInterruption(_ body: () -> Void) {
+        guard !isClosed else { return }
+        let (limit, wasInterruptible) = (answerLimit, isInterruptible)
+        answerLimit = limit ?? options.silenceLimit
+        isInterruptible = false
+        defer { (answerLimit, isInterruptible) = (limit, wasInterruptible) }
+        body()
+    }
+
+    /// Sends what libpq has buffered. Reads too, because a server that waits to be read stops
+    /// reading.
+    ///
+    /// - Throws: ``PostgresError`` if the connection is lost; `CancellationError` if the task was
+    ///   cancelled meanwhile: the server was told, and its answer is still to be read.
+    func flush(_ text: String) throws {
+        var wait: PostgresAnswerWait?
+        while true {
+            switch PQflush(handle) {
+            case 0:
+                guard var wait, wait.hasCancelled else { return }
+                try wait.finish()
+                throw CancellationError()
+            case 1: break
+            default: throw lost(text)
+            }
+            if wait == nil { wait = PostgresAnswerWait(self, text) }
+            try wait?.wait(writing: true)
+        }
+    }
+
+    /// Waits for the whole answer.
+    ///
+    /// - Returns: The last result with rows, or else the last one; for a COPY, as soon as the
+    ///   server takes data.
+    @discardableResult
+    func finish(_ text: String) throws -> PostgresResult {
+        var last: PostgresResult?
+        var failure: PostgresError?
+        var wait = PostgresAnswerWait(self, text)
+        // A lost connection can report the same result for ever.
+        while PQstatus(handle) == CONNECTION_OK || failure == nil {
+            while !isBroken, PQisBusy(handle) == 1 { try wait.wait(writing: false) }
+            guard let result = PQgetResult(handle).map(PostgresResult.init) else { break }
+            switch result.status {
+            case PGRES_FATAL_ERROR, PGRES_BAD_RESPONSE: failure = failure ?? result.error(statement: text)
+            case PGRES_COPY_IN:
+                try wait.finish()
+                return result
+            case PGRES_TUPLES_OK: last = result
+            default: if last?.status != PGRES_TUPLES_OK { last = result }
+            }
+        }
+        try wait.finish()
+        if PQstatus(handle) == CONNECTION_BAD { isBroken = true }
+        if let failure {
+            if wait.hasCancelled, failure.code == .queryCanceled { throw CancellationError() }
+            throw failure
+        }
+        guard let last else { throw lost(text) }
+        return last
+    }
+}
+#endif

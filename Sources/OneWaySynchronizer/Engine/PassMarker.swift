@@ -1,0 +1,80 @@
+import SyncBase
+import Synchronization
+
+/// Marks the tasks of a pass, so that a call that would wait for its own pass is recognized.
+final class PassMarker: Sendable {
+    /// The passes that the current task is part of. A task that outlives its pass keeps the markers of ended passes.
+    @TaskLocal static var surrounding: [PassMarker] = []
+
+    fileprivate let synchronizer: ObjectIdentifier
+    private let ended = Atomic(false)
+
+    init(of synchronizer: AnyObject) {
+        self.synchronizer = ObjectIdentifier(synchronizer)
+    }
+
+    /// Whether the pass still runs. A running pass keeps its synchronizer alive, so that its identifier is unique.
+    fileprivate var isRunning: Bool { !ended.load(ordering: .acquiring) }
+
+    /// Runs a pass whose tasks are marked.
+    func mark<Value: Sendable>(_ pass: @Sendable () async -> Value) async -> Value {
+        defer { ended.store(true, ordering: .releasing) }
+        return await Self.$surrounding.withValue(Self.surrounding.filter(\.isRunning) + [self]) { await pass() }
+    }
+}
+
+/// The passes that wait for a synchronizer, in the whole process: finds waits that would never end.
+struct PassWait {
+    private struct Edge {
+        var pass: PassMarker
+        var target: ObjectIdentifier
+    }
+
+    private struct State {
+        var lastID = 0
+        var edges: [Int: Edge] = [:]
+    }
+
+    private static let state = Locked(State())
+
+    private let ids: [Int]
+
+    /// Notes that the passes around the current task wait for a synchronizer, until ``end()``.
+    ///
+    /// - Returns: Nil if one of them is a pass of that synchronizer, or of one that waits for it.
+    init?(for synchronizer: AnyObject) {
+        let passes = PassMarker.surrounding.filter(\.isRunning)
+        guard !passes.isEmpty else {
+            ids = []
+            return
+        }
+        let target = ObjectIdentifier(synchronizer)
+        let waiting = Set(passes.map(\.synchronizer))
+        let ids: [Int]? = Self.state.withLock { state in
+            // The synchronizers that the target's passes wait for, directly or through others.
+            var reached: Set<ObjectIdentifier> = [target]
+            var next = [target]
+            while let current = next.popLast() {
+                guard !waiting.contains(current) else { return nil }
+                for edge in state.edges.values where edge.pass.synchronizer == current && edge.pass.isRunning {
+                    if reached.insert(edge.target).inserted { next.append(edge.target) }
+                }
+            }
+            return passes.map { pass in
+                state.lastID += 1
+                state.edges[state.lastID] = Edge(pass: pass, target: target)
+                return state.lastID
+            }
+        }
+        guard let ids else { return nil }
+        self.ids = ids
+    }
+
+    /// Forgets the wait.
+    func end() {
+        guard !ids.isEmpty else { return }
+        Self.state.withLock { state in
+            for id in ids { state.edges[id] = nil }
+        }
+    }
+}

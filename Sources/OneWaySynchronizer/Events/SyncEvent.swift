@@ -1,0 +1,71 @@
+public import Foundation
+
+/// Something that an observer of a ``Synchronizer`` can see happen.
+public enum SyncEvent: Sendable {
+    /// The synchronizer became busy or idle. It stays busy between queued passes.
+    case statusChanged(SyncStatus)
+
+    /// A pass entered a stage.
+    case stageBegan(SyncStage)
+
+    /// A stage went on: reported about 100 times per stage, and up to ten times a second.
+    case progress(SyncProgress)
+
+    /// A call failed and will be tried again. `attempt` is the number of the failed attempt, from 1.
+    case willRetry(SyncError, attempt: Int, after: Duration)
+
+    /// A call failed for good. Sent for the first ``SyncReport/maximumErrorCount`` errors of a pass.
+    case failed(SyncError)
+
+    /// A pass ended. Another may follow before the status changes.
+    case passEnded(Result<SyncReport, SyncFailure>)
+}
+
+/// Whether a synchronizer is busy.
+public struct SyncStatus: Sendable, Hashable, Codable {
+    /// Whether a pass is running or about to.
+    public var isSyncing: Bool
+
+    /// Creates a status.
+    public init(isSyncing: Bool) {
+        self.isSyncing = isSyncing
+    }
+}
+
+/// The progress of a stage.
+public struct SyncProgress: Sendable, Hashable, Codable {
+    /// The stage.
+    public var stage: SyncStage
+
+    /// How many items of the stage succeeded so far.
+    public var done: Int
+
+    /// How many failed so far, after their last attempt.
+    public var failed: Int
+
+    /// How many there are in all; `nil` if that is not known, as during listing.
+    public var total: Int?
+
+    /// Creates a progress value.
+    public init(stage: SyncStage, done: Int, failed: Int = 0, total: Int? = nil) {
+        self.stage = stage
+        self.done = done
+        self.failed = failed
+        self.total = total
+    }
+}
+
+extension Notification.Name {
+    /// Posted when a synchronizer's status changes.
+    ///
+    /// Posted on the main actor, in order; no pass waits for it. `object` is the synchronizer (`nil` if it is gone by
+    /// then), and `userInfo[SyncStatus.userInfoKey]` the new ``SyncStatus``. While the main actor is busy, at most the
+    /// latest 1,024 notifications wait.
+    public static let OneWaySynchronizerDidChangeSyncStatusNotification = Notification.Name(
+        "OneWaySynchronizerDidChangeSyncStatusNotification")
+}
+
+extension SyncStatus {
+    /// The key of the ``SyncStatus`` in a status notification's user info.
+    public static let userInfoKey = "status"
+}

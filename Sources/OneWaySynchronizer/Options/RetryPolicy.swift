@@ -1,0 +1,72 @@
+import SyncBase
+
+/// An error that knows whether trying again may help, and when.
+public protocol RetryableError: Error {
+    /// Whether the same call may succeed later. Default `true`.
+    var isRetryable: Bool { get }
+
+    /// How long to wait before trying again, such as a server's `Retry-After`. Default `nil`: the policy decides.
+    var retryAfter: Duration? { get }
+}
+
+extension RetryableError {
+    /// `true`.
+    public var isRetryable: Bool { true }
+
+    /// `nil`: the policy decides.
+    public var retryAfter: Duration? { nil }
+}
+
+/// Whether a failed call is tried again, and after how long: exponential backoff with full jitter.
+///
+/// A call is tried again if its error is a ``RetryableError`` that says so, or if ``accepts`` returns `true`. The wait
+/// before attempt *n* + 1 is random between zero and the smaller of ``maxDelay`` and ``baseDelay`` · 2ⁿ⁻¹. If the error
+/// says how long to wait, the wait is exactly that long, at most ``maxDelay``.
+public struct RetryPolicy: Sendable {
+    /// The number of attempts in all, the first one included. At least 1; default 3.
+    public var maxAttempts: Int
+
+    /// The bound of the first wait, doubled by every further attempt. Default 0.5 s.
+    public var baseDelay: Duration
+
+    /// The longest wait, whatever the attempt or the error says. Default 60 s.
+    public var maxDelay: Duration
+
+    /// Accepts errors that do not themselves say that they can be retried. Default `nil`: none.
+    public var accepts: (@Sendable (any Error) -> Bool)?
+
+    /// Creates a policy. The defaults are those of the properties.
+    public init(
+        maxAttempts: Int = 3,
+        baseDelay: Duration = .milliseconds(500),
+        maxDelay: Duration = .seconds(60),
+        accepts: (@Sendable (any Error) -> Bool)? = nil
+    ) {
+        self.maxAttempts = maxAttempts
+        self.baseDelay = baseDelay
+        self.maxDelay = maxDelay
+        self.accepts = accepts
+    }
+
+    /// How long to wait after the `attempt`-th try (1 is the first) failed with `error`; `nil`: give up.
+    ///
+    /// - Parameter random: In 0 ..< 1; chooses the wait within its bounds.
+    package func delay(afterAttempt attempt: Int, error: any Error, random: Double) -> Duration? {
+        guard attempt < maxAttempts else { return nil }
+        let retryable = error as? any RetryableError
+        guard retryable?.isRetryable ?? false || accepts?(error) ?? false else { return nil }
+        if let wanted = retryable?.retryAfter {
+            return min(max(wanted, .zero), maxDelay)
+        }
+        return backoff(initial: baseDelay, doublings: attempt - 1, cap: maxDelay).multipliedClamped(by: random)
+    }
+}
+
+/// `initial` · 2^`doublings`, at most `cap`; without overflow for any number of doublings.
+func backoff(initial: Duration, doublings: Int, cap: Duration) -> Duration {
+    var delay = min(initial, cap)
+    for _ in 0..<max(doublings, 0) where delay < cap && delay > .zero {
+        delay = min(delay.addingClamped(delay), cap)
+    }
+    return delay
+}

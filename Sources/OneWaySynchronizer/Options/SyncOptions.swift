@@ -1,0 +1,102 @@
+import Foundation
+
+/// How a pass is run. A pass uses the options that its synchronizer had when it began.
+///
+/// ```swift
+/// var options = SyncOptions(concurrency: 8, stopOnError: false)
+/// options.removalLimit = RemovalLimit(fraction: 0.2)
+/// options.retry = RetryPolicy()
+/// options.stageTimeouts[.list] = .seconds(30)
+/// ```
+public struct SyncOptions: Sendable {
+    /// The number of previews or contents that are downloaded at a time. Default 0: the number of active processors.
+    ///
+    /// Never more calls than that run at once, and that many run whenever there is work. A value below 0 becomes 0.
+    public var concurrency: Int {
+        didSet { concurrency = max(concurrency, 0) }
+    }
+
+    /// Whether previews are downloaded, all of them before the first content. Default `false`.
+    public var downloadPreview: Bool
+
+    /// Whether contents are downloaded. Default `true`.
+    public var downloadContent: Bool
+
+    /// Whether the first error of a preview or content ends the pass. Default `true`.
+    ///
+    /// `true`: no further item is started, running ones are cancelled and awaited, the pass ends. `false`: every item is
+    /// tried and every error reported. An error in listing, comparing, removing or preparing always ends the pass.
+    public var stopOnError: Bool
+
+    /// How many removals a pass may make before they are suspicious. Default `nil`: any number.
+    public var removalLimit: RemovalLimit?
+
+    /// When removals are made. Default ``RemovalOrder/beforeDownloads``.
+    public var removalOrder: RemovalOrder
+
+    /// Whether and how a failed call is tried again. Default `nil`: never.
+    ///
+    /// Holds for every call of a pass except `owsSyncBegin` and `owsSyncEnd`. An item that waits to be tried again leaves
+    /// its place to the next one.
+    public var retry: RetryPolicy?
+
+    /// The longest duration of one preview or content call. Default `nil`: any.
+    ///
+    /// A call that takes longer is cancelled, and fails with ``SyncError/Reason/timedOut(after:)`` unless it still
+    /// succeeds. A call that ignores its cancellation is awaited. With a ``retry`` policy, each attempt has this long.
+    public var itemTimeout: Duration?
+
+    /// The longest duration of a whole stage, retries and their waits included. Default empty: any.
+    ///
+    /// A stage that takes longer is cancelled and awaited, and the pass ends with
+    /// ``SyncError/Reason/timedOut(after:)``, whatever ``stopOnError`` says. ``SyncStage/compare`` cannot be cancelled.
+    public var stageTimeouts: [SyncStage: Duration]
+
+    /// The longest duration of a pass, `owsSyncEnd` not included. Default `nil`: any.
+    ///
+    /// A pass that takes longer is stopped as by a cancel, and fails with ``SyncError/Reason/timedOut(after:)`` in the
+    /// stage that it had reached.
+    public var passTimeout: Duration?
+
+    /// Whether `owsShouldUpdateItem` is called for several items at a time, up to ``concurrency``. Default `false`: one
+    /// after another, in the source's order.
+    public var concurrentUpdateChecks: Bool
+
+    /// Whether the report lists the keys of inserted, updated, removed and withheld items. Default `false`, which keeps
+    /// reports small.
+    public var reportsKeys: Bool
+
+    /// Creates options. The defaults are those of the properties.
+    public init(
+        concurrency: Int = 0,
+        downloadPreview: Bool = false,
+        downloadContent: Bool = true,
+        stopOnError: Bool = true,
+        removalLimit: RemovalLimit? = nil,
+        removalOrder: RemovalOrder = .beforeDownloads,
+        retry: RetryPolicy? = nil,
+        itemTimeout: Duration? = nil,
+        stageTimeouts: [SyncStage: Duration] = [:],
+        passTimeout: Duration? = nil,
+        concurrentUpdateChecks: Bool = false,
+        reportsKeys: Bool = false
+    ) {
+        self.concurrency = max(concurrency, 0)
+        self.downloadPreview = downloadPreview
+        self.downloadContent = downloadContent
+        self.stopOnError = stopOnError
+        self.removalLimit = removalLimit
+        self.removalOrder = removalOrder
+        self.retry = retry
+        self.itemTimeout = itemTimeout
+        self.stageTimeouts = stageTimeouts
+        self.passTimeout = passTimeout
+        self.concurrentUpdateChecks = concurrentUpdateChecks
+        self.reportsKeys = reportsKeys
+    }
+
+    /// ``concurrency`` with 0 resolved; at least 1.
+    var width: Int {
+        concurrency > 0 ? concurrency : ProcessInfo.processInfo.activeProcessorCount
+    }
+}

@@ -1,0 +1,78 @@
+import SyncBase
+
+/// The processor's method that a stage calls for each item.
+enum ItemCall: Sendable {
+    case shouldUpdate
+    case preview
+    case content
+
+    var stage: SyncStage {
+        switch self {
+        case .shouldUpdate: .shouldUpdate
+        case .preview: .preview
+        case .content: .content
+        }
+    }
+}
+
+/// The calls of a stage that calls its processor once per item, made by any number of workers.
+struct ItemCalls<Processor: SyncProcessor>: Sendable {
+    typealias Item = Processor.Item
+
+    let call: ItemCall
+    let items: [Item]
+    /// For each of `items`, whether it was stored before; empty if none was, or nobody asks.
+    let isStored: [Bool]
+    let processor: Processor
+    let cursor: ItemCursor
+    let clock: SyncClock
+    /// When the stage or the pass takes too long, by the clock.
+    let deadline: Duration?
+    /// Decides what becomes of a step whose call threw.
+    let callEnd: @Sendable (ItemCursor.Step, any Error) -> ItemCursor.CallEnd
+
+    /// Makes calls, one after another, until there is none left for the worker.
+    func work(_ worker: Int) async {
+        // Set once for all calls of the worker, so that an item costs nothing unless it asks.
+        await SyncAttempt.$provider.withValue({ attempt(of: worker) }) {
+            var last: ItemCursor.CallEnd?
+            while let step = cursor.advance(worker, after: last) {
+                do {
+                    if step.delay > .zero {
+                        try await clock.sleep(step.delay)
+                        guard cursor.begin(step, by: worker) else { return }
+                    }
+                    last = .done(step.index, try await makeCall(for: items[step.index], at: step.index))
+                } catch {
+                    let isTimedOut = cursor.isTimedOut(worker)
+                    let reason = cursor.callTimeout.map { SyncError.Reason.timedOut(after: $0) }
+                    last = callEnd(step, isTimedOut ? reason ?? error : error)
+                }
+            }
+        }
+    }
+
+    /// Makes one call: whether the item should be updated; whether the downloaded item was stored before.
+    ///
+    /// Inlined, because an async call of generic code costs more than taking the cursor's lock.
+    @inline(__always)
+    private func makeCall(for item: Item, at index: Int) async throws -> Bool {
+        switch call {
+        case .shouldUpdate:
+            return try await processor.owsShouldUpdateItem(forKey: item.owsPrimaryKey, with: item)
+        case .preview:
+            try await processor.owsDownloadItemPreview(for: item)
+        case .content:
+            try await processor.owsDownloadItem(for: item)
+        }
+        return isStored.isEmpty ? false : isStored[index]
+    }
+
+    private func attempt(of worker: Int) -> SyncAttempt? {
+        guard call != .shouldUpdate, let current = cursor.call(of: worker) else { return nil }
+        let ends = [cursor.callTimeout.map { current.start.addingClamped($0) }, deadline].compactMap(\.self)
+        return SyncAttempt(
+            isNew: isStored.isEmpty || !isStored[current.index], number: current.attempt,
+            timeLeft: ends.min().map { max($0 - clock.now(), .zero) })
+    }
+}

@@ -1,0 +1,359 @@
+import SyncBase
+
+/// One execution of a processor's calls, from `owsSyncBegin` to `owsSyncEnd`.
+///
+/// Runs off any actor: its calls come one after another, or side by side under one bound, in the task that runs it.
+struct Pass<Processor: SyncProcessor>: Sendable {
+    typealias Item = Processor.Item
+
+    let processor: Processor
+    let options: SyncOptions
+    let clock: SyncClock
+    let events: Broadcaster<SyncEvent>
+    let control: PassControl
+    let errors = ErrorLog()
+    /// When the pass takes too long, by the clock; nil for never.
+    let deadline: Duration?
+
+    /// Why a pass does not go on. What went wrong is in the error log, why it was stopped in its control.
+    enum Stop: Error {
+        case failed
+        case stopped
+    }
+
+    init(
+        processor: Processor, options: SyncOptions, clock: SyncClock, events: Broadcaster<SyncEvent>,
+        control: PassControl
+    ) {
+        self.processor = processor
+        self.options = options
+        self.clock = clock
+        self.events = events
+        self.control = control
+        deadline = options.passTimeout.map { clock.now().addingClamped($0) }
+    }
+
+    // MARK: The flow
+
+    /// Runs the pass. `owsSyncEnd` is called exactly once, whatever happens.
+    func run() async -> Result<SyncReport, SyncFailure> {
+        var (report, isCancelled) = await stoppable { report throws(Stop) in
+            try await perform(.begin, in: &report, retries: false, evenIfStopped: true) {
+                try await processor.owsSyncBegin()
+            }
+            try await synchronize(&report)
+        }
+        let result = result(of: report, isCancelled: isCancelled)
+        // Outside the part that can be stopped: this call is never cancelled.
+        try? await perform(.end, in: &report, retries: false, evenIfStopped: true) {
+            try await processor.owsSyncEnd(result)
+        }
+        let final = self.result(of: report, isCancelled: isCancelled)
+        events.send(.passEnded(final))
+        return final
+    }
+
+    /// Lists and compares without changing anything: what a pass would do.
+    func plan() async -> Result<SyncPlan<Item>, SyncFailure> {
+        let made = Locked<SyncPlan<Item>?>(nil)
+        let (report, isCancelled) = await stoppable { report throws(Stop) in
+            var (plan, _) = try await compare(&report)
+            try await askForUpdates(&plan, in: &report)
+            made.withLock { [plan] in $0 = plan }
+        }
+        if !isCancelled, let plan = made.withLock(\.self) { return .success(plan) }
+        return .failure(SyncFailure(report: filled(report), isCancelled: isCancelled))
+    }
+
+    /// Runs what a cancel and the time-out of the pass end.
+    private func stoppable(
+        _ body: @escaping @Sendable (inout SyncReport) async throws(Stop) -> Void
+    ) async -> (report: SyncReport, isCancelled: Bool) {
+        let timer = deadline.map { [control, clock, options] deadline in
+            Task {
+                guard (try? await clock.sleep(deadline - clock.now())) != nil else { return }
+                control.stop(.timedOut(after: options.passTimeout ?? .zero))
+            }
+        }
+        defer { timer?.cancel() }
+        let (report, reason) = await control.run {
+            var report = SyncReport()
+            // The log and the control say why it ended.
+            do throws(Stop) { try await body(&report) } catch {}
+            return report
+        }
+        if case .timedOut(let limit) = reason {
+            let stage = control.place?.stage ?? .begin
+            fail(SyncError(stage: stage, underlying: SyncError.Reason.timedOut(after: limit)))
+        }
+        return (report, reason == .cancelled)
+    }
+
+    private func synchronize(_ report: inout SyncReport) async throws(Stop) {
+        var (plan, localKeys) = try await compare(&report)
+        let absentKeys = plan.absentKeys
+        switch plan.removal {
+        case .refuse(let reason):
+            fail(SyncError(stage: .remove, underlying: reason))
+            throw .failed
+        case .withhold(let reason):
+            withhold(absentKeys, for: reason, in: &report)
+        case .remove where options.removalOrder == .beforeDownloads:
+            try await remove(absentKeys, in: &report)
+        case .remove:
+            // Withheld until the downloads have succeeded.
+            withhold(absentKeys, for: .incompletePass, in: &report)
+        }
+        try await askForUpdates(&plan, in: &report)
+        report.unchanged = plan.keptCount
+        let indices = plan.downloadIndices
+        let planned = plan.items(at: indices)
+        let downloads = try await perform(.prepare, in: &report) {
+            try await processor.owsPrepareDownload(of: planned)
+        }
+        let isAsPlanned = downloads.isIdentical(to: planned)
+        if options.downloadPreview || options.downloadContent { report.planned = downloads.count }
+        let isStored =
+            isAsPlanned
+            ? plan.isStored(at: indices)
+            : KeyComparison.membership(of: downloads.map { $0.owsPrimaryKey }, in: localKeys)
+        if options.downloadPreview {
+            try await download(
+                downloads, .preview, isStored: isStored, decidesOutcome: !options.downloadContent, in: &report)
+        }
+        if options.downloadContent {
+            try await download(downloads, .content, isStored: isStored, decidesOutcome: true, in: &report)
+        }
+        if case .remove = plan.removal, options.removalOrder == .afterDownloads, errors.isEmpty {
+            // The processor may have added items that the source does not list.
+            let keptKeys = isAsPlanned ? absentKeys : absentKeys.subtracting(downloads.lazy.map { $0.owsPrimaryKey })
+            try await remove(keptKeys, in: &report)
+            withhold([], for: .incompletePass, in: &report)
+        }
+    }
+
+    // MARK: Stages
+
+    private func compare(
+        _ report: inout SyncReport
+    ) async throws(Stop) -> (plan: SyncPlan<Item>, localKeys: Set<Item.Key>) {
+        let source = try await perform(.list, in: &report) { try await processor.owsFetchSourceList() }
+        report.listed = source.items.count
+        report.isListPartial = source.isPartial
+        events.send(.progress(SyncProgress(stage: .list, done: source.items.count, failed: 0, total: nil)))
+        let localKeys = try await perform(.localKeys, in: &report) { try await processor.owsGetLocalKeys() }
+        report.local = localKeys.count
+        events.send(.progress(SyncProgress(stage: .localKeys, done: localKeys.count, failed: 0, total: nil)))
+        let limit = options.removalLimit
+        let plan = try await perform(.compare, in: &report, retries: false) {
+            try SyncPlan(source: source, localKeys: localKeys, removalLimit: limit)
+        }
+        return (plan, localKeys)
+    }
+
+    private func remove(_ keys: Set<Item.Key>, in report: inout SyncReport) async throws(Stop) {
+        guard !keys.isEmpty else { return }
+        try await perform(.remove, in: &report) { try await processor.owsRemoveLocalItems(for: keys) }
+        report.removed = keys.count
+        events.send(.progress(SyncProgress(stage: .remove, done: keys.count, failed: 0, total: keys.count)))
+        if options.reportsKeys { report.keys[.removed] = Array(keys) }
+    }
+
+    private func withhold(
+        _ keys: Set<Item.Key>, for reason: WithheldRemovals.Reason, in report: inout SyncReport
+    ) {
+        report.withheld = keys.isEmpty ? nil : WithheldRemovals(count: keys.count, reason: reason)
+        if options.reportsKeys { report.keys[.withheld] = Array(keys) }
+    }
+
+    /// Finds the stored items to download again: by their revisions if both sides have them, else by asking the
+    /// processor, for all at once if it answers that, else one by one.
+    private func askForUpdates(_ plan: inout SyncPlan<Item>, in report: inout SyncReport) async throws(Stop) {
+        var indices = plan.keptIndices
+        var items = plan.items(at: indices)
+        if items.contains(where: { $0.owsRevision != nil }) {
+            let stored = try await perform(.shouldUpdate, in: &report) {
+                try await processor.owsGetLocalRevisions()
+            }
+            if let stored {
+                let changed = items.indices.filter { index in
+                    guard let revision = items[index].owsRevision else { return false }
+                    return stored[items[index].owsPrimaryKey] != revision
+                }
+                plan.update(changed.map { indices[$0] })
+                // Only items without a revision are asked for.
+                let unknown = items.indices.filter { items[$0].owsRevision == nil }
+                (indices, items) = (unknown.map { indices[$0] }, unknown.map { items[$0] })
+            }
+        }
+        guard !items.isEmpty else { return }
+        let asked = items
+        let answer = try await perform(.shouldUpdate, in: &report) { try await processor.owsShouldUpdateItems(asked) }
+        if let keys = answer {
+            plan.update(items.indices.filter { keys.contains(items[$0].owsPrimaryKey) }.map { indices[$0] })
+            return
+        }
+        let checks = await forEach(
+            items, .shouldUpdate, width: options.concurrentUpdateChecks ? options.width : 1, stopsOnFailure: true,
+            keepsAnswers: true, in: &report)
+        if let stop = checks.stop { throw stop }
+        plan.update(checks.tally.positions(answering: true).map { indices[$0] })
+    }
+
+    /// Downloads every item's preview or content.
+    ///
+    /// - Parameters:
+    ///   - isStored: For each of `items`, whether it was stored before; empty if none was.
+    ///   - decidesOutcome: Whether this stage, and no later one, decides what the report says became of an item.
+    private func download(
+        _ items: [Item], _ call: ItemCall, isStored: [Bool], decidesOutcome: Bool, in report: inout SyncReport
+    ) async throws(Stop) {
+        let downloads = await forEach(
+            items, call, isStored: isStored, width: options.width, stopsOnFailure: options.stopOnError,
+            keepsAnswers: options.reportsKeys && decidesOutcome, in: &report)
+        if decidesOutcome {
+            let tally = downloads.tally
+            report.updated = tally.trueCount
+            report.inserted = tally.done - tally.trueCount
+            report.failed = tally.failed
+            if options.reportsKeys {
+                report.keys[.inserted] = tally.positions(answering: false).map { items[$0].owsPrimaryKey }
+                report.keys[.updated] = tally.positions(answering: true).map { items[$0].owsPrimaryKey }
+            }
+        }
+        if let stop = downloads.stop { throw stop }
+    }
+
+    // MARK: Calls
+
+    /// Makes one call of the processor, as a stage of its own, tried again as the options say.
+    @discardableResult
+    private func perform<Value: Sendable>(
+        _ stage: SyncStage, in report: inout SyncReport, retries: Bool = true, evenIfStopped: Bool = false,
+        _ call: @escaping @Sendable () async throws -> Value
+    ) async throws(Stop) -> Value {
+        guard evenIfStopped || !control.isStopped else { throw .stopped }
+        let start = enter(stage, in: report)
+        defer { report.durations[stage, default: .zero] += clock.now() - start }
+        let limit = options.stageTimeouts[stage]
+        func timeLeft() -> Duration? { limit.map { $0.addingClamped(start - clock.now()) } }
+        var attempt = 1
+        while true {
+            do {
+                guard let limit, let timeLeft = timeLeft() else { return try await call() }
+                return try await clock.withTimeout(timeLeft, named: limit, call)
+            } catch {
+                guard evenIfStopped || !control.isStopped else { throw .stopped }
+                let error = SyncError(stage: stage, underlying: error)
+                let isLate = timeLeft().map { $0 <= .zero } ?? false
+                guard retries, !isLate, let delay = retryDelay(after: error, attempt: attempt) else {
+                    fail(error)
+                    throw .failed
+                }
+                guard (try? await clock.sleep(min(delay, timeLeft() ?? delay))) != nil, !control.isStopped else {
+                    // Cancelled, or a clock that cannot wait.
+                    if !control.isStopped { fail(error) }
+                    throw control.isStopped ? .stopped : .failed
+                }
+                if let limit, let timeLeft = timeLeft(), timeLeft <= .zero {
+                    fail(SyncError(stage: stage, underlying: SyncError.Reason.timedOut(after: limit)))
+                    throw .failed
+                }
+                report.retries += 1
+                attempt += 1
+            }
+        }
+    }
+
+    /// Notes that a stage begins or goes on. Returns the time.
+    private func enter(_ stage: SyncStage, in report: SyncReport) -> Duration {
+        let now = clock.now()
+        control.enter(stage, at: now)
+        // Observers are told once, also when the stage is made of several calls.
+        if report.durations[stage] == nil { events.send(.stageBegan(stage)) }
+        return now
+    }
+
+    /// Makes a call for each of `items`, several at a time, as a stage of its own.
+    ///
+    /// - Parameters:
+    ///   - isStored: See ``ItemCalls/isStored``.
+    ///   - keepsAnswers: Whether the tally says what each call answered.
+    /// - Returns: How the stage went, and why the pass must end after it; nil if it goes on.
+    private func forEach(
+        _ items: [Item], _ call: ItemCall, isStored: [Bool] = [], width: Int, stopsOnFailure: Bool, keepsAnswers: Bool,
+        in report: inout SyncReport
+    ) async -> (tally: ItemCursor.Tally, stop: Stop?) {
+        guard !control.isStopped else { return (ItemCursor.Tally(), .stopped) }
+        let stage = call.stage
+        let spent = report.durations[stage] ?? .zero
+        let start = enter(stage, in: report)
+        let width = min(width, items.count)
+        let limit = options.stageTimeouts[stage]
+        let stageEnd = limit.map { start.addingClamped($0 - spent) }
+        let cursor = ItemCursor(
+            stage: stage, count: items.count, width: width, stopsOnFailure: stopsOnFailure, keepsAnswers: keepsAnswers,
+            callTimeout: call == .shouldUpdate ? nil : options.itemTimeout, clock: clock, events: events)
+        control.adopt(cursor)
+        let calls = ItemCalls(
+            call: call, items: items, isStored: isStored, processor: processor, cursor: cursor, clock: clock,
+            deadline: [stageEnd, deadline].compactMap(\.self).min()
+        ) { step, error in
+            guard !cursor.isStopped else { return .interrupted }
+            let error = SyncError(stage: stage, key: items[step.index].owsPrimaryKey, underlying: error)
+            if let delay = retryDelay(after: error, attempt: step.attempt) {
+                return .retry(ItemCursor.Step(index: step.index, attempt: step.attempt + 1, delay: delay))
+            }
+            guard cursor.claimFailure() else { return .interrupted }
+            fail(error)
+            return .failed
+        }
+        await runWorkers(cursor, width: width, clock: clock, deadline: stageEnd) { await calls.work($0) }
+        control.adopt(nil)
+        let tally = cursor.tally
+        report.retries += tally.retries
+        report.durations[stage, default: .zero] += clock.now() - start
+        if control.isStopped { return (tally, .stopped) }
+        if tally.isTimedOut, let limit {
+            fail(SyncError(stage: stage, underlying: SyncError.Reason.timedOut(after: limit)))
+            return (tally, .failed)
+        }
+        return (tally, stopsOnFailure && tally.failed > 0 ? .failed : nil)
+    }
+
+    // MARK: Errors
+
+    /// How long to wait before the call that failed is made again; nil if it is not.
+    private func retryDelay(after error: SyncError, attempt: Int) -> Duration? {
+        let delay = options.retry?.delay(
+            afterAttempt: attempt, error: error.underlying, random: Double.random(in: 0..<1))
+        if let delay { events.send(.willRetry(error, attempt: attempt, after: delay)) }
+        return delay
+    }
+
+    private func fail(_ error: SyncError) {
+        if errors.record(error) { events.send(.failed(error)) }
+    }
+
+    private func filled(_ report: SyncReport) -> SyncReport {
+        var report = report
+        errors.fill(&report)
+        return report
+    }
+
+    /// The result of a pass that did what `report` says.
+    private func result(of report: SyncReport, isCancelled: Bool) -> Result<SyncReport, SyncFailure> {
+        let report = filled(report)
+        return isCancelled || !report.errors.isEmpty
+            ? .failure(SyncFailure(report: report, isCancelled: isCancelled)) : .success(report)
+    }
+}
+
+extension Array {
+    /// Whether both are the same array, never copied; in constant time. A `false` says nothing of their elements.
+    fileprivate func isIdentical(to other: [Element]) -> Bool {
+        withUnsafeBufferPointer { elements in
+            other.withUnsafeBufferPointer { elements.baseAddress == $0.baseAddress && elements.count == $0.count }
+        }
+    }
+}

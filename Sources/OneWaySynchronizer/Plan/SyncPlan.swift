@@ -1,0 +1,182 @@
+/// What a pass would do with each key of the source and of the local collection, and why.
+///
+/// The pure comparison of a source list with the local keys; a pass acts on the same value that ``Synchronizer/plan()``
+/// returns. Applied to its own result it changes nothing.
+public struct SyncPlan<Item: SyncItem>: Sendable {
+    /// The type of keys.
+    public typealias Key = Item.Key
+
+    /// What would happen to a key, which also says why.
+    public enum Action: Sendable, Hashable {
+        /// In the source and not stored: downloaded.
+        case insert
+        /// In the source and stored, and the processor wants it again: downloaded.
+        case update
+        /// In the source and stored, and the processor does not want it again: left alone.
+        case keep
+        /// Stored and absent from the source: removed.
+        case remove
+        /// Stored and absent from the source, but kept, because removals are withheld.
+        case withhold(WithheldRemovals.Reason)
+        /// Stored and absent from the source; so many are that the pass would end with an error instead of removing any.
+        case refuse
+    }
+
+    /// One key's part of the plan.
+    public struct Step: Sendable {
+        /// The key.
+        public let key: Key
+        /// What would happen to it.
+        public let action: Action
+        /// The source's item; `nil` if the key is absent from the source.
+        public let item: Item?
+    }
+
+    /// What becomes of the local items that are absent from the source.
+    enum Removal: Sendable, Hashable {
+        case remove
+        case withhold(WithheldRemovals.Reason)
+        case refuse(SyncError.Reason)
+    }
+
+    /// The source's items, in its order.
+    public let items: [Item]
+
+    /// The keys that are stored and absent from the source.
+    public let absentKeys: Set<Key>
+
+    /// How many items were stored when the plan was made.
+    public let localCount: Int
+
+    /// What happens to each of `items`, at the same index.
+    private(set) var decisions: [SyncDecision]
+    let removal: Removal
+
+    /// Compares a source list with the stored keys. Stored items are kept until ``update(_:)`` changes that.
+    ///
+    /// - Throws: ``SyncError/Reason/duplicateKeys(keys:count:)``; ``SyncError/Reason/collidingKeys(type:)``.
+    /// - Complexity: O(items + local keys).
+    package init(
+        source: SourceList<Item>, localKeys: Set<Key>, removalLimit: RemovalLimit? = nil
+    ) throws(SyncError.Reason) {
+        items = source.items
+        localCount = localKeys.count
+        let comparison = try KeyComparison(items.map { $0.owsPrimaryKey }, with: localKeys)
+        guard comparison.repeatedCount == 0 else {
+            throw .duplicateKeys(
+                keys: comparison.repeatedKeys.map { String(reflecting: $0) }, count: comparison.repeatedCount)
+        }
+        decisions = comparison.decisions
+        absentKeys = comparison.absentKeys
+        removal = Self.removal(
+            of: absentKeys.count, localCount: localCount, isPartial: source.isPartial, limit: removalLimit)
+    }
+
+    private static func removal(of count: Int, localCount: Int, isPartial: Bool, limit: RemovalLimit?) -> Removal {
+        if isPartial { return .withhold(.partialList) }
+        guard let limit, !limit.allows(removals: count, of: localCount) else { return .remove }
+        switch limit.action {
+        case .abort:
+            return .refuse(.removalLimitExceeded(removals: count, localCount: localCount, limit: limit))
+        case .withhold:
+            return .withhold(.removalLimit)
+        }
+    }
+
+    /// The positions in ``items`` of stored items that are not known to need an update.
+    var keptIndices: [Int] {
+        decisions.indices.filter { decisions[$0] == .keep }
+    }
+
+    /// How many stored items are not to be downloaded again.
+    var keptCount: Int { decisions.count { $0 == .keep } }
+
+    /// Notes that the stored items at these positions are to be downloaded again.
+    mutating func update(_ indices: [Int]) {
+        for index in indices { decisions[index] = .update }
+    }
+
+    /// What would be downloaded: new and changed items by their download order, ties in the source's order.
+    public var downloads: [Item] { items(at: downloadIndices) }
+
+    /// The positions in ``items`` of what would be downloaded, in that order.
+    var downloadIndices: [Int] {
+        var indices: [Int] = []
+        indices.reserveCapacity(decisions.count { $0 != .keep })
+        var isInOrder = true
+        var lastOrder = Int.min
+        for index in decisions.indices where decisions[index] != .keep {
+            let order = items[index].owsDownloadOrder
+            if order < lastOrder { isInOrder = false }
+            lastOrder = order
+            indices.append(index)
+        }
+        guard !isInOrder else { return indices }
+        // Sorted as pairs of integers, so that items are not moved, and the position keeps ties in place.
+        return indices.map { (order: items[$0].owsDownloadOrder, index: $0) }.sorted { $0 < $1 }.map(\.index)
+    }
+
+    /// The items at some positions; not copied if they are all items in order.
+    func items(at indices: [Int]) -> [Item] {
+        indices.elementsEqual(items.indices) ? items : indices.map { items[$0] }
+    }
+
+    /// Whether the items at some positions are stored; empty if no item of the source is.
+    func isStored(at indices: [Int]) -> [Bool] {
+        decisions.contains { $0 != .insert } ? indices.map { decisions[$0] != .insert } : []
+    }
+
+    /// How many keys have each action; without actions that no key has.
+    public var counts: [Action: Int] {
+        var counts: [Action: Int] = [:]
+        for decision in decisions { counts[Self.action(decision), default: 0] += 1 }
+        if !absentKeys.isEmpty { counts[absentAction] = absentKeys.count }
+        return counts
+    }
+
+    /// Every key, once: those of the source in its order, then those absent from it, in no particular order.
+    public var steps: some Sequence<Step> {
+        let listed = zip(items, decisions).lazy.map { Step(key: $0.owsPrimaryKey, action: Self.action($1), item: $0) }
+        let absent = absentKeys.lazy.map { Step(key: $0, action: absentAction, item: nil) }
+        return [AnySequence(listed), AnySequence(absent)].lazy.joined()
+    }
+
+    private static func action(_ decision: SyncDecision) -> Action {
+        switch decision {
+        case .insert: .insert
+        case .update: .update
+        case .keep: .keep
+        }
+    }
+
+    /// What happens to the keys that are absent from the source.
+    private var absentAction: Action {
+        switch removal {
+        case .remove: .remove
+        case .withhold(let reason): .withhold(reason)
+        case .refuse: .refuse
+        }
+    }
+
+    /// Why the pass would end with an error before it removes or downloads anything; `nil` if it would not.
+    public var refusal: SyncError? {
+        guard case .refuse(let reason) = removal else { return nil }
+        return SyncError(stage: .remove, underlying: reason)
+    }
+}
+
+extension SyncPlan.Action: CustomStringConvertible {
+    /// What happens and why, such as `remove: absent from the source`.
+    public var description: String {
+        switch self {
+        case .insert: "insert: not stored yet"
+        case .update: "update: the processor says it changed"
+        case .keep: "keep: stored and unchanged"
+        case .remove: "remove: absent from the source"
+        case .withhold(.partialList): "keep: absent from the source, but the list is partial"
+        case .withhold(.removalLimit): "keep: absent from the source, but too many are"
+        case .withhold(.incompletePass): "keep: absent from the source, but the pass did not succeed"
+        case .refuse: "refuse: absent from the source, but too many are, so that the pass would end"
+        }
+    }
+}

@@ -1,0 +1,154 @@
+public import Foundation
+
+/// An error of a pass: its stage, its item, and its cause.
+public struct SyncError: Error {
+    /// The stage in which it happened.
+    public var stage: SyncStage
+
+    /// The key of the item concerned; `nil` if the error concerns no single item. A `String` after decoding.
+    public var key: (any Hashable & Sendable)?
+
+    /// What the processor threw, or a ``Reason`` of the synchronizer itself. A ``RecordedError`` after decoding.
+    public var underlying: any Error
+
+    /// Creates an error of `stage`.
+    public init(stage: SyncStage, key: (any Hashable & Sendable)? = nil, underlying: any Error) {
+        self.stage = stage
+        self.key = key
+        self.underlying = underlying
+    }
+
+    /// Why the synchronizer itself ends a call or a pass.
+    public enum Reason: Error, Hashable, Sendable, Codable {
+        /// The source list has keys that occur more than once. `keys` describes the first ten of the `count` repetitions.
+        case duplicateKeys(keys: [String], count: Int)
+
+        /// Too many different keys have the same hash value, so that comparing them would take too long.
+        case collidingKeys(type: String)
+
+        /// The pass would remove more than ``SyncOptions/removalLimit`` allows.
+        case removalLimitExceeded(removals: Int, localCount: Int, limit: RemovalLimit)
+
+        /// A call, a stage or the pass took longer than ``SyncOptions`` allows, and was cancelled.
+        case timedOut(after: Duration)
+
+        /// `sync()` was awaited from inside a pass that it would wait for.
+        case syncInsidePass
+    }
+}
+
+extension SyncError: CustomStringConvertible {
+    /// The error in words, such as `content of "a": connection refused`.
+    public var description: String {
+        let subject = key.map { " of \(String(reflecting: $0))" } ?? ""
+        return "\(stage.rawValue)\(subject): \(underlying)"
+    }
+}
+
+extension SyncError.Reason: CustomStringConvertible {
+    /// One sentence for people.
+    public var description: String {
+        switch self {
+        case .duplicateKeys(let keys, let count):
+            let more = count > keys.count ? " and \(count - keys.count) more" : ""
+            return "the source lists keys more than once: \(keys.joined(separator: ", "))\(more)"
+        case .collidingKeys(let type):
+            return "too many different keys of type \(type) have the same hash value; implement hash(into:)"
+        case .removalLimitExceeded(let removals, let localCount, let limit):
+            return "\(removals) of \(localCount) local items would be removed; the limit is \(limit)"
+        case .timedOut(let duration):
+            return "timed out after \(duration)"
+        case .syncInsidePass:
+            return
+                "sync() was awaited from inside a pass that it would wait for; use sync(completion:) to queue a re-sync"
+        }
+    }
+}
+
+extension SyncError.Reason: RetryableError {
+    /// `true` only for a time-out.
+    public var isRetryable: Bool {
+        if case .timedOut = self { true } else { false }
+    }
+}
+
+extension SyncError: RetryableError {
+    /// Whether the underlying error can be retried.
+    public var isRetryable: Bool { (underlying as? any RetryableError)?.isRetryable ?? false }
+
+    /// The wait that the underlying error asks for.
+    public var retryAfter: Duration? { (underlying as? any RetryableError)?.retryAfter }
+}
+
+extension SyncError: LocalizedError {
+    /// The same as `description`.
+    public var errorDescription: String? { description }
+}
+
+extension SyncError.Reason: LocalizedError {
+    /// The same as `description`.
+    public var errorDescription: String? { description }
+}
+
+extension SyncError: Codable {
+    private enum CodingKeys: CodingKey {
+        case stage, key, reason, underlying
+    }
+
+    /// Decodes an error. Its key is a `String`; its cause is a ``Reason`` or a ``RecordedError``.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        stage = try container.decode(SyncStage.self, forKey: .stage)
+        key = try container.decodeIfPresent(String.self, forKey: .key)
+        if let reason = try container.decodeIfPresent(Reason.self, forKey: .reason) {
+            underlying = reason
+        } else {
+            underlying = try container.decode(RecordedError.self, forKey: .underlying)
+        }
+    }
+
+    /// Encodes the error, with its key and cause as texts.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(stage, forKey: .stage)
+        try container.encodeIfPresent(key.map { "\($0)" }, forKey: .key)
+        if let reason = underlying as? Reason {
+            try container.encode(reason, forKey: .reason)
+        } else {
+            try container.encode(RecordedError(underlying), forKey: .underlying)
+        }
+    }
+}
+
+/// An error as it was encoded: its type and its description.
+///
+/// Errors of any type can be part of a report; after decoding, a `RecordedError` stands for them.
+public struct RecordedError: Error, Hashable, Sendable, Codable {
+    /// The type of the error, such as `Foundation.URLError`.
+    public var type: String
+
+    /// What the error says of itself.
+    public var message: String
+
+    /// Whether the same call may succeed later.
+    public var isRetryable: Bool
+
+    /// Creates a record of an error. A record of a record is the same.
+    public init(_ error: any Error) {
+        if let record = error as? RecordedError {
+            self = record
+        } else {
+            type = String(reflecting: Swift.type(of: error))
+            message = "\(error)"
+            isRetryable = (error as? any RetryableError)?.isRetryable ?? false
+        }
+    }
+}
+
+extension RecordedError: RetryableError, LocalizedError, CustomStringConvertible {
+    /// The message.
+    public var description: String { message }
+
+    /// The message.
+    public var errorDescription: String? { message }
+}

@@ -1,0 +1,136 @@
+public import Foundation
+
+/// A snapshot of a ``SyncService``'s state.
+public struct SyncHealth<Report: Sendable>: Sendable {
+    /// When a sync last succeeded; `nil` if none has.
+    public var lastSuccess: Date?
+
+    /// The report of that sync.
+    public var lastReport: Report?
+
+    /// When a sync last failed; `nil` if none has. A cancelled sync is neither a success nor a failure.
+    public var lastFailure: Date?
+
+    /// The error of that failure: what the sync threw (a ``SyncFailure`` for a ``Synchronizer``), or why the lease was lost
+    /// or could not be requested. A ``RecordedError`` after decoding.
+    public var lastError: (any Error)?
+
+    /// The number of failures since a sync last succeeded.
+    public var consecutiveFailures: Int
+
+    /// When the next sync begins; `nil` while one runs, while the service stands by, and when it does not run.
+    public var nextRun: Date?
+
+    /// What the service does at this moment, and since when; `nil` when it does not run.
+    public var activity: SyncActivity?
+
+    /// Creates a snapshot; by default that of a service that has not run.
+    public init(
+        lastSuccess: Date? = nil, lastReport: Report? = nil, lastFailure: Date? = nil, lastError: (any Error)? = nil,
+        consecutiveFailures: Int = 0, nextRun: Date? = nil, activity: SyncActivity? = nil
+    ) {
+        self.lastSuccess = lastSuccess
+        self.lastReport = lastReport
+        self.lastFailure = lastFailure
+        self.lastError = lastError
+        self.consecutiveFailures = consecutiveFailures
+        self.nextRun = nextRun
+        self.activity = activity
+    }
+
+    /// Whether a sync of the service is running.
+    public var isSyncing: Bool { activity?.kind == .syncing }
+
+    /// Whether the service waits for a lease that another process holds.
+    public var isStandingBy: Bool { activity?.kind == .standingBy }
+
+    /// The holder of the lease that the service waits for; `nil` if it does not wait, or the holder is not known.
+    public var leaseHolder: SyncLeaseHolder? { activity?.leaseHolder }
+}
+
+/// What a ``SyncService`` does at a moment: true also while a call hangs.
+public struct SyncActivity: Sendable, Hashable, Codable {
+    /// What a service can do.
+    public enum Kind: String, Sendable, Hashable, Codable, CaseIterable {
+        /// Waits for the next sync.
+        case waiting
+        /// Runs a sync.
+        case syncing
+        /// Asks the keeper of the lease for it, and waits for the answer.
+        case requestingLease
+        /// Waits until it asks again for the lease, which another process holds or which could not be requested.
+        case standingBy
+        /// Gives the lease back.
+        case releasingLease
+    }
+
+    /// What the service does.
+    public var kind: Kind
+
+    /// Since when.
+    public var since: Date
+
+    /// The stage that the running pass is in; `nil` unless a ``Synchronizer`` is syncing.
+    public var stage: SyncStage?
+
+    /// Since when the pass is in that stage.
+    public var stageSince: Date?
+
+    /// The name of the lease that the service shares; `nil` without one.
+    public var leaseName: String?
+
+    /// The process that holds the lease while the service stands by; `nil` if it is not known.
+    public var leaseHolder: SyncLeaseHolder?
+
+    /// Since when the keeper of the lease has owed an answer; `nil` if it was not asked.
+    public var unansweredSince: Date?
+
+    /// Whether a stop was requested, which takes effect when the activity has ended.
+    public var isStopRequested: Bool
+
+    /// Creates an activity.
+    public init(
+        kind: Kind, since: Date, stage: SyncStage? = nil, stageSince: Date? = nil, leaseName: String? = nil,
+        leaseHolder: SyncLeaseHolder? = nil, unansweredSince: Date? = nil, isStopRequested: Bool = false
+    ) {
+        self.kind = kind
+        self.since = since
+        self.stage = stage
+        self.stageSince = stageSince
+        self.leaseName = leaseName
+        self.leaseHolder = leaseHolder
+        self.unansweredSince = unansweredSince
+        self.isStopRequested = isStopRequested
+    }
+}
+
+extension SyncHealth: Codable where Report: Codable {
+    private enum CodingKeys: CodingKey {
+        case lastSuccess, lastReport, lastFailure, lastError, consecutiveFailures, nextRun, activity
+    }
+
+    /// Decodes a snapshot. Its error is a ``RecordedError``.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            lastSuccess: try container.decodeIfPresent(Date.self, forKey: .lastSuccess),
+            lastReport: try container.decodeIfPresent(Report.self, forKey: .lastReport),
+            lastFailure: try container.decodeIfPresent(Date.self, forKey: .lastFailure),
+            lastError: try container.decodeIfPresent(RecordedError.self, forKey: .lastError),
+            consecutiveFailures: try container.decode(Int.self, forKey: .consecutiveFailures),
+            nextRun: try container.decodeIfPresent(Date.self, forKey: .nextRun),
+            activity: try container.decodeIfPresent(SyncActivity.self, forKey: .activity))
+    }
+
+    /// Encodes the snapshot, with its error as text.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encodeIfPresent(lastSuccess, forKey: .lastSuccess)
+        try container.encodeIfPresent(lastReport, forKey: .lastReport)
+        try container.encodeIfPresent(lastFailure, forKey: .lastFailure)
+        try container.encodeIfPresent(lastError.map { RecordedError($0) }, forKey: .lastError)
+        try container.encode(consecutiveFailures, forKey: .consecutiveFailures)
+        try container.encodeIfPresent(nextRun, forKey: .nextRun)
+        try container.encodeIfPresent(activity, forKey: .activity)
+    }
+}

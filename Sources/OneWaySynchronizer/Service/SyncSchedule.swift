@@ -1,0 +1,54 @@
+import SyncBase
+
+/// When a ``SyncService`` runs its next sync.
+public struct SyncSchedule: Sendable, Hashable, Codable {
+    /// The time from the end of one sync to the beginning of the next.
+    ///
+    /// Above 0; zero or less counts as one second, so that a service never spins.
+    public var interval: Duration
+
+    /// The share of each wait, from 0 to 1, by which it is randomly lengthened, so that many hosts do not ask at the same
+    /// moment. Default 0.1.
+    public var jitter: Double
+
+    /// The wait after a first failure, doubled with every further one. Default `nil`: ``interval``.
+    public var failureDelay: Duration?
+
+    /// The longest wait after failures, before jitter. Default `nil`: ten times the longer of ``interval`` and
+    /// ``failureDelay``.
+    public var maxFailureDelay: Duration?
+
+    /// Whether the first sync begins at once instead of after an ``interval``. Default `true`.
+    public var runsAtStart: Bool
+
+    /// Creates a schedule. The defaults are those of the properties.
+    public init(
+        interval: Duration,
+        jitter: Double = 0.1,
+        failureDelay: Duration? = nil,
+        maxFailureDelay: Duration? = nil,
+        runsAtStart: Bool = true
+    ) {
+        self.interval = interval
+        self.jitter = jitter
+        self.failureDelay = failureDelay
+        self.maxFailureDelay = maxFailureDelay
+        self.runsAtStart = runsAtStart
+    }
+
+    /// The wait before the next sync; above 0.
+    ///
+    /// - Parameters:
+    ///   - consecutiveFailures: How many syncs failed since one last succeeded; 0 or more.
+    ///   - random: In 0 ..< 1; chooses the jitter.
+    package func delay(consecutiveFailures: Int, random: Double) -> Duration {
+        let interval = interval > .zero ? interval : .seconds(1)
+        var delay = interval
+        if consecutiveFailures > 0 {
+            let initial = failureDelay.flatMap { $0 > .zero ? $0 : nil } ?? interval
+            let cap = maxFailureDelay ?? max(interval, initial).multipliedClamped(by: 10)
+            delay = max(backoff(initial: initial, doublings: consecutiveFailures - 1, cap: cap), .milliseconds(1))
+        }
+        return delay.addingClamped(delay.multipliedClamped(by: min(jitter, 1) * random))
+    }
+}

@@ -1,0 +1,314 @@
+public import Foundation
+import SyncBase
+
+/// Syncs on a schedule, for as long as a server app lives.
+///
+/// ```swift
+/// let service = SyncService(schedule: SyncSchedule(interval: .seconds(60)), lease: SQLiteLease(for: file)) {
+///     try await store.sync(.file("users.json"), into: "User")
+/// }
+/// try await service.run()
+/// ```
+///
+/// Has the shape of a `Service` of swift-service-lifecycle: ``run()`` returns after ``requestStop()``, and throws
+/// `CancellationError` when its task is cancelled.
+///
+/// Several services can share a lease; one of them holds it, from its first sync until it stops, and syncs. The others
+/// stand by to take over, so that more services do not mean more requests to the source. A trigger reaches the service
+/// it is called on; a service that stands by keeps it until it takes over.
+public final class SyncService<Report: Sendable>: Sendable {
+    typealias Event = SyncServiceEvent<Report>
+    /// Runs a sync, and reports its progress.
+    typealias Operation = @Sendable (Broadcaster<Event>) async throws -> Report
+
+    private struct Control {
+        var isRunning = false
+        var isTriggered = false
+        var isStopRequested = false
+        /// Whether a stop ran out of time.
+        var isCutShort = false
+        /// Cancels what `run()` does.
+        var cancelWork: (@Sendable () -> Void)?
+        var stopTimers: [Task<Void, Never>] = []
+        var waiters = Waiters<Void>()
+        var health = SyncHealth<Report>()
+    }
+
+    private let operation: Operation
+    /// The stage of the running pass and the time since it began.
+    private let stage: @Sendable () -> (stage: SyncStage, elapsed: Duration)?
+    private let schedule: SyncSchedule
+    private let lease: (any SyncLease)?
+    private let clock: SyncClock
+    private let date: @Sendable () -> Date
+    private let control = Locked(Control())
+    private let broadcaster = Broadcaster<Event>.ofEvents()
+
+    /// Creates a service that does nothing until it is run.
+    ///
+    /// - Parameters:
+    ///   - schedule: When it syncs.
+    ///   - lease: The lease that lets one service at a time sync; none by default.
+    ///   - clock: The clock for waits between syncs and for the lease.
+    ///   - date: The date source for ``health``.
+    ///   - sync: The sync. Called again only when it has returned. When its task is cancelled, it undoes or finishes what
+    ///     it has begun and returns.
+    public convenience init(
+        schedule: SyncSchedule, lease: (any SyncLease)? = nil, clock: some Clock<Duration> = ContinuousClock(),
+        date: @escaping @Sendable () -> Date = { Date() }, sync: @escaping @Sendable () async throws -> Report
+    ) {
+        self.init(schedule: schedule, lease: lease, clock: SyncClock(clock), date: date, stage: { nil }) { _ in
+            try await sync()
+        }
+    }
+
+    init(
+        schedule: SyncSchedule, lease: (any SyncLease)?, clock: SyncClock, date: @escaping @Sendable () -> Date,
+        stage: @escaping @Sendable () -> (stage: SyncStage, elapsed: Duration)?, operation: @escaping Operation
+    ) {
+        self.operation = operation
+        self.stage = stage
+        self.schedule = schedule
+        self.lease = lease
+        self.clock = clock
+        self.date = date
+    }
+
+    // MARK: Observing
+
+    /// A snapshot of the service's state.
+    public var health: SyncHealth<Report> {
+        var (health, isStopRequested) = control.withLock { ($0.health, $0.isStopRequested) }
+        health.activity?.isStopRequested = isStopRequested
+        if health.isSyncing, let (stage, elapsed) = stage() {
+            health.activity?.stage = stage
+            health.activity?.stageSince = date().addingTimeInterval(-(elapsed / .seconds(1)))
+        }
+        return health
+    }
+
+    /// The events from now on, for one observer, for logs and metrics; each access makes a new one, with a buffer of 256
+    /// events.
+    public var events: SyncServiceEvents<Report> { events(bufferSize: 256) }
+
+    /// The events from now on, for one observer.
+    ///
+    /// - Parameter bufferSize: How many events wait for the observer before they are merged and dropped; at least 1.
+    public func events(bufferSize: Int) -> SyncServiceEvents<Report> {
+        SyncServiceEvents(subscription: broadcaster.subscribe(capacity: bufferSize))
+    }
+
+    // MARK: Running and stopping
+
+    /// Syncs on schedule until a stop is requested.
+    ///
+    /// A failed sync is noted in ``health`` and tried again by the schedule. So is a lease that is lost, which cancels a
+    /// running sync, or that cannot be requested; it is requested again at its ``SyncLease/retryInterval``.
+    ///
+    /// - Throws: `CancellationError` once the task is cancelled and a running sync has ended;
+    ///   ``SyncServiceError/alreadyRunning`` if it runs already.
+    public func run() async throws {
+        let isFirst = control.withLock { control in
+            defer { control.isRunning = true }
+            return !control.isRunning
+        }
+        guard isFirst else { throw SyncServiceError.alreadyRunning }
+        // In a task that a stop can cancel when it runs out of time.
+        let work = Task {
+            if let lease { try await runWhileHolding(lease) } else { try await runOnSchedule() }
+        }
+        let isCutShort = control.withLock { control in
+            control.cancelWork = { work.cancel() }
+            return control.isCutShort
+        }
+        if isCutShort { work.cancel() }
+        let result = await withTaskCancellationHandler {
+            await work.result
+        } onCancel: {
+            work.cancel()
+        }
+        let (timers, wasCutShort) = control.withLock { control in
+            control.isRunning = false
+            control.cancelWork = nil
+            control.health.nextRun = nil
+            control.health.activity = nil
+            defer { control.stopTimers = [] }
+            return (control.stopTimers, control.isCutShort)
+        }
+        for timer in timers { timer.cancel() }
+        try Task.checkCancellation()
+        // A stop that ran out of time is a stop.
+        if case .failure(let error) = result, !wasCutShort { throw error }
+    }
+
+    /// Requests a sync now. Requests during a sync are followed by one more, however many there are.
+    public func trigger() {
+        wake { $0.isTriggered = true }
+    }
+
+    /// Lets a running sync finish, starts no other, and has ``run()`` return.
+    ///
+    /// Holds for good, also when it is called before `run()`. Cancel the task of `run()` to end a running sync.
+    public func requestStop() {
+        wake { $0.isStopRequested = true }
+    }
+
+    /// Lets a running sync finish within a time, then cancels it, and has ``run()`` return.
+    ///
+    /// `run()` returns when the cancelled sync has ended. Of several requests, the first that runs out of time counts.
+    ///
+    /// - Parameter limit: The longest time for the running sync, or for the lease's keeper to answer; zero cancels at once.
+    public func requestStop(within limit: Duration) {
+        requestStop()
+        guard limit > .zero else { return cutShort() }
+        let timer = Task { [weak self, clock] in
+            guard (try? await clock.sleep(limit)) != nil else { return }
+            self?.cutShort()
+        }
+        control.withLock { $0.stopTimers.append(timer) }
+    }
+
+    private func cutShort() {
+        let cancelWork = control.withLock { control in
+            control.isCutShort = true
+            return control.cancelWork
+        }
+        cancelWork?()
+    }
+
+    private func runOnSchedule() async throws {
+        if !schedule.runsAtStart { await waitForNextRun() }
+        while !control.withLock(\.isStopRequested) {
+            try Task.checkCancellation()
+            await sync()
+            await waitForNextRun()
+        }
+        try Task.checkCancellation()
+    }
+
+    private func runWhileHolding(_ lease: any SyncLease) async throws {
+        while !control.withLock(\.isStopRequested) {
+            try Task.checkCancellation()
+            noteRequest(of: lease)
+            do {
+                try await lease.withLease(clock: clock) {
+                    self.broadcaster.send(.tookOver)
+                    defer { self.begin(.releasingLease) }
+                    try await self.runOnSchedule()
+                }
+            } catch SyncLeaseError.held(_, let holder) {
+                noteStandby(for: holder)
+            } catch {
+                try Task.checkCancellation()
+                noteFailure(error)
+                noteStandby(for: nil)
+            }
+            // A trigger is of no use before the lease is there.
+            await wait(max(lease.retryInterval, .milliseconds(1))) { $0.isStopRequested }
+        }
+        try Task.checkCancellation()
+    }
+
+    private func sync() async {
+        control.withLock { $0.isTriggered = false }
+        begin(.syncing)
+        broadcaster.send(.began)
+        let result: Result<Report, any Error>
+        do { result = .success(try await operation(broadcaster)) } catch { result = .failure(error) }
+        let isCancelled = Task.isCancelled
+        begin(.waiting)
+        switch result {
+        case .success(let report):
+            change { health in
+                health.lastSuccess = date()
+                health.lastReport = report
+                health.consecutiveFailures = 0
+            }
+            broadcaster.send(.succeeded(report))
+        case .failure(let error) where isCancelled || error.isCancellation:
+            broadcaster.send(.cancelled)
+        case .failure(let error):
+            noteFailure(error)
+        }
+    }
+
+    // MARK: Noting
+
+    /// Changes the health; what it loses is released outside the lock.
+    private func change(_ change: (inout SyncHealth<Report>) -> Void) {
+        let former = control.withLock { control in
+            let former = control.health
+            change(&control.health)
+            return former
+        }
+        _ = former
+    }
+
+    private func begin(_ kind: SyncActivity.Kind) {
+        change { $0.activity = SyncActivity(kind: kind, since: date(), leaseName: lease?.name) }
+    }
+
+    private func noteRequest(of lease: any SyncLease) {
+        let isStandingBy = control.withLock { $0.health.isStandingBy }
+        if !isStandingBy { begin(.requestingLease) }
+        change { $0.activity?.unansweredSince = date() }
+    }
+
+    private func noteStandby(for holder: SyncLeaseHolder?) {
+        let isNew = control.withLock { !$0.health.isStandingBy || $0.health.leaseHolder != holder }
+        if isNew { begin(.standingBy) }
+        change { health in
+            health.activity?.leaseHolder = holder
+            health.activity?.unansweredSince = nil
+        }
+        if isNew { broadcaster.send(.standingBy(holder)) }
+    }
+
+    private func noteFailure(_ error: any Error) {
+        change { health in
+            health.lastFailure = date()
+            health.lastError = error
+            health.consecutiveFailures += 1
+        }
+        broadcaster.send(.failed(error))
+    }
+
+    // MARK: Waiting
+
+    private func wake(_ change: (inout Control) -> Void) {
+        let waiters = control.withLock { control in
+            change(&control)
+            return control.waiters.removeAll()
+        }
+        for waiter in waiters { waiter.resume() }
+    }
+
+    private func waitForNextRun() async {
+        let failures = control.withLock { $0.health.consecutiveFailures }
+        let delay = schedule.delay(consecutiveFailures: failures, random: Double.random(in: 0..<1))
+        begin(.waiting)
+        change { $0.nextRun = date().addingTimeInterval(delay / .seconds(1)) }
+        await wait(delay) { $0.isTriggered || $0.isStopRequested }
+        change { $0.nextRun = nil }
+    }
+
+    /// Waits until the time has passed, the condition holds, or the task is cancelled.
+    private func wait(_ delay: Duration, unless isOver: (Control) -> Bool) async {
+        let deadline = Deadline(in: delay, by: clock)
+        do {
+            // Woken by every trigger and stop.
+            while !control.withLock({ isOver($0) }) {
+                try await control.wait(in: \.waiters, until: deadline) { isOver($0) ? .success(()) : nil }
+            }
+        } catch {
+            // The time has passed, or the task is cancelled.
+        }
+    }
+}
+
+extension Error {
+    /// Whether the error says that a sync was cancelled.
+    fileprivate var isCancellation: Bool {
+        self is CancellationError || (self as? SyncFailure)?.isCancelled == true
+    }
+}

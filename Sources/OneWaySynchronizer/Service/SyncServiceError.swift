@@ -1,0 +1,19 @@
+public import Foundation
+
+/// Why a ``SyncService`` does not run.
+public enum SyncServiceError: Error, Hashable, Codable {
+    /// ``SyncService/run()`` was called while it was running.
+    case alreadyRunning
+}
+
+extension SyncServiceError: LocalizedError, CustomStringConvertible {
+    /// One sentence for people.
+    public var description: String {
+        switch self {
+        case .alreadyRunning: "the sync service is running already"
+        }
+    }
+
+    /// The same as `description`.
+    public var errorDescription: String? { description }
+}

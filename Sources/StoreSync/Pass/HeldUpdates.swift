@@ -1,0 +1,92 @@
+import JSONMapper
+import SyncModel
+import SyncStore
+
+/// Updates that nested objects bring to objects which the payload's list may have as well.
+///
+/// They wait for the end of the pass, because an object of the list wins over a nested one. Memory
+/// grows with the number of such nested objects.
+struct HeldUpdates {
+    /// The updates of the objects of one entity.
+    struct Updates {
+        let layout: EntityLayout
+        var records: RecordBatch
+        /// The object of each record.
+        var objects: [ObjectID] = []
+        /// The index in the payload's list of the element that each record is in.
+        var elementIndices: [Int] = []
+    }
+
+    /// The updates by entity, in the order in which the entities were met.
+    private(set) var updates: [Updates] = []
+
+    /// Holds the records that a merge matched with objects.
+    mutating func add(
+        _ records: RecordBatch, _ result: MergeResult, _ layout: EntityLayout, _ elementIndex: (Int) -> Int
+    ) {
+        let index =
+            updates.firstIndex { $0.layout.index == layout.index }
+            ?? {
+                updates.append(Updates(layout: layout, records: RecordBatch(of: layout)))
+                return updates.count - 1
+            }()
+        for (row, merged) in result.rows.enumerated() {
+            guard let merged, merged.change == .unchanged else { continue }
+            updates[index].records.append(row: row, of: records)
+            updates[index].objects.append(merged.object)
+            updates[index].elementIndices.append(elementIndex(row))
+        }
+    }
+}
+
+extension SyncPass {
+    /// Applies what nested objects say of objects that the payload's list does not have, and reports
+    /// where they differ from objects that it has.
+    func applyHeldUpdates() async throws {
+        for updates in held.updates {
+            var rowsOfObjects: [ObjectID: [Int]] = [:]
+            var order: [ObjectID] = []
+            for (row, object) in updates.objects.enumerated() {
+                if rowsOfObjects[object] == nil { order.append(object) }
+                rowsOfObjects[object, default: []].append(row)
+            }
+            var records = RecordBatch(of: updates.layout)
+            let applied = order.filter { !listed.contains($0) }
+            for object in applied { records.append(combining: rowsOfObjects[object] ?? [], of: updates.records) }
+            if !applied.isEmpty {
+                let result = try await transaction.merge(
+                    MergeRequest(
+                        records, matches: applied.map { .object($0) },
+                        policy: MergePolicy(inserts: false, updates: true)))
+                _ = tally.count(result, of: updates.layout)
+            }
+            try await compare(updates, order.filter { listed.contains($0) }, rowsOfObjects)
+        }
+        held = HeldUpdates()
+    }
+
+    /// Reports nested objects that differ from objects of the list.
+    private func compare(
+        _ updates: HeldUpdates.Updates, _ objects: [ObjectID], _ rowsOfObjects: [ObjectID: [Int]]
+    ) async throws {
+        guard !objects.isEmpty else { return }
+        let keys = try mapper.mapping(of: updates.layout.name).keys
+        let query = StoreQuery(updates.layout.name, objects: .only(objects))
+        try await transaction.fetch(query, batchRowCount: 1000) { stored in
+            updates.records.withReader { reader in
+                for object in stored {
+                    for row in rowsOfObjects[object.object] ?? [] {
+                        for slot in 0..<reader.columnCount {
+                            guard let value = reader.value(row: row, slot: slot), value != object.record[slot: slot]
+                            else { continue }
+                            tally.drift.add(
+                                .conflict, entity: updates.layout.name,
+                                keyPath: keys.attributes[slot].path()?.joined(separator: ".") ?? "",
+                                index: updates.elementIndices[row])
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

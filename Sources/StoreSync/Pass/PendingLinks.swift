@@ -1,0 +1,238 @@
+import JSONMapper
+import SyncModel
+import SyncStore
+
+/// Identifiers that the payload named for a relationship of an object, and that no object has.
+struct PendingLink {
+    let relationship: RelationshipLayout
+    let object: ObjectID
+    /// The identifiers as JSON, each with its position among all targets.
+    var targets: [(position: Int, json: [UInt8])]
+
+    init(relationship: RelationshipLayout, object: ObjectID, targets: [(position: Int, json: [UInt8])]) {
+        self.relationship = relationship
+        self.object = object
+        self.targets = targets
+    }
+
+    /// Takes identifiers from a statement.
+    init(
+        _ statement: DeferredLinks.Statement, _ unknown: [(position: Int, row: Int)], of identifiers: RecordBatch,
+        in model: DataModel
+    ) {
+        let slot = model.layouts[statement.relationship.destination].identitySlots.first ?? 0
+        relationship = statement.relationship
+        object = statement.source
+        targets = identifiers.withReader { reader in
+            unknown.compactMap { position, row in
+                var writer = JSONWriter()
+                guard let value = reader.value(row: row, slot: slot), (try? writer.value(value)) != nil else {
+                    return nil
+                }
+                return (position, writer.bytes)
+            }
+        }
+    }
+
+    /// Reads a stored link; nil if the model does not have the relationship any more.
+    init?(_ record: Record, in model: DataModel) {
+        guard case .string(let name) = record["relationship"], case .int(let object) = record["object"],
+            case .string(let text) = record["targets"],
+            let relationship = model.relationship(named: name),
+            case .array(let elements) = try? JSONValue(parsing: text, exactDecimals: true)
+        else { return nil }
+        self.relationship = relationship
+        self.object = object
+        targets = elements.compactMap { element in
+            guard case .integer(let position) = element[0], let identifier = element[1] else { return nil }
+            var writer = JSONWriter()
+            return (try? writer.value(identifier)) == nil ? nil : (Int(position), writer.bytes)
+        }
+    }
+
+    /// The link as a record.
+    func record(of layout: EntityLayout, key: RecordKey, in model: DataModel) -> Record {
+        var record = Record(of: layout)
+        record["relationship"] = .string(model.name(of: relationship))
+        record["object"] = .int(object)
+        record["objectKey"] = key.text.map { .string($0) } ?? .null
+        var writer = JSONWriter()
+        writer.beginArray()
+        for (position, json) in targets {
+            writer.beginArray()
+            writer.integer(Int64(position))
+            writer.raw(json)
+            writer.endArray()
+        }
+        writer.endArray()
+        record["targets"] = .string(String(decoding: writer.bytes, as: UTF8.self))
+        return record
+    }
+}
+
+extension SyncPass {
+    /// Notes that the payload states a relationship of some objects.
+    func noteStated(_ objects: [ObjectID], _ relationship: RelationshipLayout) {
+        var stated = self.stated.removeValue(forKey: relationship.id) ?? ObjectSet()
+        for object in objects { stated.insert(object) }
+        self.stated[relationship.id] = stated
+    }
+
+    /// Links remembered identifiers whose objects have come, forgets those that the payload states
+    /// anew, and remembers new ones.
+    func settlePendingLinks(remembering pending: [PendingLink]) async throws {
+        guard let layout = transaction.model[SyncEntity.pendingLink.name],
+            !pending.isEmpty || !stated.isEmpty || tally.hasInserted
+        else { return }
+        let query = StoreQuery(layout.name)
+        var obsolete: [ObjectID] = []
+        var waiting: [RelationshipLayout.ID: [Waiting]] = [:]
+        if try await transaction.count(query) > 0 {
+            let renewed = Set(pending.map { Owner(relationship: $0.relationship.id, object: $0.object) })
+            try await transaction.fetch(query, batchRowCount: 1000) { records in
+                for stored in records {
+                    guard let link = PendingLink(stored.record, in: model) else {
+                        obsolete.append(stored.object)
+                        continue
+                    }
+                    let id = link.relationship.id
+                    if stated[id]?.contains(link.object) == true {
+                        let owner = Owner(relationship: id, object: link.object)
+                        if !renewed.contains(owner) { obsolete.append(stored.object) }
+                    } else if tally.hasInserted(model.layouts[link.relationship.destination]) {
+                        let key = stored.record["objectKey"]
+                        waiting[id, default: []].append(Waiting(row: stored.object, link: link, key: key))
+                    }
+                }
+            }
+        }
+        var remembered = pending
+        for (_, waiting) in waiting.sorted(by: { $0.key < $1.key }) {
+            try await resolve(waiting, obsolete: &obsolete, remaining: &remembered)
+        }
+        if !obsolete.isEmpty {
+            _ = try await transaction.remove(StoreQuery(layout.name, objects: .only(obsolete)), reportsKeys: false)
+        }
+        try await remember(remembered, layout)
+    }
+
+    private struct Owner: Hashable {
+        let relationship: RelationshipLayout.ID
+        let object: ObjectID
+    }
+
+    /// A remembered link that may be resolved now.
+    private struct Waiting {
+        /// The number of the object that holds the link.
+        let row: ObjectID
+        let link: PendingLink
+        /// The key that the source had when the link was remembered.
+        let key: AttributeValue
+    }
+
+    /// Resolves links of one relationship.
+    private func resolve(
+        _ waiting: [Waiting], obsolete: inout [ObjectID], remaining: inout [PendingLink]
+    ) async throws {
+        let relationship = waiting[0].link.relationship
+        var collector = try RecordCollector(
+            mapper, entity: model.layouts[relationship.destination].name,
+            options: RecordReader.Options(acceptsIdentifiers: true))
+        var count = 0
+        for link in waiting {
+            for target in link.link.targets {
+                try collector.add(target.json, index: count)
+                count += 1
+            }
+        }
+        var objects = [ObjectID?](repeating: nil, count: count)
+        for group in collector.takeBatch()?.groups ?? [] {
+            let found = try await transaction.find(group.records)
+            for (row, index) in group.elementIndices.enumerated() { objects[index] = found[row] }
+        }
+        guard objects.contains(where: { $0 != nil }) else { return }
+        let sources = waiting.map(\.link.object)
+        var keys: [ObjectID: AttributeValue] = [:]
+        let query = StoreQuery(model.layouts[relationship.source].name, objects: .only(sources))
+        try await transaction.fetch(query, batchRowCount: 1000) { records in
+            for stored in records { keys[stored.object] = stored.key.text.map { .string($0) } ?? .null }
+        }
+        var current: [ObjectID: [ObjectID]] = [:]
+        for link in try await transaction.links(relationship, of: sources) {
+            current[link.source, default: []].append(link.target)
+        }
+        var batch = LinkBatch(relationship, mode: relationship.isOrdered || !relationship.isToMany ? .replace : .add)
+        var next = 0
+        for waiting in waiting {
+            let found = Array(zip(waiting.link.targets, objects[next..<(next + waiting.link.targets.count)]))
+            next += waiting.link.targets.count
+            let source = waiting.link.object
+            // The source is gone, or another object has its number now, or a later word links it.
+            guard keys[source] == waiting.key, relationship.isToMany || current[source] == nil else {
+                obsolete.append(waiting.row)
+                continue
+            }
+            guard found.contains(where: { $0.1 != nil }) else { continue }
+            var targets = current[source] ?? []
+            for case (let target, let object?) in found where !targets.contains(object) {
+                targets.insert(object, at: min(target.position, targets.count))
+            }
+            batch.append(source, to: targets)
+            let rest = found.filter { $0.1 == nil }.map(\.0)
+            if rest.isEmpty {
+                obsolete.append(waiting.row)
+            } else {
+                remaining.append(PendingLink(relationship: relationship, object: source, targets: rest))
+            }
+        }
+        if !batch.isEmpty { try await link(batch) }
+    }
+
+    private func remember(_ pending: [PendingLink], _ layout: EntityLayout) async throws {
+        guard !pending.isEmpty else { return }
+        var keys: [Owner: RecordKey] = [:]
+        for (id, links) in Dictionary(grouping: pending, by: \.relationship.id) {
+            let query = StoreQuery(model.layouts[id.source].name, objects: .only(links.map(\.object)))
+            try await transaction.fetch(query, batchRowCount: 1000) { records in
+                for stored in records { keys[Owner(relationship: id, object: stored.object)] = stored.key }
+            }
+        }
+        var batch = RecordBatch(of: layout)
+        for link in pending where !link.targets.isEmpty {
+            guard let key = keys[Owner(relationship: link.relationship.id, object: link.object)] else { continue }
+            let record = link.record(of: layout, key: key, in: model)
+            batch.beginRecord()
+            for (slot, value) in record.values.enumerated() { batch.setValue(value, at: slot) }
+            batch.endRecord()
+        }
+        guard !batch.isEmpty else { return }
+        _ = try await transaction.merge(MergeRequest(batch))
+    }
+}
+
+extension RecordKey {
+    /// The identity as a JSON array; nil for an object without one.
+    fileprivate var text: String? {
+        guard case .identity(let values) = self else { return nil }
+        var writer = JSONWriter()
+        writer.beginArray()
+        for value in values {
+            // A number that JSON does not have is no key of JSON.
+            guard (try? writer.value(value)) != nil else { return nil }
+        }
+        writer.endArray()
+        return String(decoding: writer.bytes, as: UTF8.self)
+    }
+}
+
+extension DataModel {
+    /// The name of a relationship with that of the entity that declares it.
+    fileprivate func name(of relationship: RelationshipLayout) -> String {
+        "\(layouts[relationship.source].name).\(relationship.name)"
+    }
+
+    fileprivate func relationship(named name: String) -> RelationshipLayout? {
+        guard let dot = name.lastIndex(of: ".") else { return nil }
+        return self[String(name[..<dot])]?.relationship(String(name[name.index(after: dot)...]))
+    }
+}

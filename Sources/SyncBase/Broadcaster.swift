@@ -1,0 +1,163 @@
+import Synchronization
+
+/// Hands elements to any number of observers, in one order for all of them, and never waits for one.
+///
+/// Each observer has a queue of bounded size. A full queue is made shorter by the broadcaster's compaction, which
+/// decides what may be merged and what may be dropped.
+package final class Broadcaster<Element: Sendable>: Sendable {
+    /// Makes a queue shorter that has more elements than its capacity.
+    ///
+    /// Called under a lock: elements that are dropped are returned, so that they are released after it.
+    package typealias Compaction = @Sendable (_ queue: inout FIFO<Element>, _ capacity: Int) -> [Element]
+
+    private let compaction: Compaction
+    private let observers: Observers
+
+    /// The queues of the observers; known to subscriptions, which outlive the broadcaster.
+    fileprivate final class Observers: Sendable {
+        private struct State {
+            var lastID = 0
+            var mailboxes: [Int: Mailbox<Element>] = [:]
+        }
+
+        private let state = Locked(State())
+        /// The number of observers, to be read without the lock.
+        let count = Atomic(0)
+
+        func add(_ mailbox: Mailbox<Element>) -> Int {
+            state.withLock { state in
+                state.lastID += 1
+                state.mailboxes[state.lastID] = mailbox
+                count.store(state.mailboxes.count, ordering: .relaxed)
+                return state.lastID
+            }
+        }
+
+        func remove(_ id: Int) {
+            // Released outside the lock, with all that waits in it.
+            let mailbox = state.withLock { state in
+                let mailbox = state.mailboxes.removeValue(forKey: id)
+                count.store(state.mailboxes.count, ordering: .relaxed)
+                return mailbox
+            }
+            _ = mailbox
+        }
+
+        func deliver(_ element: Element, _ compaction: Compaction) {
+            // One lock around all, so that every observer sees the same order.
+            let deliveries = state.withLock { $0.mailboxes.values.map { $0.add(element, compaction) } }
+            for delivery in deliveries { delivery.waiter?.resume(returning: element) }
+        }
+
+        func finish() {
+            let mailboxes = state.withLock { Array($0.mailboxes.values) }
+            for mailbox in mailboxes { mailbox.finish() }
+        }
+    }
+
+    /// Creates a broadcaster without observers.
+    package init(compaction: @escaping Compaction) {
+        self.compaction = compaction
+        observers = Observers()
+    }
+
+    deinit {
+        observers.finish()
+    }
+
+    /// Whether there is an observer.
+    package var isObserved: Bool { observers.count.load(ordering: .relaxed) > 0 }
+
+    /// Adds an observer, who sees the elements sent from now on.
+    ///
+    /// - Parameter capacity: How many elements wait in its queue before compaction; at least 1.
+    package func subscribe(capacity: Int) -> Subscription<Element> {
+        let mailbox = Mailbox<Element>(capacity: capacity)
+        let id = observers.add(mailbox)
+        return Subscription(mailbox: mailbox, observers: observers, id: id)
+    }
+
+    /// Sends an element to all observers. It is not made if there are none.
+    package func send(_ element: @autoclosure () -> Element) {
+        guard isObserved else { return }
+        observers.deliver(element(), compaction)
+    }
+}
+
+/// One observer's side of a ``Broadcaster``. The observer is forgotten when the last reference is gone.
+package final class Subscription<Element: Sendable>: Sendable {
+    private let mailbox: Mailbox<Element>
+    private let observers: Broadcaster<Element>.Observers
+    private let id: Int
+
+    fileprivate init(mailbox: Mailbox<Element>, observers: Broadcaster<Element>.Observers, id: Int) {
+        self.mailbox = mailbox
+        self.observers = observers
+        self.id = id
+    }
+
+    deinit {
+        observers.remove(id)
+    }
+
+    /// How many elements were dropped or merged because the queue was full.
+    package var droppedCount: Int { mailbox.droppedCount }
+
+    /// Waits for the next element; nil when the task is cancelled, or the broadcaster is gone and the queue is empty.
+    package func next() async -> Element? {
+        await mailbox.next()
+    }
+}
+
+/// The elements that wait for one observer.
+private final class Mailbox<Element: Sendable>: Sendable {
+    struct Delivery {
+        var waiter: Waiters<Element?>.Waiter?
+        /// Released by whoever gets the delivery, outside all locks.
+        var dropped: [Element] = []
+    }
+
+    private struct State: Sendable {
+        var queue = FIFO<Element>()
+        var waiters = Waiters<Element?>()
+        var droppedCount = 0
+        var isFinished = false
+    }
+
+    private let capacity: Int
+    private let state = Locked(State())
+
+    init(capacity: Int) {
+        self.capacity = max(capacity, 1)
+    }
+
+    var droppedCount: Int { state.withLock(\.droppedCount) }
+
+    /// Adds an element, or returns who waits for it.
+    func add(_ element: Element, _ compaction: Broadcaster<Element>.Compaction) -> Delivery {
+        state.withLock { state in
+            if let waiter = state.waiters.removeFirst() { return Delivery(waiter: waiter) }
+            state.queue.append(element)
+            guard state.queue.count > capacity else { return Delivery() }
+            let dropped = compaction(&state.queue, capacity)
+            state.droppedCount += dropped.count
+            return Delivery(dropped: dropped)
+        }
+    }
+
+    func finish() {
+        let waiters = state.withLock { state in
+            state.isFinished = true
+            return state.waiters.removeAll()
+        }
+        for waiter in waiters { waiter.resume(returning: nil) }
+    }
+
+    func next() async -> Element? {
+        // Cancellation is the only error.
+        try? await state.wait(in: \.waiters) { state in
+            if let element = state.queue.popFirst() { return .success(element) }
+            return state.isFinished ? .success(nil) : nil
+        }
+    }
+}

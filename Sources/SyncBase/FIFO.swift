@@ -1,0 +1,55 @@
+/// A first-in, first-out queue: adding at the end and removing from the front take constant time.
+package struct FIFO<Element> {
+    /// The elements from `head` on; those before it were removed.
+    private var slots: [Element?] = []
+    private var head = 0
+
+    /// Creates an empty queue.
+    package init() {}
+
+    /// Adds an element at the end.
+    package mutating func append(_ element: Element) {
+        slots.append(element)
+    }
+
+    /// Removes the first element; nil in an empty queue.
+    package mutating func popFirst() -> Element? {
+        guard head < slots.count else { return nil }
+        defer {
+            slots[head] = nil
+            head += 1
+            if head == slots.count {
+                slots.removeAll(keepingCapacity: slots.count <= 64)
+                head = 0
+            } else if head > 32, head > slots.count / 2 {
+                slots.removeFirst(head)
+                head = 0
+            }
+        }
+        return slots[head]
+    }
+}
+
+extension FIFO: Sendable where Element: Sendable {}
+
+extension FIFO: RandomAccessCollection, MutableCollection, RangeReplaceableCollection {
+    /// 0.
+    package var startIndex: Int { 0 }
+
+    /// The number of elements.
+    package var endIndex: Int { slots.count - head }
+
+    /// The element at a distance from the first one.
+    package subscript(position: Int) -> Element {
+        get {
+            guard let element = slots[head + position] else { preconditionFailure("slots from head on are filled") }
+            return element
+        }
+        set { slots[head + position] = newValue }
+    }
+
+    /// Replaces some elements, in linear time.
+    package mutating func replaceSubrange(_ range: Range<Int>, with elements: some Collection<Element>) {
+        slots.replaceSubrange(range.lowerBound + head..<range.upperBound + head, with: elements.lazy.map(Optional.some))
+    }
+}

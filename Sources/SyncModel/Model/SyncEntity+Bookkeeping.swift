@@ -1,0 +1,43 @@
+extension SyncEntity {
+    /// The annotation of an entity whose objects are bookkeeping.
+    package static let bookkeepingAnnotation = "sync.bookkeeping"
+    /// The annotation of an entity that was inferred from a sample.
+    package static let inferredAnnotation = "sync.inferred"
+
+    /// Whether the entity's objects record the progress of syncs instead of data.
+    ///
+    /// Change sets and counts of a sync leave these objects out.
+    public var isBookkeeping: Bool {
+        userInfo[Self.bookkeepingAnnotation] != nil
+    }
+
+    /// Whether the entity was inferred from a sample.
+    package var isInferred: Bool {
+        userInfo[Self.inferredAnnotation] != nil
+    }
+
+    /// The entity of pending links, which wait for target objects that are not stored yet.
+    ///
+    /// A pending link holds the identifiers that a payload contains for the targets of an object.
+    package static let pendingLink = SyncEntity(
+        "SyncPendingLink", identity: "relationship", "object", userInfo: [bookkeepingAnnotation: "true"]
+    ) {
+        // The relationship with its declaring entity, such as "Employee.company".
+        SyncAttribute("relationship", .string, optional: false)
+        // The object number that the store assigned.
+        SyncAttribute("object", .int64, optional: false)
+        // The identity of the object as a JSON array; null for an object without an identity.
+        SyncAttribute("objectKey", .string)
+        // A JSON array of positions and identifiers: [[0, 5], [2, 7]].
+        SyncAttribute("targets", .string, optional: false)
+    }
+}
+
+extension DataModel {
+    /// Returns whether two models declare the same entities in the same order, apart from pending
+    /// links.
+    package func isData(of other: DataModel) -> Bool {
+        entities.filter { $0.name != SyncEntity.pendingLink.name }
+            == other.entities.filter { $0.name != SyncEntity.pendingLink.name }
+    }
+}

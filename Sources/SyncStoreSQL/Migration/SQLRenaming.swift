@@ -1,0 +1,42 @@
+/// Finds the stored counterparts of a model's entities, attributes or relationships by their names.
+///
+/// A declaration's *renaming identifier* is its former name, or its own name if it has none. The
+/// database records it, so that a renaming can be followed over several versions of a model, as in
+/// Core Data: a declaration that keeps its first name as its former name is found whatever it was
+/// called in between.
+struct SQLRenaming {
+    /// A declaration, in the model or in the database.
+    struct Declaration: Hashable {
+        let name: String
+        let formerName: String?
+
+        init(_ name: String, formerName: String?) {
+            self.name = name
+            self.formerName = formerName == name ? nil : formerName
+        }
+
+        fileprivate var identifier: String { formerName ?? name }
+    }
+
+    /// The index of the stored declaration for each wanted one; nil for a new one. None is used twice.
+    static func counterparts(of wanted: [Declaration], in stored: [Declaration]) -> [Int?] {
+        var found: [Int?] = Array(repeating: nil, count: wanted.count)
+        var free = Set(stored.indices)
+        // In order of certainty. An own name counts last: another declaration may have had it.
+        let rules: [(Declaration, Declaration) -> Bool] = [
+            { $0.name == $1.name && $0.identifier == $1.identifier },
+            { $0.formerName != nil && $1.formerName != nil && $0.identifier == $1.identifier },
+            { $0.formerName == $1.name },
+            { $0.name == $1.name },
+        ]
+        for rule in rules {
+            for index in wanted.indices where found[index] == nil {
+                guard let match = stored.indices.first(where: { free.contains($0) && rule(wanted[index], stored[$0]) })
+                else { continue }
+                found[index] = match
+                free.remove(match)
+            }
+        }
+        return found
+    }
+}

@@ -1,0 +1,46 @@
+extension SQLSchemaDescription {
+    /// Whether a store with another schema can use the tables as they are.
+    ///
+    /// True if the tables have everything that the other schema has, and nothing that its writes would violate: the same
+    /// unique indices, and a column for the entity only if the other schema has it too.
+    package func contains(_ other: SQLSchemaDescription) -> Bool {
+        guard dates == other.dates, rowColumn == other.rowColumn, entityColumn == other.entityColumn else {
+            return false
+        }
+        return other.entities.allSatisfy(contains) && other.families.allSatisfy { families[$0] == $1 }
+            && other.tables.allSatisfy(contains)
+    }
+
+    private func contains(_ other: SyncEntity) -> Bool {
+        guard let entity = entity(other.name), entity.parent == other.parent,
+            Self.isFollowed(other.formerName, entity.formerName)
+        else { return false }
+        return other.attributes.allSatisfy { wanted in
+            entity.attributes.contains {
+                $0.name == wanted.name && $0.type == wanted.type && $0.column == wanted.column
+                    && Self.isFollowed(wanted.formerName, $0.formerName)
+            }
+        }
+            && other.relationships.allSatisfy { wanted in
+                entity.relationships.contains {
+                    $0.name == wanted.name && $0.destination == wanted.destination && $0.storage == wanted.storage
+                        && Self.isFollowed(wanted.formerName, $0.formerName)
+                }
+            }
+    }
+
+    /// Whether the database records a renaming that a schema asks for, or the schema asks for none.
+    private static func isFollowed(_ wanted: String?, _ stored: String?) -> Bool {
+        wanted == nil || wanted == stored
+    }
+
+    private func contains(_ other: SQLSchema.Table) -> Bool {
+        guard let table = tables.first(where: { $0.name == other.name }) else { return false }
+        let columns = Set(table.columns)
+        return columns.isSuperset(of: other.columns)
+            && columns.contains(entityColumn) == other.columns.contains(entityColumn)
+            && Set(table.indices).isSuperset(of: other.indices)
+            && table.indices.filter(\.isUnique) == other.indices.filter(\.isUnique)
+            && Set(table.foreignKeys ?? []).isSuperset(of: other.foreignKeys ?? [])
+    }
+}

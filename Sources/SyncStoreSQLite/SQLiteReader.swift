@@ -1,0 +1,37 @@
+import SyncBase
+public import SyncModel
+import SyncStore
+import SyncStoreSQL
+
+/// Runs your own `SELECT` statements on one snapshot of a store's database.
+///
+/// Received by the body of ``SQLiteStore/sql(_:)``; of no use after the body has returned.
+public final class SQLiteReader: Sendable {
+    private let worker: SQLiteWorker
+    private let hasEnded = Locked(false)
+
+    init(_ worker: SQLiteWorker) {
+        self.worker = worker
+    }
+
+    func end() {
+        hasEnded.withLock { $0 = true }
+    }
+
+    /// The rows that a statement selects.
+    ///
+    ///     let rows = try await reader.rows(
+    ///         "SELECT name, count(*) AS n FROM User GROUP BY name HAVING n > ?", 1)
+    ///
+    /// - Parameters:
+    ///   - statement: One statement that only reads.
+    ///   - values: The values of its parameters, in order.
+    /// - Returns: The values of each row by column name; of columns with one name, the last counts.
+    ///   Numbers, texts and blobs come as SQLite stores them: dates as text, booleans as integers.
+    /// - Throws: `SQLiteError`, with the code ``SQLiteError/Code/readOnly`` for a statement that
+    ///   writes or controls transactions; `StoreError.transactionEnded`; `CancellationError`.
+    public func rows(_ statement: String, _ values: AttributeValue...) async throws -> [[String: AttributeValue]] {
+        guard !hasEnded.withLock({ $0 }) else { throw StoreError.transactionEnded }
+        return try await worker.rows(statement, values)
+    }
+}

@@ -1,0 +1,66 @@
+public import SyncModel
+import SyncStoreSQL
+
+extension SQLiteStore {
+    /// Runs a body with read-only access to the database, for SQL of your own.
+    ///
+    /// All statements of the body read one snapshot, the state of the last commit, and never wait for a
+    /// transaction. ``table(of:)``, ``column(of:in:)`` and ``joinTable(of:in:)`` name the tables.
+    ///
+    ///     let adults = try await store.sql { reader in
+    ///         try await reader.rows("SELECT name FROM User WHERE age >= ?", 18)
+    ///     }
+    ///
+    /// - Returns: The result of the body.
+    /// - Throws: The body's error, and `SQLiteError`.
+    public func sql<Result: Sendable>(
+        _ body: @Sendable (SQLiteReader) async throws -> Result
+    ) async throws -> Result {
+        let cancellation = SQLiteCancellation()
+        return try await withTaskCancellationHandler {
+            try await sessions.reading(begin: { try await $0.beginReading(cancellation) }) { worker in
+                let reader = SQLiteReader(worker)
+                defer { reader.end() }
+                return try await body(reader)
+            }
+        } onCancel: {
+            cancellation.request()
+        }
+    }
+
+    // MARK: Where things are
+
+    /// The table of an entity's objects, shared with the entities that it inherits from; nil for an
+    /// unknown entity.
+    public func table(of entity: String) -> String? {
+        model[entity].map { schema.table(of: $0.index) }
+    }
+
+    /// The column of an attribute or a to-one relationship in the entity's own table.
+    ///
+    /// Nil for an unknown property, and for a relationship that another table stores: a to-many
+    /// relationship, or the other side of a one-to-one pair.
+    public func column(of property: String, in entity: String) -> String? {
+        guard let layout = model[entity] else { return nil }
+        if let slot = layout.attributes.firstIndex(where: { $0.name == property }) {
+            return schema.columns[layout.index][slot]
+        }
+        guard let relationship = layout.relationship(property),
+            case .column(let link) = schema.relationships[layout.index][relationship.index]
+        else { return nil }
+        return link.column
+    }
+
+    /// The table of pairs of a many-to-many relationship; nil for any other property.
+    ///
+    /// - Returns: The table, its column of the entity's objects, its column of the related objects,
+    ///   and its column of positions if the relationship is ordered.
+    public func joinTable(
+        of relationship: String, in entity: String
+    ) -> (table: String, source: String, target: String, position: String?)? {
+        guard let layout = model[entity], let relationship = layout.relationship(relationship),
+            case .join(let link) = schema.relationships[layout.index][relationship.index]
+        else { return nil }
+        return (link.table, link.source, link.target, link.position)
+    }
+}

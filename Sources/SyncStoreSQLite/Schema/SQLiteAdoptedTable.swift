@@ -1,0 +1,216 @@
+import SyncModel
+import SyncStoreSQL
+
+/// A table that existed before the store and that the store writes into, but never rebuilds or drops.
+struct SQLiteAdoptedTable: Sendable {
+    /// A column, as SQLite describes it.
+    struct Column: Sendable {
+        let name: String
+        let affinity: SQLiteAffinity
+        let isMandatory: Bool
+        /// The SQL of the default; nil for none.
+        let defaultValue: String?
+        let isGenerated: Bool
+    }
+
+    /// The names that mean the number of a row unless a column has them; see https://www.sqlite.org/lang_createtable.html#rowid.
+    private static let rowNames: Set<String> = ["rowid", "oid", "_rowid_"]
+
+    let name: String
+    /// The columns by name in lower case.
+    let columns: [String: Column]
+    let isStrict: Bool
+    /// Whether rows have a number.
+    private let hasRowNumber: Bool
+    /// The column that is the number of the row (`INTEGER PRIMARY KEY`), in lower case; nil for none.
+    private let alias: String?
+
+    /// Reads the description of a table.
+    ///
+    /// - Throws: `SQLSchemaError.unsuitableTable` for a view or a virtual table.
+    init(_ table: String, on connection: SQLiteConnection) throws {
+        let list = try connection.prepare(
+            "SELECT name, type, wr, strict FROM pragma_table_list WHERE schema = 'main' AND name = ? COLLATE NOCASE")
+        list.bind([.text(table)])
+        guard try list.step() else { throw SQLSchemaError.unreadable }
+        name = list.text(at: 0)
+        let type = list.text(at: 1)
+        guard type == "table" else {
+            throw SQLSchemaError.unsuitableTable(table: table, reason: "it is a \(type), not an ordinary table")
+        }
+        hasRowNumber = list.integer(at: 2) == 0
+        isStrict = list.integer(at: 3) != 0
+        var columns: [String: Column] = [:]
+        var keys: [(name: String, type: String)] = []
+        let info = try connection.prepare(
+            "SELECT name, type, \"notnull\", dflt_value, pk, hidden FROM pragma_table_xinfo(?)")
+        info.bind([.text(name)])
+        while try info.step() {
+            let (column, type) = (info.text(at: 0), info.text(at: 1))
+            columns[column.lowercased()] = Column(
+                name: column, affinity: SQLiteAffinity(declaredType: type, isStrict: isStrict),
+                isMandatory: info.integer(at: 2) != 0, defaultValue: info.isNull(at: 3) ? nil : info.text(at: 3),
+                isGenerated: info.integer(at: 5) > 1)
+            if info.integer(at: 4) > 0 { keys.append((column.lowercased(), type)) }
+        }
+        self.columns = columns
+        // A key declared `INTEGER PRIMARY KEY DESC` has an index of its own and is not the row's number.
+        let indexCount = try connection.integer(
+            "SELECT count(*) FROM pragma_index_list(?) WHERE origin = 'pk'", [.text(name)])
+        let isAlias = hasRowNumber && indexCount == 0 && keys.count == 1 && keys[0].type.lowercased() == "integer"
+        alias = isAlias ? keys[0].name : nil
+    }
+
+    /// Whether a name means the number of a row, as a column of the table or without one.
+    private func isRowNumber(_ column: String) -> Bool {
+        let column = column.lowercased()
+        if column == alias { return true }
+        return hasRowNumber && columns[column] == nil && Self.rowNames.contains(column)
+    }
+
+    /// Whether the table has a column, or a name for its row number.
+    func has(_ column: String) -> Bool {
+        columns[column.lowercased()] != nil || isRowNumber(column)
+    }
+
+    /// The column that foreign keys can refer to for the objects' numbers; nil for none.
+    func keyColumn(_ schema: SQLSchema) -> String? {
+        guard isRowNumber(schema.naming.rowColumn) else { return schema.naming.rowColumn }
+        return alias.flatMap { columns[$0]?.name }
+    }
+
+    /// The slot of the attribute whose column is the number of the object; nil for none.
+    func numberSlot(of entity: Int, _ schema: SQLSchema) -> Int? {
+        guard isRowNumber(schema.naming.rowColumn) else { return nil }
+        return schema.columns[entity].firstIndex(where: isRowNumber)
+    }
+
+    /// The default that replaces an absent value of a mandatory column; nil for none.
+    func replacement(for column: String) -> String? {
+        columns[column.lowercased()].flatMap { $0.isMandatory ? $0.defaultValue : nil }
+    }
+
+    // MARK: Checks
+
+    /// Verifies that the store can write a family's objects into the table without losing or changing values.
+    ///
+    /// - Throws: `SQLSchemaError.unsuitableTable`, with the reason.
+    func check(family: Int, of schema: SQLSchema, on connection: SQLiteConnection) throws {
+        try checkNumbers(family, schema, connection)
+        for column in schema.attributeColumns[family] {
+            if isRowNumber(column.name) {
+                guard column.attribute.type.isInteger else {
+                    throw unsuitable("\(column.name) is the number of the row, and \(column.attribute.name) no integer")
+                }
+            } else if let found = columns[column.name.lowercased()] {
+                try check(found, holds: column.attribute, schema.dates, connection)
+            }
+        }
+        for (link, _) in schema.references[family] {
+            for name in [link.column, link.position].compactMap({ $0 }) {
+                guard let column = columns[name.lowercased()] else { continue }
+                guard !column.isGenerated, column.affinity == .integer || !isStrict, column.affinity != .text else {
+                    throw unsuitable("\(name) cannot hold object numbers")
+                }
+            }
+        }
+        try checkMandatoryColumns(family, schema)
+        try checkIdentities(family, schema, connection)
+    }
+
+    private func unsuitable(_ reason: String) -> SQLSchemaError {
+        .unsuitableTable(table: name, reason: reason)
+    }
+
+    private func checkNumbers(_ family: Int, _ schema: SQLSchema, _ connection: SQLiteConnection) throws {
+        let column = schema.naming.rowColumn
+        guard !isRowNumber(column) else {
+            let isReferred =
+                schema.references.contains { $0.contains { $0.link.target.lowercased() == name.lowercased() } }
+                || schema.joins.contains { [$0.sourceTable, $0.targetTable].contains(schema.families[family].table) }
+            if isReferred, alias == nil {
+                throw unsuitable(
+                    "relationships lead to its rows, whose numbers can change without an INTEGER PRIMARY KEY")
+            }
+            return
+        }
+        guard let found = columns[column.lowercased()] else {
+            if Self.rowNames.contains(column.lowercased()) {
+                throw unsuitable("it is a WITHOUT ROWID table; name an integer column in SQLNaming.rowColumn")
+            }
+            throw SQLSchemaError.missingColumn(table: name, column: column)
+        }
+        let isUnique =
+            try connection.integer(
+                """
+                SELECT 1 FROM pragma_index_list(?1) l WHERE l."unique" AND NOT l.partial \
+                AND (SELECT count(*) FROM pragma_index_info(l.name)) = 1 \
+                AND (SELECT name FROM pragma_index_info(l.name)) = ?2 COLLATE NOCASE
+                """, [.text(name), .text(column)]) != nil
+        guard isUnique, !found.isGenerated, found.affinity == .integer else {
+            throw unsuitable("\(column), which numbers its rows, has to be an INTEGER column with a unique index")
+        }
+    }
+
+    private func check(
+        _ column: Column, holds attribute: SyncAttribute, _ dates: DateStorage, _ connection: SQLiteConnection
+    ) throws {
+        guard !column.isGenerated else { throw unsuitable("\(column.name) is a generated column") }
+        let affinities = isStrict ? attribute.type.strictAffinities(dates) : attribute.type.affinities(dates)
+        guard affinities.contains(column.affinity) else {
+            throw unsuitable(
+                "\(column.name) has a type that changes or refuses values of \(attribute.name) (\(attribute.type.rawValue))"
+            )
+        }
+        guard attribute.type == .date else { return }
+        // A moment outside the years 0 to 9999 is a number or a blob of eight bytes, which nobody else writes.
+        let forms = dates == .iso8601 ? "('text', 'null')" : "('real', 'null')"
+        let count = try connection.integer(
+            "SELECT count(*) FROM \(SQLText.name(name)) WHERE typeof(\(SQLText.name(column.name))) NOT IN \(forms)")
+        let other = dates == .iso8601 ? "secondsSince1970" : "iso8601"
+        if count ?? 0 > 0 {
+            throw unsuitable("\(column.name) holds dates in another form; try SQLiteStore.Options.dates = .\(other)")
+        }
+    }
+
+    private func checkMandatoryColumns(_ family: Int, _ schema: SQLSchema) throws {
+        var known: Set<String> = [schema.naming.rowColumn.lowercased()]
+        if schema.families[family].namesEntity { known.insert(schema.naming.entityColumn.lowercased()) }
+        for column in schema.attributeColumns[family] { known.insert(column.name.lowercased()) }
+        for (link, _) in schema.references[family] {
+            known.formUnion([link.column, link.position].compactMap { $0?.lowercased() })
+        }
+        for (key, column) in columns.sorted(by: { $0.key < $1.key })
+        where column.isMandatory && column.defaultValue == nil && !column.isGenerated && key != alias {
+            guard known.contains(key) else {
+                throw unsuitable("its column \(column.name) is NOT NULL without a default, and no attribute fills it")
+            }
+        }
+    }
+
+    /// Identities compare by bytes in the store, so that a column must not compare in another way.
+    private func checkIdentities(_ family: Int, _ schema: SQLSchema, _ connection: SQLiteConnection) throws {
+        let root = schema.model.layouts[schema.families[family].root]
+        for member in root.family {
+            for slot in schema.model.layouts[member].identitySlots {
+                let column = schema.columns[member][slot]
+                guard columns[column.lowercased()] != nil, !isRowNumber(column) else { continue }
+                let collation = connection.collation(of: column, in: name)
+                guard collation == nil || collation?.uppercased() == "BINARY" else {
+                    throw unsuitable(
+                        "\(column) identifies objects, and compares with \(collation ?? "") instead of BINARY")
+                }
+                guard schema.model.layouts[member].attributes[slot].type == .uuid else { continue }
+                let quoted = SQLText.name(column)
+                let count = try connection.integer(
+                    """
+                    SELECT count(*) FROM \(SQLText.name(name)) WHERE \(quoted) IS NOT NULL \
+                    AND (typeof(\(quoted)) <> 'text' OR \(quoted) <> upper(\(quoted)) OR length(\(quoted)) <> 36)
+                    """)
+                if count ?? 0 > 0 {
+                    throw unsuitable("\(column) holds UUIDs that are not text of 36 characters in upper case")
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,4 @@
+#if Postgres
+// Calls of this module throw its `PostgresError`.
+@_exported public import OneWayPostgresClient
+#endif

@@ -1,0 +1,72 @@
+#if Postgres
+public import Foundation
+import OneWayPostgresClient
+public import OneWaySynchronizer
+
+/// Why the workers of a ``PostgresWorkQueue`` did not download an item.
+public enum PostgresWorkError: Error, Hashable, Sendable {
+    /// The processor of a worker threw an error.
+    case failed(Failure)
+    /// The item is set aside because `attempts` workers died of it; `worker` was the last of them.
+    case setAside(attempts: Int, worker: String)
+    /// Another process has begun a pass with the same queue.
+    case takenOver
+    /// The processor was asked to download an item outside of a pass.
+    case noPass
+
+    /// An error of a worker's processor, as another process can report it.
+    public struct Failure: Hashable, Sendable, Codable {
+        /// The error as text.
+        public let message: String
+        /// The type of the error, such as `Foundation.URLError`.
+        public let kind: String
+        /// Whether the error said that trying again can help.
+        public let isRetryable: Bool
+        /// How long to wait before trying again, in milliseconds; nil if the error did not say.
+        let retryAfterMilliseconds: Int64?
+        /// The worker, such as `worker (process 4711 on web-1)`.
+        public let worker: String
+    }
+}
+
+extension PostgresWorkError.Failure {
+    /// Creates a failure from an error of this process.
+    init(_ error: any Error, worker: String) {
+        let retryable = error as? any RetryableError
+        self.init(
+            message: "\(error)", kind: String(reflecting: type(of: error)),
+            isRetryable: retryable?.isRetryable ?? false,
+            retryAfterMilliseconds: retryable?.retryAfter?.wholeMilliseconds, worker: worker)
+    }
+}
+
+extension PostgresWorkError: RetryableError {
+    /// What the worker's error said; false for the other cases, which cannot be tried again in the
+    /// same pass.
+    public var isRetryable: Bool {
+        if case .failed(let failure) = self { failure.isRetryable } else { false }
+    }
+
+    /// What the worker's error said.
+    public var retryAfter: Duration? {
+        guard case .failed(let failure) = self else { return nil }
+        return failure.retryAfterMilliseconds.map { .milliseconds($0) }
+    }
+}
+
+extension PostgresWorkError: CustomStringConvertible, LocalizedError {
+    /// The error as a sentence; for a worker's error its own text.
+    public var description: String {
+        switch self {
+        case .failed(let failure): failure.message
+        case .setAside(let attempts, let worker):
+            "set aside after \(attempts) workers died while downloading it, the last one \(worker)"
+        case .takenOver: "another process has begun a pass with the same work queue"
+        case .noPass: "the processor of a work queue can download inside of a pass only"
+        }
+    }
+
+    /// The same as `description`.
+    public var errorDescription: String? { description }
+}
+#endif

@@ -1,0 +1,87 @@
+#if Postgres
+import Foundation
+import OneWayPostgresClient
+
+extension WorkQueueLink {
+    /// Begins a pass, and waits until nobody works for an earlier one any more.
+    ///
+    /// - Returns: The generation of the pass.
+    func takeOver() async throws -> Int64 {
+        let generation = try await query(statements.begin, [.text(queue), .text(token)]).integer(0, 0) ?? 0
+        // An earlier holder learns that it has lost the queue.
+        try await notify(statements.holderChannel)
+        let pass: [PostgresParameter] = [.text(queue), .integer(generation)]
+        while true {
+            _ = try await query(statements.clear, pass)
+            guard try await query(statements.leftCount, pass).integer(0, 0) != 0 else { return generation }
+            try await notify(statements.workerChannel, WorkQueueStatements.withdrawal)
+            // A worker that stops notifies; the items of one that has died are removed when their
+            // time is over.
+            _ = try await wait(until: .now + options.visibilityTimeout / 3)
+        }
+    }
+
+    /// Sends news to the server, and learns what has ended.
+    ///
+    /// - Throws: ``PostgresWorkError/takenOver`` if another pass has begun.
+    func exchange(_ news: WorkOffers.News, generation: Int64) async throws -> [WorkOffers.Ending] {
+        var endings: [WorkOffers.Ending] = []
+        if !news.offers.isEmpty {
+            let offered = try await query(
+                statements.offer,
+                [
+                    .text(queue), .text(token), .integer(generation), .integers(news.offers.map(\.number)),
+                    .texts(news.offers.map(\.stage.rawValue)), .texts(news.offers.map(\.key)),
+                    .texts(news.offers.map(\.item)), .seconds(options.asideDuration),
+                ])
+            guard offered.affectedCount == news.offers.count else { throw PostgresWorkError.takenOver }
+            try await notify(statements.workerChannel)
+        }
+        if !news.withdrawn.isEmpty {
+            let numbers = [PostgresParameter.text(token), .integers(news.withdrawn)]
+            // In this order: the second statement finds what a worker takes in between.
+            let waiting = try await query(statements.withdrawWaiting, numbers)
+            for row in 0..<waiting.rowCount {
+                let number = waiting.integer(row, 0) ?? 0
+                endings.append(WorkOffers.Ending(number: number, result: .failure(CancellationError())))
+            }
+            if endings.count < news.withdrawn.count,
+                try await query(statements.withdrawRunning, numbers).affectedCount > 0
+            {
+                try await notify(statements.workerChannel, WorkQueueStatements.withdrawal)
+            }
+        }
+        return try await endings + collect(generation)
+    }
+
+    /// Takes the items of dead workers back, and learns what has ended.
+    func sweep(generation: Int64) async throws -> [WorkOffers.Ending] {
+        _ = try await query(statements.sweep, [.text(token), .integer(Int64(options.maximumAttempts))])
+        try await notify(statements.workerChannel)
+        return try await collect(generation)
+    }
+
+    private func collect(_ generation: Int64) async throws -> [WorkOffers.Ending] {
+        let result = try await query(statements.collect, [.text(token), .text(queue)])
+        guard result.rowCount > 0, result.integer(0, 0) == generation else { throw PostgresWorkError.takenOver }
+        return (0..<result.rowCount).compactMap { row in
+            guard let number = result.integer(row, 1) else { return nil }
+            let ending: Result<Void, any Error>
+            switch result.text(row, 2) {
+            case "done": ending = .success(())
+            case "aside":
+                ending = .failure(
+                    PostgresWorkError.setAside(
+                        attempts: Int(result.integer(row, 4) ?? 0), worker: result.text(row, 5) ?? "unknown"))
+            default:
+                let failure = result.text(row, 3).flatMap {
+                    try? JSONDecoder().decode(PostgresWorkError.Failure.self, from: Data($0.utf8))
+                }
+                // An item without an error was withdrawn.
+                ending = .failure(failure.map(PostgresWorkError.failed) ?? CancellationError())
+            }
+            return WorkOffers.Ending(number: number, result: ending)
+        }
+    }
+}
+#endif

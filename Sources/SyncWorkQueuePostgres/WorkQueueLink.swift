@@ -1,0 +1,116 @@
+#if Postgres
+import Foundation
+import OneWayPostgresClient
+import SyncBase
+
+/// A connection to a queue, and the thread that it needs.
+///
+/// The thread may wait as long as nothing happens. The loops of holders and workers run on it too,
+/// so that a processor that blocks every thread of the shared pool does not keep a worker from
+/// reporting that it lives.
+actor WorkQueueLink {
+    /// What a connection is for.
+    enum Role {
+        case holder
+        case worker
+        case visitor
+    }
+
+    /// How often a statement is tried that fails because of a concurrent transaction.
+    private static let attemptLimit = 20
+
+    private let executor = BlockingExecutor(label: "PostgresWorkQueue")
+    private let connection: PostgresConnection
+    let statements: WorkQueueStatements
+    nonisolated let options: PostgresWorkQueue.Options
+    nonisolated let queue: String
+    nonisolated let waker: PostgresWaker
+    /// What the items of a holder, or of a worker, are known by.
+    nonisolated let token = UUID().uuidString
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor {
+        executor.asUnownedSerialExecutor()
+    }
+
+    /// Connects, creates missing tables, and listens.
+    init(_ queue: PostgresWorkQueue, role: Role) async throws {
+        let statements = WorkQueueStatements(queue)
+        self.statements = statements
+        options = queue.options
+        self.queue = queue.name
+        // A worker must learn that it cannot reach the server before its items are given to others.
+        let silenceLimit = queue.options.visibilityTimeout / 3
+        var options = PostgresSessionOptions(silenceLimit: silenceLimit)
+        options.pooling = queue.options.isBehindSessionPooler ? .session : .none
+        connection = try await PostgresConnection.open(queue.address, options: options) {
+            $0.answerLimit = silenceLimit
+            // Such a session is idle while nothing happens. Names are those of the system only.
+            try $0.execute("SET idle_session_timeout = 0; SET search_path TO pg_catalog, pg_temp")
+            if try $0.execute(statements.hasTables).boolean(0, 0) != true { try $0.execute(statements.tables) }
+            switch role {
+            case .holder: try $0.execute("LISTEN \(statements.holderChannel)")
+            case .worker: try $0.execute("LISTEN \(statements.workerChannel)")
+            case .visitor: break
+            }
+        }
+        waker = connection.waker
+    }
+
+    /// Ends a wait, or the next one.
+    nonisolated func wake() {
+        waker.wake()
+    }
+
+    /// Waits until somebody notifies or wakes this link.
+    ///
+    /// - Returns: The payloads of notifications.
+    func wait(until deadline: ContinuousClock.Instant?) async throws -> [String] {
+        try await connection.interruptible { try connection.notifications(until: deadline) }.map(\.payload)
+    }
+
+    /// Runs a statement, again after a deadlock or a serialization failure; it is cancelled with
+    /// the task.
+    func query(_ text: String, _ parameters: [PostgresParameter] = []) async throws -> PostgresResult {
+        var attempt = 1
+        while true {
+            do {
+                return try await connection.interruptible { try connection.query(text, parameters, isPrepared: true) }
+            } catch let error as PostgresError where error.isConflict && attempt < Self.attemptLimit {
+                attempt += 1
+            }
+        }
+    }
+
+    /// Wakes those who listen to a channel.
+    func notify(_ channel: String, _ payload: String = "") async throws {
+        _ = try await query(WorkQueueStatements.notify, [.text(channel), .text(payload)])
+    }
+
+    // MARK: Items set aside
+
+    func itemsSetAside() async throws -> [PostgresWorkQueue.ItemSetAside] {
+        let result = try await query(statements.itemsSetAside, [.text(queue)])
+        return (0..<result.rowCount).map { row in
+            PostgresWorkQueue.ItemSetAside(
+                key: result.text(row, 0) ?? "", item: result.text(row, 1) ?? "",
+                stage: WorkStage(result.text(row, 2)).stage, attempts: Int(result.integer(row, 3) ?? 0),
+                worker: result.text(row, 4) ?? "",
+                since: Date(timeIntervalSince1970: result.text(row, 5).flatMap(Double.init) ?? 0),
+                isReleased: result.boolean(row, 6) == true)
+        }
+    }
+
+    func release(_ items: [PostgresWorkQueue.ItemSetAside]?) async throws {
+        let keys = items.map { PostgresParameter.texts($0.map(\.key)) } ?? .null
+        let stages = items.map { PostgresParameter.texts($0.map { WorkStage($0.stage).rawValue }) } ?? .null
+        _ = try await query(statements.release, [.text(queue), keys, stages])
+    }
+}
+
+extension PostgresParameter {
+    /// A length of time in seconds, as `make_interval` takes it.
+    static func seconds(_ duration: Duration) -> Self {
+        .text("\(Double(duration.wholeMilliseconds) / 1000)")
+    }
+}
+#endif

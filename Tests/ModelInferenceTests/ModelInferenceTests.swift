@@ -1,0 +1,198 @@
+import JSONMapper
+import ModelInference
+import SyncModel
+import Testing
+
+@Suite struct ModelInferenceTests {
+    private func type(_ values: String) throws -> AttributeType? {
+        let elements = values.split(separator: "|").map { #"{"id": 1, "x": \#($0)}"# }.joined(separator: ",")
+        let layout = try DataModel.inferred(from: "[\(elements)]", entity: "Thing").layout(of: "Thing")
+        return layout.slot(of: "x").map { layout.attributes[$0].type }
+    }
+
+    @Test(arguments: [
+        ("1", AttributeType.int64), ("1|-9223372036854775808", .int64), ("1|null", .int64), ("null", .string),
+        ("1|2.5", .double), ("1e3", .double), ("18446744073709551615", .decimal), ("1|18446744073709551615", .decimal),
+        ("1.5|123456789012345678901234567890", .decimal), ("18446744073709551615|0.5", .double),
+        ("true|false", .bool), ("true|1", .binary), (#"true|"yes""#, .binary),
+        (#""a""#, .string), (#""a"|1"#, .string), (#""1""#, .string), (#""1441888808""#, .string),
+        (#""2014-01-02"|"2014-01-02T10:00:00Z""#, .date), (#""2014-01-02"|null"#, .date),
+        (#""2014-01-02"|"soon""#, .string), (#""2014-13-02""#, .string),
+        (#""E621E1F8-C36C-495A-93FC-0C247A3E6E5F""#, .uuid),
+        (#""E621E1F8-C36C-495A-93FC-0C247A3E6E5F"|"x""#, .string),
+        ("[1,2]", .binary), ("[]", .binary), (#"["a"]|"a""#, .binary), (#"[{"a":1}]|[2]"#, .binary),
+        (#"{"a":1}|5"#, .binary), (#"{"a":1}|[{"a":1}]"#, .binary), ("{}", .binary), ("[[1]]", .binary),
+    ])
+    func theTypeIsTheNarrowestThatHoldsAll(values: String, expected: AttributeType) throws {
+        #expect(try type(values) == expected)
+    }
+
+    @Test func attributesAreNamedByConvention() throws {
+        let json =
+            #"{"id": 1, "first_name": "a", "lastName": "b", "type": "c", "ID": 2, "a b": 3, "$ref": 4, "e-mail": 5, "_": 6}"#
+        let layout = try DataModel.inferred(from: json, entity: "User").layout(of: "User")
+        #expect(
+            layout.attributes.map(\.name) == [
+                "id", "firstName", "lastName", "type", "id2", "aB", "ref", "eMail", "value",
+            ])
+        let keys = EntityKeys(layout, in: try DataModel([layout.entity]))
+        let written = zip(
+            ["id", "first_name", "lastName", "type", "ID", "a b", "$ref", "e-mail", "_"], keys.attributes)
+        for (key, attribute) in written {
+            #expect(attribute.spellings.contains([key]), "\(key)")
+            #expect(attribute.path() == [key] || attribute.path(.camelCase) == [key], "\(key)")
+        }
+    }
+
+    @Test func twoSpellingsOfAKeyAreOneAttribute() throws {
+        let json = #"[{"id": 1, "first_name": "a"}, {"id": 2, "firstName": 5}]"#
+        let layout = try DataModel.inferred(from: json, entity: "User").layout(of: "User")
+        #expect(layout.attributes.map(\.name) == ["id", "firstName"])
+        #expect(layout.attributes.map(\.type) == [.int64, .string])
+    }
+
+    @Test func aWordAfterTheEntityKeepsItsKey() throws {
+        let layout = try DataModel.inferred(from: #"{"type": "a", "user_type": "b"}"#, entity: "User").layout(
+            of: "User")
+        let keys = EntityKeys(layout, in: try DataModel([layout.entity]))
+        #expect(keys.attribute("type")?.path() == ["type"])
+        #expect(keys.attribute("userType")?.path() == ["user_type"])
+    }
+
+    @Test(arguments: [
+        (#"[{"id": 1}, {"id": 2}]"#, "id"), (#"[{"id": 1}, {"name": "b"}]"#, "id"), (#"[{"_id": "x"}]"#, "id"),
+        (#"[{"user_id": 1, "uuid": "u"}]"#, "userID"), (#"[{"userId": 1}]"#, "userId"), (#"[{"guid": "g"}]"#, "guid"),
+        (#"[{"remote_id": 5}]"#, "remoteID"), (#"[{"user_id": 1}, {"user_id": 1}]"#, nil),
+        (#"[{"user_id": 1}, {"name": "x"}]"#, nil), (#"[{"uuid": 1.5}]"#, nil), (#"[{"note_id": 1}]"#, nil),
+    ])
+    func thePrimaryKeyIsFound(json: String, expected: String?) throws {
+        let model = try DataModel.inferred(from: json, entity: "User")
+        let layout = try model.layout(of: "User")
+        #expect(layout.identitySlots.map { layout.attributes[$0].name } == (expected.map { [$0] } ?? []))
+        #expect(EntityKeys(layout, in: model).localPrimaryKey == expected)
+        #expect(try JSONDialect.sync.identified(model) == model)
+    }
+
+    @Test func onlyAPrimaryKeyThatIsAlwaysThereIsMandatory() throws {
+        let always = try DataModel.inferred(from: #"[{"id": 1, "a": 1}]"#, entity: "User").layout(of: "User")
+        #expect(always.attributes.map(\.isOptional) == [false, true])
+        let sometimes = try DataModel.inferred(from: #"[{"id": 1}, {"id": null}]"#, entity: "User").layout(of: "User")
+        #expect(sometimes.attributes.map(\.isOptional) == [true])
+    }
+
+    @Test func nestedObjectsAreEntities() throws {
+        let json = """
+            [{"id": 1, "company": {"id": 9, "name": "c"}, "address": {"city": "x"}, "order_items": [{"id": 4}], "tags": []},
+             {"id": 2, "company": {"id": 9, "size": 5}, "address": null, "order_items": []}]
+            """
+        let model = try DataModel.inferred(from: json, entity: "User")
+        #expect(model.entities.map(\.name) == ["User", "Company", "Address", "OrderItem"])
+        let user = try model.layout(of: "User")
+        #expect(user.attributes.map(\.name) == ["id", "tags"])
+        #expect(user.relationships.map(\.name) == ["company", "address", "orderItems"])
+        #expect(user.relationships.map(\.isToMany) == [false, false, true])
+        #expect(user.relationships.map(\.declaration.deleteRule) == [.nullify, .cascade, .nullify])
+        let company = try model.layout(of: "Company")
+        #expect(company.attributes.map(\.name) == ["id", "name", "size"])
+        // One company of two users; an address without identity is its user's own; an item is seen below one user.
+        #expect(company.relationship("users")?.isToMany == true)
+        #expect(try model.layout(of: "Address").relationship("user")?.isToMany == false)
+        #expect(try model.layout(of: "OrderItem").relationship("user")?.isToMany == false)
+        for relationship in model.layouts.flatMap(\.relationships) { #expect(relationship.inverse != nil) }
+    }
+
+    @Test func aChildOfTwoParentsMakesManyToMany() throws {
+        let json = #"[{"id": 1, "tags": [{"id": 7}, {"id": 8}]}, {"id": 2, "tags": [{"id": 7}]}]"#
+        let model = try DataModel.inferred(from: json, entity: "Company")
+        #expect(try model.layout(of: "Tag").relationship("companies")?.isToMany == true)
+        let again = #"[{"id": 1, "tags": [{"id": 7}]}, {"id": 1, "tags": [{"id": 7}]}]"#
+        #expect(
+            try DataModel.inferred(from: again, entity: "Company").layout(of: "Tag").relationship("company")?.isToMany
+                == false)
+    }
+
+    @Test func anInverseInTheSampleIsPaired() throws {
+        let json = #"{"id": 1, "notes": [{"id": 2, "user": {"id": 1, "name": "a"}}]}"#
+        let model = try DataModel.inferred(from: json, entity: "User")
+        let note = try model.layout(of: "Note")
+        #expect(try model.layout(of: "User").relationships.map(\.declaration.inverse) == ["user"])
+        #expect(note.relationships.map(\.name) == ["user"])
+        #expect(note.relationships.map(\.declaration.inverse) == ["notes"])
+    }
+
+    @Test func anInverseMakesWayForAnAttribute() throws {
+        let model = try DataModel.inferred(from: #"{"id": 1, "notes": [{"id": 2, "user": 1}]}"#, entity: "User")
+        #expect(try model.layout(of: "Note").relationships.map(\.name) == ["userOfNotes"])
+    }
+
+    @Test func anEntityThatRelatesToItselfIsOne() throws {
+        let json = #"{"id": 1, "comments": [{"id": 2, "comments": []}, {"id": 3, "comments": [{"id": 4}]}]}"#
+        let model = try DataModel.inferred(from: json, entity: "Comment")
+        #expect(model.entities.count == 1)
+        #expect(model.layouts[0].relationships.map(\.name) == ["comments", "parent"])
+    }
+
+    @Test func twoWaysToAnEntityHaveAnInverseEach() throws {
+        let json =
+            #"{"id": 1, "home_address": {"id": 2}, "people": [{"id": 3}], "children": [{"id": 4}], "boss": {"id": 5}}"#
+        let model = try DataModel.inferred(from: json, entity: "Firm")
+        #expect(model.entities.map(\.name) == ["Firm", "HomeAddress", "Person", "Child", "Boss"])
+        let sameTwice = #"{"id": 1, "user": {"id": 2}, "users": [{"id": 2}]}"#
+        let layout = try DataModel.inferred(from: sameTwice, entity: "Team").layout(of: "User")
+        #expect(layout.relationships.map(\.name) == ["teams", "team"])
+    }
+
+    @Test(arguments: [
+        ("notes", "Note"), ("companies", "Company"), ("boxes", "Box"), ("addresses", "Address"), ("series", "Series"),
+        ("people", "Person"), ("grandchildren", "Grandchildren"), ("status", "Status"), ("data", "Data"),
+        ("news", "New"), ("order_items", "OrderItem"), ("ties", "Tie"), ("s", "S"),
+    ])
+    func arraysNameTheirEntityInTheSingular(key: String, entity: String) throws {
+        let model = try DataModel.inferred(from: #"{"id": 1, "\#(key)": [{"id": 2}]}"#, entity: "Root")
+        #expect(model.entities.map(\.name) == ["Root", entity])
+    }
+
+    @Test func theSameSampleGivesTheSameModel() throws {
+        let json = #"[{"b": 1, "a": [{"z": 1, "y": {"q": 1}}]}, {"c": {"id": 1}}]"#
+        let model = try DataModel.inferred(from: json, entity: "Root")
+        for _ in 0..<5 { #expect(try DataModel.inferred(from: json, entity: "Root") == model) }
+    }
+
+    @Test func theModelCompilesToKeysThatFindWhatWasThere() throws {
+        let json = #"{"ID": 1, "sub_Thing": {"Weird Key": 1}, "x.y": 2}"#
+        let model = try DataModel.inferred(from: json, entity: "Root")
+        let keys = EntityKeys(try model.layout(of: "Root"), in: model)
+        #expect(keys.relationships.contains { $0.spellings.contains(["sub_Thing"]) })
+        #expect(keys.attributes.contains { $0.spellings.contains(["x.y"]) })
+    }
+
+    @Test func aDictionaryIsKeptWhole() throws {
+        let entries = (0..<300).map { #""key\#($0)": {"a": 1}"# }.joined(separator: ",")
+        let model = try DataModel.inferred(from: #"{"id": 1, "byName": {\#(entries)}}"#, entity: "Root")
+        #expect(model.entities.map(\.name) == ["Root"])
+        #expect(model.layouts[0].attributes.map(\.type) == [.int64, .binary])
+        #expect(throws: ModelInferenceError.tooManyKeys(entity: "Root", maximum: 256)) {
+            try DataModel.inferred(from: "{\(entries)}", entity: "Root")
+        }
+    }
+
+    @Test(arguments: [
+        ("[]", ModelInferenceError.emptySample), ("[1]", .notAnObject(index: 0)),
+        (#"[{"a": 1}, null]"#, .notAnObject(index: 1)), ("[{}]", .noKeys(entity: "Root")),
+        (#"[{"": 1}]"#, .noKeys(entity: "Root")),
+    ])
+    func aSampleThatTellsNothingIsAnError(json: String, error: ModelInferenceError) {
+        #expect(throws: error) { try DataModel.inferred(from: json, entity: "Root") }
+    }
+
+    @Test func aSampleThatIsNoJSONIsAnError() {
+        #expect(throws: JSONError.self) { try DataModel.inferred(from: "[{", entity: "Root") }
+        #expect(throws: JSONError.self) { try DataModel.inferred(from: "5", entity: "Root") }
+    }
+
+    @Test func elementsAreFoundAtAKeyPath() throws {
+        let json = #"{"data": {"users": [{"id": 1}]}}"#
+        let model = try DataModel.inferred(from: json, entity: "User", layout: .array(at: "data.users"))
+        #expect(model.entities.map(\.name) == ["User"])
+    }
+}

@@ -1,0 +1,216 @@
+#if Postgres
+import OneWayPostgresClient
+import OneWayPostgresTestSupport
+import Testing
+
+@Suite(.enabled(if: SharedPostgres.isAvailable, "\(SharedPostgres.absence)"), .timeLimit(.minutes(30)))
+struct PostgresConnectionTests {
+    @Test func valuesComeAsTheyWereSent() async throws {
+        try await SharedPostgres.withDatabase { database in
+            let session = try await PostgresSession(database.url)
+            try await session.use { connection in
+                for isBinary in [false, true] {
+                    let result = try connection.query(
+                        "SELECT $1::bigint, $2::text, $3::bytea, $4::int, cardinality($5), true",
+                        [
+                            .integer(.min), .text("it's \u{1F600} \\ \""), .bytes([0, 1, 255]), .null,
+                            .integers([1, .max, -1]),
+                        ], isPrepared: true, binaryResult: isBinary)
+                    #expect(result.integer(0, 0) == .min)
+                    #expect(result.text(0, 1) == "it's \u{1F600} \\ \"")
+                    #expect(result.withBytes(0, 2) { $0.count } == (isBinary ? 3 : 8))
+                    #expect(result.isNull(0, 3))
+                    #expect(result.integer(0, 4) == 3)
+                    #expect(result.boolean(0, 5) == true)
+                }
+            }
+        }
+    }
+
+    @Test func moreStatementsArePreparedThanAreKept() async throws {
+        try await SharedPostgres.withDatabase { database in
+            let session = try await PostgresSession(database.url)
+            try await session.use { connection in
+                for number in [Int64](0..<450) + [Int64](0..<450) {
+                    let result = try connection.query("SELECT \(number) + $1::int", [.integer(1)], isPrepared: true)
+                    #expect(result.integer(0, 0) == number + 1)
+                }
+            }
+        }
+    }
+
+    @Test func aTextWithNULIsAnErrorNotCutShort() async throws {
+        try await SharedPostgres.withDatabase { database in
+            let session = try await PostgresSession(database.url)
+            let error = await #expect(throws: PostgresError.self) {
+                try await session.use { _ = try $0.query("SELECT $1::text", [.text("a\0b")]) }
+            }
+            #expect(error?.code == "22021")
+        }
+    }
+
+    // MARK: Errors
+
+    @Test func errorsSayTheStatementAndTheCodeButNoValues() async throws {
+        try await SharedPostgres.withDatabase { database in
+            try await database.run("CREATE TABLE t (a text PRIMARY KEY); INSERT INTO t VALUES ('secret')")
+            let session = try await PostgresSession(database.url)
+            let duplicate = await #expect(throws: PostgresError.self) {
+                try await session.use { _ = try $0.query("INSERT INTO t VALUES ($1)", [.text("secret")]) }
+            }
+            #expect(duplicate?.code == "23505")
+            #expect(duplicate?.description.contains("INSERT INTO t VALUES ($1)") == true)
+            #expect(duplicate?.description.contains("secret") == false)
+            #expect(duplicate.debugDescription.contains("secret"))
+
+            let number = await #expect(throws: PostgresError.self) {
+                try await session.use { _ = try $0.query("SELECT $1::int", [.text("secret")]) }
+            }
+            #expect(number?.code == "22P02")
+            #expect(number?.description.contains("secret") == false)
+            // The connection is as good as before.
+            #expect(try await session.use { try $0.execute("SELECT 1").rowCount } == 1)
+        }
+    }
+
+    @Test(arguments: [
+        ("postgres://nobody@/x?host=%2Fnonexistent", "08001"),
+        ("host=/nonexistent dbname=x", "08001"),
+        ("no keyword", "08001"),
+        ("postgres://u:pass%zzword@/x", "08001"),
+    ])
+    func aServerThatIsNotThereIsAClearError(url: String, code: String) async throws {
+        let error = await #expect(throws: PostgresError.self) { try await PostgresSession(url) }
+        #expect(error?.code == PostgresError.Code(rawValue: code))
+        #expect(error.debugDescription.contains("pass") == false)
+    }
+
+    @Test func aMissingDatabaseAndRoleHaveTheServersCode() async throws {
+        try await SharedPostgres.withDatabase { database in
+            let noDatabase = await #expect(throws: PostgresError.self) {
+                try await PostgresSession(database.url + "&dbname=missing")
+            }
+            #expect(noDatabase?.code == "3D000")
+            let noRole = await #expect(throws: PostgresError.self) {
+                try await PostgresSession(database.url + "&user=missing")
+            }
+            #expect(noRole?.code == "28000")
+        }
+    }
+
+    @Test func anErrorThatEndsTheConnectionIsKnownAsSuch() async throws {
+        try await SharedPostgres.withDatabase { database in
+            let session = try await PostgresSession(database.url)
+            let process = try await session.use { $0.serverProcess }
+            try await database.run("SELECT pg_terminate_backend(\(process))")
+            let error = await #expect(throws: PostgresError.self) {
+                try await session.use { _ = try $0.execute("SELECT 1") }
+            }
+            #expect(error?.isConnectionFailure == true)
+            #expect(error?.isRetryable == true)
+            try await session.use { #expect($0.isClosed) }
+        }
+    }
+
+    // MARK: Cancelling
+
+    @Test func cancellingTheTaskCancelsTheStatementOnTheServer() async throws {
+        try await SharedPostgres.withDatabase { database in
+            let session = try await PostgresSession(database.url)
+            let lock = "SELECT pg_advisory_lock(1)"
+            let holder = try await PostgresSession(database.url)
+            try await holder.use { _ = try $0.execute(lock) }
+            for _ in 0..<20 {
+                let task = Task { try await session.use { _ = try $0.execute(lock) } }
+                try await database.waitForWaiter()
+                task.cancel()
+                await #expect(throws: CancellationError.self) { try await task.value }
+                // Nothing of it hits the next statement.
+                #expect(try await session.use { try $0.execute("SELECT 1").integer(0, 0) } == 1)
+            }
+        }
+    }
+
+    @Test func aStatementOfACancelledTaskIsNotSent() async throws {
+        try await SharedPostgres.withDatabase { database in
+            let session = try await PostgresSession(database.url)
+            let gate = AsyncStream<Void>.makeStream()
+            let task = Task {
+                for await _ in gate.stream {}
+                try await session.use { _ = try $0.execute("CREATE TABLE t ()") }
+            }
+            task.cancel()
+            gate.continuation.finish()
+            await #expect(throws: CancellationError.self) { try await task.value }
+            let tables = try await database.run("SELECT count(*) FROM pg_class WHERE relname = 't'")
+            #expect(tables == [["0"]])
+        }
+    }
+
+    // MARK: COPY
+
+    @Test func copyTakesMoreThanFitsInAnyBuffer() async throws {
+        try await SharedPostgres.withDatabase { database in
+            let session = try await PostgresSession(database.url)
+            try await session.use { connection in
+                try connection.execute("CREATE TABLE t (a bigint, b text)")
+                let result = try connection.copyIn("COPY t FROM STDIN") { writer in
+                    let lines = (0..<1000).map { "\($0)\t\(String(repeating: "x", count: 100))\n" }.joined()
+                    for _ in 0..<200 { try Array(lines.utf8).withUnsafeBytes(writer.write) }
+                }
+                #expect(result.affectedCount == 200_000)
+                #expect(try connection.execute("SELECT count(*) FROM t").integer(0, 0) == 200_000)
+            }
+        }
+    }
+
+    @Test func aServerThatAsksForNoDataIsAnError() async throws {
+        try await SharedPostgres.withDatabase { database in
+            try await PostgresSession(database.url).use { connection in
+                let error = #expect(throws: PostgresError.self) { try connection.copyIn("SELECT 1") { _ in } }
+                #expect(error?.code == "08P01")
+            }
+        }
+    }
+
+    @Test func copyOfWrongDataFailsAndChangesNothing() async throws {
+        try await SharedPostgres.withDatabase { database in
+            let session = try await PostgresSession(database.url)
+            try await session.use { connection in
+                try connection.execute("CREATE TABLE t (a bigint)")
+                let error = #expect(throws: PostgresError.self) {
+                    try connection.copyIn("COPY t FROM STDIN") { writer in
+                        for _ in 0..<100 { try Array("1\nx\n".utf8).withUnsafeBytes(writer.write) }
+                    }
+                }
+                #expect(error?.code == "22P02")
+                #expect(throws: CancellationError.self) {
+                    try connection.copyIn("COPY t FROM STDIN") { writer in
+                        try Array("1\n".utf8).withUnsafeBytes(writer.write)
+                        throw CancellationError()
+                    }
+                }
+                #expect(try connection.execute("SELECT count(*) FROM t").integer(0, 0) == 0)
+            }
+        }
+    }
+
+    // MARK: Notifications
+
+    @Test func notificationsWakeTheWaitingConnection() async throws {
+        try await SharedPostgres.withDatabase { database in
+            let session = try await PostgresSession(database.url)
+            try await session.use { _ = try $0.execute("LISTEN a") }
+            let waiting = Task { try await session.use { try $0.notifications(until: nil) } }
+            try await database.run("NOTIFY a, 'hello'")
+            let received = try await waiting.value
+            #expect(received == [PostgresNotification(channel: "a", payload: "hello")])
+            #expect(try await session.use { try $0.notifications(until: .now) } == [])
+
+            let cancelled = Task { try await session.use { try $0.notifications(until: nil) } }
+            cancelled.cancel()
+            await #expect(throws: CancellationError.self) { try await cancelled.value }
+        }
+    }
+}
+#endif

@@ -1,0 +1,225 @@
+#if Postgres
+import Foundation
+import OneWayPostgresClient
+import OneWayPostgresTestSupport
+import OneWayTestSupport
+import Testing
+
+/// Networks that lose everything, several hosts, poolers, full servers.
+@Suite(
+    .enabled(if: PostgresServer.isInstalled, "\(SharedPostgres.absence)"), .serialized, .timeLimit(.minutes(30)))
+struct PostgresNetworkTests {
+    /// Runs a function with a server of its own and a proxy before it.
+    private func withProxy(
+        _ configuration: [String: String] = [:], _ body: (PostgresServer, TestProxy) async throws -> Void
+    ) async throws {
+        let server = try await PostgresServer(PostgresServer.Settings(configuration: configuration))
+        let proxy = try TestProxy(to: server)
+        do { try await body(server, proxy) } catch {
+            proxy.close()
+            await server.close()
+            throw error
+        }
+        proxy.close()
+        await server.close()
+    }
+
+    private func ask(_ text: String, at url: String, _ options: PostgresSessionOptions) async throws -> String? {
+        try await PostgresSession(url, options: options).use { try $0.execute(text).text(0, 0) }
+    }
+
+    // MARK: Silence
+
+    @Test func aSilentNetworkEndsAStatement() async throws {
+        try await withProxy { _, proxy in
+            let session = try await PostgresSession(proxy.url(), silenceLimit: .seconds(1))
+            proxy.isSilent = true
+            let error = await #expect(throws: PostgresError.self) {
+                try await session.use { _ = try $0.execute("SELECT 1") }
+            }
+            #expect(error?.code == .connectionLost && error?.isRetryable == true)
+            try await session.use { #expect($0.isClosed) }
+        }
+    }
+
+    @Test func aStatementMayTakeLongWhileTheServerWorksOnIt() async throws {
+        try await withProxy { server, proxy in
+            let holder = try await PostgresSession(server.url())
+            try await holder.use { _ = try $0.execute("SELECT pg_advisory_lock(1)") }
+            let session = try await PostgresSession(proxy.url(), silenceLimit: .seconds(1))
+            let count = proxy.acceptedCount
+            let result = Task {
+                try await session.use { try $0.execute("SELECT pg_advisory_lock(1), 7").integer(0, 1) }
+            }
+            // It was asked about twice.
+            while proxy.acceptedCount < count + 2 { await Task.yield() }
+            try await holder.use { _ = try $0.execute("SELECT pg_advisory_unlock(1)") }
+            #expect(try await result.value == 7)
+        }
+    }
+
+    @Test func aLostAnswerIsNoticed() async throws {
+        try await withProxy { _, proxy in
+            let session = try await PostgresSession(proxy.url(), silenceLimit: .seconds(1))
+            proxy.silence(at: "SELECT 42", isPassedOn: true)
+            let error = await #expect(throws: PostgresError.self) {
+                try await session.use { _ = try $0.execute("SELECT 42") }
+            }
+            #expect(error?.code == .connectionLost)
+        }
+    }
+
+    @Test func aCancellationEndsInSilenceToo() async throws {
+        try await withProxy { server, proxy in
+            let holder = try await PostgresSession(server.url())
+            try await holder.use { _ = try $0.execute("SELECT pg_advisory_lock(1)") }
+            let session = try await PostgresSession(proxy.url(), silenceLimit: .seconds(1))
+            let task = Task { try await session.use { _ = try $0.execute("SELECT pg_advisory_lock(1)") } }
+            try await waitForWaiter(server)
+            proxy.isSilent = true
+            task.cancel()
+            await #expect(throws: CancellationError.self) { try await task.value }
+            try await session.use { #expect($0.isClosed) }
+        }
+    }
+
+    @Test func theServerEndsAStatementWhoseClientIsGone() async throws {
+        try await withProxy { server, proxy in
+            let holder = try await PostgresSession(server.url())
+            try await holder.use { _ = try $0.execute("SELECT pg_advisory_lock(1)") }
+            let session = try await PostgresSession(proxy.url(), silenceLimit: .seconds(1))
+            let task = Task { try await session.use { _ = try $0.execute("SELECT pg_advisory_lock(1)") } }
+            try await waitForWaiter(server)
+            proxy.cut()
+            await #expect(throws: PostgresError.self) { try await task.value }
+            let waiters = "SELECT count(*) FROM pg_locks WHERE NOT granted"
+            while try await holder.use({ try $0.execute(waiters).integer(0, 0) }) != 0 { await Task.yield() }
+        }
+    }
+
+    @Test func aCopyThatTheServerDoesNotReadCanBeCancelled() async throws {
+        try await withProxy { server, _ in
+            let holder = try await PostgresSession(server.url())
+            try await holder.use { connection in
+                _ = try connection.execute(
+                    """
+                    SELECT pg_advisory_lock(42);
+                    CREATE TABLE t (a text);
+                    CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS
+                        'BEGIN PERFORM pg_advisory_xact_lock(42); RETURN NEW; END';
+                    CREATE TRIGGER wait BEFORE INSERT ON t FOR EACH ROW EXECUTE FUNCTION wait()
+                    """)
+            }
+            let session = try await PostgresSession(server.url())
+            let task = Task {
+                try await session.use { connection in
+                    let line = Array("\(String(repeating: "x", count: 60_000))\n".utf8)
+                    _ = try connection.copyIn("COPY t FROM STDIN") { writer in
+                        while true { try line.withUnsafeBytes(writer.write) }
+                    }
+                }
+            }
+            try await waitForWaiter(server)
+            task.cancel()
+            await #expect(throws: CancellationError.self) { try await task.value }
+            #expect(try await session.use { try $0.execute("SELECT count(*) FROM t").integer(0, 0) } == 0)
+        }
+    }
+
+    private func waitForWaiter(_ server: PostgresServer) async throws {
+        let session = try await PostgresSession(server.url())
+        let waiters = "SELECT count(*) FROM pg_locks WHERE NOT granted"
+        while try await session.use({ try $0.execute(waiters).integer(0, 0) }) == 0 { await Task.yield() }
+    }
+
+    // MARK: Several hosts
+
+    @Test func aSilentHostIsPassedOver() async throws {
+        try await withProxy { server, proxy in
+            let silent = try TestProxy(to: server)
+            silent.isSilent = true
+            let url = "postgres://postgres@127.0.0.1:\(silent.port),127.0.0.1:\(proxy.port)/postgres?connect_timeout=2"
+            let session = try await PostgresSession(url)
+            #expect(try await session.use { try $0.execute("SELECT 1").integer(0, 0) } == 1)
+            #expect(silent.acceptedCount == 1 && proxy.acceptedCount == 1)
+            silent.close()
+        }
+    }
+
+    @Test func aPrimaryIsFoundBehindAStandby() async throws {
+        try await withProxy { server, proxy in
+            let standby = try await PostgresServer()
+            try await standby.becomeStandby()
+            let standbyProxy = try TestProxy(to: standby)
+            let hosts = "127.0.0.1:\(standbyProxy.port),127.0.0.1:\(proxy.port)"
+            let options = PostgresSessionOptions()
+            let isStandby = try await ask(
+                "SELECT pg_is_in_recovery()", at: "postgres://postgres@\(hosts)/postgres", options)
+            #expect(isStandby == "f")
+            let alone = await #expect(throws: PostgresError.self) {
+                try await ask("SELECT 1", at: standbyProxy.url(), options)
+            }
+            #expect(alone?.code == .readOnlyTransaction && alone?.isRetryable == true)
+            var reading = options
+            reading.needsPrimary = false
+            let preferred = try await ask(
+                "SELECT pg_is_in_recovery()",
+                at: "postgres://postgres@127.0.0.1:\(proxy.port),127.0.0.1:\(standbyProxy.port)/postgres"
+                    + "?target_session_attrs=prefer-standby", reading)
+            #expect(preferred == "t")
+            standbyProxy.close()
+            await standby.close()
+        }
+    }
+
+    // MARK: Poolers
+
+    @Test func aPoolerIsRefusedUnlessItIsDeclared() async throws {
+        try await withProxy { _, proxy in
+            proxy.poseAsPooler()
+            var options = PostgresSessionOptions()
+            let refused = await #expect(throws: PostgresError.self) {
+                try await ask("SELECT 1", at: proxy.url(), options)
+            }
+            #expect(refused?.code == .featureNotSupported && refused?.isRetryable == false)
+            #expect(refused.map { "\($0)".contains("isBehindSessionPooler") } == true)
+            options.pooling = .session
+            let answer = try await ask("SELECT 1", at: proxy.url(), options)
+            #expect(answer == "1")
+        }
+    }
+
+    // MARK: Full servers
+
+    @Test func aFullServerIsWaitedFor() async throws {
+        try await withProxy { server, proxy in
+            try await PostgresSession.run(server.url(), "CREATE ROLE one LOGIN CONNECTION LIMIT 1")
+            var first: PostgresSession? = try await PostgresSession(server.url(user: "one"))
+            let second = Task { try await PostgresSession(proxy.url(user: "one")) }
+            // It was refused at least once.
+            while proxy.acceptedCount < 2 { await Task.yield() }
+            #expect(first != nil)
+            first = nil
+            let session = try await second.value
+            #expect(try await session.use { try $0.execute("SELECT 1").integer(0, 0) } == 1)
+        }
+    }
+
+    // MARK: Passwords
+
+    @Test(arguments: [
+        "postgres://u:sec@ret@127.0.0.1:1/x", "postgres://u:sec/ret@127.0.0.1:1/x", "postgresql://u:a@b/sec?ret@h/x",
+        "postgres://u:sec?ret/@127.0.0.1:1/x", "postgres://u:sec#ret@127.0.0.1:1/x", "postgres://secret:1@/x?port=y",
+        "host=127.0.0.1 port=1 password='sec ret", "host=127.0.0.1 port=secret user=u password=secret",
+    ])
+    func aPasswordNeverShows(url: String) async throws {
+        let error = await #expect(throws: PostgresError.self) { try await PostgresSession(url) }
+        for text in ["\(String(describing: error))", error.debugDescription, error?.localizedDescription ?? ""] {
+            #expect(!text.contains("sec") && !text.contains("ret@"), "\(text)")
+        }
+        var dumped = ""
+        dump(PostgresAddress(url), to: &dumped)
+        #expect(!dumped.contains("sec") && !"\(PostgresAddress(url))".contains("sec"))
+    }
+}
+#endif

@@ -1,0 +1,35 @@
+// swift-tools-version: 6.1
+
+import PackageDescription
+
+// A package that depends on every product, and has targets with names that apps and other packages
+// are likely to have.
+
+let names = ["CSQLite", "CPostgres", "TestSupport", "PostgresTestSupport", "BenchmarkSupport", "LoopbackServer"]
+
+let package = Package(
+    name: "Neighbours",
+    platforms: [.macOS(.v15)],
+    dependencies: [.package(name: "OneWaySynchronizer", path: "../../..")],
+    targets: names.map { .target(name: $0) } + [
+        .executableTarget(
+            name: "Neighbours",
+            dependencies: names.map { .target(name: $0) } + [
+                .product(name: "OneWaySynchronizer", package: "OneWaySynchronizer"),
+                .product(name: "OneWaySync", package: "OneWaySynchronizer"),
+                .product(name: "OneWaySyncSQLite", package: "OneWaySynchronizer"),
+                .product(name: "SyncModel", package: "OneWaySynchronizer"),
+                .product(name: "CoreDataModel", package: "OneWaySynchronizer"),
+                .product(name: "JSONMapper", package: "OneWaySynchronizer"),
+                .product(name: "SyncStore", package: "OneWaySynchronizer"),
+                .product(name: "SyncStoreTesting", package: "OneWaySynchronizer"),
+                .product(name: "StoreSync", package: "OneWaySynchronizer"),
+                .product(name: "HTTPTransfer", package: "OneWaySynchronizer"),
+                .product(name: "HTTPSource", package: "OneWaySynchronizer"),
+                .product(name: "SyncStoreSQLite", package: "OneWaySynchronizer"),
+                .product(name: "SyncStorePostgres", package: "OneWaySynchronizer"),
+                .product(name: "SyncWorkQueuePostgres", package: "OneWaySynchronizer"),
+            ])
+    ],
+    swiftLanguageModes: [.v6]
+)

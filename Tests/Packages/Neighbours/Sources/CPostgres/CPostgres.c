@@ -1,0 +1,5 @@
+#include "CPostgres.h"
+
+int cpostgres_neighbour(void) {
+    return 1;
+}

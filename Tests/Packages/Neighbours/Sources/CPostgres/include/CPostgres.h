@@ -1,0 +1,1 @@
+int cpostgres_neighbour(void);

@@ -1,0 +1,5 @@
+#include "CSQLite.h"
+
+int csqlite_neighbour(void) {
+    return 1;
+}

@@ -1,0 +1,1 @@
+int csqlite_neighbour(void);

@@ -1,0 +1,41 @@
+import BenchmarkSupport
+import CPostgres
+import CSQLite
+import CoreDataModel
+import Foundation
+import HTTPSource
+import JSONMapper
+import LoopbackServer
+import OneWaySynchronizer
+import PostgresTestSupport
+import StoreSync
+import SyncModel
+import SyncStore
+import SyncStorePostgres
+import SyncStoreSQLite
+import SyncStoreTesting
+import SyncWorkQueuePostgres
+import TestSupport
+
+/// Types as SwiftData and apps name theirs; ours must not take these names.
+struct Model {}
+struct Entity {}
+struct Attribute {}
+struct Relationship {}
+struct Key {}
+struct Value {}
+
+let links = [
+    TestSupport.Neighbour.isLinked, PostgresTestSupport.Neighbour.isLinked, BenchmarkSupport.Neighbour.isLinked,
+    LoopbackServer.Neighbour.isLinked, csqlite_neighbour() == 1, cpostgres_neighbour() == 1,
+]
+let mapper = try RecordMapper(
+    try DataModel {
+        SyncEntity("User", identity: "id") {
+            SyncAttribute("id", .int64)
+        }
+    })
+let store = try JSONStore(try await SQLiteStore(mapper.model, at: .memory), mapper: mapper)
+let result = try await store.sync(.bytes(Array(#"[{"id": 1}, {"id": 2}]"#.utf8)), into: "User")
+print(links.count, "neighbours,", result.counts.inserted, "users")
+guard links.allSatisfy({ $0 }), result.counts.inserted == 2 else { exit(1) }

@@ -1,0 +1,227 @@
+#if Postgres
+import Foundation
+import SyncBase
+
+/// A proxy on the loopback interface between a connection and a server, whose faults a test
+/// controls.
+///
+/// It passes bytes on in both directions. In silence it stays connected, accepts new connections
+/// and passes nothing on, as a network does that loses every packet. It can also pose as a pooler,
+/// which numbers its clients itself.
+package final class TestProxy: Sendable {
+    private struct State {
+        var isClosed = false
+        var isSilent = false
+        /// What a client sends that silences its connection, and whether that still reaches the
+        /// server.
+        var silencing: (text: [UInt8], isPassedOn: Bool)?
+        /// The sockets from which nothing is passed on.
+        var silentSockets: Set<Int32> = []
+        var posesAsPooler = false
+        var sockets: Set<Int32> = []
+        var acceptedCount = 0
+    }
+
+    private let listener: Int32
+    private let target: String?
+    private let state = Locked(State())
+    /// The port on 127.0.0.1.
+    package let port: UInt16
+
+    /// A port on 127.0.0.1 that nobody used a moment ago.
+    package static func freePort() throws -> UInt16 {
+        let proxy = try TestProxy(to: nil)
+        defer { proxy.close() }
+        return proxy.port
+    }
+
+    /// Starts a proxy.
+    ///
+    /// - Parameter target: The path of the server's socket; nil to refuse all connections.
+    package init(to target: String?) throws {
+        self.target = target
+        listener = socket(AF_INET, Self.stream, 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let listener = listener
+        let isListening = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                bind(listener, address, length) == 0 && listen(listener, 64) == 0
+                    && getsockname(listener, address, &length) == 0
+            }
+        }
+        guard listener >= 0, isListening else { throw PostgresServerError("no proxy: errno \(errno)") }
+        port = UInt16(bigEndian: address.sin_port)
+        Thread.detachNewThread { [self] in accept() }
+    }
+
+    deinit {
+        close()
+    }
+
+    /// Starts a proxy to a test's server.
+    package convenience init(to server: PostgresServer) throws {
+        try self.init(to: "\(server.folder)/.s.PGSQL.5432")
+    }
+
+    #if canImport(Glibc)
+    private static let stream = Int32(SOCK_STREAM.rawValue)
+    #else
+    private static let stream = SOCK_STREAM
+    #endif
+
+    /// The address of a database behind the proxy.
+    package func url(database: String = "postgres", user: String = "postgres") -> String {
+        "postgres://\(user)@127.0.0.1:\(port)/\(database)?sslmode=disable"
+    }
+
+    /// Passes nothing on from now on, or again.
+    package var isSilent: Bool {
+        get { state.withLock(\.isSilent) }
+        set { state.withLock { $0.isSilent = newValue } }
+    }
+
+    /// Silences the connection, and only it, on which a client sends a text next.
+    ///
+    /// - Parameter isPassedOn: Whether the text still reaches the server, so that only the answer
+    ///   is lost.
+    package func silence(at text: String, isPassedOn: Bool) {
+        state.withLock { $0.silencing = (Array(text.utf8), isPassedOn) }
+    }
+
+    /// Shows clients another number of the server's process from now on.
+    package func poseAsPooler() {
+        state.withLock { $0.posesAsPooler = true }
+    }
+
+    /// How many connections were made through the proxy.
+    package var acceptedCount: Int { state.withLock(\.acceptedCount) }
+
+    /// Cuts all connections.
+    package func cut() {
+        for descriptor in state.withLock(\.sockets) { _ = shutdown(descriptor, Int32(SHUT_RDWR)) }
+    }
+
+    /// Cuts all connections and accepts no more.
+    package func close() {
+        let isFirst = state.withLock { state in
+            defer { state.isClosed = true }
+            return !state.isClosed
+        }
+        guard isFirst else { return }
+        _ = shutdown(listener, Int32(SHUT_RDWR))
+        cut()
+    }
+
+    private func accept() {
+        while true {
+            let client = Self.acceptOne(listener)
+            guard client >= 0, !state.withLock(\.isClosed) else { break }
+            state.withLock { $0.acceptedCount += 1 }
+            guard let server = connectToServer() else {
+                _ = Self.closeOne(client)
+                continue
+            }
+            state.withLock { $0.sockets.formUnion([client, server]) }
+            let pair = Pair(count: 2)
+            for (source, destination, isClient) in [(client, server, true), (server, client, false)] {
+                Thread.detachNewThread { [self] in
+                    pass(from: source, to: destination, isClient: isClient)
+                    _ = shutdown(destination, Int32(SHUT_RDWR))
+                    guard pair.leave() else { return }
+                    state.withLock { state in
+                        state.sockets.subtract([client, server])
+                        state.silentSockets.subtract([client, server])
+                    }
+                    _ = Self.closeOne(client)
+                    _ = Self.closeOne(server)
+                }
+            }
+        }
+        _ = Self.closeOne(listener)
+    }
+
+    private func connectToServer() -> Int32? {
+        guard let target else { return nil }
+        let descriptor = socket(AF_UNIX, Self.stream, 0)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let path = Array(target.utf8)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.prefix($0.count - 1)) }
+        let isConnected = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
+            }
+        }
+        guard isConnected else {
+            _ = Self.closeOne(descriptor)
+            return nil
+        }
+        return descriptor
+    }
+
+    /// Passes bytes on until one end closes. What comes during silence is lost.
+    private func pass(from source: Int32, to destination: Int32, isClient: Bool) {
+        var bytes = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            let count = recv(source, &bytes, bytes.count, 0)
+            guard count > 0 else { return }
+            let (isLost, posesAsPooler) = state.withLock { state in
+                var isLost = state.isSilent || state.silentSockets.contains(source)
+                if isClient, !isLost, let silencing = state.silencing, bytes[..<count].contains(silencing.text) {
+                    state.silencing = nil
+                    state.silentSockets.formUnion([source, destination])
+                    isLost = !silencing.isPassedOn
+                }
+                return (isLost, state.posesAsPooler)
+            }
+            if isLost { continue }
+            // BackendKeyData: its type, its length, the number, the key.
+            if posesAsPooler, !isClient, let start = bytes[..<count].firstRange(of: [0x4B, 0, 0, 0, 12])?.upperBound {
+                bytes[start] ^= 0x01
+            }
+            var sent = 0
+            while sent < count {
+                let sentNow = bytes[sent..<count].withUnsafeBytes { send(destination, $0.baseAddress, $0.count, 0) }
+                guard sentNow > 0 else { return }
+                sent += sentNow
+            }
+        }
+    }
+
+    private static func acceptOne(_ listener: Int32) -> Int32 {
+        #if canImport(Glibc)
+        Glibc.accept(listener, nil, nil)
+        #else
+        Darwin.accept(listener, nil, nil)
+        #endif
+    }
+
+    private static func closeOne(_ descriptor: Int32) -> Int32 {
+        #if canImport(Glibc)
+        Glibc.close(descriptor)
+        #else
+        Darwin.close(descriptor)
+        #endif
+    }
+
+    /// Counts the directions of a connection that still pass bytes on.
+    private final class Pair: Sendable {
+        private let left: Locked<Int>
+
+        init(count: Int) {
+            left = Locked(count)
+        }
+
+        /// Whether the caller is the last one.
+        func leave() -> Bool {
+            left.withLock { left in
+                left -= 1
+                return left == 0
+            }
+        }
+    }
+}
+#endif

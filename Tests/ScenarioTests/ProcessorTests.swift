@@ -1,0 +1,114 @@
+import JSONMapper
+import OneWaySynchronizer
+import StoreSync
+import SyncBase
+import SyncModel
+import SyncStore
+import Testing
+
+/// A synchronizer that keeps an entity equal to a list, on every kind of store.
+@Suite(.serialized) struct ProcessorTests {
+    /// A key of two attributes, a revision, and nested objects.
+    private static let model = Result {
+        try DataModel {
+            SyncEntity("Part", identity: "maker", "number") {
+                SyncAttribute("maker", .string)
+                SyncAttribute("number", .int64)
+                SyncAttribute("version", .int64)
+                SyncAttribute("name", .string)
+                SyncRelationship("screws", toMany: "Screw", inverse: "part", deleteRule: .cascade)
+            }
+            SyncEntity("Screw", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncRelationship("part", toOne: "Part", inverse: "screws")
+            }
+        }
+    }
+
+    @Test(arguments: StoreKind.ofScenarios, [1, 2, 100])
+    func onlyWhatIsNewOrChangedIsDownloaded(kind: StoreKind, batchCount: Int) async throws {
+        let mapper = try RecordMapper(try Self.model.get())
+        let list = Locked("[]")
+        let asked = Locked<[RecordKey]>([])
+        try await kind.use { makeStore in
+            let store = try await makeStore(mapper.model)
+            let processor = StoreProcessor(
+                try JSONStore(store, mapper: mapper), entity: "Part", revision: "version", batchCount: batchCount
+            ) {
+                .bytes(Array(list.withLock(\.self).utf8))
+            } details: { key in
+                asked.withLock { $0.append(key) }
+                guard case .identity(let values) = key, case .string(let maker)? = values.first,
+                    case .int(let number)? = values.last
+                else { return .bytes([]) }
+                let json = """
+                    {"maker":"\(maker)","number":\(number),"version":\(list.withLock(\.count)),"name":"\(maker)\(number)",
+                     "screws":[{"id":\(number)}]}
+                    """
+                return .bytes(Array(json.utf8))
+            }
+            let synchronizer = Synchronizer(processor: processor)
+
+            list.withLock { $0 = #"[{"maker":"a","number":1},{"maker":"a","number":2},{"maker":"b","number":1}]"# }
+            let first = try await synchronizer.sync()
+            #expect(first.inserted == 3)
+            #expect(processor.counts.inserted == 3)
+            #expect(Set(asked.withLock(\.self)) == [.identity(["a", 1]), .identity(["a", 2]), .identity(["b", 1])])
+            #expect(try await store.count(StoreQuery("Part", where: PropertyPath("name") == "b1")) == 1)
+
+            // One is gone, one has another version, one is the same, one is new.
+            let version = list.withLock(\.count)
+            asked.withLock { $0 = [] }
+            list.withLock {
+                $0 = """
+                    [{"maker":"a","number":1,"version":\(version)},{"maker":"a","number":2,"version":\(version + 1)},
+                     {"maker":"c","number":3,"version":1}]
+                    """
+            }
+            let second = try await synchronizer.sync()
+            #expect(second.removed == 1)
+            #expect(Set(asked.withLock(\.self)) == [.identity(["a", 2]), .identity(["c", 3])])
+            #expect(processor.counts.inserted == 1 && processor.counts.updated == 1)
+            #expect(try await store.count(StoreQuery("Part")) == 3)
+            #expect(try await store.count(StoreQuery("Part", where: PropertyPath("maker") == "b")) == 0)
+        }
+    }
+
+    @Test(arguments: StoreKind.ofScenarios)
+    func objectsOutsideOfTheScopeStay(kind: StoreKind) async throws {
+        let mapper = try RecordMapper(try Self.model.get())
+        try await kind.use { makeStore in
+            let json = try JSONStore(try await makeStore(mapper.model), mapper: mapper)
+            let all = (1...5).map { #"{"maker":"m","number":\#($0),"version":\#($0)}"# }.joined(separator: ",")
+            try await json.sync(.bytes(Array("[\(all)]".utf8)), into: "Part")
+            let processor = StoreProcessor(json, entity: "Part", scope: PropertyPath("number") > 2) {
+                .bytes(Array(#"[{"maker":"m","number":4,"name":"four"}]"#.utf8))
+            }
+            _ = try await Synchronizer(processor: processor).sync()
+            let parts = try await json.store.records(StoreQuery("Part", orderedBy: [Ordering("number")]))
+            #expect(parts.map { $0.record["number"] } == [1, 2, 4])
+            #expect(parts.map { $0.record["name"] } == [.null, .null, "four"])
+        }
+    }
+
+    @Test(arguments: StoreKind.ofScenarios)
+    func anEntryThatCannotBeWrittenFailsAloneAndAnEntryWithoutAKeyKeepsTheRest(kind: StoreKind) async throws {
+        let mapper = try RecordMapper(try Self.model.get())
+        try await kind.use { makeStore in
+            let json = try JSONStore(try await makeStore(mapper.model), mapper: mapper)
+            try await json.sync(.bytes(Array(#"[{"maker":"old","number":9}]"#.utf8)), into: "Part")
+            let processor = StoreProcessor(json, entity: "Part", batchCount: 10) {
+                .bytes(
+                    Array(
+                        #"[{"maker":"m","number":1},{"maker":"m"},{"maker":"m","number":2},{"maker":"m","number":3}]"#
+                            .utf8))
+            } details: { key in
+                key == .identity(["m", 2]) ? .bytes(Array("{".utf8)) : .bytes(Array(#"{"maker":"m","number":3}"#.utf8))
+            }
+            await #expect(throws: (any Error).self) { try await Synchronizer(processor: processor).sync() }
+            #expect(processor.counts.inserted == 1)
+            let found = try await json.store.records(StoreQuery("Part", orderedBy: [Ordering("number")]))
+            #expect(found.map { $0.record["number"] } == [3, 9])
+        }
+    }
+}

@@ -1,0 +1,53 @@
+import JSONMapper
+import StoreSync
+import SyncModel
+import SyncStore
+import SyncStoreTesting
+import Testing
+
+/// A JSON store of a model, with the checks that hold after every sync.
+struct RealJSONWorld {
+    let store: JSONStore
+
+    /// Runs a body with an empty store of a kind.
+    static func with(
+        _ kind: StoreKind, _ model: DataModel, dialect: JSONDialect = .sync, contract: ValueContract? = nil,
+        _ body: @Sendable (RealJSONWorld) async throws -> Void
+    ) async throws {
+        let mapper = try RecordMapper(model, dialect: dialect, contract: contract)
+        try await kind.use { makeStore in
+            try await body(RealJSONWorld(store: try JSONStore(try await makeStore(mapper.model), mapper: mapper)))
+        }
+    }
+
+    /// Syncs a payload. The plan must predict the effect, and the same payload again must write
+    /// nothing.
+    @discardableResult
+    func sync(
+        _ json: String, into entity: String, options: StoreSyncOptions = StoreSyncOptions(),
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> StoreSyncResult {
+        let payload = JSONSource.bytes(Array(json.utf8))
+        let plan = try await store.plan(payload, into: entity, options: options)
+        let result = try await store.sync(payload, into: entity, options: options)
+        #expect(plan == result, sourceLocation: sourceLocation)
+        let again = try await store.sync(payload, into: entity, options: options)
+        #expect(again.isUnchanged, "\(again.countsByEntity)", sourceLocation: sourceLocation)
+        return result
+    }
+
+    /// The values of an attribute of all objects, in the order of that attribute.
+    func values(_ attribute: String, of entity: String, where predicate: RecordPredicate = .constant(true))
+        async throws -> [AttributeValue]
+    {
+        try await store.store.read { reader in
+            let query = StoreQuery(entity, where: predicate, orderedBy: [Ordering(attribute)])
+            return try await reader.records(query).map { $0.record[attribute] }
+        }
+    }
+
+    /// The number of objects.
+    func count(_ entity: String, where predicate: RecordPredicate = .constant(true)) async throws -> Int {
+        try await store.store.read { try await $0.count(StoreQuery(entity, where: predicate)) }
+    }
+}

@@ -1,0 +1,418 @@
+#if Postgres
+import Foundation
+import OneWayPostgresClient
+import OneWayPostgresTestSupport
+import OneWaySynchronizer
+import OneWayTestSupport
+import SyncModel
+import SyncStore
+import SyncStorePostgres
+import SyncStoreSQL
+import Testing
+
+/// Silent networks, frozen processes, timeouts of administrators, poolers and failovers, as a store
+/// and a lease see them.
+@Suite(
+    .enabled(if: PostgresServer.isInstalled, "\(SharedPostgres.absence)"), .serialized, .timeLimit(.minutes(2)))
+struct PostgresOutageTests {
+    private func withProxy(
+        _ configuration: [String: String] = [:], _ body: (PostgresServer, TestProxy) async throws -> Void
+    ) async throws {
+        let server = try await PostgresServer(PostgresServer.Settings(configuration: configuration))
+        let proxy = try TestProxy(to: server)
+        do { try await body(server, proxy) } catch {
+            proxy.close()
+            await server.close()
+            throw error
+        }
+        proxy.close()
+        await server.close()
+    }
+
+    private func store(_ url: String, silenceLimit: Duration = .seconds(1)) async throws -> PostgresStore {
+        try await PostgresWorld.store(at: url) { $0.silenceLimit = silenceLimit }
+    }
+
+    // MARK: Commits that are not answered
+
+    @Test func aCommitWhoseAnswerIsLostIsKnownToBeCommitted() async throws {
+        try await withProxy { _, proxy in
+            let store = try await store(proxy.url())
+            proxy.silence(at: "COMMIT\0", isPassedOn: true)
+            try await store.put([1])
+            #expect(try await store.names() == [#""a""#])
+        }
+    }
+
+    @Test func aCommitThatIsLostIsKnownNotToBeCommitted() async throws {
+        try await withProxy { server, proxy in
+            let store = try await store(proxy.url())
+            proxy.silence(at: "COMMIT\0", isPassedOn: false)
+            let error = await #expect(throws: PostgresError.self) { try await store.put([1]) }
+            #expect(error?.code == .connectionLost && error?.isRetryable == true)
+            // Its session has been ended, so the next one does not wait for it.
+            try await store.put([2])
+            #expect(try await store.count(StoreQuery("User")) == 1)
+        }
+    }
+
+    @Test func aCommitInAFailingNetworkIsUnknown() async throws {
+        try await withProxy { _, proxy in
+            let store = try await store(proxy.url())
+            let error = await #expect(throws: PostgresError.self) {
+                try await store.transaction { transaction in
+                    _ = try await transaction.merge(MergeRequest(PostgresWorld.batch([1], name: "a")))
+                    proxy.isSilent = true
+                }
+            }
+            #expect(error?.isConnectionFailure == true)
+            proxy.isSilent = false
+            try await store.put([2])
+            #expect(try await store.count(StoreQuery("User")) == 1)
+        }
+        try await withProxy { _, proxy in
+            let store = try await store(proxy.url())
+            proxy.silence(at: "COMMIT\0", isPassedOn: true)
+            let result = Task { try await store.put([1]) }
+            // The question whether the server still works on the commit, then the one what became
+            // of it.
+            let count = proxy.acceptedCount
+            while proxy.acceptedCount == count { await Task.yield() }
+            proxy.isSilent = true
+            let error = await #expect(throws: PostgresError.self) { try await result.value }
+            #expect(error?.code == .resolutionUnknown)
+            #expect(error.map { "\($0)".contains("pg_xact_status") } == true)
+        }
+    }
+
+    @Test func aRollbackInSilenceEnds() async throws {
+        try await withProxy { _, proxy in
+            let store = try await store(proxy.url())
+            await #expect(throws: TestError.self) {
+                try await store.transaction { transaction in
+                    _ = try await transaction.merge(MergeRequest(PostgresWorld.batch([1], name: "a")))
+                    proxy.isSilent = true
+                    throw TestError("stop")
+                }
+            }
+            proxy.isSilent = false
+            try await store.put([2])
+            #expect(try await store.count(StoreQuery("User")) == 1)
+        }
+    }
+
+    // MARK: Holders that are gone
+
+    private func child(_ arguments: [String]) throws -> ChildProcess {
+        try ChildProcess(ChildProcess.product("TestChild"), arguments)
+    }
+
+    @Test func aFrozenWriterLosesItsTransactionAndCannotCommit() async throws {
+        try await withProxy { server, _ in
+            let store = try await store(server.url())
+            let child = try child(["postgres-hold", server.url(), "2000"])
+            try await child.output.wait { $0.contains("held") }
+            child.signal(SIGSTOP)
+            let put = Task { try await store.put([2]) }
+            // Whoever waits can see for whom.
+            var wait: PostgresStore.LockWait?
+            while wait == nil, try await isWaiting(server) { wait = try await store.lockWait() }
+            #expect(wait.map { $0.holder.contains("@") && $0.holderBackend != 0 } ?? true)
+            _ = try await put.value
+            child.signal(SIGCONT)
+            try child.send("commit")
+            try await child.output.wait { $0.contains { $0.hasPrefix("failed") || $0 == "committed" } }
+            #expect(!child.output.lines.contains("committed"))
+            #expect(try await store.count(StoreQuery("User")) == 1)
+            await child.close()
+        }
+    }
+
+    /// Whether a session waits for an advisory lock, or soon will.
+    private func isWaiting(_ server: PostgresServer) async throws -> Bool {
+        let text = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 1 AND granted"
+        return try await PostgresSession.run(server.url(), text) != [["0"]]
+    }
+
+    @Test func aFrozenHolderIsSucceededAndItsTransactionEnded() async throws {
+        try await withProxy { server, _ in
+            let store = try await store(server.url(), silenceLimit: .seconds(60))
+            // Its transactions would stay open for a minute.
+            let child = try child(["postgres-lease-hold", server.url(), "name", "4000", "60000"])
+            try await child.output.wait { $0.contains("held") }
+            child.signal(SIGSTOP)
+            let start = ContinuousClock.now
+            let lease = PostgresLease("name", at: server.url(), duration: .seconds(4))
+            let holders = EventLog<Int32?>()
+            try await lease.withLease(waiting: .forever, onWait: { holders.append($0?.processID) }) {
+                try await store.put([2])
+            }
+            #expect(start.duration(to: .now) < .seconds(8))
+            #expect(holders.events.count == 1)
+            child.signal(SIGCONT)
+            try child.send("commit")
+            try await child.output.wait { $0.contains { $0.hasPrefix("failed") || $0 == "committed" } }
+            #expect(!child.output.lines.contains("committed"))
+            #expect(try await store.count(StoreQuery("User")) == 1)
+            let generation = try await PostgresSession.run(server.url(), "SELECT generation FROM sync_lease")
+            #expect(generation == [["2"]])
+            await child.close()
+        }
+    }
+
+    // MARK: Administrators
+
+    @Test func timeoutsOfAnAdministratorAreSurvived() async throws {
+        let configuration = [
+            "idle_session_timeout": "'300ms'", "idle_in_transaction_session_timeout": "'300ms'",
+        ]
+        try await withProxy(configuration) { server, _ in
+            let store = try await store(server.url())
+            try await store.put([1])
+            let sessions = """
+                SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM pg_stat_activity WHERE application_name LIKE '%@%')
+                """
+            // The sessions of the store are ended, those of this test live as long as they ask.
+            while try await PostgresSession.run(server.url(), sessions) == [] { await Task.yield() }
+            try await store.put([2])
+            // A slow source.
+            try await store.transaction { transaction in
+                let age = """
+                    SELECT 1 FROM pg_stat_activity WHERE application_name LIKE '%@%'
+                        AND xact_start < clock_timestamp() - interval '2 s'
+                    """
+                while try await PostgresSession.run(server.url(), age) == [] { await Task.yield() }
+                _ = try await transaction.merge(MergeRequest(PostgresWorld.batch([3], name: "a")))
+            }
+            #expect(try await store.count(StoreQuery("User")) == 3)
+        }
+    }
+
+    // MARK: Poolers and failovers
+
+    @Test func aStoreRefusesAPoolerAndALeaseWorksThroughIt() async throws {
+        try await withProxy { server, proxy in
+            proxy.poseAsPooler()
+            let error = await #expect(throws: PostgresError.self) { try await store(proxy.url()) }
+            #expect(error?.code == .featureNotSupported)
+            let lease = PostgresLease("name", at: proxy.url(), duration: .seconds(2))
+            guard case .granted(let grant) = try await lease.tryAcquire(for: SyncLeaseHolder()) else {
+                throw TestError("not granted")
+            }
+            // Sessions of a pooler come and go: the end of one says nothing.
+            proxy.cut()
+            if case .granted = try await lease.tryAcquire(for: SyncLeaseHolder()) { throw TestError("granted twice") }
+            await #expect(throws: PostgresError.self) { try await grant.renew() }
+            let rows = try await PostgresSession.run(server.url(), "SELECT backend FROM sync_lease")
+            #expect(rows == [[nil]])
+            try await lease.withLease(waiting: .forever) {}
+        }
+    }
+
+    @Test func aStandbyGrantsNothingAndAFailoverIsARetry() async throws {
+        try await withProxy { server, _ in
+            let store = try await store(server.url())
+            try await store.put([1])
+            let lease = PostgresLease("name", at: server.url())
+            try await lease.withLease {}
+            try await server.becomeStandby()
+            let refused = await #expect(throws: PostgresError.self) { try await lease.withLease {} }
+            #expect(refused?.code == .readOnlyTransaction)
+            let failed = await #expect(throws: PostgresError.self) { try await store.put([2]) }
+            #expect(failed?.isRetryable == true)
+            #expect(try await store.count(StoreQuery("User")) == 1)
+            try await PostgresSession.run(server.url(), "SELECT pg_promote()")
+            try await lease.withLease { try await store.put([2]) }
+            #expect(try await store.count(StoreQuery("User")) == 2)
+        }
+    }
+
+    // MARK: Connections
+
+    @Test func readsHaveABudgetOfConnections() async throws {
+        try await withProxy { server, proxy in
+            let store = try await PostgresWorld.store(at: proxy.url()) { $0.maximumReaderCount = 2 }
+            let isOpen = Gate()
+            let arrived = EventLog<Int>()
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 0..<10 {
+                    group.addTask {
+                        try await store.read { reader in
+                            arrived.append(number)
+                            // Reads inside of reads do not wait for themselves.
+                            let count = try await store.count(StoreQuery("User"))
+                            try await isOpen.pass()
+                            _ = try await reader.count(StoreQuery("User"))
+                            #expect(count == 0)
+                        }
+                    }
+                }
+                try await isOpen.waitForArrivals(2)
+                #expect(arrived.events.count == 2)
+                isOpen.open()
+                try await group.waitForAll()
+            }
+            #expect(arrived.events.count == 10)
+            // The writer's, two readers', and those of reads inside of them.
+            #expect(proxy.acceptedCount <= 5)
+        }
+    }
+
+    // MARK: Attackers
+
+    @Test func functionsOfOthersAreNotCalled() async throws {
+        try await withProxy { server, _ in
+            let traps = [
+                "hashtextextended(text, integer) RETURNS bigint", "unnest(bigint[]) RETURNS SETOF bigint",
+                "unnest(text[]) RETURNS SETOF text", "array_agg(bigint) RETURNS bigint[]",
+                "nextval(text) RETURNS bigint", "setval(text, bigint) RETURNS bigint",
+                "to_regclass(varchar) RETURNS regclass",
+                "pg_get_serial_sequence(text, name) RETURNS text", "trap(bigint, integer) RETURNS bigint",
+                "clock_timestamp(integer) RETURNS timestamptz", "pg_notify(text, varchar) RETURNS void",
+                "md5(varchar) RETURNS text", "count(text) RETURNS bigint", "get_bit(bytea, integer) RETURNS integer",
+            ].map { signature in
+                "CREATE FUNCTION public.\(signature) LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''trapped''; END'"
+            }
+            let operators = ["&", "+", "*", ">>"].map {
+                "CREATE OPERATOR public.\($0) (LEFTARG = bigint, RIGHTARG = integer, FUNCTION = public.trap)"
+            }
+            // Operators that the system has for the same types come first.
+            try await PostgresSession.run(server.url(), (traps + operators).joined(separator: ";"))
+            let store = try await store(server.url())
+            let objects = try await store.put(1...3).objects
+            var batch = RecordBatch(of: try store.model.layout(of: "User"))
+            for id in 1...4 {
+                batch.beginRecord()
+                batch.setInt(Int64(id), at: 0)
+                if id > 2 { batch.setValue(.string("b"), at: 1) }
+                batch.endRecord()
+            }
+            let records = batch
+            try await store.transaction { transaction in
+                _ = try await transaction.merge(MergeRequest(records))
+                guard let staff = try transaction.model.layout(of: "User").relationship("staff") else { return }
+                var links = LinkBatch(staff, mode: .replace)
+                if let first = objects[0], let second = objects[1] { links.append(first, to: [second]) }
+                _ = try await transaction.link(links)
+                _ = try await transaction.remove(StoreQuery("User", where: PropertyPath("id") == 1))
+            }
+            #expect(try await store.names() == [#""a""#, #""b""#, #""b""#])
+            try await PostgresLease("name", at: server.url()).withLease(waiting: .forever) {}
+        }
+    }
+
+    // MARK: Privileges
+
+    @Test func theDocumentedPrivilegesAreEnough() async throws {
+        try await withProxy { server, _ in
+            let owner = try await store(server.url())
+            try await owner.put([1])
+            try await PostgresLease("name", at: server.url()).withLease {}
+            try await PostgresSession.run(
+                server.url(),
+                """
+                CREATE ROLE sync LOGIN;
+                REVOKE ALL ON DATABASE postgres FROM PUBLIC;
+                REVOKE ALL ON SCHEMA public FROM PUBLIC;
+                GRANT CONNECT ON DATABASE postgres TO sync;
+                GRANT USAGE ON SCHEMA public TO sync;
+                GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO sync;
+                GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO sync
+                """)
+            let url = server.url(user: "sync")
+            let store = try await store(url)
+            let refused = await #expect(throws: PostgresError.self) { try await store.put([2]) }
+            #expect(refused?.code == .insufficientPrivilege)
+            try await PostgresSession.run(server.url(), "GRANT TEMPORARY ON DATABASE postgres TO sync")
+            let objects = try await store.put([1, 2], name: "b").objects
+            try await store.transaction { transaction in
+                guard let staff = try transaction.model.layout(of: "User").relationship("staff") else { return }
+                var links = LinkBatch(staff, mode: .replace)
+                if let first = objects[0], let second = objects[1] { links.append(first, to: [second]) }
+                _ = try await transaction.link(links)
+                _ = try await transaction.remove(StoreQuery("User", where: PropertyPath("id") == 1))
+            }
+            #expect(try await store.names() == [#""b""#])
+            try await PostgresLease("name", at: url).withLease {}
+        }
+    }
+
+    // MARK: Rolling deployments
+
+    @Test func anOlderProgramKeepsWhatANewerOneAdded() async throws {
+        try await withProxy { server, _ in
+            let newer = try DataModel {
+                SyncEntity("User", identity: "id") {
+                    SyncAttribute("id", .int64)
+                    SyncAttribute("name", .string)
+                    SyncAttribute("email", .string)
+                    SyncRelationship("boss", toOne: "User", inverse: "staff")
+                    SyncRelationship("staff", toMany: "User", inverse: "boss")
+                    SyncRelationship("notes", toMany: "Note", inverse: "user")
+                }
+                SyncEntity("Note", identity: "id") {
+                    SyncAttribute("id", .int64)
+                    SyncRelationship("user", toOne: "User", inverse: "notes")
+                }
+            }
+            try await store(server.url()).put([1])
+            let new = try await PostgresStore(newer, at: server.url())
+            try await PostgresSession.run(server.url(), #"UPDATE "User" SET email = 'a@b'"#)
+            // A host that still has the older version starts again, and writes.
+            let old = try await store(server.url())
+            try await old.put([1, 2], name: "b")
+            let emails = try await new.records(StoreQuery("User", orderedBy: [Ordering("id")])).map {
+                $0.record["email"]
+            }
+            #expect(emails == ["a@b", .null])
+            // What a higher version no longer has is dropped.
+            _ = try await PostgresWorld.store(at: server.url()) { $0.modelVersion = 1 }
+            let tables = try await PostgresSession.run(
+                server.url(), "SELECT 1 FROM pg_tables WHERE tablename = 'Note'")
+            #expect(tables == [])
+            let refused = await #expect(throws: SQLSchemaError.self) {
+                try await PostgresStore(newer, at: server.url())
+            }
+            #expect(refused == .newer(found: 1, known: 0))
+        }
+    }
+
+    // MARK: TLS
+
+    @Test(.enabled("openssl is not installed") { TestCertificate.isPossible })
+    func aServerWithAnotherCertificateIsRefused() async throws {
+        let certificate = try await TestCertificate.make()
+        let other = try await TestCertificate.make()
+        let port = try TestProxy.freePort()
+        let server = try await PostgresServer(
+            PostgresServer.Settings(configuration: [
+                "listen_addresses": "'127.0.0.1'", "port": "\(port)", "ssl": "on",
+                "ssl_cert_file": "'\(certificate.certificate)'", "ssl_key_file": "'\(certificate.key)'",
+            ]))
+        let url = "postgres://postgres@localhost:\(port)/postgres?hostaddr=127.0.0.1&sslmode=verify-full&sslrootcert="
+        let store = try await store(url + certificate.certificate)
+        try await store.put([1])
+        let sessions = try await PostgresSession.run(
+            url + certificate.certificate, "SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()")
+        #expect(sessions == [["t"]])
+        // Both ends notice when the other one is gone.
+        let settings = try await PostgresSession.run(
+            url + certificate.certificate,
+            """
+            SELECT current_setting('tcp_keepalives_idle'), current_setting('tcp_user_timeout'),
+                current_setting('client_connection_check_interval')
+            """)
+        #expect(settings == [["7", "10s", "2500ms"]])
+        let wrong = await #expect(throws: PostgresError.self) {
+            try await PostgresSession.run(url + other.certificate, "SELECT 1")
+        }
+        #expect(wrong?.code == .cannotConnect)
+        let misnamed = url.replacing("localhost", with: "example.com") + certificate.certificate
+        let refused = await #expect(throws: PostgresError.self) { try await PostgresSession.run(misnamed, "SELECT 1") }
+        #expect(refused?.code == .cannotConnect)
+        await server.close()
+        certificate.remove()
+        other.remove()
+    }
+}
+#endif

@@ -1,0 +1,293 @@
+import Foundation
+import JSONMapper
+import OneWayTestSupport
+import StoreSync
+import SyncModel
+import SyncStore
+import SyncStoreSQL
+import SyncStoreSQLite
+import Testing
+
+/// Tables that `sqlite3` made, synced into by a store.
+@Suite(.enabled(if: SQLiteShell.command != nil, "there is no sqlite3"))
+struct AdoptedTableTests {
+    private let folder: TemporaryDirectory
+    private let path: String
+
+    init() throws {
+        folder = try TemporaryDirectory()
+        path = folder.url.appending(path: "others.sqlite").path
+    }
+
+    // MARK: Numbers
+
+    @Test func theKeyOfARowIsItsNumber() async throws {
+        try await SQLiteShell.run(
+            "CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT); INSERT INTO people VALUES (7, 'Ada')", at: path)
+        let store = try await open(Self.people(), rowColumn: "rowid")
+        let first = try await sync(#"[{"id":7,"name":"Ada"},{"id":100,"name":"Bob"},{"id":50,"name":"Eve"}]"#, store)
+        #expect(first.counts.inserted == 2 && first.counts.deleted == 0 && first.counts.unchanged == 1)
+        #expect(try await dump("people") == ["7|Ada", "50|Eve", "100|Bob"])
+        let second = try await sync(#"[{"id":100,"name":"Bo"},{"id":-3,"name":"Low"}]"#, store)
+        #expect(second.counts.inserted == 1 && second.counts.updated == 1 && second.counts.deleted == 2)
+        #expect(try await dump("people") == ["-3|Low", "100|Bo"])
+        #expect(try await sync(#"[{"id":100,"name":"Bo"},{"id":-3,"name":"Low"}]"#, store).isUnchanged)
+    }
+
+    @Test func relationshipsOfBothKindsLeadToAdoptedRows() async throws {
+        try await SQLiteShell.run(
+            """
+            CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT, boss_id INTEGER REFERENCES people (id));
+            INSERT INTO people VALUES (10, 'a', NULL), (20, 'b', 10)
+            """, at: path)
+        let model = try Self.people {
+            SyncRelationship("boss", toOne: "Person", inverse: "staff")
+            SyncRelationship("staff", toMany: "Person", inverse: "boss")
+            SyncRelationship("friends", toMany: "Person", inverse: "friends")
+        }
+        let store = try await open(model, columns: ["Person.boss": "boss_id"], rowColumn: "rowid")
+        let json = #"[{"id":20,"boss_id":30,"friends_ids":[30,40]},{"id":30,"boss_id":40},{"id":40}]"#
+        try await sync(json, store)
+        #expect(try await SQLiteShell.run("SELECT id, boss_id FROM people", at: path) == ["20|30", "30|40", "40|"])
+        #expect(
+            try await SQLiteShell.run("SELECT * FROM Person_friends ORDER BY 1, 2", at: path)
+                == ["20|30", "20|40", "30|20", "40|20"])
+        #expect(try await SQLiteShell.run("PRAGMA foreign_key_check", at: path) == [])
+        #expect(try await sync(json, store).isUnchanged)
+    }
+
+    @Test func anObjectWithoutANumberOrWithAnotherOneIsRefused() async throws {
+        try await SQLiteShell.run("CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT)", at: path)
+        let store = try await open(Self.people(), rowColumn: "rowid")
+        try await sync(#"[{"id":5,"name":"a"}]"#, store)
+        await #expect(throws: SQLSchemaError.self) {
+            try await store.update(.identity(5), in: "Person", with: JSONValue(parsing: Array(#"{"id":6}"#.utf8)))
+        }
+        await #expect(throws: SQLSchemaError.self) {
+            try await store.importObjects(.bytes(Array(#"[{"name":"nobody"}]"#.utf8)), into: "Person")
+        }
+        #expect(try await dump("people") == ["5|a"])
+    }
+
+    @Test func compositeKeysAreKept() async throws {
+        try await SQLiteShell.run(
+            """
+            CREATE TABLE seats (hall TEXT, number INTEGER, guest TEXT, PRIMARY KEY (hall, number));
+            INSERT INTO seats VALUES ('x', 1, 'a'), ('x', 2, 'b'), ('y', 1, 'c')
+            """, at: path)
+        let model = try DataModel {
+            SyncEntity("Seat", identity: "hall", "number") {
+                SyncAttribute("hall", .string)
+                SyncAttribute("number", .int64)
+                SyncAttribute("guest", .string)
+            }
+        }
+        let store = try await open(model, tables: ["Seat": "seats"], rowColumn: "rowid")
+        let json = #"[{"hall":"x","number":2,"guest":"B"},{"hall":"z","number":9,"guest":"d"}]"#
+        let result = try await sync(json, entity: "Seat", store)
+        #expect(result.counts.updated == 1 && result.counts.inserted == 1 && result.counts.deleted == 2)
+        #expect(try await SQLiteShell.run("SELECT * FROM seats ORDER BY 1", at: path) == ["x|2|B", "z|9|d"])
+    }
+
+    // MARK: What is refused
+
+    @Test(arguments: [
+        "CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT) WITHOUT ROWID",
+        "CREATE VIEW people AS SELECT 1 AS id, 'a' AS name",
+        "CREATE VIRTUAL TABLE people USING fts4 (id, name)",
+        "CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT AS ('x' || id))",
+        "CREATE TABLE people (id INTEGER PRIMARY KEY, name INTEGER)",
+        "CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT, age INTEGER NOT NULL)",
+        "CREATE TABLE people (id INT, name BLOB) STRICT",
+        "CREATE TABLE people (id TEXT PRIMARY KEY, name TEXT)",
+        "CREATE TABLE people (id INTEGER, name TEXT); INSERT INTO people VALUES (1, 'a'), (1, 'b')",
+        "CREATE TABLE people (id INTEGER PRIMARY KEY)",
+        "PRAGMA encoding = 'UTF-16'; CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT)",
+    ])
+    func aTableThatCannotHoldTheObjectsIsRefused(creation: String) async throws {
+        try await SQLiteShell.run(creation, at: path)
+        let before = try await SQLiteShell.run(".dump", at: path)
+        await #expect(throws: SQLSchemaError.self) { try await open(Self.people(), rowColumn: "rowid") }
+        #expect(try await SQLiteShell.run(".dump", at: path) == before)
+    }
+
+    @Test(arguments: [
+        ("TEXT COLLATE NOCASE", AttributeType.string, "'A'"), ("TEXT COLLATE RTRIM", .string, "'a '"),
+        ("TEXT", .uuid, "'6f9619ff-8b86-d011-b42d-00c04fc964ff'"),
+        ("BLOB", .uuid, "x'00112233445566778899AABBCCDDEEFF'"),
+        ("INTEGER", .date, "1700000000"),
+    ])
+    func anIdentityThatComparesInAnotherWayIsRefused(type: String, as attribute: AttributeType, value: String)
+        async throws
+    {
+        try await SQLiteShell.run(
+            "CREATE TABLE things (key \(type) PRIMARY KEY); INSERT INTO things VALUES (\(value))", at: path)
+        let model = try DataModel {
+            SyncEntity("Thing", identity: "key") { SyncAttribute("key", attribute) }
+        }
+        await #expect(throws: SQLSchemaError.self) {
+            try await open(model, tables: ["Thing": "things"], rowColumn: "rowid")
+        }
+        #expect(try await SQLiteShell.run("SELECT count(*) FROM things", at: path) == ["1"])
+    }
+
+    @Test func whatATriggerKeepsOutIsAnError() async throws {
+        try await SQLiteShell.run(
+            """
+            CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT);
+            CREATE TRIGGER guard BEFORE INSERT ON people WHEN new.id = 2 BEGIN SELECT RAISE(IGNORE); END
+            """, at: path)
+        let store = try await open(Self.people(), rowColumn: "rowid")
+        await #expect(throws: SQLSchemaError.self) { try await sync(#"[{"id":1},{"id":2}]"#, store) }
+        #expect(try await dump("people") == [])
+        try await sync(#"[{"id":1,"name":"a"}]"#, store)
+        #expect(try await dump("people") == ["1|a"])
+    }
+
+    @Test func constraintsOfOthersHold() async throws {
+        try await SQLiteShell.run(
+            """
+            CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT NOT NULL DEFAULT 'anon' CHECK (length(name) < 6))
+            """, at: path)
+        let store = try await open(Self.people(), rowColumn: "rowid")
+        try await sync(#"[{"id":1},{"id":2,"name":"b"}]"#, store)
+        #expect(try await dump("people") == ["1|anon", "2|b"])
+        await #expect(throws: SQLiteError.self) { try await sync(#"[{"id":1,"name":"too long"}]"#, store) }
+        #expect(try await dump("people") == ["1|anon", "2|b"])
+    }
+
+    @Test func strictTablesAreSyncedInto() async throws {
+        try await SQLiteShell.run("CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT) STRICT", at: path)
+        let store = try await open(Self.people(), rowColumn: "rowid")
+        try await sync(#"[{"id":3,"name":"a"}]"#, store)
+        #expect(try await dump("people") == ["3|a"])
+    }
+
+    @Test(.enabled(if: SQLiteShell.python != nil, "there is no python3"))
+    func aTableOfPythonsIsSyncedInto() async throws {
+        try await SQLiteShell.python(
+            """
+            import sqlite3, sys
+            with sqlite3.connect(sys.argv[1]) as db:
+                db.execute("create table people (id integer primary key autoincrement, name varchar(40) not null default '', extra blob)")
+                db.executemany("insert into people (name, extra) values (?, ?)", [("a", b"1"), ("b", b"2")])
+            """, at: path)
+        let store = try await open(Self.people(), rowColumn: "rowid")
+        try await sync(#"[{"id":2,"name":"B"},{"id":9,"name":"n"}]"#, store)
+        let found = try await SQLiteShell.python(
+            "import sqlite3, sys; print(sqlite3.connect(sys.argv[1]).execute('select * from people').fetchall())",
+            at: path)
+        #expect(found == ["[(2, 'B', b'2'), (9, 'n', None)]"])
+    }
+
+    // MARK: Changes of the model
+
+    @Test func aChangedModelAddsColumnsAndKeepsEverythingElse() async throws {
+        try await SQLiteShell.run(
+            """
+            CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT COLLATE NOCASE DEFAULT 'x' CHECK (name <> ''), extra BLOB);
+            CREATE TABLE orders (person INTEGER REFERENCES people (id) ON DELETE CASCADE);
+            INSERT INTO people VALUES (4, 'a', x'01'); INSERT INTO orders VALUES (4)
+            """, at: path)
+        let creation = try await SQLiteShell.run("SELECT sql FROM sqlite_master WHERE name = 'orders'", at: path)
+        let before = try await open(Self.people(), rowColumn: "rowid")
+        try await sync(#"[{"id":4,"name":"a"}]"#, before)
+        let store = try await open(
+            Self.people(with: [SyncAttribute("age", .int32, default: 30)]) {
+                SyncRelationship("boss", toOne: "Person")
+            },
+            rowColumn: "rowid")
+        #expect(
+            try await SQLiteShell.run("SELECT id, name, hex(extra), age, boss FROM people", at: path) == ["4|a|01|30|"])
+        try await sync(#"[{"id":4,"age":31,"boss_id":5},{"id":5}]"#, store)
+        #expect(try await SQLiteShell.run("SELECT id, age, boss FROM people", at: path) == ["4|31|5", "5|30|"])
+        let table = try await SQLiteShell.run("SELECT sql FROM sqlite_master WHERE name = 'people'", at: path)
+        #expect(table.first?.contains("COLLATE NOCASE DEFAULT 'x' CHECK (name <> '')") == true)
+        #expect(try await SQLiteShell.run("SELECT sql FROM sqlite_master WHERE name = 'orders'", at: path) == creation)
+        #expect(try await SQLiteShell.run("SELECT * FROM orders", at: path) == ["4"])
+        // A dropped attribute's column stays, and so does the table of a dropped entity.
+        _ = try await open(Self.people(), rowColumn: "rowid")
+        #expect(try await SQLiteShell.run("SELECT id, age FROM people", at: path) == ["4|31", "5|30"])
+        _ = try await open(
+            DataModel { SyncEntity("Other", identity: "id") { SyncAttribute("id", .int64) } }, rowColumn: "rowid")
+        #expect(try await SQLiteShell.run("SELECT id, age FROM people", at: path) == ["4|31", "5|30"])
+    }
+
+    @Test func anyOtherChangeSaysWhatToDo() async throws {
+        try await SQLiteShell.run(
+            "CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT); INSERT INTO people VALUES (1, 'a')", at: path)
+        _ = try await open(Self.people(), rowColumn: "rowid")
+        let renamed = try DataModel {
+            SyncEntity("Person", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncAttribute("title", .string, formerName: "name")
+            }
+        }
+        let error = await #expect(throws: SQLSchemaError.self) { try await open(renamed, rowColumn: "rowid") }
+        #expect(error?.description.contains("ALTER TABLE") == true)
+        #expect(try await dump("people") == ["1|a"])
+        // Done by hand, or mapped, it opens.
+        _ = try await open(renamed, columns: ["Person.title": "name"], rowColumn: "rowid")
+        #expect(try await dump("people") == ["1|a"])
+    }
+
+    @Test func aTableThatALaterModelNamesIsAdoptedThen() async throws {
+        try await SQLiteShell.run(
+            "CREATE TABLE tags (id INTEGER PRIMARY KEY, word TEXT); INSERT INTO tags VALUES (3, 'x')", at: path)
+        _ = try await open(Self.people())
+        let tag = SyncEntity("Tag", identity: "id") {
+            SyncAttribute("id", .int64)
+            SyncAttribute("word", .string)
+        }
+        let model = try DataModel([SyncEntity("Person", identity: "id") { SyncAttribute("id", .int64) }, tag])
+        await #expect(throws: SQLSchemaError.missingColumn(table: "tags", column: "_id")) {
+            try await open(model, tables: ["Tag": "tags"])
+        }
+        #expect(try await SQLiteShell.run("SELECT * FROM tags", at: path) == ["3|x"])
+    }
+
+    @Test func columnsThatOthersAddToAStoresTableOutliveAChange() async throws {
+        let store = try await open(Self.people())
+        try await sync(#"[{"id":1,"name":"a"}]"#, store)
+        try await SQLiteShell.run(
+            "ALTER TABLE people ADD COLUMN note TEXT DEFAULT 'none'; UPDATE people SET note = 'mine'", at: path)
+        let wider = try await open(Self.people(with: [SyncAttribute("age", .int64)]))
+        try await sync(#"[{"id":1,"name":"a","age":3},{"id":2}]"#, wider)
+        #expect(try await SQLiteShell.run("SELECT id, age, note FROM people", at: path) == ["1|3|mine", "2||none"])
+    }
+
+    // MARK: Terms
+
+    private static func people(
+        with attributes: [SyncAttribute] = [],
+        @ModelBuilder<SyncEntity.Property> _ properties: () -> [SyncEntity.Property] = { [] }
+    ) throws -> DataModel {
+        var person = SyncEntity("Person", identity: "id") {
+            SyncAttribute("id", .int64)
+            SyncAttribute("name", .string)
+            for property in properties() { property }
+        }
+        person.attributes += attributes
+        return try DataModel([person])
+    }
+
+    @discardableResult
+    private func open(
+        _ model: DataModel, tables: [String: String] = ["Person": "people"], columns: [String: String] = [:],
+        rowColumn: String = "_id"
+    ) async throws -> JSONStore {
+        var options = SQLiteStore.Options()
+        options.naming = SQLNaming(tables: tables, columns: columns, rowColumn: rowColumn)
+        let mapper = try RecordMapper(model)
+        return try JSONStore(try await SQLiteStore(mapper.model, at: .file(path), options: options), mapper: mapper)
+    }
+
+    @discardableResult
+    private func sync(_ json: String, entity: String = "Person", _ store: JSONStore) async throws -> StoreSyncResult {
+        try await store.sync(.bytes(Array(json.utf8)), into: entity)
+    }
+
+    private func dump(_ table: String) async throws -> [String] {
+        try await SQLiteShell.run("SELECT id, name FROM \(table) ORDER BY id", at: path)
+    }
+}

@@ -1,0 +1,76 @@
+import Foundation
+import OneWayTestSupport
+import SyncModel
+import SyncStore
+import SyncStoreSQLite
+import Testing
+
+@Suite struct OwnSQLTests {
+    private static func store() async throws -> SQLiteStore {
+        let model = try DataModel {
+            SyncEntity("User", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncAttribute("name", .string)
+                SyncRelationship("boss", toOne: "User", inverse: "staff")
+                SyncRelationship("staff", toMany: "User", inverse: "boss")
+                SyncRelationship("friends", toMany: "User", ordered: true)
+            }
+        }
+        var options = SQLiteStore.Options()
+        options.naming = SQLNaming(tables: ["User": "users"], columns: ["User.name": "full_name"])
+        let store = try await SQLiteStore(model, at: .memory, options: options)
+        for id in 1...3 {
+            var record = Record(of: try model.layout(of: "User"))
+            record["id"] = .int(Int64(id))
+            record["name"] = .string("name \(id)")
+            let user = record
+            _ = try await store.transaction { try await $0.insert(user) }
+        }
+        return store
+    }
+
+    @Test func selectsWithValues() async throws {
+        let store = try await Self.store()
+        let rows = try await store.sql { reader in
+            try await reader.rows("SELECT count(*) AS n, max(full_name) AS name FROM users WHERE id >= ?", 2)
+        }
+        #expect(rows == [["n": 2, "name": "name 3"]])
+    }
+
+    @Test(arguments: [
+        "DELETE FROM users", "COMMIT", "BEGIN", "ATTACH DATABASE ':memory:' AS x", "CREATE TABLE x (a)",
+        "SELECT 1; DELETE FROM users", "PRAGMA user_version = 5",
+    ])
+    func aStatementThatDoesMoreThanReadIsRefused(statement: String) async throws {
+        let store = try await Self.store()
+        let error = await #expect(throws: SQLiteError.self) {
+            try await store.sql { try await $0.rows(statement) }
+        }
+        #expect(error?.code == SQLiteError.Code.readOnly)
+        #expect(try await store.count(StoreQuery("User")) == 3)
+    }
+
+    @Test func readsOneSnapshotAndEndsWithItsBody() async throws {
+        let store = try await Self.store()
+        let escaped = try await store.sql { reader in
+            let before = try await reader.rows("SELECT count(*) AS n FROM users")
+            _ = try await store.transaction { try await $0.remove(StoreQuery("User")) }
+            #expect(try await reader.rows("SELECT count(*) AS n FROM users") == before)
+            return reader
+        }
+        await #expect(throws: StoreError.transactionEnded) { try await escaped.rows("SELECT 1") }
+        #expect(try await store.count(StoreQuery("User")) == 0)
+    }
+
+    @Test func tablesAndColumnsHaveNames() async throws {
+        let store = try await Self.store()
+        #expect(store.table(of: "User") == "users" && store.table(of: "Nobody") == nil)
+        #expect(store.column(of: "name", in: "User") == "full_name" && store.column(of: "boss", in: "User") == "boss")
+        #expect(store.column(of: "staff", in: "User") == nil && store.column(of: "none", in: "User") == nil)
+        let join = try #require(store.joinTable(of: "friends", in: "User"))
+        #expect(join.table == "User_friends" && join.position == "position")
+        #expect(store.joinTable(of: "boss", in: "User") == nil)
+        let columns = [join.source, join.target, join.position ?? ""]
+        _ = try await store.sql { try await $0.rows("SELECT \(columns.joined(separator: ", ")) FROM \(join.table)") }
+    }
+}

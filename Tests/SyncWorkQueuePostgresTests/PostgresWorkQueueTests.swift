@@ -1,0 +1,387 @@
+#if Postgres
+import Foundation
+import OneWaySynchronizer
+import OneWayPostgresTestSupport
+import SyncWorkQueuePostgres
+import SyncStoreSQL
+import OneWayTestSupport
+import Testing
+
+/// Passes whose items are downloaded by workers, all in this process.
+@Suite(.enabled(if: SharedPostgres.isAvailable, "\(SharedPostgres.absence)"), .timeLimit(.minutes(30)))
+struct PostgresWorkQueueTests {
+    private typealias Downloader = @Sendable (ScriptedProcessor.Call) async throws -> Void
+
+    private static let schema = "a \"schema\""
+    private let table = "\(SQLText.name(schema)).sync_work"
+
+    private func items(_ count: Int) -> [TestItem] {
+        (0..<count).map { TestItem("item \($0)") }
+    }
+
+    private func queue(_ database: TestDatabase, _ change: (inout PostgresWorkQueue.Options) -> Void = { _ in })
+        -> PostgresWorkQueue
+    {
+        var options = PostgresWorkQueue.Options(schema: Self.schema, visibilityTimeout: .seconds(30))
+        change(&options)
+        return PostgresWorkQueue("it's a queue", at: database.url, options: options)
+    }
+
+    /// Runs workers while a function runs.
+    private func withWorkers<Result: Sendable>(
+        _ processors: [ScriptedProcessor], _ queue: PostgresWorkQueue, concurrency: Int = 4,
+        _ body: () async throws -> Result
+    ) async throws -> Result {
+        let workers = processors.map { queue.worker(with: $0, concurrency: concurrency) }
+        let runs = workers.map { worker in Task { try await worker.run() } }
+        defer { for run in runs { run.cancel() } }
+        let result = try await body()
+        for worker in workers { worker.stop() }
+        for run in runs { try await run.value }
+        return result
+    }
+
+    @Test func everyItemIsDownloadedOnceByOneOfTheWorkers() async throws {
+        try await SharedPostgres.withDatabase { database in
+            let queue = queue(database)
+            let holder = ScriptedProcessor(source: items(500), local: ["gone": 1, "item 3": 1, "item 4": 0])
+            let workers = (0..<3).map { _ in ScriptedProcessor() }
+            let report = try await withWorkers(workers, queue) {
+                let options = SyncOptions(concurrency: 100, downloadPreview: true)
+                return try await Synchronizer(processor: queue.sharing(holder), options: options).sync()
+            }
+            #expect(report.inserted == 498 && report.updated == 1 && report.removed == 1 && report.unchanged == 1)
+            let calls = workers.flatMap(\.calls)
+            #expect(calls.count == 998)
+            #expect(Set(calls).count == 998)
+            // Neither lists, nor does the holder download.
+            #expect(!calls.contains(.list) && !calls.contains(.begin))
+            #expect(holder.calls.filter { "\($0)".hasPrefix("content") || "\($0)".hasPrefix("preview") }.isEmpty)
+            let left = try await database.run("SELECT count(*) FROM \(table)")
+            #expect(left == [["0"]])
+        }
+    }
+
+    @Test func failuresAreReportedAsByASingleHost() async throws {
+        try await SharedPostgres.withDatabase { database in
+            let queue = queue(database)
+            let failing: Downloader = { call in
+                if case .content(let key) = call, key.hasSuffix("7") { throw TestError("no \(key)") }
+            }
+            let holder = ScriptedProcessor(source: items(50))
+            let single = ScriptedProcessor(source: items(50), onCall: failing)
+            let options = SyncOptions(concurrency: 10, stopOnError: false)
+            let expected = await #expect(throws: SyncFailure.self) {
+                try await Synchronizer(processor: single, options: options).sync()
+            }
+            let failure = try await withWorkers([ScriptedProcessor(onCall: failing)], queue) {
+                await #expect(throws: SyncFailure.self) {
+                    try await Synchronizer(processor: queue.sharing(holder), options: options).sync()
+                }
+            }
+            #expect(failure?.errors.map(\.description).sorted() == expected?.errors.map(\.description).sorted())
+            #expect(failure?.report.description == expected?.report.description)
+            #expect(failure?.errors.first?.underlying is PostgresWorkError)
+        }
+    }
+
+    @Test func whatAWorkerSaysOfTryingAgainHoldsForThePass() async throws {
+        try await SharedPostgres.withDatabase { database in
+            let queue = queue(database)
+            let hasFailed = Watched(false)
+            let worker = ScriptedProcessor { call in
+                guard case .content("item 1") = call else { return }
+                let isFirst = hasFailed.update { hasFailed in
+                    defer { hasFailed = true }
+                    return !hasFailed
+                }
+                if isFirst { throw RetryableTestError(retryAfter: .milliseconds(1)) }
+            }
+            let options = SyncOptions(concurrency: 10, retry: RetryPolicy())
+            let report = try await withWorkers([worker], queue) {
+                try await Synchronizer(
+                    processor: queue.sharing(ScriptedProcessor(source: items(5))), options: options
+                ).sync()
+            }
+            #expect(report.retries == 1 && report.inserted == 5)
+        }
+    }
+
+    @Test func theFirstErrorWithdrawsWhatIsNotBegunAndCancelsWhatIs() async throws {
+        try await SharedPostgres.withDatabase { database in
+            let queue = queue(database)
+            let isOtherRunning = Gate()
+            let count = Watched(0)
+            let worker = ScriptedProcessor { _ in
+                let number = count.update { count in
+                    count += 1
+                    return count
+                }
+                if number == 1 {
+                    try await isOtherRunning.pass()
+                    throw TestError("the first")
+                }
+                isOtherRunning.open()
+                // Ends by being cancelled only.
+                try await Gate().pass()
+            }
+            let holder = ScriptedProcessor(source: items(30))
+            let failure = try await withWorkers([worker], queue, concurrency: 2) {
+                await #expect(throws: SyncFailure.self) {
+                    try await Synchronizer(processor: queue.sharing(holder), options: SyncOptions(concurrency: 20))
+                        .sync()
+                }
+            }
+            #expect(failure?.errors.map { "\($0.underlying)" } == ["the first"])
+            // Workers go on until the pass has heard of the error.
+            #expect(worker.calls.count < 20)
+        }
+    }
+
+    @Test func aCancelledPassAwaitsWhatWorkersDo() async throws {
+        try await SharedPostgres.withDatabase { database in
+            let queue = queue(database)
+            let isRunning = Gate()
+            let isCancelled = Gate()
+            let mayEnd = Gate()
+            let worker = ScriptedProcessor { _ in
+                isRunning.open()
+                try? await Gate().pass()
+                isCancelled.open()
+                await mayEnd.passUncancelled()
+            }
+            let holder = ScriptedProcessor(source: items(1))
+            try await withWorkers([worker], queue) {
+                let sync = Task { try await Synchronizer(processor: queue.sharing(holder)).sync() }
+                try await isRunning.pass()
+                sync.cancel()
+                try await isCancelled.pass()
+                // The pass waits for the item to end: its end has not been called.
+                #expect(!holder.calls.contains(.end))
+                mayEnd.open()
+                _ = await sync.result
+                try await holder.log.wait(for: .end)
+            }
+        }
+    }
+
+    @Test func anItemWhoseWorkersDieIsSetAsideWithItsError() async throws {
+        try await SharedPostgres.withDatabase { database in
+            let queue = queue(database) { options in
+                options.maximumAttempts = 2
+                options.visibilityTimeout = .seconds(6)
+            }
+            let holder = ScriptedProcessor(source: items(2))
+            let shared = queue.sharing(holder)
+            @Sendable func sync() async -> SyncFailure? {
+                await #expect(throws: SyncFailure.self) {
+                    try await Synchronizer(
+                        processor: shared, options: SyncOptions(concurrency: 10, stopOnError: false)
+                    ).sync()
+                }
+            }
+            let pass = Task { await sync() }
+            // Two that take the first item and are never heard of again.
+            for _ in 0..<2 {
+                try await database.waitForRow(
+                    """
+                    UPDATE \(table) SET state = 'running', worker = 'x', worker_name = 'dead', attempts = attempts + 1,
+                        visible_at = clock_timestamp()
+                    WHERE number = 1 AND state = 'waiting' RETURNING 1
+                    """)
+            }
+            try await withWorkers([ScriptedProcessor()], queue) {
+                let description = "set aside after 2 workers died while downloading it, the last one dead"
+                for failure in [await pass.value, await sync()] {
+                    #expect(failure?.errors.map { "\($0.underlying)" } == [description])
+                    #expect(failure?.report.inserted ?? 0 == 1)
+                }
+                #expect(try await queue.itemsSetAside().map(\.attempts) == [2])
+                try await queue.releaseItemsSetAside()
+                #expect(try await queue.itemsSetAside().map(\.isReleased) == [true])
+                try await Synchronizer(processor: shared, options: SyncOptions(concurrency: 10)).sync()
+                // Listed until it succeeds.
+                #expect(try await queue.itemsSetAside() == [])
+            }
+        }
+    }
+
+    @Test func aPassThatBeginsTakesTheQueueOver() async throws {
+        try await SharedPostgres.withDatabase { database in
+            let queue = queue(database) { $0.visibilityTimeout = .seconds(6) }
+            let first = Task {
+                try await Synchronizer(processor: queue.sharing(ScriptedProcessor(source: items(3)))).sync()
+            }
+            try await database.waitForRow("SELECT 1 FROM \(table)")
+            let second = Task {
+                try await Synchronizer(processor: queue.sharing(ScriptedProcessor(source: items(5)))).sync()
+            }
+            // Before there are workers who could still do what the first one has offered.
+            let failure = await #expect(throws: SyncFailure.self) { try await first.value }
+            #expect(failure?.errors.first?.underlying as? PostgresWorkError == .takenOver)
+            let report = try await withWorkers([ScriptedProcessor()], queue) { try await second.value }
+            #expect(report.inserted == 5)
+        }
+    }
+
+    @Test func aWorkerThatIsCancelledGivesItsItemsBack() async throws {
+        try await SharedPostgres.withDatabase { database in
+            let queue = queue(database)
+            let isRunning = Gate()
+            let stuck = ScriptedProcessor { _ in
+                isRunning.open()
+                try await Gate().pass()
+            }
+            let sync = Task {
+                try await Synchronizer(processor: queue.sharing(ScriptedProcessor(source: items(3)))).sync()
+            }
+            let run = Task { try await queue.worker(with: stuck, concurrency: 1).run() }
+            try await isRunning.pass()
+            run.cancel()
+            await #expect(throws: CancellationError.self) { try await run.value }
+            // Long before the first worker's time is over.
+            let report = try await withWorkers([ScriptedProcessor()], queue) { try await sync.value }
+            #expect(report.inserted == 3)
+        }
+    }
+
+    // MARK: Poison
+
+    @Test func anItemThatKillsItsWorkersIsSetAsideWithoutItsNeighbours() async throws {
+        try await SharedPostgres.withDatabase { database in
+            let queue = queue(database) { options in
+                options.schema = "public"
+                options.maximumAttempts = 2
+                options.visibilityTimeout = .seconds(3)
+            }
+            let keys = (0..<7).map { "\($0)" } + ["poison x"]
+            let holder = ScriptedProcessor(source: keys.map { TestItem($0) })
+            let options = SyncOptions(concurrency: 20, stopOnError: false)
+            let sync = Task { try await Synchronizer(processor: queue.sharing(holder), options: options).sync() }
+            let ends = EventLog<Int>()
+            // A worker that dies is replaced, as a supervisor does.
+            let supervisor = Task {
+                for number in 0..<10 where !Task.isCancelled {
+                    let worker = try ChildProcess(
+                        ChildProcess.product("TestChild"),
+                        ["work", database.url, queue.name, "8", "3000", "1", "w\(number)"], errors: ChildOutput())
+                    try await withTaskCancellationHandler {
+                        _ = try await worker.end()
+                    } onCancel: {
+                        worker.signal(SIGKILL)
+                    }
+                    ends.append(number)
+                }
+            }
+            let failure = await #expect(throws: SyncFailure.self) { try await sync.value }
+            supervisor.cancel()
+            #expect(failure?.report.inserted == 7 && failure?.report.failed == 1)
+            #expect(failure?.errors.map { "\($0.underlying)".hasPrefix("set aside after 2 workers") } == [true])
+            #expect(try await queue.itemsSetAside().map(\.key) == ["poison x"])
+            // Somebody has fixed the processor: the item is tried again by hand, and is no longer
+            // listed.
+            try await queue.releaseItemsSetAside(try await queue.itemsSetAside())
+            let again = ScriptedProcessor(source: [TestItem("poison x")])
+            try await withWorkers([ScriptedProcessor()], queue) {
+                _ = try await Synchronizer(processor: queue.sharing(again), options: options).sync()
+            }
+            #expect(try await queue.itemsSetAside() == [])
+        }
+    }
+
+    @Test func aWorkerWhoseProcessorsBlockEveryThreadIsNotDead() async throws {
+        try await SharedPostgres.withDatabase { database in
+            let queue = queue(database) { options in
+                options.schema = "public"
+                options.visibilityTimeout = .seconds(3)
+            }
+            let keys = (0..<16).map { "\($0) b" }
+            let holder = ScriptedProcessor(source: keys.map { TestItem($0) })
+            let sync = Task {
+                try await Synchronizer(processor: queue.sharing(holder), options: SyncOptions(concurrency: 20)).sync()
+            }
+            let worker = try ChildProcess(
+                ChildProcess.product("TestChild"), ["work", database.url, queue.name, "16", "3000", "1", "w"])
+            // Far beyond the time at which its items would be given to others.
+            try await database.waitForRow(
+                "SELECT 1 FROM sync_work WHERE state = 'running' AND visible_at > clock_timestamp() LIMIT 1")
+            let first = try await database.run(
+                "SELECT extract(epoch FROM min(visible_at)) FROM sync_work WHERE state = 'running'")
+            try await database.waitForRow(
+                """
+                SELECT 1 FROM sync_work WHERE state = 'running'
+                    AND visible_at > to_timestamp(\(first[0][0] ?? "0")) + interval '4 s' LIMIT 1
+                """)
+            let attempts = try await database.run("SELECT DISTINCT attempts FROM sync_work WHERE state = 'running'")
+            #expect(attempts == [["1"]])
+            await worker.close()
+            try await withWorkers([ScriptedProcessor()], queue) { _ = try await sync.value }
+        }
+    }
+
+    // MARK: Conflicts
+
+    @Test func workersOutliveCancelledPasses() async throws {
+        try await SharedPostgres.withDatabase { database in
+            let queue = queue(database)
+            let workers = (0..<2).map { _ in ScriptedProcessor() }
+            let runs = workers.map { worker in Task { try await queue.worker(with: worker, concurrency: 8).run() } }
+            for _ in 0..<60 {
+                let begun = workers.map(\.calls.count).reduce(0, +)
+                let holder = ScriptedProcessor(source: items(200))
+                let sync = Task {
+                    try await Synchronizer(processor: queue.sharing(holder), options: SyncOptions(concurrency: 100))
+                        .sync()
+                }
+                // In the middle.
+                while workers.map(\.calls.count).reduce(0, +) < begun + 20 { await Task.yield() }
+                sync.cancel()
+                _ = await sync.result
+            }
+            // Both still work.
+            let before = workers.map(\.calls.count)
+            let holder = ScriptedProcessor(source: items(2000))
+            let report = try await Synchronizer(
+                processor: queue.sharing(holder), options: SyncOptions(concurrency: 200)
+            ).sync()
+            #expect(report.inserted == 2000)
+            for (worker, count) in zip(workers, before) { #expect(worker.calls.count > count) }
+            for run in runs { run.cancel() }
+        }
+    }
+
+    // MARK: Generations
+
+    @Test func aHolderThatWasTakenOverOffersAndFinishesNothing() async throws {
+        try await SharedPostgres.withDatabase { database in
+            let queue = queue(database) { $0.visibilityTimeout = .seconds(6) }
+            let seen = EventLog<Int64?>()
+            let downloads = ScriptedProcessor { call in
+                if case .content = call { seen.append(PostgresWorkQueue.generation) }
+            }
+            let isListing = Gate()
+            let mayGoOn = Gate()
+            // Frozen after it has begun, before it offers anything.
+            let first = ScriptedProcessor(source: items(3)) { call in
+                if case .list = call {
+                    isListing.open()
+                    await mayGoOn.passUncancelled()
+                }
+            }
+            let frozen = Task { try await Synchronizer(processor: queue.sharing(first)).sync() }
+            try await isListing.pass()
+            let report = try await withWorkers([downloads], queue) {
+                let second = ScriptedProcessor(source: items(5))
+                let report = try await Synchronizer(processor: queue.sharing(second)).sync()
+                mayGoOn.open()
+                let failure = await #expect(throws: SyncFailure.self) { try await frozen.value }
+                #expect(failure?.errors.first?.underlying as? PostgresWorkError == .takenOver)
+                return report
+            }
+            #expect(report.inserted == 5)
+            #expect(seen.events == Array(repeating: 2, count: 5))
+            #expect(PostgresWorkQueue.generation == nil)
+        }
+    }
+}
+#endif
