@@ -14,7 +14,7 @@ import Glibc
 ///
 ///     FOLDER/<name>              the content of an item
 ///     FOLDER/previews/<name>     its preview
-///     FOLDER/.mirror/records/<name>   its key and revision, and which files are the mirror's own, as JSON
+///     FOLDER/.mirror/records/<name>   its key, revision and own files, as JSON
 ///     FOLDER/.mirror/incoming/   files being downloaded; emptied when a pass begins
 ///     FOLDER/.mirror/lock        locked during a pass
 ///

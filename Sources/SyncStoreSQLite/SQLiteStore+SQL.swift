@@ -1,4 +1,4 @@
-public import SyncModel
+import SyncModel
 import SyncStoreSQL
 
 extension SQLiteStore {

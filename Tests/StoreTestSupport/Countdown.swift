@@ -1,5 +1,5 @@
 import SyncBase
-package import SyncStore
+import SyncStore
 
 /// Counts the calls within transactions, and makes one of them fail.
 package final class Countdown: StoreHook {

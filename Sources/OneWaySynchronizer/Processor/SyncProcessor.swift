@@ -7,8 +7,8 @@
 /// A pass makes the calls in this order, each at most once except the per-item ones:
 ///
 ///     owsSyncBegin → owsFetchSourceList → owsGetLocalKeys → owsRemoveLocalItems
-///       → owsGetLocalRevisions → owsShouldUpdateItems (→ owsShouldUpdateItem …) → owsPrepareDownload
-///       → owsDownloadItemPreview … → owsDownloadItem … → owsSyncEnd
+///       → owsGetLocalRevisions → owsShouldUpdateItems (→ owsShouldUpdateItem …)
+///       → owsPrepareDownload → owsDownloadItemPreview … → owsDownloadItem … → owsSyncEnd
 ///
 /// Calls are made off the synchronizer and the main actor, in a task that is cancelled with the
 /// pass. A call that throws ends the pass, except for an item's preview or content under

@@ -2,7 +2,7 @@ public import SyncModel
 
 /// A choice of objects of a store, and their order.
 ///
-///     StoreQuery("User", where: PropertyPath("age") > 21, orderedBy: [Ordering("name")], limit: 10)
+///     StoreQuery("User", where: PropertyPath("age") > 21, orderedBy: [Ordering("name")], limit: 9)
 public struct StoreQuery: Sendable {
     /// A restriction by object numbers.
     public enum Objects: Sendable {
