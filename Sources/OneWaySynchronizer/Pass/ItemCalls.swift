@@ -34,7 +34,7 @@ struct ItemCalls<Processor: SyncProcessor>: Sendable {
     /// Makes calls, one after another, until there is none left for the worker.
     func work(_ worker: Int) async {
         // Set once for all calls of the worker, so that an item costs nothing unless it asks.
-        await SyncAttempt.$provider.withValue({ attempt(of: worker) }) {
+        await SyncAttempt.$provider.withValue(SyncAttempt.Provider { attempt(of: worker) }) {
             var last: ItemCursor.CallEnd?
             while let step = cursor.advance(worker, after: last) {
                 do {

@@ -27,10 +27,22 @@ public struct SyncAttempt: Sendable, Hashable, Codable {
         self.timeLeft = timeLeft
     }
 
-    @TaskLocal static var provider: (@Sendable () -> SyncAttempt?)?
+    /// Finds the attempt that a worker makes at the moment.
+    ///
+    /// An object, because Swift 6.3 miscompiles task-local values that are closures: binding one in
+    /// generic code crashes in release builds.
+    final class Provider: Sendable {
+        fileprivate let attempt: @Sendable () -> SyncAttempt?
+
+        init(_ attempt: @escaping @Sendable () -> SyncAttempt?) {
+            self.attempt = attempt
+        }
+    }
+
+    @TaskLocal static var provider: Provider?
 
     /// The attempt that the current task makes; `nil` outside of preview and content calls.
     ///
     /// Meaningful until the call returns: ask in the call itself or in tasks that it awaits.
-    public static var current: SyncAttempt? { provider?() }
+    public static var current: SyncAttempt? { provider?.attempt() }
 }
