@@ -6,10 +6,12 @@ import Foundation
 import HTTPSource
 import JSONMapper
 import LoopbackServer
+import ModelInference
 import OneWaySynchronizer
 import PostgresTestSupport
 import StoreSync
 import SyncModel
+import SyncProcessorTesting
 import SyncStore
 import SyncStorePostgres
 import SyncStoreSQLite
