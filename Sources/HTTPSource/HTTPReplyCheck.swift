@@ -12,14 +12,18 @@ public struct HTTPReplyCheck: Hashable, Sendable {
 
     /// A reply that has a value is an error, such as GraphQL's `errors`.
     ///
-    /// - Parameter message: The key path of a text for people; by default the value itself.
+    /// - Parameters:
+    ///   - keyPath: The key path of the value.
+    ///   - message: The key path of a text for people; by default the value itself.
     public static func failing(ifSet keyPath: String, message: String? = nil) -> HTTPReplyCheck {
         HTTPReplyCheck(keyPath: keyPath, failsIfSet: true, message: message)
     }
 
     /// A reply whose value is false or absent is an error, such as Slack's `ok`.
     ///
-    /// - Parameter message: The key path of a text for people.
+    /// - Parameters:
+    ///   - keyPath: The key path of the value.
+    ///   - message: The key path of a text for people.
     public static func failing(ifUnset keyPath: String, message: String? = nil) -> HTTPReplyCheck {
         HTTPReplyCheck(keyPath: keyPath, failsIfSet: false, message: message)
     }

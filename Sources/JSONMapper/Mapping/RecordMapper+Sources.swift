@@ -66,6 +66,7 @@ extension RecordMapper {
     ///   - layout: The location of the objects; an array that is the whole document by default. By
     ///     default, a single object in place of the array counts as an array of one.
     ///   - options: Batch sizes and contents. A batch also ends at the end of a chunk.
+    ///   - isolation: The actor that `body` runs on; the caller's by default.
     ///   - body: Receives the records of a batch in order, and the objects that were rejected.
     /// - Throws: ``MappingError``, ``JSONError``, or an error of the sequence or of `body`.
     public func read<Chunks: AsyncSequence>(

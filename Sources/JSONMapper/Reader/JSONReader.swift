@@ -8,7 +8,7 @@
 ///         print(user["name"] ?? .null)
 ///     }
 ///
-/// Alternatively, create a reader without a source, push the input with ``append(_:)``, and pull
+/// Alternatively, create a reader without a source, push the input with `append(_:)`, and pull
 /// elements until ``nextValue(exactDecimals:)`` returns nil. Call ``finish()`` after the last
 /// bytes. The reader keeps the current element in a window of memory. An element that the end of
 /// the window cuts is read again from its start when more bytes have arrived.
@@ -86,7 +86,7 @@ public final class JSONReader {
         window = JSONWindow(capacity: windowByteCount)
     }
 
-    /// Creates a reader without a source. Push its input with ``append(_:)`` and then call
+    /// Creates a reader without a source. Push its input with `append(_:)` and then call
     /// ``finish()``.
     ///
     /// - Parameters:

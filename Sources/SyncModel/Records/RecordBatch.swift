@@ -156,14 +156,18 @@ public struct RecordBatch: Sendable {
 
     /// Sets a cell to a text.
     ///
-    /// - Parameter utf8: The text as valid UTF-8, which is copied.
+    /// - Parameters:
+    ///   - utf8: The text as valid UTF-8, which is copied.
+    ///   - slot: The slot of the attribute.
     public mutating func setString(_ utf8: UnsafeBufferPointer<UInt8>, at slot: Int) {
         setBytes(utf8, .string, at: slot)
     }
 
     /// Sets a cell to a URI.
     ///
-    /// - Parameter utf8: The URI's text as valid UTF-8, which is copied.
+    /// - Parameters:
+    ///   - utf8: The URI's text as valid UTF-8, which is copied.
+    ///   - slot: The slot of the attribute.
     public mutating func setURI(_ utf8: UnsafeBufferPointer<UInt8>, at slot: Int) {
         setBytes(utf8, .uri, at: slot)
     }
@@ -180,8 +184,10 @@ public struct RecordBatch: Sendable {
 
     /// Sets a cell to an exact decimal number.
     ///
-    /// - Parameter text: The number in the syntax of JSON; a leading plus sign and leading zeros
-    ///   are also allowed.
+    /// - Parameters:
+    ///   - text: The number in the syntax of JSON; a leading plus sign and leading zeros are also
+    ///     allowed.
+    ///   - slot: The slot of the attribute.
     /// - Returns: True if the text is a number of at most 38 significant digits, whose powers of
     ///   ten are −127 to 127. Otherwise false, and the cell is unchanged.
     public mutating func setDecimal(_ text: UnsafeBufferPointer<UInt8>, at slot: Int) -> Bool {
