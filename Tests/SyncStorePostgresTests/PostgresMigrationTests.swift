@@ -145,7 +145,11 @@ struct PostgresMigrationTests {
                         SyncAttribute("id", .int64)
                         SyncRelationship("notes", toMany: "Note", inverse: "user", deleteRule: rule)
                     }
-                    SyncEntity("Note") { SyncRelationship("user", toOne: "User", inverse: "notes") }
+                    // Notes without an identity would belong to their user.
+                    SyncEntity("Note", identity: "id") {
+                        SyncAttribute("id", .int64)
+                        SyncRelationship("user", toOne: "User", inverse: "notes")
+                    }
                 }
             }
             let rules = "SELECT confdeltype FROM pg_constraint WHERE contype = 'f'"
