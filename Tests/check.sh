@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Everything that a change must pass, in one command: about 30 minutes from a clean clone on two cores.
 #
-# Three build folders, each with flags of its own: .build-strict (warnings are errors), .build-postgres (the same with the
-# trait Postgres) and .build-tsan (the Thread Sanitizer, with the trait). All other steps use one of them.
+# Four build folders, each with flags of its own: .build-strict (warnings are errors), .build-postgres (the same with the
+# trait Postgres), .build-tsan (the Thread Sanitizer, with the trait) and .build-release. All other steps use one of them.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -61,6 +61,9 @@ CI=true ${bare[@]+"${bare[@]}"} swift test --traits Postgres --scratch-path .bui
 step "all tests under the Thread Sanitizer"
 CI=true TSAN_OPTIONS="suppressions=$PWD/Tests/thread-sanitizer.supp halt_on_error=0 exitcode=66" \
     swift test --traits Postgres --sanitize=thread --scratch-path .build-tsan
+
+step "a release build of the core runs"
+swift run -c release --scratch-path .build-release EngineBenchmark
 
 step "a package whose targets have the names of ours"
 products() { sed -nE "s/^.*\.$1\(name: \"([^\"]+)\".*$/\1/p" "$2" | sort; }
