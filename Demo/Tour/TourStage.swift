@@ -29,7 +29,7 @@ final class TourStage: Sendable {
     static let options = SyncOptions(
         concurrency: 4, downloadPreview: true, retry: RetryPolicy(maxAttempts: 3, baseDelay: .milliseconds(50)))
 
-    /// Twelve texts, of which one is slow and one fails at first.
+    /// Twelve texts. One is slow, and one fails at first.
     private static var catalogue: [String: CatalogueServer.Entry] {
         var entries: [String: CatalogueServer.Entry] = [:]
         let names = [

@@ -261,8 +261,7 @@ final class SyncPass {
 }
 
 extension RecordBatch.Reader {
-    /// Whether a row has a value other than null in each of some slots, of which there is at least
-    /// one.
+    /// Whether a row has a value other than null in each of some slots, at least one.
     func isIdentified(_ row: Int, by slots: [Int]) -> Bool {
         for slot in slots {
             let kind = kind(row: row, slot: slot)

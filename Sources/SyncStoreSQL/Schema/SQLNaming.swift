@@ -25,8 +25,8 @@ public struct SQLNaming: Hashable, Sendable {
     /// - Parameters:
     ///   - tables: The tables of entities, by the name of the topmost entity of the family.
     ///   - columns: The columns and join tables, by `SyncEntity.property`.
-    ///   - rowColumn: The column of row numbers; `_id` where it is not said.
-    ///   - entityColumn: The column of entity names; `_entity` where it is not said.
+    ///   - rowColumn: The column of row numbers; `_id` by default.
+    ///   - entityColumn: The column of entity names; `_entity` by default.
     public init(
         tables: [String: String] = [:], columns: [String: String] = [:], rowColumn: String = "_id",
         entityColumn: String = "_entity"

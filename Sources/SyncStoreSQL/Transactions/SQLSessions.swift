@@ -28,8 +28,7 @@ package final class SQLSessions<Worker: SQLWorker>: Sendable {
         self.makeReader = makeReader
     }
 
-    /// Runs a body in a transaction that writes, when it is its turn: all of it comes to pass, or
-    /// nothing.
+    /// Runs a body in a writing transaction when its turn comes, and commits all of it or nothing.
     ///
     /// - Parameter begin: Begins the transaction.
     /// - Throws: As `Store.transaction(_:)`, and what the worker throws.

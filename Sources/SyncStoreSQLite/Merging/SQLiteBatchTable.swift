@@ -30,7 +30,7 @@ final class SQLiteBatchTable {
         var sources: [Int] = []
     }
 
-    /// The largest number of cells: SQLite allows 2,000 columns, of which a cell takes two.
+    /// The largest number of cells: SQLite allows 2,000 columns, and a cell takes two.
     static let columnLimit = (2000 - 3) / 2
     /// How many cells a row has.
     let columnCount: Int
