@@ -95,7 +95,7 @@ let package = Package(
             ], swiftSettings: settings),
         .target(
             name: "OneWaySyncSQLite", dependencies: ["OneWaySync", "SyncStoreSQLite"], swiftSettings: settings),
-        // By the library's own name on Linux, where only development packages have `libsqlite3.so`.
+        // By the library's own name on Linux: only development packages have `libsqlite3.so` there.
         .target(
             name: "COneWaySQLite", exclude: ["README.md"],
             linkerSettings: [
@@ -286,6 +286,14 @@ let package = Package(
                 "OneWayBenchmarkSupport",
                 "OneWayStoreBenchmarkSupport", "OneWayTestSupport",
             ], path: "Tests/Benchmarks/StoreBenchmark", swiftSettings: settings),
+        .target(
+            name: "OneWayReadBenchmarkSupport", dependencies: ["SyncModel", "SyncStore", "SyncStoreSQLite"],
+            path: "Tests/Benchmarks/ReadSupport", swiftSettings: settings),
+        .executableTarget(
+            name: "ReadBenchmark",
+            dependencies: [
+                "SyncStore", "SyncModel", "COneWaySQLite", "OneWayBenchmarkSupport", "OneWayReadBenchmarkSupport",
+            ], path: "Tests/Benchmarks/ReadBenchmark", swiftSettings: settings),
         .target(
             name: "OneWayStoreBenchmarkSupport",
             dependencies: [

@@ -29,7 +29,7 @@ public import SyncStoreSQL
 /// model.
 ///
 /// A floating-point number that is not a number is stored as null.
-public final class SQLiteStore: Store {
+public final class SQLiteStore: CommitObservable {
     /// The location of the data.
     public enum Location: Hashable, Sendable {
         /// A file, created if it does not exist. While it is open, a `-wal` and a `-shm` file
@@ -54,6 +54,10 @@ public final class SQLiteStore: Store {
         /// The time that a transaction waits for other processes before it fails with
         /// ``SQLiteError/Code/busy``; 10 seconds by default.
         public var busyTimeout: Duration = .seconds(10)
+        /// How often observers look for commits of other processes; 100 milliseconds by default.
+        ///
+        /// Commits of this store are reported at once.
+        public var commitPollInterval: Duration = .milliseconds(100)
         /// The version of the model; 0 by default.
         ///
         /// A store refuses a file with a higher version. With a higher version than the file's, it
@@ -84,6 +88,7 @@ public final class SQLiteStore: Store {
     private let settings: SQLiteSettings
     let sessions: SQLSessions<SQLiteWorker>
     let schema: SQLSchema
+    private let watch: SQLiteCommitWatch
     private let folder: TransientFolder?
 
     /// Creates a store: opens the database and creates or adapts its tables.
@@ -113,7 +118,11 @@ public final class SQLiteStore: Store {
         let schema = SQLSchema(model, naming: options.naming, dates: options.dates, dialect: .sqlite)
         self.schema = schema
         let writer = SQLiteWorker(settings, schema: schema, label: "SQLiteStore writer")
-        sessions = SQLSessions(model, batchRowCount: Self.batchRowCount, writer: writer) {
+        let watch = SQLiteCommitWatch(writer, interval: max(options.commitPollInterval, .milliseconds(1)))
+        self.watch = watch
+        sessions = SQLSessions(
+            model, batchRowCount: Self.batchRowCount, writer: writer, committed: { watch.report($0) }
+        ) {
             SQLiteWorker(settings, schema: schema, label: "SQLiteStore reader")
         }
         try await writer.prepareSchema()
@@ -139,6 +148,13 @@ public final class SQLiteStore: Store {
         } onCancel: {
             cancellation.request()
         }
+    }
+
+    /// Begins to observe commits, also those of other processes; see `CommitObservable`.
+    ///
+    /// Commits of others are noticed after ``Options/commitPollInterval``.
+    public func commits() async throws -> CommitSignals {
+        try await watch.signals()
     }
 
     /// Runs a body that reads one snapshot; see `Store`.

@@ -28,6 +28,11 @@ import Testing
             }
         }
 
+        func countRelated(at key: BoundKey, where predicate: BoundPredicate) -> (selected: Int, total: Int) {
+            guard case .target(let index) = key.leaf, let target = related[name(index, self)] else { return (0, 0) }
+            return (predicate.selects(target) ? 1 : 0, 1)
+        }
+
         private func name(_ index: Int, _ place: Subject) -> String {
             place.record.layout.relationships[index].name
         }

@@ -122,6 +122,7 @@ int sqlite3_column_bytes(sqlite3_stmt *statement, int column);
 
 #define SQLITE_UTF8 1
 #define SQLITE_DIRECTONLY 0x000080000
+#define SQLITE_DETERMINISTIC 0x000000800
 
 int sqlite3_create_function_v2(
     sqlite3 *db, const char *name, int argumentCount, int flags, void *context,
@@ -132,9 +133,15 @@ int sqlite3_create_collation_v2(
     int (*compare)(void *, int, const void *, int, const void *), void (*destructor)(void *));
 void *sqlite3_user_data(sqlite3_context *call);
 sqlite3_int64 sqlite3_value_int64(sqlite3_value *value);
+void *sqlite3_aggregate_context(sqlite3_context *call, int size);
+int sqlite3_value_bytes(sqlite3_value *value);
+const void *sqlite3_value_blob(sqlite3_value *value);
+int sqlite3_value_type(sqlite3_value *value);
 
 void sqlite3_result_null(sqlite3_context *call);
 void sqlite3_result_int(sqlite3_context *call, int value);
+void sqlite3_result_error_nomem(sqlite3_context *call);
+void sqlite3_result_text(sqlite3_context *call, const char *text, int length, sqlite3_destructor_type destructor);
 void sqlite3_result_int64(sqlite3_context *call, sqlite3_int64 value);
 void sqlite3_result_double(sqlite3_context *call, double value);
 void sqlite3_result_text64(

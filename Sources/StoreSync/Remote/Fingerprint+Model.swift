@@ -63,6 +63,18 @@ extension Fingerprint {
             combine(path)
             combine(match.rawValue)
             combine(text)
+        case .related(let path, let quantifier, let part):
+            combine(byte: 8)
+            combine(path)
+            switch quantifier {
+            case .any: combine(byte: 0)
+            case .all: combine(byte: 1)
+            case .count(let range):
+                combine(byte: 2)
+                combine(range.lowerBound)
+                combine(range.upperBound)
+            }
+            combine(part)
         case .and(let parts):
             combine(byte: 5)
             combine(parts.count)

@@ -26,6 +26,9 @@ public struct DataModel: Sendable {
     public init(_ entities: [SyncEntity]) throws(ModelError) {
         layouts = try ModelResolver(entities).layouts()
         indices = Dictionary(uniqueKeysWithValues: entities.enumerated().map { ($1.name, $0) })
+        for layout in layouts {
+            for index in layout.entity.indexes { _ = try bound(index, of: layout) }
+        }
     }
 
     /// Creates a model from the entities in a result-builder closure.

@@ -30,6 +30,9 @@ public enum ModelError: Error, Hashable, Sendable {
     case unsuitableIdentity(entity: String, attribute: String, type: AttributeType)
     /// The scope of an identity is not a to-one relationship of the entity.
     case unsuitableScope(entity: String, relationship: String)
+    /// An index has no attributes, one that the entity does not have or cannot index, or a condition
+    /// other than comparisons of own attributes with values, joined by `and`.
+    case unsuitableIndex(entity: String, attributes: [String])
     /// The type of an attribute does not accept its default value.
     case defaultOfWrongType(entity: String, attribute: String, type: AttributeType)
     /// A requested entity does not exist in the model.
@@ -68,6 +71,9 @@ extension ModelError: CustomStringConvertible {
             "the identity of \(entity) names \(attribute), which is \(type.rawValue)"
         case .unsuitableScope(let entity, let relationship):
             "the identity of \(entity) is scoped by \(relationship), which is not a to-one relationship of it"
+        case .unsuitableIndex(let entity, let attributes):
+            "the index of \(entity) by \(attributes.joined(separator: ", ")) names no attributes of it, or has a condition "
+                + "that an index cannot have"
         case .defaultOfWrongType(let entity, let attribute, let type):
             "the default of \(entity).\(attribute) is no value of type \(type.rawValue)"
         case .unknownEntity(let entity):

@@ -26,6 +26,8 @@ public struct SyncEntity: Hashable, Sendable {
     public var attributes: [SyncAttribute]
     /// The relationships that the entity itself declares, in order.
     public var relationships: [SyncRelationship]
+    /// The indexes of own and inherited attributes, in addition to that of the identity.
+    public var indexes: [SyncIndex] = []
     /// The entity's name in an earlier version of the model; nil if it was not renamed.
     ///
     /// A store that holds the earlier version finds its data by this name.

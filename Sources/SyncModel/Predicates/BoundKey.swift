@@ -22,7 +22,40 @@ public struct BoundKey: Hashable, Sendable {
     public let leaf: Leaf
 }
 
+extension BoundKey {
+    /// The path without its first step; it must have one.
+    package var droppingFirstStep: BoundKey {
+        BoundKey(steps: Array(steps.dropFirst()), entity: entity, leaf: leaf)
+    }
+
+    /// The relationship that the path ends in. It must not end in an attribute.
+    package func relationship(in model: DataModel) -> RelationshipLayout {
+        switch leaf {
+        case .target(let index), .count(let index): model.layouts[entity].relationships[index]
+        case .attribute: preconditionFailure("a path that was bound as a relationship ends in an attribute")
+        }
+    }
+}
+
 extension PropertyPath {
+    /// Resolves a path that ends in a relationship.
+    ///
+    /// - Throws: `RecordPredicateError` if it does not, or a name does not exist.
+    package func boundRelationship(
+        to layout: EntityLayout, in model: DataModel
+    ) throws(RecordPredicateError) -> BoundKey {
+        let last = components.last ?? ""
+        // A to-many relationship can only be bound as its count.
+        if let bound = try? PropertyPath(components: components + ["@count"]).bound(to: layout, in: model) {
+            return bound
+        }
+        let bound = try bound(to: layout, in: model)
+        guard case .target = bound.leaf else {
+            throw .unsuitableProperty(entity: layout.name, key: path, name: last)
+        }
+        return bound
+    }
+
     /// Resolves the path in an entity.
     ///
     /// - Throws: `RecordPredicateError` if a name does not exist or cannot be used at its position.

@@ -7,6 +7,13 @@ public protocol PredicateSubject {
     /// For `BoundKey.Leaf.target`: null if the relationship is empty, any other value if it is not.
     /// For `BoundKey.Leaf.count`: `.int`.
     func value(at key: BoundKey) -> AttributeValue
+
+    /// Counts the objects in a relationship, and those among them that a predicate selects.
+    ///
+    /// - Parameters:
+    ///   - key: A path that ends in `.target` or `.count`: the relationship.
+    ///   - predicate: A predicate that is bound to the relationship's destination.
+    func countRelated(at key: BoundKey, where predicate: BoundPredicate) -> (selected: Int, total: Int)
 }
 
 extension PredicateTree where Path == BoundKey {
@@ -33,6 +40,13 @@ extension PredicateTree where Path == BoundKey {
             switch subject.value(at: key) {
             case .string(let found), .uri(let found): return match.holds(found.utf8, text.utf8)
             default: return nil
+            }
+        case .related(let key, let quantifier, let predicate):
+            let (selected, total) = subject.countRelated(at: key, where: predicate)
+            return switch quantifier {
+            case .any: selected > 0
+            case .all: selected == total
+            case .count(let range): range.contains(selected)
             }
         case .and(let parts):
             var isUnknown = false
@@ -79,6 +93,7 @@ extension PropertyPath.TextMatch {
         case .contains: text.contains(part)
         case .beginsWith: text.starts(with: part)
         case .endsWith: text.count >= part.count && text.suffix(part.count).elementsEqual(part)
+        case .like: LikePattern.matches(Array(text), pattern: Array(part))
         }
     }
 }

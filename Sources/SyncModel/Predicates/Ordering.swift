@@ -32,6 +32,13 @@ public struct Ordering: Hashable, Sendable {
         self.nulls = nulls
     }
 
+    /// Creates a sort criterion by a path.
+    package init(_ key: PropertyPath, ascending: Bool, nulls: NullPlacement) {
+        self.key = key
+        self.ascending = ascending
+        self.nulls = nulls
+    }
+
     /// Resolves the criterion's path in an entity.
     ///
     /// - Throws: `RecordPredicateError` if a name does not exist, or the path leads to neither an

@@ -5,7 +5,7 @@ extension PredicateTree where Path == PropertyPath {
     ///
     /// - Comparisons: `=` or `==`, `!=` or `<>`, `<`, `<=`, `>`, `>=` between a path on the left
     ///   and a value on the right; `in` with values in parentheses or braces; `contains`,
-    ///   `beginswith`, `endswith` with a quoted text; `= null` and `!= null`.
+    ///   `beginswith`, `endswith`, `like` with a quoted text; `= null` and `!= null`.
     /// - Combinations, from highest to lowest precedence: parentheses; `not` or `!`; `and` or `&&`;
     ///   `or` or `||`.
     /// - Values: numbers; texts in single or double quotes, in which a backslash escapes the next
@@ -95,7 +95,7 @@ private struct PredicateParser {
             }
         }
         let matches: [(String, PropertyPath.TextMatch)] = [
-            ("contains", .contains), ("beginswith", .beginsWith), ("endswith", .endsWith),
+            ("contains", .contains), ("beginswith", .beginsWith), ("endswith", .endsWith), ("like", .like),
         ]
         for (word, match) in matches where takeWord(word) {
             skipSpace()

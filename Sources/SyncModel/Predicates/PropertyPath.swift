@@ -14,6 +14,11 @@ public struct PropertyPath: Hashable, Sendable {
         components = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     }
 
+    /// Creates a path from its names.
+    package init(components: [String]) {
+        self.components = components
+    }
+
     /// The names of the path, separated by periods.
     public var path: String {
         components.joined(separator: ".")
@@ -50,6 +55,30 @@ public struct PropertyPath: Hashable, Sendable {
     /// A predicate that is true if the text ends with another, compared byte by byte.
     public func endsWith(_ text: String) -> RecordPredicate {
         .text(self, .endsWith, text)
+    }
+
+    /// A predicate that is true if the whole text matches a pattern.
+    ///
+    /// In the pattern, `%` matches any characters or none, and `_` matches one Unicode scalar. A
+    /// backslash makes the next character stand for itself. Everything else matches byte by byte, in
+    /// every store: letters match only in the same case.
+    public func like(_ pattern: String) -> RecordPredicate {
+        .text(self, .like, pattern)
+    }
+
+    /// A predicate that is true if the objects of a relationship fulfil another one.
+    ///
+    ///     PropertyPath("notes").any(PropertyPath("text") == "x")
+    ///
+    /// Unlike comparisons, it is true or false, never unknown.
+    public func any(_ predicate: RecordPredicate) -> RecordPredicate {
+        .related(self, .any, predicate)
+    }
+
+    /// A predicate that is true if every object of a relationship fulfils another one, or there is
+    /// none.
+    public func all(_ predicate: RecordPredicate) -> RecordPredicate {
+        .related(self, .all, predicate)
     }
 
     /// A predicate that is true if the value equals another; for null, if there is no value.

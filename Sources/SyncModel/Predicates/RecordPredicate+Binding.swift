@@ -38,6 +38,10 @@ extension PredicateTree where Path == PropertyPath {
                 throw .unsuitableProperty(entity: layout.name, key: key.path, name: key.components.last ?? "")
             }
             return .text(bound, match, text)
+        case .related(let key, let quantifier, let predicate):
+            let bound = try key.boundRelationship(to: layout, in: model)
+            let destination = model.layouts[bound.relationship(in: model).destination]
+            return .related(bound, quantifier, try predicate.bound(to: destination, in: model))
         case .and(let parts):
             return .and(try parts.bound(to: layout, in: model))
         case .or(let parts):

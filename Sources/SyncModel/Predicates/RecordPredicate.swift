@@ -25,6 +25,20 @@ extension PropertyPath {
         case beginsWith
         /// The text occurs at the end.
         case endsWith
+        /// The whole text matches a pattern; see ``PropertyPath/like(_:)``.
+        case like
+    }
+}
+
+extension PropertyPath {
+    /// The number of related objects that have to fulfil a predicate.
+    public enum Quantifier: Hashable, Sendable {
+        /// At least one.
+        case any
+        /// Every one; also none, if there are none.
+        case all
+        /// As many as the range contains. Its bounds are 0 or more.
+        case count(ClosedRange<Int>)
     }
 }
 
@@ -64,6 +78,10 @@ public indirect enum PredicateTree<Path: Hashable & Sendable>: Hashable, Sendabl
     case isNull(Path)
     /// True if the text matches; unknown for null.
     case text(Path, PropertyPath.TextMatch, String)
+    /// True if the objects of a relationship fulfil a predicate of their own; never unknown.
+    ///
+    /// An object for which the predicate is unknown does not fulfil it.
+    case related(Path, PropertyPath.Quantifier, PredicateTree)
     /// True if all parts are true, or there are none.
     case and([PredicateTree])
     /// True if at least one part is true; false if there are none.

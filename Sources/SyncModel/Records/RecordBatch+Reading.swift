@@ -1,4 +1,5 @@
 import Foundation
+package import SyncBase
 
 extension RecordBatch {
     /// Returns the value of a cell in a closed row, or nil if the cell is absent.
@@ -27,6 +28,19 @@ extension RecordBatch {
             }
         }
         return try result.get()
+    }
+}
+
+extension RecordBatch {
+    /// Adds the content of all rows to a fingerprint. Batches with equal rows, set in the same order,
+    /// have equal content.
+    package func combineContent(into fingerprint: inout Fingerprint) {
+        fingerprint.combine(count)
+        for cell in cells {
+            fingerprint.combine(cell.head)
+            fingerprint.combine(cell.payload)
+        }
+        fingerprint.combine(bytes: arena)
     }
 }
 

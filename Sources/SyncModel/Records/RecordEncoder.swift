@@ -12,9 +12,21 @@ extension Record {
     /// - Throws: `Record.CodingError` with the property, or an error of the value's own encoding.
     ///   The record is then unchanged.
     public mutating func encode(_ value: some Encodable) throws {
-        let encoder = RecordEncoder(record: self)
-        try value.encode(to: encoder)
-        self = encoder.record
+        try encode(value) { _, _ in false }
+    }
+
+    /// Sets properties of the record from a value; see ``encode(_:)``.
+    ///
+    /// - Parameter take: Receives the name and the value of each property first. The record does not
+    ///   change for a property for which it returns true.
+    package mutating func encode(
+        _ value: some Encodable, except take: (String, any Encodable) throws -> Bool
+    ) throws {
+        self = try withoutActuallyEscaping(take) { take in
+            let encoder = RecordEncoder(record: self, take: take)
+            try value.encode(to: encoder)
+            return encoder.record
+        }
     }
 }
 
@@ -24,8 +36,12 @@ private final class RecordEncoder: Encoder {
     let codingPath: [any CodingKey] = []
     let userInfo: [CodingUserInfoKey: Any] = [:]
 
-    init(record: Record) {
+    /// Takes properties that are not the record's.
+    private let take: (String, any Encodable) throws -> Bool
+
+    init(record: Record, take: @escaping (String, any Encodable) throws -> Bool) {
         self.record = record
+        self.take = take
     }
 
     func container<K: CodingKey>(keyedBy type: K.Type) -> KeyedEncodingContainer<K> {
@@ -72,6 +88,7 @@ private final class RecordEncoder: Encoder {
         }
 
         func encode(_ value: some Encodable, forKey key: K) throws {
+            if try encoder.take(key.stringValue, value) { return }
             let property = PropertyEncoder(entity: encoder.record.entityName, key: key)
             try encoder.set(try property.content(of: value), for: key.stringValue)
         }

@@ -13,9 +13,10 @@ public import SyncModel
 /// It reports only changes made through it, not changes made directly to the wrapped store or to
 /// its file. Without observers it costs nothing. With observers, a transaction records the numbers
 /// of the objects that it changes, and looks up their keys before the commit.
-public final class ObservedStore: Store {
+public final class ObservedStore: CommitObservable {
     private let base: any Store
     private let broadcaster = Broadcaster.ofChanges()
+    private let signals = Broadcaster.ofCommits()
     /// Keeps the next transaction from being committed before the last one's changes are sent.
     private let queue = TransactionQueue()
 
@@ -41,6 +42,13 @@ public final class ObservedStore: Store {
         ChangeSets(broadcaster.subscribe(capacity: capacity))
     }
 
+    /// Begins to observe commits: those that the wrapped store reports, or else those of transactions
+    /// through this store.
+    public func commits() async throws -> CommitSignals {
+        if let observable = base as? any CommitObservable { return try await observable.commits() }
+        return CommitSignals(signals)
+    }
+
     /// Runs a body in a transaction and reports its changes after the commit; see
     /// ``Store/transaction(_:)``.
     @discardableResult
@@ -48,13 +56,18 @@ public final class ObservedStore: Store {
         _ body: @Sendable (any StoreTransaction) async throws -> Result
     ) async throws -> Result {
         try await queue.run {
-            guard broadcaster.isObserved else { return try await base.transaction(body) }
+            guard broadcaster.isObserved else {
+                let result = try await base.transaction(body)
+                signals.send(CommitSignal(roots: nil))
+                return result
+            }
             let (result, changes) = try await base.transaction { transaction in
                 let observed = ObservedTransaction(transaction)
                 let result = try await body(observed)
                 return (result, try await observed.changes())
             }
             if !changes.isEmpty { broadcaster.send(changes) }
+            signals.send(CommitSignal(roots: nil))
             return result
         }
     }

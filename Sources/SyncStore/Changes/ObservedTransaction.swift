@@ -2,7 +2,7 @@ import SyncBase
 import SyncModel
 
 /// A transaction that records its changes for observers.
-final class ObservedTransaction: InitialLinkingTransaction {
+final class ObservedTransaction: InitialLinkingTransaction, SelectingReader {
     /// The changed objects of the entities that share a root.
     private struct Changed {
         var inserted = ObjectSet()
@@ -38,6 +38,12 @@ final class ObservedTransaction: InitialLinkingTransaction {
         _ query: StoreQuery, batchRowCount: Int, _ body: ([StoredRecord]) async throws -> Void
     ) async throws {
         try await base.fetch(query, batchRowCount: batchRowCount, body)
+    }
+
+    func selectRows(
+        _ selection: StoreSelection, batchRowCount: Int, _ body: (RecordBatch) async throws -> Void
+    ) async throws {
+        try await base.select(selection, batchRowCount: batchRowCount, body)
     }
 
     func count(_ query: StoreQuery) async throws -> Int {

@@ -59,7 +59,9 @@ extension MemoryState {
             reader.value(row: row, slot: slot)
                 ?? (layout.identitySlots.contains(slot) ? .null : layout.attributes[slot].defaultValue)
         }
-        let new = tables[layout.root].append(MemoryObject(entity: layout.index, values: values))
+        let object = MemoryObject(entity: layout.index, values: values)
+        let new = tables[layout.root].append(object)
+        try reindex(new, root: layout.root, from: nil, to: object)
         if let identity { identities[layout.index][identity] = new }
         return new
     }
@@ -90,8 +92,22 @@ extension MemoryState {
             if let former { identities[layout.index][former] = nil }
             if let identity { identities[layout.index][identity] = id }
         }
+        if !uniqueIndexes[layout.root].isEmpty {
+            var changed = object
+            for (slot, value) in values { changed.values[slot] = value }
+            try reindex(id, root: layout.root, from: object, to: changed)
+        }
         for (slot, value) in values { tables[layout.root].setValue(value, at: slot, of: id) }
         return true
+    }
+
+    /// Changes the values of an object in the unique indexes.
+    private mutating func reindex(
+        _ id: ObjectID, root: Int, from former: MemoryObject?, to next: MemoryObject?
+    ) throws(StoreError) {
+        for place in uniqueIndexes[root].indices {
+            try uniqueIndexes[root][place].change(id, from: former, to: next)
+        }
     }
 
     mutating func link(_ batch: LinkBatch) throws -> LinkResult {
@@ -167,6 +183,7 @@ extension MemoryState {
             if let identity = MemoryIdentity(layout.identitySlots, { object.values[$0] }) {
                 identities[object.entity][identity] = nil
             }
+            try reindex(id, root: root, from: object, to: nil)
             tables[root].remove(id)
             result.counts[layout.name, default: 0] += 1
             if reportsKeys {

@@ -11,7 +11,7 @@ extension MemoryState {
         let enough =
             ordering.isEmpty ? query.limit.map { $0 > .max - query.offset ? .max : $0 + query.offset } ?? .max : .max
         let table = tables[layout.root]
-        for id in candidates(of: query, predicate, in: layout) {
+        for id in candidates(of: query.objects, predicate, in: layout) {
             if found.count >= enough { break }
             guard let object = table[id], layout.family.contains(object.entity) else { continue }
             if case .constant(true) = predicate {
@@ -33,9 +33,22 @@ extension MemoryState {
         return Array(query.limit.map { rest.prefix(max($0, 0)) } ?? rest)
     }
 
+    /// The objects of a selection, before they are ordered and counted.
+    func subjects(of selection: BoundSelection) -> [MemorySubject] {
+        let layout = selection.entity
+        let table = tables[layout.root]
+        return candidates(of: selection.objects, selection.predicate, in: layout).compactMap { id in
+            guard let object = table[id], layout.family.contains(object.entity) else { return nil }
+            let subject = MemorySubject(state: self, id: id, object: object)
+            return selection.predicate.selects(subject) ? subject : nil
+        }
+    }
+
     /// Objects in ascending order that include all that a query finds.
-    private func candidates(of query: StoreQuery, _ predicate: BoundPredicate, in layout: EntityLayout) -> [ObjectID] {
-        switch query.objects {
+    private func candidates(
+        of choice: StoreQuery.Objects, _ predicate: BoundPredicate, in layout: EntityLayout
+    ) -> [ObjectID] {
+        switch choice {
         case .only(let objects):
             return Array(Set(objects)).sorted()
         case .except(let objects):

@@ -8,6 +8,8 @@ struct MemoryState: Sendable {
     /// The objects that have an identity, by the index of their entity.
     var identities: [ShardedMap<MemoryIdentity, Int64>]
     var links: [MemoryLinks]
+    /// By the index of the root entity.
+    var uniqueIndexes: [[MemoryUniqueIndex]]
     /// By the index of the entity that declares a relationship, and the relationship's own index.
     private let places: [[MemoryLinks.Place?]]
 
@@ -15,6 +17,13 @@ struct MemoryState: Sendable {
         self.model = model
         tables = model.layouts.map { _ in MemoryTable() }
         identities = model.layouts.map { _ in ShardedMap() }
+        uniqueIndexes = model.layouts.map { root in
+            guard root.parent == nil else { return [] }
+            return root.family.flatMap { member in
+                let layout = model.layouts[member]
+                return model.indexes(of: layout).filter(\.isUnique).map { MemoryUniqueIndex($0, of: layout) }
+            }
+        }
         var links: [MemoryLinks] = []
         var places: [[MemoryLinks.Place?]] = model.layouts.map { Array(repeating: nil, count: $0.relationships.count) }
         for layout in model.layouts {

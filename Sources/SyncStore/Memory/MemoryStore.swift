@@ -8,12 +8,13 @@ public import SyncModel
 /// A transaction copies the parts that it changes, some hundred objects at a time. Readers never
 /// wait, and a rollback costs nothing. Lookups by identity take constant time; other queries visit
 /// all objects of the entity.
-public final class MemoryStore: Store {
+public final class MemoryStore: CommitObservable {
     /// The model of the objects.
     public let model: DataModel
 
     private let queue = TransactionQueue()
     private let committed: Locked<MemoryState>
+    private let broadcaster = Broadcaster.ofCommits()
 
     /// Creates an empty store.
     ///
@@ -36,8 +37,15 @@ public final class MemoryStore: Store {
             try Task.checkCancellation()
             let state = try transaction.end()
             committed.withLock { $0 = state }
+            let roots = transaction.changedRoots
+            if !roots.isEmpty { broadcaster.send(CommitSignal(roots: roots)) }
             return result
         }
+    }
+
+    /// Begins to observe commits; see ``CommitObservable``.
+    public func commits() -> CommitSignals {
+        CommitSignals(broadcaster)
     }
 
     /// Runs a body that reads one snapshot; see ``Store/read(_:)``.

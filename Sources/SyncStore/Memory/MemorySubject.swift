@@ -1,21 +1,29 @@
 import SyncModel
 
-/// An object that a predicate is evaluated for.
-struct MemorySubject: PredicateSubject {
+/// An object that a predicate or a selection is evaluated for.
+struct MemorySubject: SelectionSubject {
     let state: MemoryState
     let id: ObjectID
     let object: MemoryObject
 
-    func value(at key: BoundKey) -> AttributeValue {
+    var objectID: ObjectID { id }
+
+    /// The object that the steps of a path lead to.
+    private func place(of key: BoundKey) -> (id: ObjectID, object: MemoryObject)? {
         var id = id
         var object = object
         for step in key.steps {
             let destination = state.model.layouts[step.destination]
             guard let next = state.targets(of: id, by: step).first, let found = state.object(next, of: destination)
-            else { return .null }
+            else { return nil }
             id = next
             object = found
         }
+        return (id, object)
+    }
+
+    func value(at key: BoundKey) -> AttributeValue {
+        guard let (id, object) = place(of: key) else { return .null }
         switch key.leaf {
         case .attribute(let slot, _): return object.values[slot]
         case .target(let index):
@@ -25,5 +33,21 @@ struct MemorySubject: PredicateSubject {
             let relationship = state.model.layouts[object.entity].relationships[index]
             return .int(Int64(state.targets(of: id, by: relationship).count))
         }
+    }
+
+    func target(at key: BoundKey) -> ObjectID? {
+        place(of: key).flatMap { state.targets(of: $0.id, by: key.relationship(in: state.model)).first }
+    }
+
+    func countRelated(at key: BoundKey, where predicate: BoundPredicate) -> (selected: Int, total: Int) {
+        guard let (id, _) = place(of: key) else { return (0, 0) }
+        let relationship = key.relationship(in: state.model)
+        let destination = state.model.layouts[relationship.destination]
+        let targets = state.targets(of: id, by: relationship)
+        let selected = targets.count { target in
+            guard let object = state.object(target, of: destination) else { return false }
+            return predicate.selects(MemorySubject(state: state, id: target, object: object))
+        }
+        return (selected, targets.count)
     }
 }

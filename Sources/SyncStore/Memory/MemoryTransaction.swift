@@ -2,7 +2,7 @@ import SyncBase
 import SyncModel
 
 /// A transaction or a reader of a memory store: a copy of its state.
-final class MemoryTransaction: InitialLinkingTransaction {
+final class MemoryTransaction: InitialLinkingTransaction, SelectingReader {
     let model: DataModel
     private let content: Locked<Content>
 
@@ -10,7 +10,11 @@ final class MemoryTransaction: InitialLinkingTransaction {
         var state = TransactionState.running
         /// Nil after the end of the transaction, and during a change.
         var objects: MemoryState?
+        var changed = ChangedRoots()
     }
+
+    /// The root entities that the transaction has changed.
+    var changedRoots: Set<Int> { content.withLock(\.changed.roots) }
 
     init(_ objects: MemoryState) {
         model = objects.model
@@ -64,6 +68,15 @@ final class MemoryTransaction: InitialLinkingTransaction {
         }
     }
 
+    func selectRows(
+        _ selection: StoreSelection, batchRowCount: Int, _ body: (RecordBatch) async throws -> Void
+    ) async throws {
+        let bound = try BoundSelection(selection, in: model)
+        let rows = try SelectionRows(selection: bound).rows(of: try snapshot().subjects(of: bound))
+        try await RecordBatch.send(
+            rows, columnCount: bound.columns.count, batchRowCount: batchRowCount, body)
+    }
+
     func count(_ query: StoreQuery) async throws -> Int {
         try snapshot().objects(of: query).count
     }
@@ -81,21 +94,28 @@ final class MemoryTransaction: InitialLinkingTransaction {
     }
 
     func merge(_ request: MergeRequest) async throws -> MergeResult {
-        try change { try $0.merge(request, nil) }
+        try note(change { try $0.merge(request, nil) }) { $0.add($1, request.records.layout, linking: nil, in: model) }
     }
 
     func mergeLinking(_ request: MergeRequest, _ links: InitialLinks) async throws -> MergeResult {
-        try change { try $0.merge(request, links) }
+        try note(change { try $0.merge(request, links) }) { $0.add($1, request.records.layout, linking: links, in: model) }
     }
 
     func link(_ batch: LinkBatch) async throws -> LinkResult {
-        try change { try $0.link(batch) }
+        try note(change { try $0.link(batch) }) { $0.add($1, batch.relationship, in: model) }
     }
 
     func remove(_ query: StoreQuery, reportsKeys: Bool) async throws -> RemovalResult {
         let objects = try snapshot().objects(of: query)
         let layout = try model.layout(of: query.entity)
-        return try change { try $0.remove(objects, of: layout, reportsKeys: reportsKeys) }
+        return try note(change { try $0.remove(objects, of: layout, reportsKeys: reportsKeys) }) {
+            $0.add($1, in: model)
+        }
+    }
+
+    private func note<Result>(_ result: Result, _ body: (inout ChangedRoots, Result) -> Void) -> Result {
+        content.withLock { body(&$0.changed, result) }
+        return result
     }
 }
 

@@ -22,6 +22,10 @@ public enum StoreError: Error, Hashable, Sendable {
     case unsuitableMatches(entity: String)
     /// A relationship belongs to another model than the store's.
     case foreignRelationship(relationship: String)
+    /// A change would have given two objects the same values in a unique index.
+    case valuesTaken(entity: String, attributes: [String])
+    /// The sum of a selection is beyond 64 bits.
+    case sumOverflow(entity: String)
     /// A store returned no object for a record that it had to insert.
     case missingObject(entity: String)
 }
@@ -42,6 +46,9 @@ extension StoreError: CustomStringConvertible, LocalizedError {
         case .unsuitableMatches(let entity): "the request does not have one match for each record of \(entity)"
         case .foreignRelationship(let relationship):
             "the store's model does not have this relationship \(relationship)"
+        case .valuesTaken(let entity, let attributes):
+            "another \(entity) already has these values of \(attributes.joined(separator: ", "))"
+        case .sumOverflow(let entity): "the sum of values of \(entity) does not fit in 64 bits"
         case .missingObject(let entity): "the store returned no object for a new \(entity)"
         }
     }

@@ -111,6 +111,8 @@ package struct PostgresDialect: SQLDialect {
 
     // MARK: Expressions
 
+    package var indexOrder: String { " NULLS FIRST" }
+
     /// PostgreSQL compares a mix of integers and floating-point numbers as floating-point numbers.
     package var comparesNumbersExactly: Bool { false }
 
@@ -130,10 +132,24 @@ package struct PostgresDialect: SQLDialect {
         type == .string || type == .uri ? " COLLATE \"C\"" : ""
     }
 
+    package func aggregate(
+        _ function: StoreSelection.Aggregate, _ expression: String, as type: AttributeType
+    ) -> String {
+        switch function {
+        case .minimum: "min(\(expression))"
+        case .maximum: "max(\(expression))"
+        case .average: "avg(\(expression))"
+        case .sum: type == .double ? "sum((\(expression))::double precision)" : "sum(\(expression))"
+        }
+    }
+
     package func textCondition(
         _ expression: String, collation: String, _ match: PropertyPath.TextMatch, _ text: String,
         _ parameters: inout SQLParameters
     ) -> String {
+        if match == .like {
+            return "\(expression)\(collation) ~ \(parameters.add(.text(PostgresText.expression(forPattern: text))))"
+        }
         let kept = PostgresText.kept(text)
         if match != .beginsWith, let pattern = PostgresText.pattern(for: text, isAtEnd: match == .endsWith) {
             return "\(expression)\(collation) ~ \(parameters.add(.text(pattern)))"
@@ -142,7 +158,7 @@ package struct PostgresDialect: SQLDialect {
         return switch match {
         case .contains: "strpos(\(expression)\(collation), \(part)) > 0"
         case .beginsWith: "starts_with(\(expression)\(collation), \(part))"
-        case .endsWith: "right(\(expression), \(kept.unicodeScalars.count))\(collation) = \(part)"
+        case .endsWith, .like: "right(\(expression), \(kept.unicodeScalars.count))\(collation) = \(part)"
         }
     }
 

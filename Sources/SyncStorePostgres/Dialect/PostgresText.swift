@@ -53,11 +53,34 @@ package enum PostgresText {
     /// https://www.postgresql.org/docs/current/functions-matching.html#FUNCTIONS-POSIX-REGEXP
     static func pattern(for text: String, isAtEnd: Bool) -> String? {
         guard let first = text.utf8.first, first <= mark + 1 else { return nil }
-        let letters = kept(text).unicodeScalars.map { scalar in
+        return "^" + anyScalar + "*" + letters(kept(text)) + (isAtEnd ? "$" : "")
+    }
+
+    /// Returns a regular expression that matches the stored forms of texts that match a pattern of
+    /// `PropertyPath.like(_:)`.
+    static func expression(forPattern pattern: String) -> String {
+        var expression = "^"
+        var scalars = pattern.unicodeScalars[...]
+        while let scalar = scalars.popFirst() {
+            switch scalar {
+            case "%": expression += anyScalar + "*"
+            case "_": expression += anyScalar
+            case "\\": expression += letters(kept(String(scalars.popFirst() ?? scalar)))
+            default: expression += letters(kept(String(scalar)))
+            }
+        }
+        return expression + "$"
+    }
+
+    /// A regular expression that matches the stored form of one Unicode scalar.
+    private static let anyScalar = "(?:\\u0001[\\u0001\\u0002]|[^\\u0001])"
+
+    /// A regular expression that matches a text only.
+    private static func letters(_ text: String) -> String {
+        text.unicodeScalars.map { scalar in
             let digits = String(scalar.value, radix: 16)
             return "\\U" + String(repeating: "0", count: 8 - digits.count) + digits
-        }
-        return "^(?:\\u0001[\\u0001\\u0002]|[^\\u0001])*" + letters.joined() + (isAtEnd ? "$" : "")
+        }.joined()
     }
 
     // MARK: Moments

@@ -59,7 +59,11 @@ struct PostgresMerge {
                     answer = try send(merge, extras, connection) { writer in
                         try batch.write(reader, round.rows, extras, into: buffer, to: writer)
                     }
-                } catch let error as PostgresError where error.code == .uniqueViolation && round.mayTakeIdentity {
+                } catch let error as PostgresError where error.code == .uniqueViolation {
+                    // Such as: duplicate key value violates unique constraint "User_by_email"
+                    let name = error.message.split(separator: "\"").dropFirst().first.map(String.init) ?? ""
+                    if let taken = schema.valuesTaken(index: name, columns: nil, entity: layout.index) { throw taken }
+                    guard round.mayTakeIdentity else { throw error }
                     throw StoreError.identityTaken(
                         entity: try entity(of: order.objects[round.rows[0]], connection) ?? layout.name)
                 }

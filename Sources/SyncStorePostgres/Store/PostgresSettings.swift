@@ -1,5 +1,6 @@
 #if Postgres
 import OneWayPostgresClient
+import SyncBase
 import SyncStoreSQL
 
 /// How a store opens its connections and begins its transactions.
@@ -52,6 +53,13 @@ struct PostgresSettings: Sendable {
         return "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; \(limit)"
             + "SELECT pg_catalog.pg_advisory_xact_lock_shared(\(PostgresProcess.lockSpace), \(PostgresProcess.number)), "
             + "pg_catalog.pg_advisory_xact_lock(\(lockNumber))"
+    }
+
+    /// The channel on which commits in the schema are reported.
+    var commitChannel: String {
+        var fingerprint = Fingerprint()
+        fingerprint.combine(schemaName)
+        return "one_way_commits_\(fingerprint.text)"
     }
 
     /// The number of the schema's lock.

@@ -27,7 +27,7 @@ public import SyncStoreSQL
 /// U+0001 as U+0001 U+0002. Dates before 4714 BC are refused.
 ///
 /// Names are cut to 63 bytes, the limit of PostgreSQL.
-public final class PostgresStore: Store {
+public final class PostgresStore: CommitObservable {
     /// Options of a store.
     public struct Options: Sendable {
         /// The schema of the tables, created if missing; `public` by default.
@@ -79,6 +79,7 @@ public final class PostgresStore: Store {
     let settings: PostgresSettings
     private let sessions: SQLSessions<PostgresWorker>
     private let readBudget: ReadBudget
+    private let watch: PostgresCommitWatch
 
     /// Connects, and creates or adapts the tables.
     ///
@@ -100,6 +101,7 @@ public final class PostgresStore: Store {
             silenceLimit: max(options.silenceLimit, .seconds(1)),
             isBehindSessionPooler: options.isBehindSessionPooler)
         self.settings = settings
+        watch = PostgresCommitWatch(settings, model: model)
         readBudget = ReadBudget(options.maximumReaderCount)
         let schema = SQLSchema(model, naming: options.naming, dialect: .postgres)
         let writer = PostgresWorker(settings, schema: schema, label: "PostgresStore writer", writes: true)
@@ -126,6 +128,15 @@ public final class PostgresStore: Store {
         return try await readBudget.exempting {
             try await sessions.transaction(begin: { try await $0.beginWriting() }, body)
         }
+    }
+
+    /// Begins to observe commits of all stores of the schema; see `CommitObservable`.
+    ///
+    /// A connection of its own listens as long as there are observers.
+    ///
+    /// - Throws: `PostgresError` if it cannot be opened.
+    public func commits() async throws -> CommitSignals {
+        try await watch.signals()
     }
 
     /// Reads the last commit; see `Store`.

@@ -20,6 +20,7 @@ actor PostgresWorker: SQLWorker {
     private var merges: [Int: PostgresMerge] = [:]
     private let buffer = PostgresCopyBuffer()
     private var cursors: [Int: PostgresCursor] = [:]
+    private var selections: [Int: PostgresSelection] = [:]
     private var lastCursor = 0
     /// Sends signs of life while a transaction is open.
     private var signs: Task<Void, any Error>?
@@ -127,9 +128,15 @@ actor PostgresWorker: SQLWorker {
     ///
     /// - Throws: `PostgresError`, with code `08007` if the connection was lost meanwhile and the
     ///   outcome is unknown.
-    func commit() async throws {
+    func commit(changing roots: Set<Int>) async throws {
         endTransaction()
         let connection = try current()
+        if !roots.isEmpty {
+            let names = roots.sorted().map { schema.model.layouts[$0].name }
+            try connection.query(
+                "SELECT pg_catalog.pg_notify($1, $2)",
+                [.text(settings.commitChannel), .text(PostgresCommitWatch.payload(names))])
+        }
         let number = try connection.execute("SELECT pg_catalog.pg_current_xact_id_if_assigned()").text(0, 0)
         do { try connection.execute("COMMIT") } catch let error as PostgresError where error.isConnectionFailure {
             self.connection = nil
@@ -150,6 +157,7 @@ actor PostgresWorker: SQLWorker {
 
     private func endTransaction() {
         cursors.removeAll()
+        selections.removeAll()
         signs?.cancel()
         signs = nil
     }
@@ -170,7 +178,28 @@ actor PostgresWorker: SQLWorker {
         return try await perform { try found.next(count, connection: $0) }
     }
 
+    func openSelection(_ selection: BoundSelection, count: Int) async throws -> (RecordBatch, cursor: Int?) {
+        lastCursor += 1
+        let number = lastCursor
+        return try await perform { connection in
+            let opened = try PostgresSelection(
+                selection, count: count, number: number, queries: queries, connection: connection)
+            if opened.isDone { return (opened.first, nil) }
+            selections[number] = opened
+            return (opened.first, number)
+        }
+    }
+
+    func nextRows(_ cursor: Int, count: Int) async throws -> RecordBatch {
+        guard let found = selections[cursor] else { throw StoreError.transactionEnded }
+        return try await perform { try found.next(count, connection: $0) }
+    }
+
     func closeCursor(_ cursor: Int) {
+        if let found = selections.removeValue(forKey: cursor), let connection {
+            try? found.close(connection: connection)
+            return
+        }
         guard let found = cursors.removeValue(forKey: cursor), let connection else { return }
         // A failed transaction has closed its cursors.
         try? found.close(connection: connection)

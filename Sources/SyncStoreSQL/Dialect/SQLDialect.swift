@@ -49,6 +49,8 @@ package protocol SQLDialect: Sendable {
 
     // MARK: Expressions
 
+    /// What follows a column of an index so that it serves ascending orders with null first.
+    var indexOrder: String { get }
     /// Whether integers and floating-point numbers compare by their exact values.
     var comparesNumbersExactly: Bool { get }
     /// True or false as a condition.
@@ -57,8 +59,10 @@ package protocol SQLDialect: Sendable {
     func selected(_ column: String, as type: AttributeType) -> String
     /// The `COLLATE` clause for comparisons of an attribute; empty for none.
     func collation(_ type: AttributeType) -> String
+    /// An aggregate of an expression, of the type that a selection states.
+    func aggregate(_ function: StoreSelection.Aggregate, _ expression: String, as type: AttributeType) -> String
     /// The condition that a text contains, begins or ends with another, which is not empty, by
-    /// bytes.
+    /// bytes, or that it matches a pattern.
     func textCondition(
         _ expression: String, collation: String, _ match: PropertyPath.TextMatch, _ text: String,
         _ parameters: inout SQLParameters

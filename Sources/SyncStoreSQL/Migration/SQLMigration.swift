@@ -15,6 +15,8 @@ package struct SQLMigration {
     private var statements: [String] = []
     private var replaced: [(temporary: String, table: SQLSchema.Table)] = []
     private var keptTables: Set<String> = []
+    /// Indices of tables that stay, to be created when all other indices are gone.
+    private var addedIndices: [String] = []
     private let found: Found
 
     /// What the database has beside what the old schema describes.
@@ -82,6 +84,7 @@ package struct SQLMigration {
                 "ALTER TABLE \(SQLText.name(temporary)) RENAME TO \(SQLText.name(table.name))")
             statements += table.indices.map { $0.creation(on: table.name) }
         }
+        statements += addedIndices
         guard !statements.isEmpty else { return foreignKeyChanges }
         return foreignKeyRemovals + statements + cleanups + foreignKeyCreations
     }
@@ -130,8 +133,16 @@ package struct SQLMigration {
         let former = old.tables.first { $0.name == oldTable }
         let isSame =
             former?.isBuilt(as: table) == true && condition == nil && columns.allSatisfy { SQLText.name($0.0) == $0.1 }
+        let hasSameColumns =
+            former?.definition == table.definition && former?.name == table.name && condition == nil
+            && columns.allSatisfy { SQLText.name($0.0) == $0.1 }
         if isSame {
             keptTables.insert(table.name)
+        } else if hasSameColumns, let former {
+            keptTables.insert(table.name)
+            let (old, new) = (Set(former.indices), Set(table.indices))
+            statements += former.indices.filter { !new.contains($0) }.map { "DROP INDEX IF EXISTS \(SQLText.name($0.name))" }
+            addedIndices += table.indices.filter { !old.contains($0) }.map { $0.creation(on: table.name) }
         } else {
             replace(oldTable, by: table, columns: columns, condition: condition)
         }

@@ -1,4 +1,5 @@
 import SyncModel
+package import SyncStore
 
 extension SQLSchema {
     /// A table of the schema, with the statements that make it.
@@ -47,6 +48,8 @@ extension SQLSchema {
         package let name: String
         /// The columns in parentheses, and the condition where there is one.
         package let columns: String
+        /// The attributes of an index that the model declares; nil for others.
+        package var attributes: [String]?
 
         /// The statement that makes it.
         package func creation(on table: String) -> String {
@@ -107,6 +110,7 @@ extension SQLSchema {
                     isUnique: false, name: names.takeIndex("\(table)_\(link.column)"),
                     columns: "(\(column)) WHERE \(column) IS NOT NULL"))
         }
+        indices += declaredIndices(family, &names)
         return Table(
             name: table, columns: columns, definition: lines.joined(separator: ", "), indices: indices,
             foreignKeys: dialect.addsForeignKeysLater ? foreignKeys : nil)
@@ -147,6 +151,65 @@ extension SQLSchema {
             indices.append(Index(isUnique: true, name: names.takeIndex("\(layout.name)_identity"), columns: columns))
         }
         return indices
+    }
+
+    /// The indices that the model declares.
+    private func declaredIndices(_ family: Int, _ names: inout SQLNames) -> [Index] {
+        var indices: [Index] = []
+        for place in model.layouts[families[family].root].family {
+            let layout = model.layouts[place]
+            for index in model.indexes(of: layout) {
+                let columns = index.slots.map { self.columns[place][$0] }
+                var text = "(\(columns.map { SQLText.name($0) + dialect.indexOrder }.joined(separator: ", ")))"
+                var conditions = index.condition.map { indexConditions($0, entity: place) } ?? []
+                if layout.parent != nil {
+                    let members = layout.family.map { SQLText.literal(model.layouts[$0].name) }
+                    conditions.append("\(entityColumn) IN (\(members.joined(separator: ", ")))")
+                }
+                if !conditions.isEmpty { text += " WHERE \(conditions.joined(separator: " AND "))" }
+                let name = names.takeIndex("\(layout.name)_by_\(columns.joined(separator: "_"))")
+                indices.append(
+                    Index(
+                        isUnique: index.isUnique, name: name, columns: text,
+                        attributes: index.slots.map { layout.attributes[$0].name }))
+            }
+        }
+        return indices
+    }
+
+    /// The parts of an index's condition, with values as literals.
+    private func indexConditions(_ condition: BoundPredicate, entity: Int) -> [String] {
+        func column(_ key: BoundKey) -> String {
+            guard case .attribute(let slot, _) = key.leaf else { return "" }
+            return SQLText.name(columns[entity][slot])
+        }
+        switch condition {
+        case .comparison(let key, let comparison, let value):
+            // The model has verified that every value has a literal.
+            let literal = dialect.literal(binding(value)) ?? "NULL"
+            return ["\(column(key)) \(comparison.rawValue) \(literal)"]
+        case .isNull(let key): return ["\(column(key)) IS NULL"]
+        case .not(.isNull(let key)): return ["\(column(key)) IS NOT NULL"]
+        case .and(let parts): return parts.flatMap { indexConditions($0, entity: entity) }
+        default: return []
+        }
+    }
+
+    /// The error for a violation of an index that the model declares.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the index; nil if it is unknown.
+    ///   - columns: The columns of the index; nil if they are unknown.
+    package func valuesTaken(index name: String?, columns: [String]?, entity: Int) -> StoreError? {
+        let family = tables[familyIndex[entity]]
+        let found = family.indices.first { index in
+            guard index.isUnique, index.attributes != nil else { return false }
+            return name.map { index.name == $0 }
+                ?? (index.columns.prefix { $0 != ")" } == "(" + SQLText.names(columns ?? []))
+        }
+        return found.flatMap { index in
+            index.attributes.map { .valuesTaken(entity: model.layouts[entity].name, attributes: $0) }
+        }
     }
 
     /// The condition that a row's identity is that of a scope, as its unique index has it; nil

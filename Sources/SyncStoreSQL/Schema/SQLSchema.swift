@@ -91,6 +91,8 @@ package struct SQLSchema: Sendable {
     package let references: [[(link: ColumnLink, rule: SyncRelationship.DeleteRule)]]
     /// The join tables, seen from the side that names them.
     package let joins: [JoinLink]
+    /// The conditions of partial indices.
+    private let indexConditions: Set<BoundPredicate>
     /// The columns that foreign keys refer to, by table, where they are not called as
     /// ``SQLNaming/rowColumn``.
     package var keyColumns: [String: String] = [:]
@@ -114,11 +116,26 @@ package struct SQLSchema: Sendable {
         relationships = planner.relationships
         references = planner.references
         joins = planner.joins
+        indexConditions = Set(
+            model.layouts.flatMap { layout in
+                model.indexes(of: layout).flatMap { index -> [BoundPredicate] in
+                    switch index.condition {
+                    case .and(let parts): parts
+                    case let single?: [single]
+                    case nil: []
+                    }
+                }
+            })
     }
 
     /// The table of an entity.
     package func table(of entity: Int) -> String {
         families[familyIndex[entity]].table
+    }
+
+    /// Whether a condition is one of a partial index.
+    func isIndexCondition(_ condition: BoundPredicate) -> Bool {
+        indexConditions.contains(condition)
     }
 
     /// The column of row numbers, quoted.

@@ -12,7 +12,7 @@ package struct SQLPredicate {
 
     /// The parameters written so far.
     var parameters: SQLParameters
-    private let schema: SQLSchema
+    let schema: SQLSchema
     private var aliasCount = 0
 
     /// - Parameter parameters: Those of the statement's text before.
@@ -27,15 +27,40 @@ package struct SQLPredicate {
 
     /// The condition of a predicate on the rows of an entity's table.
     ///
+    /// A condition on related objects becomes a semi-join: a list of rows that the database computes
+    /// once, by an index if there is one.
+    ///
     /// - Parameters:
     ///   - predicate: A predicate that is bound to the entity.
     ///   - entity: The entity's place in the model.
     ///   - alias: What the table is called in the statement.
     package mutating func condition(_ predicate: BoundPredicate, entity: Int, alias: String) -> String {
+        normal(predicate.normalized, entity: entity, alias: alias)
+    }
+
+    /// The condition of a normalized predicate, whose unknown parts count as false.
+    mutating func normal(_ predicate: BoundPredicate, entity: Int, alias: String) -> String {
         switch predicate {
-        case .constant(let holds):
-            return dialect.condition(holds)
+        case .constant(let holds): return dialect.condition(holds)
+        case .and(let parts):
+            let conditions = grouped(parts, entity: entity, alias: alias) { .and($0) }
+            return conditions.isEmpty ? dialect.condition(true) : conditions.joined(separator: " AND ")
+        case .or(let parts):
+            let conditions = grouped(parts, entity: entity, alias: alias) { .or($0) }
+            return conditions.isEmpty ? dialect.condition(false) : conditions.joined(separator: " OR ")
+        default:
+            guard let path = predicate.stepped else { return leaf(predicate, entity: entity, alias: alias) }
+            return semiJoin(
+                path.step, path.holdsForNone ? path.rest.leafNegation : path.rest, isNegated: path.holdsForNone,
+                entity: entity, alias: alias)
+        }
+    }
+
+    /// A condition on the entity's own row or on a relationship of it.
+    private mutating func leaf(_ predicate: BoundPredicate, entity: Int, alias: String) -> String {
+        switch predicate {
         case .comparison(let key, let comparison, let value):
+            if let counted = predicate.counted { return normal(counted, entity: entity, alias: alias) }
             return self.comparison(key, comparison, value, entity: entity, alias: alias)
         case .isIn(let key, let values):
             return isIn(key, values, entity: entity, alias: alias)
@@ -43,12 +68,14 @@ package struct SQLPredicate {
             return "\(expression(key, entity: entity, alias: alias)) IS NULL"
         case .text(let key, let match, let text):
             return self.text(key, match, text, entity: entity, alias: alias)
-        case .and(let parts):
-            return joined(parts, by: " AND ", orElse: dialect.condition(true), entity: entity, alias: alias)
-        case .or(let parts):
-            return joined(parts, by: " OR ", orElse: dialect.condition(false), entity: entity, alias: alias)
+        case .related(let key, let quantifier, let part):
+            return related(key, quantifier, part, isNegated: false, entity: entity, alias: alias)
+        case .not(.related(let key, let quantifier, let part)):
+            return related(key, quantifier, part, isNegated: true, entity: entity, alias: alias)
         case .not(let part):
-            return "NOT (\(condition(part, entity: entity, alias: alias)))"
+            return "NOT (\(leaf(part, entity: entity, alias: alias)))"
+        case .constant, .and, .or:
+            return normal(predicate, entity: entity, alias: alias)
         }
     }
 
@@ -67,18 +94,7 @@ package struct SQLPredicate {
 
     // MARK: Conditions
 
-    private mutating func joined(
-        _ parts: [BoundPredicate], by separator: String, orElse empty: String, entity: Int, alias: String
-    ) -> String {
-        guard !parts.isEmpty else { return empty }
-        var conditions: [String] = []
-        for part in parts {
-            conditions.append("(\(condition(part, entity: entity, alias: alias)))")
-        }
-        return conditions.joined(separator: separator)
-    }
-
-    private mutating func comparison(
+    mutating func comparison(
         _ key: BoundKey, _ comparison: PropertyPath.Comparison, _ value: AttributeValue, entity: Int, alias: String
     ) -> String {
         let expression = expression(key, entity: entity, alias: alias)
@@ -98,7 +114,14 @@ package struct SQLPredicate {
             let isBelow = AttributeValue.double(near).compare(value) == .orderedAscending
             return compare(expression, comparison, withNextAfter: .real(isBelow ? near : near.nextDown))
         default:
-            return "\(expression)\(collation(key)) \(comparison.rawValue) \(parameters.add(schema.binding(value)))"
+            let binding = schema.binding(value)
+            // A database uses a partial index only if it sees that the index's condition holds.
+            if key.steps.isEmpty, schema.isIndexCondition(.comparison(key, comparison, value)),
+                let literal = dialect.literal(binding)
+            {
+                return "\(expression) \(comparison.rawValue) \(literal)"
+            }
+            return "\(expression)\(collation(key)) \(comparison.rawValue) \(parameters.add(binding))"
         }
     }
 
@@ -169,7 +192,7 @@ package struct SQLPredicate {
         _ key: BoundKey, _ match: PropertyPath.TextMatch, _ text: String, entity: Int, alias: String
     ) -> String {
         let expression = expression(key, entity: entity, alias: alias)
-        guard !text.isEmpty else { return constant(true, for: expression) }
+        guard !text.isEmpty || match == .like else { return constant(true, for: expression) }
         return dialect.textCondition(expression, collation: collation(key), match, text, &parameters)
     }
 
@@ -187,12 +210,12 @@ package struct SQLPredicate {
         if case .attribute(_, let type) = key.leaf { type == .double || type == .float } else { false }
     }
 
-    private func collation(_ key: BoundKey) -> String {
+    func collation(_ key: BoundKey) -> String {
         guard case .attribute(_, let type) = key.leaf else { return "" }
         return dialect.collation(type)
     }
 
-    private mutating func expression(_ key: BoundKey, entity: Int, alias: String) -> String {
+    mutating func expression(_ key: BoundKey, entity: Int, alias: String) -> String {
         expression(key, step: 0, entity: entity, alias: alias)
     }
 
@@ -240,7 +263,7 @@ package struct SQLPredicate {
         }
     }
 
-    private mutating func nextAlias() -> String {
+    mutating func nextAlias() -> String {
         aliasCount += 1
         return "r\(aliasCount)"
     }

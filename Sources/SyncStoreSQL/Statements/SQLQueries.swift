@@ -98,39 +98,93 @@ package struct SQLQueries: Sendable {
         return SQLStatementText("SELECT count(*) FROM (\(inner.text)) s", inner.bindings)
     }
 
+    // MARK: Selections
+
+    /// The statement that returns the rows of a selection.
+    package func rows(_ selection: BoundSelection, objectSet: Int64?) -> SQLStatementText {
+        let entity = selection.entity.index
+        var writer = SQLPredicate(schema, after: SQLParameters(schema.dialect))
+        var terms: [String] = []
+        // What the rows are grouped and ordered by, if they are.
+        var keys: [(expression: String, collation: String)] = []
+        for (column, type) in zip(selection.columns, selection.types) {
+            switch column {
+            case .object:
+                terms.append("t.\(schema.rowColumn)")
+                keys.append(("t.\(schema.rowColumn)", ""))
+            case .value(let key):
+                let expression = writer.expression(key, entity: entity, alias: "t")
+                terms.append(schema.dialect.selected(expression, as: type))
+                keys.append((expression, writer.collation(key)))
+            case .target(let key):
+                let expression = writer.expression(key, entity: entity, alias: "t")
+                terms.append(expression)
+                keys.append((expression, ""))
+            case .count: terms.append("count(*)")
+            case .aggregate(let function, let key):
+                let expression = writer.expression(key, entity: entity, alias: "t") + writer.collation(key)
+                terms.append(
+                    schema.dialect.selected(schema.dialect.aggregate(function, expression, as: type), as: type))
+            }
+        }
+        var text = "SELECT \(terms.joined(separator: ", ")) FROM \(SQLText.name(schema.table(of: entity))) t"
+        var conditions = conditions(
+            selection.predicate, selection.objects, of: selection.entity, objectSet: objectSet, &writer)
+        if let after = selection.after {
+            conditions.append(writer.isAfter(after, selection.ordering, entity: entity, alias: "t"))
+        }
+        if !conditions.isEmpty { text += " WHERE \(conditions.joined(separator: " AND "))" }
+        if selection.isGrouped || selection.isDistinct {
+            if !keys.isEmpty {
+                text += " GROUP BY \(keys.map(\.expression).joined(separator: ", "))"
+                text += " ORDER BY " + keys.map { "\($0.expression)\($0.collation) ASC NULLS FIRST" }.joined(separator: ", ")
+            }
+        } else {
+            text += " ORDER BY \(writer.order(selection.ordering, entity: entity, alias: "t"))"
+        }
+        text += page(limit: selection.limit, offset: selection.offset, &writer.parameters)
+        return SQLStatementText(text, writer.parameters.bindings)
+    }
+
+    private func conditions(
+        _ predicate: BoundPredicate, _ objects: StoreQuery.Objects, of layout: EntityLayout, objectSet: Int64?,
+        _ writer: inout SQLPredicate
+    ) -> [String] {
+        var conditions: [String] = []
+        if predicate != .constant(true) {
+            conditions.append("(\(writer.condition(predicate, entity: layout.index, alias: "t")))")
+        }
+        if let condition = schema.entityCondition(layout.index, alias: "t") { conditions.append(condition) }
+        let row = "t.\(schema.rowColumn)"
+        switch objects {
+        case .all: break
+        case .only(let objects):
+            conditions.append(schema.dialect.isObject(row, among: writer.parameters.add(.objects(objects))))
+        case .except(let objects):
+            conditions.append(
+                "NOT \(schema.dialect.isObject(row, in: objects, number: objectSet, &writer.parameters))")
+        }
+        return conditions
+    }
+
+    private func page(limit: Int?, offset: Int, _ parameters: inout SQLParameters) -> String {
+        guard limit != nil || offset > 0 else { return "" }
+        let limit = limit.map { SQLBinding.integer(Int64(max($0, 0))) } ?? schema.dialect.noLimit
+        return " LIMIT \(parameters.add(limit)) OFFSET \(parameters.add(.integer(Int64(offset))))"
+    }
+
     private func select(
         _ terms: String, _ query: StoreQuery, layout: EntityLayout, objectSet: Int64?, isOrdered: Bool
     ) throws -> SQLStatementText {
         let predicate = try query.predicate.bound(to: layout, in: schema.model)
         let ordering = try query.ordering.map { try $0.bound(to: layout, in: schema.model) }
         var writer = SQLPredicate(schema, after: SQLParameters(schema.dialect))
-        var conditions: [String] = []
-        if predicate != .constant(true) {
-            conditions.append("(\(writer.condition(predicate, entity: layout.index, alias: "t")))")
-        }
-        if let condition = schema.entityCondition(layout.index, alias: "t") { conditions.append(condition) }
-        var parameters = writer.parameters
-        let row = "t.\(schema.rowColumn)"
-        switch query.objects {
-        case .all: break
-        case .only(let objects):
-            conditions.append(schema.dialect.isObject(row, among: parameters.add(.objects(objects))))
-        case .except(let objects):
-            conditions.append(
-                "NOT \(schema.dialect.isObject(row, in: objects, number: objectSet, &parameters))")
-        }
+        let conditions = conditions(predicate, query.objects, of: layout, objectSet: objectSet, &writer)
         var text = "SELECT \(terms) FROM \(SQLText.name(schema.table(of: layout.index))) t"
         if !conditions.isEmpty { text += " WHERE \(conditions.joined(separator: " AND "))" }
-        if isOrdered {
-            var orderWriter = SQLPredicate(schema, after: parameters)
-            text += " ORDER BY \(orderWriter.order(ordering, entity: layout.index, alias: "t"))"
-            parameters = orderWriter.parameters
-        }
-        if query.limit != nil || query.offset > 0 {
-            let limit = query.limit.map { SQLBinding.integer(Int64(max($0, 0))) } ?? schema.dialect.noLimit
-            text += " LIMIT \(parameters.add(limit)) OFFSET \(parameters.add(.integer(Int64(query.offset))))"
-        }
-        return SQLStatementText(text, parameters.bindings)
+        if isOrdered { text += " ORDER BY \(writer.order(ordering, entity: layout.index, alias: "t"))" }
+        text += page(limit: query.limit, offset: query.offset, &writer.parameters)
+        return SQLStatementText(text, writer.parameters.bindings)
     }
 
     // MARK: Links

@@ -9,6 +9,8 @@ package final class SQLSessions<Worker: SQLWorker>: Sendable {
     private let writer: Worker
     private let makeReader: @Sendable () -> Worker
     private let queue = TransactionQueue()
+    /// Receives the changed root entities after each commit that changed some.
+    private let committed: @Sendable (Set<Int>) -> Void
     private let idleReaders = Locked<[Worker]>([])
     /// How many readers are kept for later.
     private let idleReaderLimit = 4
@@ -19,9 +21,14 @@ package final class SQLSessions<Worker: SQLWorker>: Sendable {
     ///   - model: What the objects are of.
     ///   - batchRowCount: How many records transactions ask for at a time.
     ///   - writer: The worker that writes.
+    ///   - committed: Receives the changed root entities after each commit that changed some.
     ///   - makeReader: Makes a worker that reads; called when all that there are have something to
     ///     do.
-    package init(_ model: DataModel, batchRowCount: Int, writer: Worker, makeReader: @escaping @Sendable () -> Worker) {
+    package init(
+        _ model: DataModel, batchRowCount: Int, writer: Worker,
+        committed: @escaping @Sendable (Set<Int>) -> Void = { _ in }, makeReader: @escaping @Sendable () -> Worker
+    ) {
+        self.committed = committed
         self.model = model
         self.batchRowCount = batchRowCount
         self.writer = writer
@@ -42,7 +49,9 @@ package final class SQLSessions<Worker: SQLWorker>: Sendable {
                 let result = try await body(transaction)
                 try Task.checkCancellation()
                 try transaction.end()
-                try await writer.commit()
+                let roots = transaction.changedRoots
+                try await writer.commit(changing: roots)
+                if !roots.isEmpty { committed(roots) }
                 return result
             } catch {
                 try? transaction.end()

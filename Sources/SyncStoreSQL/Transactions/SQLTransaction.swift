@@ -3,11 +3,15 @@ package import SyncModel
 package import SyncStore
 
 /// A transaction of a worker, until it has ended.
-package final class SQLTransaction<Worker: SQLWorker>: InitialLinkingTransaction {
+package final class SQLTransaction<Worker: SQLWorker>: InitialLinkingTransaction, SelectingReader {
     package let model: DataModel
     package let batchRowCount: Int
     private let worker: Worker
     private let state = Locked(TransactionState.running)
+    private let changed = Locked(ChangedRoots())
+
+    /// The root entities that the transaction has changed.
+    var changedRoots: Set<Int> { changed.withLock(\.roots) }
 
     package init(_ worker: Worker, model: DataModel, batchRowCount: Int) {
         self.worker = worker
@@ -52,6 +56,31 @@ package final class SQLTransaction<Worker: SQLWorker>: InitialLinkingTransaction
         await worker.closeCursor(cursor)
     }
 
+    package func selectRows(
+        _ selection: StoreSelection, batchRowCount: Int, _ body: (RecordBatch) async throws -> Void
+    ) async throws {
+        let worker = try checked()
+        let count = max(batchRowCount, 1)
+        let (first, cursor) = try await worker.openSelection(try BoundSelection(selection, in: model), count: count)
+        guard let cursor else {
+            if !first.isEmpty { try await body(first) }
+            return
+        }
+        do {
+            var batch = first
+            while !batch.isEmpty {
+                // The next rows are read while the body uses these.
+                async let next = checked().nextRows(cursor, count: count)
+                try await body(batch)
+                batch = try await next
+            }
+        } catch {
+            await worker.closeCursor(cursor)
+            throw error
+        }
+        await worker.closeCursor(cursor)
+    }
+
     package func count(_ query: StoreQuery) async throws -> Int {
         try await checked().count(query)
     }
@@ -65,18 +94,26 @@ package final class SQLTransaction<Worker: SQLWorker>: InitialLinkingTransaction
     }
 
     package func merge(_ request: MergeRequest) async throws -> MergeResult {
-        try await change { try await $0.merge(request, nil) }
+        let result = try await change { try await $0.merge(request, nil) }
+        changed.withLock { $0.add(result, request.records.layout, linking: nil, in: model) }
+        return result
     }
 
     package func mergeLinking(_ request: MergeRequest, _ links: InitialLinks) async throws -> MergeResult {
-        try await change { try await $0.merge(request, links) }
+        let result = try await change { try await $0.merge(request, links) }
+        changed.withLock { $0.add(result, request.records.layout, linking: links, in: model) }
+        return result
     }
 
     package func link(_ batch: LinkBatch) async throws -> LinkResult {
-        try await change { try await $0.link(batch) }
+        let result = try await change { try await $0.link(batch) }
+        changed.withLock { $0.add(result, batch.relationship, in: model) }
+        return result
     }
 
     package func remove(_ query: StoreQuery, reportsKeys: Bool) async throws -> RemovalResult {
-        try await change { try await $0.remove(query, reportsKeys: reportsKeys) }
+        let result = try await change { try await $0.remove(query, reportsKeys: reportsKeys) }
+        changed.withLock { $0.add(result, in: model) }
+        return result
     }
 }

@@ -4,7 +4,9 @@ package import SyncStore
 /// Does what a transaction is asked for, on one connection.
 package protocol SQLWorker: Actor {
     /// Makes the transaction's changes last; if that fails, they are undone.
-    func commit() async throws
+    ///
+    /// - Parameter roots: The root entities whose objects or links have changed, for observers.
+    func commit(changing roots: Set<Int>) async throws
     /// Undoes the transaction's changes, and ends it.
     func rollback() async
     /// Starts to read the objects of a query.
@@ -15,6 +17,12 @@ package protocol SQLWorker: Actor {
     func next(_ cursor: Int, count: Int) async throws -> [StoredRecord]
     /// Ends a cursor.
     func closeCursor(_ cursor: Int) async
+    /// Starts to read the rows of a selection.
+    ///
+    /// - Returns: The first rows, and what the cursor is known by; nil if there are no more rows.
+    func openSelection(_ selection: BoundSelection, count: Int) async throws -> (RecordBatch, cursor: Int?)
+    /// Reads the next rows of a selection; none after the last.
+    func nextRows(_ cursor: Int, count: Int) async throws -> RecordBatch
     func count(_ query: StoreQuery) async throws -> Int
     func links(_ relationship: RelationshipLayout, of sources: [ObjectID]) async throws -> [StoreLink]
     func find(_ records: RecordBatch) async throws -> [ObjectID?]

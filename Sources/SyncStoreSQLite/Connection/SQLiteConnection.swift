@@ -1,5 +1,6 @@
 import COneWaySQLite
 import Foundation
+import SyncModel
 import SyncStore
 import SyncStoreSQL
 
@@ -15,6 +16,10 @@ final class SQLiteConnection {
     private var batchTables: [Int: SQLiteBatchTable] = [:]
     /// The collation that compares decimal numbers, kept as text, by value.
     static let decimalCollation = "sync_decimal"
+    /// The function that sums decimal numbers, kept as text, exactly.
+    static let decimalSumFunction = "sync_decimal_sum"
+    /// The function that matches the bytes of a text with those of a pattern.
+    static let likeFunction = "sync_like"
     /// The function that looks an object up in a set that the connection knows by a number.
     static let objectSetFunction = "sync_contains"
     /// How many statements are kept prepared.
@@ -71,6 +76,20 @@ final class SQLiteConnection {
         let statement = try prepare(text)
         statements[text] = statement
         return statement
+    }
+
+    /// Takes a statement that is kept, or a new one, for use over several calls; see
+    /// ``giveBack(_:)``.
+    func take(_ text: String) throws(SQLiteError) -> SQLiteStatement {
+        if let known = statements.removeValue(forKey: text) { return known }
+        return try prepare(text)
+    }
+
+    /// Keeps a statement for the next time.
+    func giveBack(_ statement: SQLiteStatement) {
+        statement.reset()
+        if statements.count >= Self.statementLimit { statements.removeAll() }
+        statements[statement.text] = statement
     }
 
     /// Forgets the statements that are kept.
@@ -160,6 +179,28 @@ final class SQLiteConnection {
                 let isFound = sets.contains(sqlite3_value_int64(arguments[1]), set: sqlite3_value_int64(arguments[0]))
                 sqlite3_result_int(call, isFound ? 1 : 0)
             }, nil, nil, nil)
+        sqlite3_create_function_v2(
+            handle, Self.likeFunction, 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC, nil,
+            { call, _, arguments in
+                guard let arguments, sqlite3_value_type(arguments[0]) != SQLITE_NULL else { return }
+                let isMatch = LikePattern.matches(bytes(arguments[0]), pattern: bytes(arguments[1]))
+                sqlite3_result_int(call, isMatch ? 1 : 0)
+            }, nil, nil, nil)
+        sqlite3_create_function_v2(
+            handle, Self.decimalSumFunction, 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, nil, nil,
+            { call, _, arguments in
+                guard let arguments, sqlite3_value_type(arguments[0]) != SQLITE_NULL else { return }
+                guard let sum = decimalSum(of: call) else { return sqlite3_result_error_nomem(call) }
+                let text = bytes(arguments[0])
+                sum.value += text.withUnsafeBytes { decimal($0.baseAddress, Int32($0.count)) }
+            },
+            { call in
+                guard let place = sqlite3_aggregate_context(call, 0)?.assumingMemoryBound(to: Unmanaged<DecimalSum>?.self),
+                    let sum = place.pointee?.takeRetainedValue()
+                else { return sqlite3_result_null(call) }
+                place.pointee = nil
+                sqlite3_result_text(call, sum.value.description, -1, transientContent)
+            }, nil)
         sqlite3_create_collation_v2(
             handle, Self.decimalCollation, SQLITE_UTF8, nil,
             { _, length, bytes, otherLength, otherBytes in
@@ -168,6 +209,30 @@ final class SQLiteConnection {
                 return one < other ? -1 : one > other ? 1 : 0
             }, nil)
     }
+}
+
+/// The bytes of an argument of a function.
+private func bytes(_ value: OpaquePointer?) -> [UInt8] {
+    guard let start = sqlite3_value_blob(value) else { return [] }
+    return Array(UnsafeRawBufferPointer(start: start, count: Int(sqlite3_value_bytes(value))))
+}
+
+/// The sum of the decimal numbers of a group; SQLite keeps a reference in the group's context.
+private final class DecimalSum {
+    var value: Decimal = 0
+}
+
+/// The sum of the group of a call; nil without memory.
+private func decimalSum(of call: OpaquePointer?) -> DecimalSum? {
+    guard
+        let place = sqlite3_aggregate_context(call, Int32(MemoryLayout<Unmanaged<DecimalSum>?>.size))?
+            .assumingMemoryBound(to: Unmanaged<DecimalSum>?.self)
+    else { return nil }
+    // The context is zero at first, which is nil.
+    if let known = place.pointee { return known.takeUnretainedValue() }
+    let sum = DecimalSum()
+    place.pointee = Unmanaged.passRetained(sum)
+    return sum
 }
 
 /// A decimal number from its text; zero for a text that is none, which only other programs write.

@@ -189,6 +189,31 @@ final class SQLiteStatement {
         }
     }
 
+    /// Sets the cell of a batch's open row to the value that a column of the same position holds; null
+    /// for a value that does not fit the type.
+    @inline(__always)
+    func append(_ column: Int, as type: AttributeType, to batch: inout RecordBatch) {
+        let place = Int32(truncatingIfNeeded: column)
+        let stored = sqlite3_column_type(handle, place)
+        guard stored != SQLITE_NULL else { return batch.setNull(at: column) }
+        switch type {
+        case .bool: batch.setBool(sqlite3_column_int64(handle, place) != 0, at: column)
+        case .int16, .int32, .int64: batch.setInt(sqlite3_column_int64(handle, place), at: column)
+        case .double, .float: batch.setDouble(sqlite3_column_double(handle, place), at: column)
+        case .string: batch.setString(bytes(at: column), at: column)
+        case .uri: batch.setURI(bytes(at: column), at: column)
+        case .binary, .transformable: batch.setBinary(bytes(at: column), at: column)
+        case .decimal: if !batch.setDecimal(bytes(at: column), at: column) { batch.setNull(at: column) }
+        case .uuid: batch.setValue(value(at: column, as: type), at: column)
+        case .date:
+            if let moment = moment(at: column, stored: stored) {
+                batch.setDate(moment, at: column)
+            } else {
+                batch.setNull(at: column)
+            }
+        }
+    }
+
     private func moment(at column: Int, stored: Int32) -> Timestamp? {
         switch stored {
         case SQLITE_TEXT: return DateText.microseconds(bytes(at: column)).map(Timestamp.init(microseconds:))

@@ -86,6 +86,8 @@ package struct SQLiteDialect: SQLDialect {
 
     // MARK: Expressions
 
+    package var indexOrder: String { "" }
+
     package var comparesNumbersExactly: Bool { true }
 
     package func condition(_ holds: Bool) -> String { holds ? "1" : "0" }
@@ -94,6 +96,17 @@ package struct SQLiteDialect: SQLDialect {
 
     package func collation(_ type: AttributeType) -> String {
         type == .decimal ? " COLLATE \(SQLiteConnection.decimalCollation)" : ""
+    }
+
+    package func aggregate(
+        _ function: StoreSelection.Aggregate, _ expression: String, as type: AttributeType
+    ) -> String {
+        switch function {
+        case .minimum: "min(\(expression))"
+        case .maximum: "max(\(expression))"
+        case .average: "avg(\(expression))"
+        case .sum: type == .decimal ? "\(SQLiteConnection.decimalSumFunction)(\(expression))" : "sum(\(expression))"
+        }
     }
 
     /// Compares blobs: SQLite's functions for text stop at a zero byte and count characters.
@@ -105,6 +118,7 @@ package struct SQLiteDialect: SQLDialect {
         let part = parameters.add(.blob(Data(text.utf8)))
         let bytes = "CAST(\(expression) AS BLOB)"
         return switch match {
+        case .like: "\(SQLiteConnection.likeFunction)(\(bytes), \(part))"
         case .contains: "instr(\(bytes), \(part)) > 0"
         // In SQLite `substr` of an empty blob is null.
         case .beginsWith: "(length(\(bytes)) >= \(length) AND substr(\(bytes), 1, \(length)) = \(part))"

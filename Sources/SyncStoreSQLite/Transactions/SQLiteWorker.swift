@@ -15,6 +15,7 @@ actor SQLiteWorker: SQLWorker {
     private var adopted: [String: SQLiteAdoptedTable] = [:]
     private var merges: [Int: SQLiteMerge] = [:]
     private var cursors: [Int: SQLiteCursor] = [:]
+    private var selections: [Int: SQLiteSelection] = [:]
     private var lastCursor = 0
     /// The size of a write-ahead log that is emptied after a commit.
     private static let logByteLimit = 16 << 20
@@ -95,7 +96,7 @@ actor SQLiteWorker: SQLWorker {
 
     /// Makes the transaction's changes last; if that fails, they are undone. It is not broken off
     /// any more.
-    func commit() throws {
+    func commit(changing roots: Set<Int>) throws {
         closeCursors()
         let connection = try opened()
         connection.interruption.cancellation = nil
@@ -111,6 +112,11 @@ actor SQLiteWorker: SQLWorker {
         let attributes = try? FileManager.default.attributesOfItem(atPath: settings.path + "-wal")
         guard let size = attributes?[.size] as? Int, size > Self.logByteLimit else { return }
         connection.truncateLog()
+    }
+
+    /// A number that changes with each commit of another connection, also of another process.
+    func dataVersion() throws -> Int64 {
+        try opened().integer("PRAGMA data_version") ?? 0
     }
 
     /// Undoes the transaction's changes.
@@ -141,13 +147,35 @@ actor SQLiteWorker: SQLWorker {
         return try interruptible { try found.next(count) }
     }
 
+    func openSelection(_ selection: BoundSelection, count: Int) throws -> (RecordBatch, cursor: Int?) {
+        try interruptible {
+            let opened = try SQLiteSelection(selection, queries: queries, connection: try opened())
+            let first: RecordBatch
+            do { first = try opened.next(count) } catch let error as SQLiteError {
+                guard selection.isGrouped, error.message == "integer overflow" else { throw error }
+                throw StoreError.sumOverflow(entity: selection.entity.name)
+            }
+            guard !opened.isDone else { return (first, nil) }
+            lastCursor += 1
+            selections[lastCursor] = opened
+            return (first, lastCursor)
+        }
+    }
+
+    func nextRows(_ cursor: Int, count: Int) throws -> RecordBatch {
+        guard let found = selections[cursor] else { throw StoreError.transactionEnded }
+        return try interruptible { try found.next(count) }
+    }
+
     /// Ends a cursor.
     func closeCursor(_ cursor: Int) {
         cursors[cursor] = nil
+        selections[cursor] = nil
     }
 
     private func closeCursors() {
         cursors.removeAll()
+        selections.removeAll()
     }
 
     func count(_ query: StoreQuery) throws -> Int {
@@ -189,8 +217,25 @@ actor SQLiteWorker: SQLWorker {
     }
 
     func merge(_ request: MergeRequest, _ links: InitialLinks?) throws -> MergeResult {
-        let merge = merge(into: try schema.model.layout(of: request))
-        return try interruptible { try merge.run(request, links, connection: try opened()) }
+        let layout = try schema.model.layout(of: request)
+        let merge = merge(into: layout)
+        return try interruptible {
+            do { return try merge.run(request, links, connection: try opened()) } catch let error as SQLiteError {
+                throw valuesTaken(error, layout) ?? error
+            }
+        }
+    }
+
+    /// The error for values that a unique index has already; nil for another error.
+    private func valuesTaken(_ error: SQLiteError, _ layout: EntityLayout) -> StoreError? {
+        let table = schema.table(of: layout.index)
+        let start = "UNIQUE constraint failed: "
+        guard error.primaryCode == SQLiteError.Code.constraint, error.message.hasPrefix(start) else { return nil }
+        let prefix = table + "."
+        let columns = error.message.dropFirst(start.count).components(separatedBy: ", ").map {
+            $0.hasPrefix(prefix) ? String($0.dropFirst(prefix.count)) : $0
+        }
+        return schema.valuesTaken(index: nil, columns: columns, entity: layout.index)
     }
 
     private func merge(into layout: EntityLayout) -> SQLiteMerge {

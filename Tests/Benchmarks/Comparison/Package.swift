@@ -32,6 +32,18 @@ let package = Package(
             name: "StoreComparison",
             dependencies: measured + ["ComparisonSupport"],
             path: "StoreComparison", swiftSettings: settings),
+        .executableTarget(
+            name: "ReadComparison",
+            dependencies: measured + ["ComparisonSupport", "ReadComparisonSupport"],
+            path: "ReadComparison", swiftSettings: settings),
+        .target(
+            name: "ReadComparisonSupport",
+            dependencies: [
+                .product(name: "SyncModel", package: "OneWaySynchronizer"),
+                .product(name: "SyncStore", package: "OneWaySynchronizer"),
+                .product(name: "SyncStoreSQLite", package: "OneWaySynchronizer"),
+            ],
+            path: "ReadSupport", swiftSettings: settings),
         // The sources of the root package's benchmarks, by a symbolic link: that package offers no
         // product of them.
         .target(

@@ -1,0 +1,100 @@
+// The operators of conditions. Both operands have one type, so that a comparison of values of
+// different types does not compile.
+
+/// A condition that is true if a value equals another; for nil, if there is none.
+public func == <Root: SyncObject, Value: ValueConvertible>(
+    path: ObjectPath<Root, Value>, value: Value
+) -> ObjectPredicate<Root> {
+    ObjectPredicate { () throws(SyncDeclarationError) in try path.fieldPath() == value }
+}
+
+/// A condition that is true if a value differs from another; for nil, if there is one.
+public func != <Root: SyncObject, Value: ValueConvertible>(
+    path: ObjectPath<Root, Value>, value: Value
+) -> ObjectPredicate<Root> {
+    ObjectPredicate { () throws(SyncDeclarationError) in try path.fieldPath() != value }
+}
+
+/// A condition that is true if a value is less than another.
+public func < <Root: SyncObject, Value: ValueConvertible>(
+    path: ObjectPath<Root, Value>, value: Value
+) -> ObjectPredicate<Root> {
+    ObjectPredicate { () throws(SyncDeclarationError) in try path.fieldPath() < value }
+}
+
+/// A condition that is true if a value is less than or equal to another.
+public func <= <Root: SyncObject, Value: ValueConvertible>(
+    path: ObjectPath<Root, Value>, value: Value
+) -> ObjectPredicate<Root> {
+    ObjectPredicate { () throws(SyncDeclarationError) in try path.fieldPath() <= value }
+}
+
+/// A condition that is true if a value is greater than another.
+public func > <Root: SyncObject, Value: ValueConvertible>(
+    path: ObjectPath<Root, Value>, value: Value
+) -> ObjectPredicate<Root> {
+    ObjectPredicate { () throws(SyncDeclarationError) in try path.fieldPath() > value }
+}
+
+/// A condition that is true if a value is greater than or equal to another.
+public func >= <Root: SyncObject, Value: ValueConvertible>(
+    path: ObjectPath<Root, Value>, value: Value
+) -> ObjectPredicate<Root> {
+    ObjectPredicate { () throws(SyncDeclarationError) in try path.fieldPath() >= value }
+}
+
+/// A condition that is true if a value equals another; for nil, if there is none.
+public func == <Root: SyncObject, Value: RawRepresentable>(
+    path: ObjectPath<Root, Value>, value: Value
+) -> ObjectPredicate<Root> where Value.RawValue: ValueConvertible {
+    ObjectPredicate { () throws(SyncDeclarationError) in try path.fieldPath() == value.rawValue }
+}
+
+/// A condition that is true if a value equals another; for nil, if there is none.
+public func == <Root: SyncObject, Value: RawRepresentable>(
+    path: ObjectPath<Root, Value?>, value: Value?
+) -> ObjectPredicate<Root> where Value.RawValue: ValueConvertible {
+    ObjectPredicate { () throws(SyncDeclarationError) in try path.fieldPath() == value?.rawValue }
+}
+
+/// A condition that is true if there is no related object.
+public func == <Root: SyncObject, Value: SyncObject>(
+    path: ObjectPath<Root, Value?>, nothing: _OptionalNilComparisonType
+) -> ObjectPredicate<Root> {
+    ObjectPredicate { () throws(SyncDeclarationError) in try path.fieldPath().isNull }
+}
+
+/// A condition that is true if there is no related object.
+public func == <Root: SyncObject, Value: SyncObject>(
+    path: ObjectPath<Root, Related<Value?>>, nothing: _OptionalNilComparisonType
+) -> ObjectPredicate<Root> {
+    ObjectPredicate { () throws(SyncDeclarationError) in try path.fieldPath().isNull }
+}
+
+/// A condition that is true if a value differs from another; for nil, if there is one.
+public func != <Root: SyncObject, Value: RawRepresentable>(
+    path: ObjectPath<Root, Value>, value: Value
+) -> ObjectPredicate<Root> where Value.RawValue: ValueConvertible {
+    ObjectPredicate { () throws(SyncDeclarationError) in try path.fieldPath() != value.rawValue }
+}
+
+/// A condition that is true if a value differs from another; for nil, if there is one.
+public func != <Root: SyncObject, Value: RawRepresentable>(
+    path: ObjectPath<Root, Value?>, value: Value?
+) -> ObjectPredicate<Root> where Value.RawValue: ValueConvertible {
+    ObjectPredicate { () throws(SyncDeclarationError) in try path.fieldPath() != value?.rawValue }
+}
+
+/// A condition that is true if there is a related object.
+public func != <Root: SyncObject, Value: SyncObject>(
+    path: ObjectPath<Root, Value?>, nothing: _OptionalNilComparisonType
+) -> ObjectPredicate<Root> {
+    ObjectPredicate { () throws(SyncDeclarationError) in try path.fieldPath().isNotNull }
+}
+
+/// A condition that is true if there is a related object.
+public func != <Root: SyncObject, Value: SyncObject>(
+    path: ObjectPath<Root, Related<Value?>>, nothing: _OptionalNilComparisonType
+) -> ObjectPredicate<Root> {
+    ObjectPredicate { () throws(SyncDeclarationError) in try path.fieldPath().isNotNull }
+}

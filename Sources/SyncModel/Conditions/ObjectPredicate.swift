@@ -1,0 +1,159 @@
+public import Foundation
+
+/// A condition on the objects of a type, checked by the compiler.
+///
+///     \.age > 30 && \.company.name == "Apple"
+///     .any(\.notes, where: \.text == "x") || \.name == nil
+///     .like(\.name, "A%") && .in(\.role, [.admin, .editor])
+///
+/// Null follows the three-valued logic of ``RecordPredicate``: a comparison with a missing value is
+/// neither true nor false.
+public struct ObjectPredicate<Root: SyncObject>: Sendable {
+    private let result: Result<RecordPredicate, SyncDeclarationError>
+
+    init(_ make: () throws(SyncDeclarationError) -> RecordPredicate) {
+        do throws(SyncDeclarationError) { result = .success(try make()) } catch { result = .failure(error) }
+    }
+
+    /// Creates a predicate from one with names, for what key paths cannot express.
+    ///
+    /// Names and values are checked when the predicate is used.
+    public init(_ predicate: RecordPredicate) {
+        result = .success(predicate)
+    }
+
+    /// A predicate that every object fulfils, or none.
+    public static func constant(_ holds: Bool) -> ObjectPredicate {
+        ObjectPredicate(.constant(holds))
+    }
+
+    /// The predicate with names instead of key paths.
+    ///
+    /// - Throws: `SyncDeclarationError.unknownKeyPath` for a key path that leads to no coded property.
+    public func recordPredicate() throws(SyncDeclarationError) -> RecordPredicate {
+        try result.get()
+    }
+
+    /// A predicate that is true if both operands are true.
+    public static func && (one: ObjectPredicate, other: ObjectPredicate) -> ObjectPredicate {
+        ObjectPredicate { () throws(SyncDeclarationError) in try one.recordPredicate() && other.recordPredicate() }
+    }
+
+    /// A predicate that is true if at least one operand is true.
+    public static func || (one: ObjectPredicate, other: ObjectPredicate) -> ObjectPredicate {
+        ObjectPredicate { () throws(SyncDeclarationError) in try one.recordPredicate() || other.recordPredicate() }
+    }
+
+    /// The negation of a predicate.
+    public static prefix func ! (predicate: ObjectPredicate) -> ObjectPredicate {
+        ObjectPredicate { () throws(SyncDeclarationError) in .not(try predicate.recordPredicate()) }
+    }
+}
+
+/// A key path of conditions, such as `\.company.name`.
+public typealias ObjectPath<Root: SyncObject, Value> = KeyPath<ObjectFields<Root>, ObjectField<Root, Value>>
+
+extension KeyPath {
+    /// The names along the path.
+    func fieldPath<Object: SyncObject, Field>() throws(SyncDeclarationError) -> PropertyPath
+    where Root == ObjectFields<Object>, Value == ObjectField<Object, Field> {
+        try ObjectFields<Object>()[keyPath: self].path.propertyPath()
+    }
+}
+
+/// A property that holds text.
+public protocol TextValue: ValueConvertible {}
+extension String: TextValue {}
+extension URL: TextValue {}
+extension Optional: TextValue where Wrapped: TextValue {}
+
+extension ObjectPredicate {
+    // MARK: Texts
+
+    /// True if a text contains another, byte by byte.
+    public static func contains(_ path: ObjectPath<Root, some TextValue>, _ text: String) -> ObjectPredicate {
+        ObjectPredicate { () throws(SyncDeclarationError) in try path.fieldPath().contains(text) }
+    }
+
+    /// True if a text begins with another, byte by byte.
+    public static func beginsWith(_ path: ObjectPath<Root, some TextValue>, _ text: String) -> ObjectPredicate {
+        ObjectPredicate { () throws(SyncDeclarationError) in try path.fieldPath().beginsWith(text) }
+    }
+
+    /// True if a text ends with another, byte by byte.
+    public static func endsWith(_ path: ObjectPath<Root, some TextValue>, _ text: String) -> ObjectPredicate {
+        ObjectPredicate { () throws(SyncDeclarationError) in try path.fieldPath().endsWith(text) }
+    }
+
+    /// True if a text matches a pattern; see `PropertyPath.like(_:)`.
+    public static func like(_ path: ObjectPath<Root, some TextValue>, _ pattern: String) -> ObjectPredicate {
+        ObjectPredicate { () throws(SyncDeclarationError) in try path.fieldPath().like(pattern) }
+    }
+
+    // MARK: Lists
+
+    /// True if the value is one of some.
+    public static func `in`<Value: ValueConvertible>(
+        _ path: ObjectPath<Root, Value>, _ values: some Sequence<Value>
+    ) -> ObjectPredicate {
+        ObjectPredicate { () throws(SyncDeclarationError) in try path.fieldPath().isIn(values) }
+    }
+
+    /// True if there is a value and it is one of some.
+    public static func `in`<Value: ValueConvertible>(
+        _ path: ObjectPath<Root, Value?>, _ values: some Sequence<Value>
+    ) -> ObjectPredicate {
+        ObjectPredicate { () throws(SyncDeclarationError) in try path.fieldPath().isIn(values) }
+    }
+
+    /// True if the value is one of some cases.
+    public static func `in`<Value: RawRepresentable>(
+        _ path: ObjectPath<Root, Value>, _ values: some Sequence<Value>
+    ) -> ObjectPredicate where Value.RawValue: ValueConvertible {
+        ObjectPredicate { () throws(SyncDeclarationError) in try path.fieldPath().isIn(values.map(\.rawValue)) }
+    }
+
+    /// True if there is a value and it is one of some cases.
+    public static func `in`<Value: RawRepresentable>(
+        _ path: ObjectPath<Root, Value?>, _ values: some Sequence<Value>
+    ) -> ObjectPredicate where Value.RawValue: ValueConvertible {
+        ObjectPredicate { () throws(SyncDeclarationError) in try path.fieldPath().isIn(values.map(\.rawValue)) }
+    }
+
+    // MARK: Related objects
+
+    /// True if at least one related object fulfils a condition.
+    public static func any<Value: RelatedValue>(
+        _ path: ObjectPath<Root, Value>, where condition: ObjectPredicate<Value.Object>
+    ) -> ObjectPredicate {
+        related(path, .any, condition)
+    }
+
+    /// True if every related object fulfils a condition, or there is none.
+    public static func all<Value: RelatedValue>(
+        _ path: ObjectPath<Root, Value>, where condition: ObjectPredicate<Value.Object>
+    ) -> ObjectPredicate {
+        related(path, .all, condition)
+    }
+
+    /// True if the number of related objects that fulfil a condition is in a range.
+    ///
+    ///     .count(\.notes, where: \.isDone == false, in: 3...)
+    public static func count<Value: RelatedValue>(
+        _ path: ObjectPath<Root, Value>, where condition: ObjectPredicate<Value.Object>,
+        in range: some RangeExpression<Int>
+    ) -> ObjectPredicate {
+        let counts = range.relative(to: 0..<Int.max)
+        guard !counts.isEmpty else { return .constant(false) }
+        return related(path, .count(counts.lowerBound...(counts.upperBound - 1)), condition)
+    }
+
+    private static func related<Value: RelatedValue>(
+        _ path: ObjectPath<Root, Value>, _ quantifier: PropertyPath.Quantifier,
+        _ condition: ObjectPredicate<Value.Object>
+    ) -> ObjectPredicate {
+        ObjectPredicate { () throws(SyncDeclarationError) in
+            .related(try path.fieldPath(), quantifier, try condition.recordPredicate())
+        }
+    }
+}

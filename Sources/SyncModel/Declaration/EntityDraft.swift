@@ -1,0 +1,102 @@
+/// An entity while the parts of a declaration are applied to it.
+struct EntityDraft<Root: SyncObject> {
+    let shape: ObjectShape<Root>
+    var identity: [String] = []
+    var scope: String?
+    var formerName: String?
+    var parent: (any SyncObject.Type)?
+    /// The names of the properties that the parent declares or inherits.
+    var inherited: Set<String> = []
+    var isAbstract = false
+    var userInfo: [String: String] = [:]
+    var indexes: [SyncIndex] = []
+    private var attributes: [SyncAttribute] = []
+    private var relationships: [SyncRelationship] = []
+
+    init(_ shape: ObjectShape<Root>) {
+        self.shape = shape
+        for property in shape.properties {
+            switch property.content {
+            case .attribute(let type):
+                attributes.append(SyncAttribute(property.name, type, optional: property.isOptional))
+            case .related(let type, let isToMany):
+                relationships.append(
+                    isToMany
+                        ? SyncRelationship(property.name, toMany: type.entityName)
+                        : SyncRelationship(property.name, toOne: type.entityName, optional: property.isOptional))
+            }
+        }
+    }
+
+    mutating func changeAttribute(
+        _ name: String, _ body: (inout SyncAttribute) -> Void
+    ) throws(SyncDeclarationError) {
+        guard let index = attributes.firstIndex(where: { $0.name == name }) else {
+            throw .notAnAttribute(type: "\(Root.self)", property: name)
+        }
+        body(&attributes[index])
+    }
+
+    mutating func changeRelationship(
+        _ name: String, _ body: (inout SyncRelationship) throws(SyncDeclarationError) -> Void
+    ) throws(SyncDeclarationError) {
+        guard let index = relationships.firstIndex(where: { $0.name == name }) else {
+            throw .notARelationship(type: "\(Root.self)", property: name)
+        }
+        try body(&relationships[index])
+    }
+
+    mutating func setInverse(of name: String, to inverse: String) {
+        for index in relationships.indices where relationships[index].name == name {
+            relationships[index].inverse = inverse
+        }
+    }
+
+    func entity(named name: String) -> SyncEntity {
+        var entity = SyncEntity(
+            name, parent: parent?.entityName, abstract: isAbstract, identity: identity.filter { !inherited.contains($0) },
+            within: scope, attributes: attributes.filter { !inherited.contains($0.name) },
+            relationships: relationships.filter { !inherited.contains($0.name) }, formerName: formerName,
+            userInfo: userInfo)
+        entity.indexes = indexes
+        return entity
+    }
+}
+
+extension SyncObject {
+    /// The name of the type's entity.
+    public static var entityName: String { declaration.entity }
+
+    /// The entity that the type declares.
+    ///
+    /// Only one side of an inverse pair may name the other; `DataModel` completes the other side.
+    ///
+    /// - Throws: ``SyncDeclarationError``.
+    package static func declaredEntity() throws -> SyncEntity {
+        try draft().entity(named: entityName)
+    }
+
+    /// The types of the parent and of the related objects.
+    package static func relatedTypes() throws -> [any SyncObject.Type] {
+        let related: [any SyncObject.Type] = try ObjectShape<Self>.shared().properties.compactMap { property in
+            if case .related(let type, _) = property.content { type } else { nil }
+        }
+        return try (draft().parent.map { [$0] } ?? []) + related
+    }
+
+    /// The names of the properties that the type declares or inherits.
+    static func declaredNames() throws -> Set<String> {
+        Set(try ObjectShape<Self>.shared().properties.map(\.name))
+    }
+
+    private static func draft() throws -> EntityDraft<Self> {
+        var draft = EntityDraft(try ObjectShape<Self>.shared())
+        for part in declaration.parts { try part.apply(&draft) }
+        return draft
+    }
+}
+
+extension SyncEntity {
+    /// The annotation of a property's key in JSON.
+    package static let remoteKeyAnnotation = "sync.remoteKey"
+}

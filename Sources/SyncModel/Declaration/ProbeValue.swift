@@ -1,0 +1,105 @@
+import Foundation
+
+/// Makes one of two values of any type.
+struct ProbeValue {
+    /// Which of the two values.
+    let bit: Bool
+    /// The number of objects around the value.
+    let depth: Int
+
+    private static var maximumDepth: Int { 16 }
+
+    func value<T: Decodable>(_ type: T.Type) throws -> T {
+        guard depth <= Self.maximumDepth else {
+            throw ProbeFailure(reason: "its objects contain each other without end; use Related")
+        }
+        if let known = type as? any AttributeRepresentable.Type {
+            guard let value = known.init(plain(known.attributeType)) as? T else {
+                throw ProbeFailure(reason: "\(type) has no value for \(known.attributeType.rawValue)")
+            }
+            return value
+        }
+        if type is any SyncObject.Type {
+            return try T(from: ProbeDecoder(nested: ProbeValue(bit: false, depth: depth + 1)))
+        }
+        if let cases = (type as? any CaseIterable.Type)?.twoCases, let value = (bit ? cases.last : cases.first) as? T {
+            return value
+        }
+        if let raw = type as? any RawRepresentable.Type, raw.rawType is any AttributeRepresentable.Type {
+            return try rawValue(type)
+        }
+        return try T(from: ProbeDecoder(nested: ProbeValue(bit: bit, depth: depth + 1)))
+    }
+
+    /// The value of an attribute's type.
+    private func plain(_ type: AttributeType) -> AttributeValue {
+        switch type {
+        case .int16, .int32, .int64: .int(bit ? 2 : 1)
+        case .double, .float: .double(bit ? 2 : 1)
+        case .decimal: .decimal(bit ? 2 : 1)
+        case .string: .string(bit ? "b" : "a")
+        case .bool: .bool(bit)
+        case .date: .date(Timestamp(microseconds: bit ? 2_000_000 : 1_000_000))
+        case .binary, .transformable: .binary(Data([bit ? 2 : 1]))
+        case .uuid:
+            .uuid(UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, bit ? 2 : 1)))
+        case .uri: .uri(bit ? "probe:b" : "probe:a")
+        }
+    }
+
+    /// A value of a type with raw values, of which nothing is known but that some exist.
+    private func rawValue<T: Decodable>(_ type: T.Type) throws -> T {
+        var found: T?
+        for raw in Self.rawCandidates {
+            guard let value = try? T(from: RawProbe(value: raw)) else { continue }
+            if found != nil { return bit ? value : found ?? value }
+            found = value
+        }
+        guard let found else {
+            throw ProbeFailure(reason: "the raw values of \(type) are unknown; make it CaseIterable")
+        }
+        return found
+    }
+
+    private static let rawCandidates: [AttributeValue] =
+        (0..<64).map { .int($0) } + [.string("a"), .string("b"), .string("")] + (0..<2).map { .double(Double($0)) }
+}
+
+/// The reason why there is no value of a type.
+struct ProbeFailure: Error, CustomStringConvertible {
+    let reason: String
+    var description: String { reason }
+}
+
+extension CaseIterable {
+    /// The first and the last case.
+    fileprivate static var twoCases: [Any] {
+        let cases = Array(allCases)
+        guard let first = cases.first, let last = cases.last else { return [] }
+        return [first, last]
+    }
+}
+
+/// A decoder of one raw value.
+private struct RawProbe: Decoder, SingleValueDecodingContainer {
+    let value: AttributeValue
+    let codingPath: [any CodingKey] = []
+    let userInfo: [CodingUserInfoKey: Any] = [:]
+
+    func container<K: CodingKey>(keyedBy type: K.Type) throws -> KeyedDecodingContainer<K> {
+        throw ProbeFailure(reason: "not a raw value")
+    }
+
+    func unkeyedContainer() throws -> any UnkeyedDecodingContainer { throw ProbeFailure(reason: "not a raw value") }
+
+    func singleValueContainer() throws -> any SingleValueDecodingContainer { self }
+
+    func decodeNil() -> Bool { false }
+
+    func decode<T: Decodable>(_ type: T.Type) throws -> T {
+        guard let known = type as? any AttributeRepresentable.Type, let made = known.init(value) as? T else {
+            throw ProbeFailure(reason: "not a raw value")
+        }
+        return made
+    }
+}

@@ -1,0 +1,42 @@
+public import Foundation
+
+/// A type that cannot describe an entity, or does not fit the entity of a model.
+public enum SyncDeclarationError: Error, Hashable, Sendable {
+    /// The type's `init(from:)` failed for invented values.
+    ///
+    /// An enum that is not `CaseIterable` is a common reason, because its raw values are unknown.
+    case unreadableType(type: String, property: String?, reason: String)
+    /// A key path leads to no coded property, such as to a computed one.
+    case unknownKeyPath(type: String, keyPath: String)
+    /// A declaration states something about an attribute, but the property is a relationship.
+    case notAnAttribute(type: String, property: String)
+    /// A declaration states something about a relationship, but the property is an attribute.
+    case notARelationship(type: String, property: String)
+    /// A declaration says to-one where the property holds an array, or to-many where it does not.
+    case wrongCardinality(type: String, property: String)
+    /// A type and a model differ. The list has at least one element.
+    case differences([SyncDeclarationDifference])
+}
+
+extension SyncDeclarationError: CustomStringConvertible {
+    /// The error as readable sentences.
+    public var description: String {
+        switch self {
+        case .unreadableType(let type, let property, let reason):
+            "\(type)\(property.map { ".\($0)" } ?? "") cannot be examined: \(reason)"
+        case .unknownKeyPath(let type, let keyPath):
+            "\(keyPath) leads to no property that \(type) encodes"
+        case .notAnAttribute(let type, let property): "\(type).\(property) is not an attribute"
+        case .notARelationship(let type, let property): "\(type).\(property) is not a relationship"
+        case .wrongCardinality(let type, let property):
+            "\(type).\(property) is declared with the wrong number of related objects"
+        case .differences(let differences):
+            differences.map(\.description).joined(separator: "; ")
+        }
+    }
+}
+
+extension SyncDeclarationError: LocalizedError {
+    /// The same text as `description`.
+    public var errorDescription: String? { description }
+}

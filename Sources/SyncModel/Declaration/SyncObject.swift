@@ -1,0 +1,82 @@
+/// A Swift type whose values are the objects of an entity.
+///
+///     struct User: SyncObject {
+///         var id: Int
+///         var name: String
+///         var birthday: Date?
+///         var company: Company?
+///         var notes: [Note]
+///
+///         static let declaration = SyncDeclaration<User>(
+///             .identity(\.id), .toMany(\.notes, inverse: \.author, deleteRule: .cascade), .index(\.name))
+///     }
+///     let model = try DataModel(User.self)  // with Company and Note
+///
+/// Everything that the declaration does not state follows from the type: its coding keys are the
+/// names of attributes and relationships. A property whose type is a `SyncObject`, an optional one
+/// or an array of them is a relationship; any other property is an attribute. A property that is
+/// decoded with `decodeIfPresent` is optional.
+///
+/// | property | attribute |
+/// |---|---|
+/// | `Int`, `Int64`, `UInt32` … | the integer type that contains the values |
+/// | `String`, `Bool`, `Double`, `Float`, `Decimal`, `Date`, `Data`, `UUID`, `URL` | the type of the same kind |
+/// | an enum with a raw value | the type of the raw value; the enum should be `CaseIterable` |
+/// | any other `Codable` type, such as `[String]` | the value as JSON |
+///
+/// The type is examined once, by decoding it from invented values. Its `init(from:)` must therefore
+/// accept any value of a property's type.
+public protocol SyncObject: Codable, RelatedValue where Object == Self {
+    /// What the properties of the type do not state about its entity.
+    static var declaration: SyncDeclaration<Self> { get }
+}
+
+extension SyncObject {
+    /// False: one object.
+    public static var isToMany: Bool { false }
+
+    /// The first of some objects; nil if there is none.
+    public init?(related objects: [Self]) {
+        guard let first = objects.first else { return nil }
+        self = first
+    }
+
+    /// The object itself.
+    public var relatedObjects: [Self]? { [self] }
+}
+
+/// The type of a property that holds related objects: an object, an optional one, or an array.
+public protocol RelatedValue<Object>: Sendable {
+    /// The type of the related objects.
+    associatedtype Object: SyncObject
+    /// Whether the property holds any number of objects instead of at most one.
+    static var isToMany: Bool { get }
+    /// Creates a value of some objects; nil if it cannot hold none.
+    init?(related objects: [Object])
+    /// The related objects; nil if they were not asked for.
+    var relatedObjects: [Object]? { get }
+}
+
+extension Optional: RelatedValue where Wrapped: SyncObject {
+    public typealias Object = Wrapped
+    /// False: at most one object.
+    public static var isToMany: Bool { false }
+
+    /// Creates the first of some objects, or nil as a value.
+    public init?(related objects: [Wrapped]) { self = objects.first }
+
+    /// The object, if there is one.
+    public var relatedObjects: [Wrapped]? { map { [$0] } ?? [] }
+}
+
+extension Array: RelatedValue where Element: SyncObject {
+    public typealias Object = Element
+    /// True: any number of objects.
+    public static var isToMany: Bool { true }
+
+    /// Creates a list of the objects.
+    public init?(related objects: [Element]) { self = objects }
+
+    /// The objects.
+    public var relatedObjects: [Element]? { self }
+}

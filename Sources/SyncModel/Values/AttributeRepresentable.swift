@@ -1,0 +1,119 @@
+public import Foundation
+
+/// A Swift type whose values are those of one type of attribute.
+public protocol AttributeRepresentable: ValueConvertible, ValueInitializable, SelectedValue where Plain == Self {
+    /// The narrowest type of attribute that holds every value.
+    static var attributeType: AttributeType { get }
+}
+
+extension Bool: AttributeRepresentable {
+    /// `bool`.
+    public static var attributeType: AttributeType { .bool }
+}
+
+extension String: AttributeRepresentable {
+    /// `string`.
+    public static var attributeType: AttributeType { .string }
+}
+
+extension Int: AttributeRepresentable {
+    /// `int64`.
+    public static var attributeType: AttributeType { .int64 }
+}
+
+extension Int8: AttributeRepresentable {
+    /// `int16`.
+    public static var attributeType: AttributeType { .int16 }
+    /// An `.int` value.
+    public var value: AttributeValue { .int(Int64(self)) }
+}
+
+extension Int16: AttributeRepresentable {
+    /// `int16`.
+    public static var attributeType: AttributeType { .int16 }
+}
+
+extension Int32: AttributeRepresentable {
+    /// `int32`.
+    public static var attributeType: AttributeType { .int32 }
+}
+
+extension Int64: AttributeRepresentable {
+    /// `int64`.
+    public static var attributeType: AttributeType { .int64 }
+}
+
+extension UInt8: AttributeRepresentable {
+    /// `int16`.
+    public static var attributeType: AttributeType { .int16 }
+    /// An `.int` value.
+    public var value: AttributeValue { .int(Int64(self)) }
+}
+
+extension UInt16: AttributeRepresentable {
+    /// `int32`.
+    public static var attributeType: AttributeType { .int32 }
+    /// An `.int` value.
+    public var value: AttributeValue { .int(Int64(self)) }
+}
+
+extension UInt32: AttributeRepresentable {
+    /// `int64`.
+    public static var attributeType: AttributeType { .int64 }
+    /// An `.int` value.
+    public var value: AttributeValue { .int(Int64(self)) }
+}
+
+extension UInt: AttributeRepresentable {
+    /// `int64`; a store refuses greater values.
+    public static var attributeType: AttributeType { .int64 }
+    /// An `.int` value, or a `.decimal` beyond 64 bits with a sign.
+    public var value: AttributeValue { UInt64(self).value }
+}
+
+extension UInt64: AttributeRepresentable {
+    /// `int64`; a store refuses greater values.
+    public static var attributeType: AttributeType { .int64 }
+    /// An `.int` value, or a `.decimal` beyond 64 bits with a sign.
+    public var value: AttributeValue { Int64(exactly: self).map { .int($0) } ?? .decimal(Decimal(self)) }
+}
+
+extension Double: AttributeRepresentable {
+    /// `double`.
+    public static var attributeType: AttributeType { .double }
+}
+
+extension Float: AttributeRepresentable {
+    /// `float`.
+    public static var attributeType: AttributeType { .float }
+}
+
+extension Decimal: AttributeRepresentable {
+    /// `decimal`.
+    public static var attributeType: AttributeType { .decimal }
+}
+
+extension Timestamp: AttributeRepresentable {
+    /// `date`.
+    public static var attributeType: AttributeType { .date }
+}
+
+extension Date: AttributeRepresentable {
+    /// `date`.
+    public static var attributeType: AttributeType { .date }
+}
+
+extension Data: AttributeRepresentable {
+    /// `binary`.
+    public static var attributeType: AttributeType { .binary }
+}
+
+extension UUID: AttributeRepresentable {
+    /// `uuid`.
+    public static var attributeType: AttributeType { .uuid }
+}
+
+extension URL: AttributeRepresentable {
+    /// `uri`.
+    public static var attributeType: AttributeType { .uri }
+}

@@ -1,0 +1,27 @@
+/// A value that a query can return: that of an attribute, or an optional one.
+public protocol SelectedValue: Sendable {
+    /// The type of the value without its optionality.
+    associatedtype Plain: AttributeRepresentable
+
+    /// Creates a value from that of an attribute; nil if it does not convert.
+    init?(selected value: AttributeValue)
+}
+
+extension AttributeRepresentable {
+    /// Creates a value from that of an attribute.
+    public init?(selected value: AttributeValue) { self.init(value) }
+}
+
+extension Optional: SelectedValue where Wrapped: AttributeRepresentable {
+    public typealias Plain = Wrapped
+
+    /// Creates a value from that of an attribute; null becomes nil as a value.
+    public init?(selected value: AttributeValue) {
+        guard !value.isNull else {
+            self = nil
+            return
+        }
+        guard let wrapped = Wrapped(value) else { return nil }
+        self = wrapped
+    }
+}

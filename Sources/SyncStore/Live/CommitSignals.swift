@@ -1,0 +1,94 @@
+package import SyncBase
+package import SyncModel
+
+/// A notice that transactions were committed.
+public struct CommitSignal: Hashable, Sendable {
+    /// The indices of the root entities whose objects or links may have changed; nil for any.
+    public private(set) var roots: Set<Int>?
+
+    /// Creates a notice.
+    public init(roots: Set<Int>?) {
+        self.roots = roots
+    }
+
+    /// Whether objects of one of some root entities may have changed.
+    func concerns(_ others: Set<Int>) -> Bool {
+        roots.map { !$0.isDisjoint(with: others) } ?? true
+    }
+
+    fileprivate mutating func add(_ next: CommitSignal) {
+        guard let known = roots, let more = next.roots else {
+            roots = nil
+            return
+        }
+        roots = known.union(more)
+    }
+}
+
+/// A store that reports every commit that may have changed it, also commits of others.
+///
+/// Live queries need it; see ``Store/values(of:where:orderedBy:limit:including:)``.
+public protocol CommitObservable: Store {
+    /// Begins to observe commits.
+    ///
+    /// - Returns: A notice for every commit from now on. Notices that wait are merged into one.
+    /// - Throws: The store's own errors if commits of others cannot be observed.
+    func commits() async throws -> CommitSignals
+}
+
+/// The notices of commits for one observer, of which at most one waits.
+public struct CommitSignals: Sendable {
+    private let subscription: Subscription<CommitSignal>
+
+    package init(_ broadcaster: Broadcaster<CommitSignal>) {
+        subscription = broadcaster.subscribe(capacity: 1)
+    }
+
+    /// Waits for the next notice; nil when the task is cancelled or the store is deallocated.
+    public func next() async -> CommitSignal? {
+        await subscription.next()
+    }
+}
+
+extension Broadcaster<CommitSignal> {
+    /// Creates a broadcaster that merges all notices that wait.
+    package static func ofCommits() -> Broadcaster {
+        Broadcaster { queue, capacity in
+            while queue.count > capacity, let next = queue.popLast(), var last = queue.popLast() {
+                last.add(next)
+                queue.append(last)
+            }
+            return []
+        }
+    }
+}
+
+/// The root entities whose objects or links a transaction has changed.
+package struct ChangedRoots: Sendable {
+    /// The indices of the entities.
+    package private(set) var roots: Set<Int> = []
+
+    package init() {}
+
+    package mutating func add(
+        _ result: MergeResult, _ layout: EntityLayout?, linking links: InitialLinks?, in model: DataModel
+    ) {
+        guard let layout, result.rows.contains(where: { $0.map { $0.change != .unchanged } ?? false }) else { return }
+        roots.insert(layout.root)
+        guard let links else { return }
+        roots.insert(model.layouts[links.relationship.source].root)
+        roots.insert(model.layouts[links.relationship.destination].root)
+    }
+
+    package mutating func add(_ result: LinkResult, _ relationship: RelationshipLayout, in model: DataModel) {
+        guard !result.changed.isEmpty || !result.detached.isEmpty else { return }
+        roots.insert(model.layouts[relationship.source].root)
+        roots.insert(model.layouts[relationship.destination].root)
+    }
+
+    package mutating func add(_ result: RemovalResult, in model: DataModel) {
+        for (entity, count) in result.counts where count > 0 {
+            if let layout = model[entity] { roots.insert(layout.root) }
+        }
+    }
+}

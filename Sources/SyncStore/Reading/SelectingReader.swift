@@ -1,0 +1,48 @@
+public import SyncModel
+
+/// A reader that computes selections itself, such as by one SQL statement.
+///
+/// The refinement is optional. Callers use ``StoreReader/select(_:batchRowCount:_:)``, which works
+/// with every reader.
+public protocol SelectingReader: StoreReader {
+    /// Returns the rows of a selection in batches.
+    ///
+    /// - Parameters:
+    ///   - selection: The objects and the columns.
+    ///   - batchRowCount: The largest number of rows of a batch; at least 1.
+    ///   - body: Receives the batches in order, none of them empty. A batch has one column per column
+    ///     of the selection and no entity.
+    /// - Throws: `ModelError.unknownEntity` and `RecordPredicateError` if the selection does not fit
+    ///   the model; `StoreError.sumOverflow`; the body's error.
+    func selectRows(
+        _ selection: StoreSelection, batchRowCount: Int, _ body: (RecordBatch) async throws -> Void
+    ) async throws
+}
+
+extension StoreReader {
+    /// Returns the rows of a selection in batches; see ``SelectingReader``.
+    ///
+    /// A reader that is no `SelectingReader` reads whole objects instead, and keeps them in memory if
+    /// the selection groups them or follows relationships.
+    public func select(
+        _ selection: StoreSelection, batchRowCount: Int = 3000, _ body: (RecordBatch) async throws -> Void
+    ) async throws {
+        if let selecting = self as? any SelectingReader {
+            return try await selecting.selectRows(selection, batchRowCount: batchRowCount, body)
+        }
+        try await ObjectGraph.select(selection, from: self, batchRowCount: batchRowCount, body)
+    }
+
+    /// Returns all rows of a selection, as values.
+    public func rows(_ selection: StoreSelection) async throws -> [[AttributeValue]] {
+        var rows: [[AttributeValue]] = []
+        try await select(selection) { batch in
+            batch.withReader { reader in
+                for row in 0..<reader.count {
+                    rows.append((0..<reader.columnCount).map { reader.value(row: row, slot: $0) ?? .null })
+                }
+            }
+        }
+        return rows
+    }
+}

@@ -1,0 +1,166 @@
+import Foundation
+import SyncModel
+
+/// An object in memory that a selection can be computed for.
+protocol SelectionSubject: PredicateSubject {
+    /// The number of the object.
+    var objectID: ObjectID { get }
+    /// The number of the object in a to-one relationship; nil if it is empty.
+    func target(at key: BoundKey) -> ObjectID?
+}
+
+/// Computes the rows of a selection from objects in memory.
+struct SelectionRows {
+    let selection: BoundSelection
+
+    /// The rows of some objects.
+    ///
+    /// - Parameter subjects: The objects that fulfil the predicate, in any order.
+    /// - Throws: `StoreError.sumOverflow`.
+    func rows(of subjects: [some SelectionSubject]) throws -> [[AttributeValue]] {
+        if selection.isGrouped { return page(try groups(of: subjects)) }
+        if selection.isDistinct {
+            let rows = Set(subjects.map(row))
+            return page(rows.sorted(by: areInIncreasingOrder))
+        }
+        return page(sorted(subjects)).map(row)
+    }
+
+    private func page<Element>(_ elements: [Element]) -> [Element] {
+        let rest = elements.dropFirst(selection.offset)
+        return Array(selection.limit.map { rest.prefix($0) } ?? rest)
+    }
+
+    private func sorted<Subject: SelectionSubject>(_ subjects: [Subject]) -> [Subject] {
+        let ordering = selection.ordering
+        let sorted = subjects.sorted { one, other in
+            if ordering.areInIncreasingOrder(one, other) { return true }
+            return ordering.areInIncreasingOrder(other, one) ? false : one.objectID < other.objectID
+        }
+        guard let after = selection.after else { return sorted }
+        let place = PositionSubject(position: after, ordering: ordering)
+        return sorted.filter { subject in
+            if ordering.areInIncreasingOrder(place, subject) { return true }
+            return ordering.areInIncreasingOrder(subject, place) ? false : subject.objectID > after.object
+        }
+    }
+
+    private func row(of subject: some SelectionSubject) -> [AttributeValue] {
+        selection.columns.map { column in
+            switch column {
+            case .object: .int(subject.objectID)
+            case .value(let key): subject.value(at: key)
+            case .target(let key): subject.target(at: key).map { .int($0) } ?? .null
+            case .count, .aggregate: .null
+            }
+        }
+    }
+
+    private func areInIncreasingOrder(_ one: [AttributeValue], _ other: [AttributeValue]) -> Bool {
+        for (value, otherValue) in zip(one, other) {
+            switch value.compare(otherValue) {
+            case .orderedAscending: return true
+            case .orderedDescending: return false
+            case .orderedSame: continue
+            }
+        }
+        return false
+    }
+
+    // MARK: Groups
+
+    private func groups(of subjects: [some SelectionSubject]) throws -> [[AttributeValue]] {
+        let keyed = selection.columns.indices.filter { index in
+            switch selection.columns[index] {
+            case .object, .value, .target: true
+            case .count, .aggregate: false
+            }
+        }
+        let groups = Dictionary(grouping: subjects) { subject in
+            let row = row(of: subject)
+            return keyed.map { row[$0] }
+        }
+        if keyed.isEmpty { return [try group([], keyed: [], subjects)] }
+        return try groups.sorted { areInIncreasingOrder($0.key, $1.key) }.map { try group($0.key, keyed: keyed, $0.value) }
+    }
+
+    private func group(
+        _ key: [AttributeValue], keyed: [Int], _ subjects: [some SelectionSubject]
+    ) throws -> [AttributeValue] {
+        var keys = key.makeIterator()
+        return try selection.columns.map { column in
+            switch column {
+            case .object, .value, .target: return keys.next() ?? .null
+            case .count: return .int(Int64(subjects.count))
+            case .aggregate(let function, let path):
+                let values = subjects.map { $0.value(at: path) }.filter { !$0.isNull }
+                return try function.result(of: values, path, entity: selection.entity)
+            }
+        }
+    }
+}
+
+extension StoreSelection.Aggregate {
+    fileprivate func result(
+        of values: [AttributeValue], _ key: BoundKey, entity: EntityLayout
+    ) throws -> AttributeValue {
+        guard let first = values.first else { return .null }
+        switch self {
+        case .minimum: return values.min { $0.compare($1) == .orderedAscending } ?? .null
+        case .maximum: return values.max { $0.compare($1) == .orderedAscending } ?? .null
+        case .average: return .double(values.reduce(0) { $0 + (Double(rounding: $1) ?? 0) } / Double(values.count))
+        case .sum:
+            switch first {
+            case .int:
+                return .int(
+                    try values.reduce(0) { sum, value in
+                        guard case .int(let number) = value else { return sum }
+                        let (next, overflow) = sum.addingReportingOverflow(number)
+                        guard !overflow else { throw StoreError.sumOverflow(entity: entity.name) }
+                        return next
+                    })
+            case .decimal: return .decimal(values.reduce(0) { $0 + (Decimal($1) ?? 0) })
+            default: return .double(values.reduce(0) { $0 + (Double($1) ?? 0) })
+            }
+        }
+    }
+}
+
+extension Double {
+    fileprivate init?(rounding value: AttributeValue) {
+        if case .int(let number) = value { self = Double(number) } else { self.init(value) }
+    }
+}
+
+/// A position as an object that can be compared with others.
+private struct PositionSubject: PredicateSubject {
+    let position: StoreSelection.Position
+    let ordering: [BoundOrdering]
+
+    func value(at key: BoundKey) -> AttributeValue {
+        ordering.firstIndex { $0.key == key }.map { position.values[$0] } ?? .null
+    }
+
+    func countRelated(at key: BoundKey, where predicate: BoundPredicate) -> (selected: Int, total: Int) { (0, 0) }
+}
+
+extension RecordBatch {
+    /// Passes rows on as batches.
+    static func send(
+        _ rows: [[AttributeValue]], columnCount: Int, batchRowCount: Int,
+        _ body: (RecordBatch) async throws -> Void
+    ) async throws {
+        var start = 0
+        while start < rows.count {
+            let end = min(start + max(batchRowCount, 1), rows.count)
+            var batch = RecordBatch(columnCount: columnCount)
+            for row in rows[start..<end] {
+                batch.beginRecord()
+                for (slot, value) in row.enumerated() { batch.setValue(value, at: slot) }
+                batch.endRecord()
+            }
+            try await body(batch)
+            start = end
+        }
+    }
+}

@@ -1,0 +1,265 @@
+import Foundation
+import SyncModel
+
+/// Decodes objects from the rows of a batch.
+///
+/// One decoder serves all rows of a batch, and keeps the container that the type asks for, so that
+/// an object costs no allocation of its own. It is used by one thread, while the batch is open.
+final class ObjectDecoder: Decoder, SingleValueDecodingContainer {
+    /// Where the value of a slot comes from.
+    enum Access: UInt8 {
+        case cell, json, toOne, toMany, notIncluded, missing
+    }
+
+    let entity: String
+    let names: [String]
+    /// The row that the decoder stands on.
+    var row = 0
+    let codingPath: [any CodingKey] = []
+    let userInfo: [CodingUserInfoKey: Any] = [:]
+
+    private let reader: RecordBatch.Reader
+    private let types: [ObjectIdentifier]
+    private let accesses: [Access]
+    private let columns: [Int]
+    private let related: [AnyObject?]
+    private let indices: [String: Int]
+    private var container: AnyObject?
+    /// The slot of the value that is decoded by a single-value container.
+    private var current = 0
+
+    init(_ reader: RecordBatch.Reader, _ content: ObjectContent) {
+        self.reader = reader
+        entity = content.entity
+        names = content.names
+        types = content.types
+        accesses = content.accesses
+        columns = content.columns
+        related = content.related
+        indices = content.indices
+    }
+
+    /// Ends the use of the decoder.
+    func close() {
+        // The container refers to the decoder.
+        container = nil
+    }
+
+    // MARK: Slots
+
+    @inline(__always)
+    func find(_ key: some CodingKey, _ table: KeyTable) -> Int {
+        table.slot(key) { indices[$0] ?? -1 }
+    }
+
+    @inline(__always)
+    func slot(_ key: some CodingKey, _ table: KeyTable) throws -> Int {
+        let slot = find(key, table)
+        guard slot >= 0 else { throw Record.CodingError.unknownProperty(entity: entity, property: key.stringValue) }
+        return slot
+    }
+
+    func isPresent(_ slot: Int) -> Bool {
+        slot >= 0 && accesses[slot] != .missing
+    }
+
+    @inline(__always)
+    func isNull(_ slot: Int) -> Bool {
+        guard slot >= 0 else { return true }
+        switch accesses[slot] {
+        case .cell, .json, .toOne: return reader.kind(row: row, slot: columns[slot]).isEmpty
+        case .toMany, .notIncluded: return false
+        case .missing: return true
+        }
+    }
+
+    // MARK: Values
+
+    @inline(__always)
+    func integer<Number: FixedWidthInteger & ValueInitializable>(_ slot: Int) throws -> Number {
+        let column = columns[slot]
+        if column >= 0, reader.kind(row: row, slot: column) == .int,
+            let number = Number(exactly: reader.int(row: row, slot: column))
+        {
+            return number
+        }
+        return try plain(slot)
+    }
+
+    @inline(__always)
+    func double(_ slot: Int) throws -> Double {
+        let column = columns[slot]
+        if column >= 0, reader.kind(row: row, slot: column) == .double { return reader.double(row: row, slot: column) }
+        return try plain(slot)
+    }
+
+    @inline(__always)
+    func bool(_ slot: Int) throws -> Bool {
+        let column = columns[slot]
+        if column >= 0, reader.kind(row: row, slot: column) == .bool { return reader.bool(row: row, slot: column) }
+        return try plain(slot)
+    }
+
+    @inline(__always)
+    func string(_ slot: Int) throws -> String {
+        let column = columns[slot]
+        if column >= 0, reader.kind(row: row, slot: column) == .string {
+            return String(decoding: reader.bytes(row: row, slot: column), as: UTF8.self)
+        }
+        return try plain(slot)
+    }
+
+    @inline(__always)
+    private func date(_ slot: Int) throws -> Date {
+        let column = columns[slot]
+        if column >= 0, reader.kind(row: row, slot: column) == .date {
+            return reader.date(row: row, slot: column).date
+        }
+        return try plain(slot)
+    }
+
+    /// A value of any kind that converts.
+    func plain<T: ValueInitializable>(_ slot: Int) throws -> T {
+        guard accesses[slot] == .cell else {
+            throw Record.CodingError.wrongType(entity: entity, property: names[slot], type: "\(T.self)")
+        }
+        let value = reader.value(row: row, slot: columns[slot]) ?? .null
+        guard !value.isNull else { throw Record.CodingError.missingValue(entity: entity, property: names[slot]) }
+        guard let converted = T(value) else {
+            throw Record.CodingError.wrongType(entity: entity, property: names[slot], type: "\(T.self)")
+        }
+        return converted
+    }
+
+    func value<T: Decodable>(_ type: T.Type, _ slot: Int) throws -> T {
+        switch accesses[slot] {
+        case .cell:
+            // The types are the same, so that the casts change nothing.
+            if type == Date.self { return unsafeBitCast(try date(slot), to: type) }
+            if type == UUID.self { return unsafeBitCast(try plain(slot) as UUID, to: type) }
+            if let convertible = type as? any ValueInitializable.Type { return try converted(convertible, slot) }
+            current = slot
+            return try T(from: self)
+        case .json:
+            let bytes = reader.bytes(row: row, slot: columns[slot])
+            guard !isNull(slot) else { throw Record.CodingError.missingValue(entity: entity, property: names[slot]) }
+            return try JSONDecoder().decode(type, from: Data(bytes))
+        case .toOne:
+            let values = try relatedValues(type, slot)
+            guard !isNull(slot), let value = values.values[reader.int(row: row, slot: columns[slot])] ?? values.empty
+            else {
+                if let empty = values.empty { return empty }
+                throw Record.CodingError.missingValue(entity: entity, property: names[slot])
+            }
+            return value
+        case .toMany, .notIncluded:
+            let values = try relatedValues(type, slot)
+            guard let value = values.values[reader.int(row: row, slot: 0)] ?? values.empty else {
+                throw Record.CodingError.missingValue(entity: entity, property: names[slot])
+            }
+            return value
+        case .missing:
+            throw Record.CodingError.missingValue(entity: entity, property: names[slot])
+        }
+    }
+
+    private func converted<T, V: ValueInitializable>(_ type: V.Type, _ slot: Int) throws -> T {
+        guard let value = try plain(slot) as V as? T else {
+            throw Record.CodingError.wrongType(entity: entity, property: names[slot], type: "\(T.self)")
+        }
+        return value
+    }
+
+    private func relatedValues<T>(_ type: T.Type, _ slot: Int) throws -> RelatedValues<T> {
+        guard types[slot] == ObjectIdentifier(type), let values = related[slot] else {
+            throw Record.CodingError.wrongType(entity: entity, property: names[slot], type: "\(type)")
+        }
+        // The values were loaded for the type of the slot, which is this one.
+        return unsafeDowncast(values, to: RelatedValues<T>.self)
+    }
+
+    // MARK: Containers
+
+    /// A container with the type of its keys.
+    private final class KeyedBox<K: CodingKey> {
+        let container: KeyedDecodingContainer<K>
+        init(_ container: KeyedDecodingContainer<K>) { self.container = container }
+    }
+
+    private var keyType: ObjectIdentifier?
+
+    func container<K: CodingKey>(keyedBy type: K.Type) throws -> KeyedDecodingContainer<K> {
+        if keyType == ObjectIdentifier(type), let container {
+            // The box was made for keys of this type.
+            return unsafeDowncast(container, to: KeyedBox<K>.self).container
+        }
+        let made = KeyedDecodingContainer(ObjectProperties<K>(decoder: self, table: KeyTable()))
+        container = KeyedBox(made)
+        keyType = ObjectIdentifier(type)
+        return made
+    }
+
+    func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
+        throw Record.CodingError.unsupportedShape(entity: entity, property: nil)
+    }
+
+    func singleValueContainer() throws -> any SingleValueDecodingContainer { self }
+
+    func decodeNil() -> Bool { isNull(current) }
+
+    func decode(_ type: String.Type) throws -> String { try string(current) }
+
+    func decode(_ type: Int.Type) throws -> Int { try integer(current) }
+
+    func decode<T: Decodable>(_ type: T.Type) throws -> T {
+        if let convertible = type as? any ValueInitializable.Type { return try converted(convertible, current) }
+        return try T(from: self)
+    }
+}
+
+/// What every decoder of a batch starts from: the slots, and the related objects of all rows.
+struct ObjectContent {
+    let entity: String
+    let names: [String]
+    let types: [ObjectIdentifier]
+    let accesses: [ObjectDecoder.Access]
+    let columns: [Int]
+    let related: [AnyObject?]
+    let indices: [String: Int]
+
+    init<Object>(_ plan: ObjectPlan<Object>, related: [AnyObject?]) {
+        entity = plan.layout.name
+        names = plan.slots.map(\.name)
+        types = plan.slots.map { ObjectIdentifier($0.type) }
+        indices = Dictionary(uniqueKeysWithValues: names.enumerated().map { ($1, $0) })
+        self.related = related
+        accesses = plan.slots.map { slot in
+            switch slot.source {
+            case .cell: slot.isJSON ? .json : .cell
+            case .toOne: .toOne
+            case .toMany: .toMany
+            case .notIncluded: .notIncluded
+            case .missing: .missing
+            }
+        }
+        columns = plan.slots.map { slot in
+            switch slot.source {
+            case .cell(let column, _), .toOne(let column): column
+            case .toMany, .notIncluded, .missing: -1
+            }
+        }
+    }
+}
+
+extension ObjectPlan.Slot {
+    /// Whether the attribute holds the JSON of a value that is not a single one.
+    fileprivate var isJSON: Bool {
+        !(type is any AttributeRepresentable.Type) && !(type is any RawRepresentable.Type)
+    }
+}
+
+extension RecordBatch.CellKind {
+    /// Whether the cell holds no value.
+    @inline(__always)
+    fileprivate var isEmpty: Bool { self == .null || self == .absent }
+}

@@ -1,0 +1,47 @@
+import Foundation
+import SyncModel
+
+/// Turns objects of a type into values of attributes and lists of related objects.
+enum ObjectEncoder {
+    /// What an object holds.
+    struct Content {
+        var values: [(slot: Int, value: AttributeValue)] = []
+        /// By property; nil inside for objects that were not asked for.
+        var related: [String: [any SyncObject]?] = [:]
+    }
+
+    static func content<Object: SyncObject>(
+        of object: Object, _ layout: EntityLayout, _ properties: [ObjectProperty]
+    ) throws -> Content {
+        var record = Record(of: layout)
+        // A property that is nil is not encoded at all.
+        for property in properties {
+            if let slot = layout.slot(of: property.name) { record[slot: slot] = .null }
+        }
+        var content = Content()
+        try record.encode(object) { name, value in
+            if let value = value as? any RelatedValue {
+                content.related[name] = .some(list(of: value))
+                return true
+            }
+            guard let slot = layout.slot(of: name), layout.attributes[slot].type == .binary,
+                !(value is any ValueConvertible)
+            else { return false }
+            content.values.append((slot, .binary(try JSONEncoder().encode(value))))
+            return true
+        }
+        let encoded = Set(content.values.map(\.slot))
+        for property in properties {
+            guard case .attribute = property.content else { continue }
+            guard let slot = layout.slot(of: property.name) else {
+                throw Record.CodingError.unknownProperty(entity: layout.name, property: property.name)
+            }
+            if !encoded.contains(slot) { content.values.append((slot, record[slot: slot])) }
+        }
+        return content
+    }
+
+    private static func list<Value: RelatedValue>(of value: Value) -> [any SyncObject]? {
+        value.relatedObjects?.map { $0 as any SyncObject }
+    }
+}

@@ -1,0 +1,155 @@
+import SyncModel
+
+/// Reads objects with the related objects that they include.
+///
+/// The number of statements depends on the included relationships: one for the objects, one for each
+/// to-one relationship, and two for each to-many one.
+struct ObjectLoader {
+    let reader: any StoreReader
+    /// What takes note of everything that is read; nil for nothing.
+    var log: ReadLog?
+
+    /// The number of rows that are read at once.
+    static let batchRowCount = 3000
+
+    /// All objects of a query.
+    func all<Object>(_ query: ObjectQuery<Object>) async throws -> [Object] {
+        let (plan, selection) = try prepare(query)
+        var objects: [Object] = []
+        if plan.includes.children.isEmpty {
+            let content = ObjectContent(plan, related: try await related(plan, []))
+            try await reader.select(selection, batchRowCount: Self.batchRowCount) { batch in
+                log?.add(batch)
+                try Self.decode(batch, content) { _, object in objects.append(object) }
+            }
+        } else {
+            var batches: [RecordBatch] = []
+            try await reader.select(selection, batchRowCount: Self.batchRowCount) { batch in
+                log?.add(batch)
+                batches.append(batch)
+            }
+            let content = ObjectContent(plan, related: try await related(plan, batches))
+            for batch in batches { try Self.decode(batch, content) { _, object in objects.append(object) } }
+        }
+        return objects
+    }
+
+    /// The objects of a query in batches.
+    func batches<Object>(
+        of query: ObjectQuery<Object>, rowCount: Int, _ body: ([Object]) async throws -> Void
+    ) async throws {
+        let (plan, selection) = try prepare(query)
+        try await reader.select(selection, batchRowCount: rowCount) { batch in
+            var objects: [Object] = []
+            objects.reserveCapacity(batch.count)
+            let content = ObjectContent(plan, related: try await related(plan, [batch]))
+            try Self.decode(batch, content) { _, object in objects.append(object) }
+            try await body(objects)
+        }
+    }
+
+    func prepare<Object>(_ query: ObjectQuery<Object>) throws -> (ObjectPlan<Object>, StoreSelection) {
+        var tree = IncludeTree()
+        for path in query.includes { tree.insert(try path.components()) }
+        let plan = try ObjectPlan<Object>(reader.model, including: tree)
+        var selection = StoreSelection(try query.storeQuery(), columns: plan.columns)
+        selection.after = query.after
+        return (plan, selection)
+    }
+
+    // MARK: Related objects
+
+    /// The related objects of all slots, for some rows.
+    func related(_ plan: ObjectPlan<some SyncObject>, _ batches: [RecordBatch]) async throws -> [AnyObject?] {
+        var related: [AnyObject?] = []
+        for slot in plan.slots {
+            guard let type = slot.type as? any RelatedValue.Type else {
+                related.append(nil)
+                continue
+            }
+            let includes = plan.includes[slot.name] ?? IncludeTree()
+            switch slot.source {
+            case .cell, .missing: related.append(nil)
+            case .notIncluded: related.append(Self.notIncluded(type))
+            case .toOne(let column): related.append(try await toOne(type, Self.objects(in: column, of: batches), includes))
+            case .toMany:
+                guard let relationship = plan.layout.relationship(slot.name) else {
+                    throw ObjectReadingError.unknownInclude(type: plan.layout.name, property: slot.name)
+                }
+                related.append(try await toMany(type, relationship, Self.objects(in: 0, of: batches), includes))
+            }
+        }
+        return related
+    }
+
+    private static func notIncluded<Value: RelatedValue>(_ type: Value.Type) -> AnyObject {
+        RelatedValues<Value>([:], empty: (type as? any OptionallyIncluded.Type)?.notIncludedValue as? Value)
+    }
+
+    private func toOne<Value: RelatedValue>(
+        _ type: Value.Type, _ objects: [ObjectID], _ includes: IncludeTree
+    ) async throws -> AnyObject {
+        var values: [ObjectID: Value] = [:]
+        try await load(Value.Object.self, objects, includes) { object, value in values[object] = Value(related: [value]) }
+        return RelatedValues(values, empty: Value(related: []))
+    }
+
+    private func toMany<Value: RelatedValue>(
+        _ type: Value.Type, _ relationship: RelationshipLayout, _ sources: [ObjectID], _ includes: IncludeTree
+    ) async throws -> AnyObject {
+        guard !sources.isEmpty else { return RelatedValues<Value>([:], empty: Value(related: [])) }
+        let links = try await reader.links(relationship, of: sources)
+        log?.add(links)
+        var targets: [ObjectID: Value.Object] = [:]
+        try await load(Value.Object.self, Array(Set(links.map(\.target))), includes) { targets[$0] = $1 }
+        var lists: [ObjectID: [Value.Object]] = [:]
+        for link in links {
+            if let target = targets[link.target] { lists[link.source, default: []].append(target) }
+        }
+        return RelatedValues(lists.compactMapValues { Value(related: $0) }, empty: Value(related: []))
+    }
+
+    /// Loads objects by number.
+    private func load<Object: SyncObject>(
+        _ type: Object.Type, _ objects: [ObjectID], _ includes: IncludeTree, _ body: (ObjectID, Object) -> Void
+    ) async throws {
+        let plan = try ObjectPlan<Object>(reader.model, including: includes)
+        guard !objects.isEmpty else { return }
+        let query = StoreQuery(plan.layout.name, objects: .only(objects))
+        var batches: [RecordBatch] = []
+        try await reader.select(
+            StoreSelection(query, columns: plan.columns), batchRowCount: Self.batchRowCount
+        ) { batch in
+            log?.add(batch)
+            batches.append(batch)
+        }
+        let content = ObjectContent(plan, related: try await related(plan, batches))
+        for batch in batches { try Self.decode(batch, content, body) }
+    }
+
+    /// The distinct object numbers in a column.
+    private static func objects(in column: Int, of batches: [RecordBatch]) -> [ObjectID] {
+        var objects = ObjectSet()
+        for batch in batches {
+            batch.withReader { reader in
+                for row in 0..<reader.count where reader.kind(row: row, slot: column) == .int {
+                    objects.insert(reader.int(row: row, slot: column))
+                }
+            }
+        }
+        return objects.objects
+    }
+
+    static func decode<Object: SyncObject>(
+        _ batch: RecordBatch, _ content: ObjectContent, _ body: (ObjectID, Object) -> Void
+    ) throws {
+        try batch.withReader { reader throws in
+            let decoder = ObjectDecoder(reader, content)
+            defer { decoder.close() }
+            for row in 0..<reader.count {
+                decoder.row = row
+                body(reader.int(row: row, slot: 0), try Object(from: decoder))
+            }
+        }
+    }
+}

@@ -1,0 +1,147 @@
+import Foundation
+public import SyncModel
+
+/// A part of the objects of a query, and the key of the next part.
+public struct ObjectPage<Object: SyncObject>: Sendable {
+    /// The objects, in the order of the query.
+    public let objects: [Object]
+    /// The key of the next page; nil after the last object.
+    public let next: ObjectPageKey?
+}
+
+/// The position of a page's last object, after which the next page begins.
+///
+/// A page that is read by its key costs as much as the first one, and objects that are inserted or
+/// deleted meanwhile neither repeat nor hide others. The key is valid in one store, for queries with
+/// the same order.
+public struct ObjectPageKey: Hashable, Sendable {
+    let position: StoreSelection.Position
+}
+
+extension ObjectPageKey: Codable {
+    private enum CodingKeys: String, CodingKey {
+        case values, object
+    }
+
+    /// Decodes a key.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        let values = try container.decode([Value].self, forKey: .values)
+        position = StoreSelection.Position(
+            values: values.map(\.value), object: try container.decode(ObjectID.self, forKey: .object))
+    }
+
+    /// Encodes the key, such as for the address of the next page.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(position.values.map(Value.init(value:)), forKey: .values)
+        try container.encode(position.object, forKey: .object)
+    }
+
+    /// A value with its kind.
+    private struct Value: Codable {
+        let value: AttributeValue
+
+        init(value: AttributeValue) {
+            self.value = value
+        }
+
+        private enum Kind: String, Codable {
+            case null, bool, int, double, decimal, string, date, binary, uuid, uri
+        }
+
+        init(from decoder: any Decoder) throws {
+            var list = try decoder.unkeyedContainer()
+            switch try list.decode(Kind.self) {
+            case .null: value = .null
+            case .bool: value = .bool(try list.decode(Bool.self))
+            case .int: value = .int(try list.decode(Int64.self))
+            case .double: value = .double(Double(bitPattern: try list.decode(UInt64.self)))
+            case .decimal:
+                guard let number = Decimal(string: try list.decode(String.self)) else {
+                    throw ObjectReadingError.foreignPageKey
+                }
+                value = .decimal(number)
+            case .string: value = .string(try list.decode(String.self))
+            case .date: value = .date(Timestamp(microseconds: try list.decode(Int64.self)))
+            case .binary: value = .binary(try list.decode(Data.self))
+            case .uuid: value = .uuid(try list.decode(UUID.self))
+            case .uri: value = .uri(try list.decode(String.self))
+            }
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            var list = encoder.unkeyedContainer()
+            func add(_ kind: Kind, _ content: (some Encodable)?) throws {
+                try list.encode(kind)
+                if let content { try list.encode(content) }
+            }
+            switch value {
+            case .null: try list.encode(Kind.null)
+            case .bool(let flag): try add(.bool, flag)
+            case .int(let number): try add(.int, number)
+            case .double(let number): try add(.double, number.bitPattern)
+            case .decimal(let number): try add(.decimal, number.description)
+            case .string(let text): try add(.string, text)
+            case .date(let moment): try add(.date, moment.microseconds)
+            case .binary(let data): try add(.binary, data)
+            case .uuid(let uuid): try add(.uuid, uuid)
+            case .uri(let text): try add(.uri, text)
+            }
+        }
+    }
+}
+
+extension StoreReader {
+    /// Returns the objects of a query that come after a page key, and the key of the next page.
+    ///
+    /// - Parameters:
+    ///   - query: The objects and their order. The limit is the size of the page; nil for one page of
+    ///     all objects.
+    ///   - key: The key that the previous page has; nil for the first page.
+    /// - Throws: ``ObjectReadingError/foreignPageKey``, and as ``all(_:)``.
+    public func page<Object>(_ query: ObjectQuery<Object>, after key: ObjectPageKey? = nil) async throws -> ObjectPage<Object> {
+        guard key.map({ $0.position.values.count == query.ordering.count }) ?? true else {
+            throw ObjectReadingError.foreignPageKey
+        }
+        var query = query
+        query.after = key?.position
+        let size = query.limit
+        // One more object tells whether there is a next page.
+        query.limit = size.map { $0 == .max ? $0 : max($0, 0) + 1 }
+        let (plan, base) = try ObjectLoader(reader: self).prepare(query)
+        var selection = base
+        selection.columns += selection.query.ordering.map { .value($0.key) }
+        var batches: [RecordBatch] = []
+        try await select(selection, batchRowCount: ObjectLoader.batchRowCount) { batches.append($0) }
+        var last: StoreSelection.Position?
+        let total = batches.reduce(0) { $0 + $1.count }
+        let count = size.map { min(max($0, 0), total) } ?? total
+        var left = count
+        for index in batches.indices {
+            if batches[index].count > left { batches[index].truncate(to: left) }
+            left -= batches[index].count
+        }
+        batches.removeAll(where: \.isEmpty)
+        if count < total, let batch = batches.last {
+            batch.withReader { reader in
+                let row = reader.count - 1
+                last = StoreSelection.Position(
+                    values: (plan.columns.count..<reader.columnCount).map { reader.value(row: row, slot: $0) ?? .null },
+                    object: reader.int(row: row, slot: 0))
+            }
+        }
+        let loader = ObjectLoader(reader: self)
+        let content = ObjectContent(plan, related: try await loader.related(plan, batches))
+        var objects: [Object] = []
+        for batch in batches { try ObjectLoader.decode(batch, content) { _, object in objects.append(object) } }
+        return ObjectPage(objects: objects, next: last.map(ObjectPageKey.init(position:)))
+    }
+}
+
+extension Store {
+    /// Returns the objects of a query that come after a page key; see ``StoreReader/page(_:after:)``.
+    public func page<Object>(_ query: ObjectQuery<Object>, after key: ObjectPageKey? = nil) async throws -> ObjectPage<Object> {
+        try await read { try await $0.page(query, after: key) }
+    }
+}

@@ -1,0 +1,97 @@
+import SyncModel
+
+/// The relationships that come with objects: a tree of names.
+struct IncludeTree: Sendable {
+    private(set) var children: [(name: String, tree: IncludeTree)] = []
+
+    subscript(name: String) -> IncludeTree? {
+        children.first { $0.name == name }?.tree
+    }
+
+    mutating func insert(_ path: some Collection<String>) {
+        guard let name = path.first else { return }
+        if let index = children.firstIndex(where: { $0.name == name }) {
+            children[index].tree.insert(path.dropFirst())
+        } else {
+            var tree = IncludeTree()
+            tree.insert(path.dropFirst())
+            children.append((name, tree))
+        }
+    }
+}
+
+/// How objects of a type are read from a store of a certain model.
+struct ObjectPlan<Object: SyncObject>: Sendable {
+    /// A property, and where its value comes from.
+    struct Slot: Sendable {
+        enum Source: Sendable {
+            /// The cell in a column.
+            case cell(column: Int, type: AttributeType)
+            /// The related objects by the number in a column.
+            case toOne(column: Int)
+            /// The related objects of the object.
+            case toMany
+            /// No related objects: the value that says so.
+            case notIncluded
+            /// The model has no such attribute; the property is optional.
+            case missing
+        }
+
+        let name: String
+        let type: any Any.Type
+        let source: Source
+    }
+
+    let slots: [Slot]
+    let columns: [StoreSelection.Column]
+    let layout: EntityLayout
+    let includes: IncludeTree
+
+    /// - Throws: `ObjectReadingError`, `SyncDeclarationError`, `ModelError.unknownEntity`.
+    init(_ model: DataModel, including includes: IncludeTree) throws {
+        let shape = try ObjectShape<Object>.shared()
+        layout = try model.layout(of: Object.entityName)
+        self.includes = includes
+        for (name, _) in includes.children {
+            guard case .related = shape.property(name)?.content else {
+                throw ObjectReadingError.unknownInclude(type: "\(Object.self)", property: name)
+            }
+        }
+        var columns: [StoreSelection.Column] = [.object]
+        var slots: [Slot] = []
+        for property in shape.properties {
+            let source: Slot.Source
+            switch property.content {
+            case .attribute:
+                if let slot = layout.slot(of: property.name) {
+                    source = .cell(column: columns.count, type: layout.attributes[slot].type)
+                    columns.append(.value(PropertyPath(components: [property.name])))
+                } else if property.isOptional {
+                    source = .missing
+                } else {
+                    throw Record.CodingError.unknownProperty(entity: layout.name, property: property.name)
+                }
+            case .related(_, let isToMany):
+                guard includes[property.name] != nil else {
+                    guard property.isOptionallyIncluded else {
+                        throw ObjectReadingError.notIncluded(type: "\(Object.self)", property: property.name)
+                    }
+                    source = .notIncluded
+                    break
+                }
+                guard layout.relationship(property.name)?.isToMany == isToMany else {
+                    throw Record.CodingError.unknownProperty(entity: layout.name, property: property.name)
+                }
+                if isToMany {
+                    source = .toMany
+                } else {
+                    source = .toOne(column: columns.count)
+                    columns.append(.target(PropertyPath(components: [property.name])))
+                }
+            }
+            slots.append(Slot(name: property.name, type: property.type, source: source))
+        }
+        self.columns = columns
+        self.slots = slots
+    }
+}

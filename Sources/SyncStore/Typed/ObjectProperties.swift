@@ -1,0 +1,165 @@
+import SyncModel
+
+/// The properties of the object that an `ObjectDecoder` stands on.
+struct ObjectProperties<K: CodingKey>: KeyedDecodingContainerProtocol {
+    let decoder: ObjectDecoder
+    let table: KeyTable
+    let codingPath: [any CodingKey] = []
+
+    var allKeys: [K] { decoder.names.compactMap(K.init(stringValue:)) }
+
+    func contains(_ key: K) -> Bool {
+        decoder.isPresent(decoder.find(key, table))
+    }
+
+    func decodeNil(forKey key: K) throws -> Bool { decoder.isNull(decoder.find(key, table)) }
+
+    func decode<T: Decodable>(_ type: T.Type, forKey key: K) throws -> T {
+        try decoder.value(type, try decoder.slot(key, table))
+    }
+
+    func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: K) throws -> T? {
+        let slot = decoder.find(key, table)
+        return decoder.isNull(slot) ? nil : try decoder.value(type, slot)
+    }
+
+    func decode(_ type: Bool.Type, forKey key: K) throws -> Bool {
+        try decoder.bool(try decoder.slot(key, table))
+    }
+
+    func decodeIfPresent(_ type: Bool.Type, forKey key: K) throws -> Bool? {
+        let slot = decoder.find(key, table)
+        return decoder.isNull(slot) ? nil : try decoder.bool(slot)
+    }
+
+    func decode(_ type: String.Type, forKey key: K) throws -> String {
+        try decoder.string(try decoder.slot(key, table))
+    }
+
+    func decodeIfPresent(_ type: String.Type, forKey key: K) throws -> String? {
+        let slot = decoder.find(key, table)
+        return decoder.isNull(slot) ? nil : try decoder.string(slot)
+    }
+
+    func decode(_ type: Double.Type, forKey key: K) throws -> Double {
+        try decoder.double(try decoder.slot(key, table))
+    }
+
+    func decodeIfPresent(_ type: Double.Type, forKey key: K) throws -> Double? {
+        let slot = decoder.find(key, table)
+        return decoder.isNull(slot) ? nil : try decoder.double(slot)
+    }
+
+    func decode(_ type: Float.Type, forKey key: K) throws -> Float {
+        try decoder.plain(try decoder.slot(key, table))
+    }
+
+    func decodeIfPresent(_ type: Float.Type, forKey key: K) throws -> Float? {
+        let slot = decoder.find(key, table)
+        return decoder.isNull(slot) ? nil : try decoder.plain(slot)
+    }
+
+    func decode(_ type: Int.Type, forKey key: K) throws -> Int {
+        try decoder.integer(try decoder.slot(key, table))
+    }
+
+    func decodeIfPresent(_ type: Int.Type, forKey key: K) throws -> Int? {
+        let slot = decoder.find(key, table)
+        return decoder.isNull(slot) ? nil : try decoder.integer(slot)
+    }
+
+    func decode(_ type: Int8.Type, forKey key: K) throws -> Int8 {
+        try decoder.integer(try decoder.slot(key, table))
+    }
+
+    func decodeIfPresent(_ type: Int8.Type, forKey key: K) throws -> Int8? {
+        let slot = decoder.find(key, table)
+        return decoder.isNull(slot) ? nil : try decoder.integer(slot)
+    }
+
+    func decode(_ type: Int16.Type, forKey key: K) throws -> Int16 {
+        try decoder.integer(try decoder.slot(key, table))
+    }
+
+    func decodeIfPresent(_ type: Int16.Type, forKey key: K) throws -> Int16? {
+        let slot = decoder.find(key, table)
+        return decoder.isNull(slot) ? nil : try decoder.integer(slot)
+    }
+
+    func decode(_ type: Int32.Type, forKey key: K) throws -> Int32 {
+        try decoder.integer(try decoder.slot(key, table))
+    }
+
+    func decodeIfPresent(_ type: Int32.Type, forKey key: K) throws -> Int32? {
+        let slot = decoder.find(key, table)
+        return decoder.isNull(slot) ? nil : try decoder.integer(slot)
+    }
+
+    func decode(_ type: Int64.Type, forKey key: K) throws -> Int64 {
+        try decoder.integer(try decoder.slot(key, table))
+    }
+
+    func decodeIfPresent(_ type: Int64.Type, forKey key: K) throws -> Int64? {
+        let slot = decoder.find(key, table)
+        return decoder.isNull(slot) ? nil : try decoder.integer(slot)
+    }
+
+    func decode(_ type: UInt.Type, forKey key: K) throws -> UInt {
+        try decoder.integer(try decoder.slot(key, table))
+    }
+
+    func decodeIfPresent(_ type: UInt.Type, forKey key: K) throws -> UInt? {
+        let slot = decoder.find(key, table)
+        return decoder.isNull(slot) ? nil : try decoder.integer(slot)
+    }
+
+    func decode(_ type: UInt8.Type, forKey key: K) throws -> UInt8 {
+        try decoder.integer(try decoder.slot(key, table))
+    }
+
+    func decodeIfPresent(_ type: UInt8.Type, forKey key: K) throws -> UInt8? {
+        let slot = decoder.find(key, table)
+        return decoder.isNull(slot) ? nil : try decoder.integer(slot)
+    }
+
+    func decode(_ type: UInt16.Type, forKey key: K) throws -> UInt16 {
+        try decoder.integer(try decoder.slot(key, table))
+    }
+
+    func decodeIfPresent(_ type: UInt16.Type, forKey key: K) throws -> UInt16? {
+        let slot = decoder.find(key, table)
+        return decoder.isNull(slot) ? nil : try decoder.integer(slot)
+    }
+
+    func decode(_ type: UInt32.Type, forKey key: K) throws -> UInt32 {
+        try decoder.integer(try decoder.slot(key, table))
+    }
+
+    func decodeIfPresent(_ type: UInt32.Type, forKey key: K) throws -> UInt32? {
+        let slot = decoder.find(key, table)
+        return decoder.isNull(slot) ? nil : try decoder.integer(slot)
+    }
+
+    func decode(_ type: UInt64.Type, forKey key: K) throws -> UInt64 {
+        try decoder.integer(try decoder.slot(key, table))
+    }
+
+    func decodeIfPresent(_ type: UInt64.Type, forKey key: K) throws -> UInt64? {
+        let slot = decoder.find(key, table)
+        return decoder.isNull(slot) ? nil : try decoder.integer(slot)
+    }
+
+    func nestedContainer<N: CodingKey>(keyedBy type: N.Type, forKey key: K) throws -> KeyedDecodingContainer<N> {
+        throw Record.CodingError.unsupportedShape(entity: decoder.entity, property: key.stringValue)
+    }
+
+    func nestedUnkeyedContainer(forKey key: K) throws -> any UnkeyedDecodingContainer {
+        throw Record.CodingError.unsupportedShape(entity: decoder.entity, property: key.stringValue)
+    }
+
+    func superDecoder() throws -> any Decoder { decoder }
+
+    func superDecoder(forKey key: K) throws -> any Decoder {
+        throw Record.CodingError.unsupportedShape(entity: decoder.entity, property: key.stringValue)
+    }
+}

@@ -1,0 +1,32 @@
+public import Foundation
+
+/// A type that cannot be read as it was asked for.
+public enum ObjectReadingError: Error, Hashable, Sendable {
+    /// A property holds related objects that the query does not include.
+    ///
+    /// Name it in `including:`, or declare it as `Related`.
+    case notIncluded(type: String, property: String)
+    /// A path of `including` leads through a property that the type does not have.
+    case unknownInclude(type: String, property: String)
+    /// A page key is not one of the query's.
+    case foreignPageKey
+    /// A live query was asked for in a store that does not report commits. Wrap it in an
+    /// `ObservedStore`.
+    case notObservable
+}
+
+extension ObjectReadingError: CustomStringConvertible, LocalizedError {
+    /// The error as a readable sentence.
+    public var description: String {
+        switch self {
+        case .notIncluded(let type, let property):
+            "\(type).\(property) holds related objects: add including: \\.\(property), or declare it as Related"
+        case .unknownInclude(let type, let property): "\(type) has no related objects \(property) to include"
+        case .notObservable: "the store does not report commits; wrap it in an ObservedStore"
+        case .foreignPageKey: "the page key belongs to a query with another order"
+        }
+    }
+
+    /// The same text as `description`.
+    public var errorDescription: String? { description }
+}

@@ -1,0 +1,148 @@
+public import SyncModel
+
+/// The number of objects that have a value.
+public struct GroupCount<Value: SelectedValue>: Sendable {
+    /// The value that the objects have in common.
+    public let value: Value
+    /// The number of objects.
+    public let count: Int
+}
+
+extension GroupCount: Equatable where Value: Equatable {}
+extension GroupCount: Hashable where Value: Hashable {}
+
+extension StoreReader {
+    /// Returns the distinct values at a path, in ascending order, null first.
+    ///
+    /// - Throws: As ``all(_:)``; `Record.CodingError.wrongType` for a value that does not convert.
+    public func distinct<Object: SyncObject, Value: SelectedValue>(
+        _ path: ObjectPath<Object, Value>, where predicate: ObjectPredicate<Object>? = nil
+    ) async throws -> [Value] {
+        let names = try ObjectFields<Object>()[keyPath: path].path.propertyPath()
+        var selection = StoreSelection(
+            try ObjectQuery(Object.self, where: predicate).storeQuery(), columns: [.value(names)])
+        selection.isDistinct = true
+        return try await rows(selection).map { try Value.converted($0[0], names, Object.self) }
+    }
+
+    /// Returns the number of objects for each value at a path, in ascending order of the values.
+    ///
+    /// - Throws: As ``distinct(_:where:)``.
+    public func counts<Object: SyncObject, Value: SelectedValue>(
+        by path: ObjectPath<Object, Value>, where predicate: ObjectPredicate<Object>? = nil
+    ) async throws -> [GroupCount<Value>] {
+        let names = try ObjectFields<Object>()[keyPath: path].path.propertyPath()
+        let selection = StoreSelection(
+            try ObjectQuery(Object.self, where: predicate).storeQuery(), columns: [.value(names), .count])
+        return try await rows(selection).map { row in
+            GroupCount(value: try Value.converted(row[0], names, Object.self), count: Int(row[1]) ?? 0)
+        }
+    }
+
+    /// Returns the least value at a path; nil if no object has one.
+    ///
+    /// - Throws: As ``all(_:)``, and `RecordPredicateError.unsuitableProperty` for values that have no
+    ///   least one, such as Booleans.
+    public func minimum<Object: SyncObject, Value: SelectedValue>(
+        of path: ObjectPath<Object, Value>, where predicate: ObjectPredicate<Object>? = nil
+    ) async throws -> Value.Plain? {
+        try await aggregate(.minimum, path, predicate)
+    }
+
+    /// Returns the greatest value at a path; nil if no object has one.
+    ///
+    /// - Throws: As ``minimum(of:where:)``.
+    public func maximum<Object: SyncObject, Value: SelectedValue>(
+        of path: ObjectPath<Object, Value>, where predicate: ObjectPredicate<Object>? = nil
+    ) async throws -> Value.Plain? {
+        try await aggregate(.maximum, path, predicate)
+    }
+
+    /// Returns the sum of the numbers at a path; nil if no object has one.
+    ///
+    /// Sums of integers and decimals are exact.
+    ///
+    /// - Throws: As ``minimum(of:where:)``; `StoreError.sumOverflow`.
+    public func sum<Object: SyncObject, Value: SelectedValue>(
+        of path: ObjectPath<Object, Value>, where predicate: ObjectPredicate<Object>? = nil
+    ) async throws -> Value.Plain? where Value.Plain: Numeric {
+        try await aggregate(.sum, path, predicate)
+    }
+
+    /// Returns the mean of the numbers at a path; nil if no object has one.
+    ///
+    /// - Throws: As ``minimum(of:where:)``.
+    public func average<Object: SyncObject, Value: SelectedValue>(
+        of path: ObjectPath<Object, Value>, where predicate: ObjectPredicate<Object>? = nil
+    ) async throws -> Double? where Value.Plain: Numeric {
+        try await aggregate(.average, path, predicate)
+    }
+
+    private func aggregate<Object: SyncObject, Value, Result: AttributeRepresentable>(
+        _ function: StoreSelection.Aggregate, _ path: ObjectPath<Object, Value>, _ predicate: ObjectPredicate<Object>?
+    ) async throws -> Result? {
+        let names = try ObjectFields<Object>()[keyPath: path].path.propertyPath()
+        let selection = StoreSelection(
+            try ObjectQuery(Object.self, where: predicate).storeQuery(), columns: [.aggregate(function, names)])
+        guard let value = try await rows(selection).first?.first, !value.isNull else { return nil }
+        guard let result = Result(value) else {
+            throw Record.CodingError.wrongType(entity: Object.entityName, property: names.path, type: "\(Result.self)")
+        }
+        return result
+    }
+}
+
+extension SelectedValue {
+    fileprivate static func converted(
+        _ value: AttributeValue, _ path: PropertyPath, _ type: any SyncObject.Type
+    ) throws(Record.CodingError) -> Self {
+        guard let converted = Self(selected: value) else {
+            throw .wrongType(entity: type.entityName, property: path.path, type: "\(Self.self)")
+        }
+        return converted
+    }
+}
+
+extension Store {
+    /// Returns the distinct values at a path; see ``StoreReader/distinct(_:where:)``.
+    public func distinct<Object: SyncObject, Value: SelectedValue>(
+        _ type: Object.Type, _ path: any ObjectPath<Object, Value> & Sendable, where predicate: ObjectPredicate<Object>? = nil
+    ) async throws -> [Value] {
+        try await read { try await $0.distinct(path, where: predicate) }
+    }
+
+    /// Returns the number of objects for each value at a path; see ``StoreReader/counts(by:where:)``.
+    public func counts<Object: SyncObject, Value: SelectedValue>(
+        of type: Object.Type, by path: any ObjectPath<Object, Value> & Sendable, where predicate: ObjectPredicate<Object>? = nil
+    ) async throws -> [GroupCount<Value>] {
+        try await read { try await $0.counts(by: path, where: predicate) }
+    }
+
+    /// Returns the least value at a path; see ``StoreReader/minimum(of:where:)``.
+    public func minimum<Object: SyncObject, Value: SelectedValue>(
+        _ type: Object.Type, of path: any ObjectPath<Object, Value> & Sendable, where predicate: ObjectPredicate<Object>? = nil
+    ) async throws -> Value.Plain? {
+        try await read { try await $0.minimum(of: path, where: predicate) }
+    }
+
+    /// Returns the greatest value at a path; see ``StoreReader/maximum(of:where:)``.
+    public func maximum<Object: SyncObject, Value: SelectedValue>(
+        _ type: Object.Type, of path: any ObjectPath<Object, Value> & Sendable, where predicate: ObjectPredicate<Object>? = nil
+    ) async throws -> Value.Plain? {
+        try await read { try await $0.maximum(of: path, where: predicate) }
+    }
+
+    /// Returns the sum of the numbers at a path; see ``StoreReader/sum(of:where:)``.
+    public func sum<Object: SyncObject, Value: SelectedValue>(
+        _ type: Object.Type, of path: any ObjectPath<Object, Value> & Sendable, where predicate: ObjectPredicate<Object>? = nil
+    ) async throws -> Value.Plain? where Value.Plain: Numeric {
+        try await read { try await $0.sum(of: path, where: predicate) }
+    }
+
+    /// Returns the mean of the numbers at a path; see ``StoreReader/average(of:where:)``.
+    public func average<Object: SyncObject, Value: SelectedValue>(
+        _ type: Object.Type, of path: any ObjectPath<Object, Value> & Sendable, where predicate: ObjectPredicate<Object>? = nil
+    ) async throws -> Double? where Value.Plain: Numeric {
+        try await read { try await $0.average(of: path, where: predicate) }
+    }
+}

@@ -1,0 +1,103 @@
+public import SyncModel
+
+extension StoreReader {
+    /// Returns the objects of a query, in its order.
+    ///
+    /// The number of statements depends on the included relationships, not on the number of objects.
+    ///
+    /// - Throws: `ObjectReadingError` if the type holds related objects that the query does not
+    ///   include; `SyncDeclarationError` for a key path that leads to no coded property;
+    ///   `Record.CodingError` if a value does not fit; `ModelError.unknownEntity`;
+    ///   `RecordPredicateError`; the store's own errors.
+    public func all<Object>(_ query: ObjectQuery<Object>) async throws -> [Object] {
+        try await ObjectLoader(reader: self).all(query)
+    }
+
+    /// Returns the first object of a query; nil if there is none.
+    ///
+    /// - Throws: As ``all(_:)``.
+    public func first<Object>(_ query: ObjectQuery<Object>) async throws -> Object? {
+        var query = query
+        query.limit = min(query.limit ?? 1, 1)
+        return try await all(query).first
+    }
+
+    /// Returns the number of objects that a query finds, with its limit and offset applied.
+    ///
+    /// - Throws: As ``all(_:)``.
+    public func count(_ query: ObjectQuery<some SyncObject>) async throws -> Int {
+        try await count(try query.storeQuery())
+    }
+
+    /// Passes the objects of a query on in batches; memory holds one batch at a time.
+    ///
+    /// The included relationships of each batch are read after it.
+    ///
+    /// - Parameters:
+    ///   - query: The objects.
+    ///   - rowCount: The largest size of a batch; 1,000 by default.
+    ///   - body: Receives the batches in order, none of them empty.
+    /// - Throws: As ``all(_:)``, and the error of the body.
+    public func batches<Object>(
+        of query: ObjectQuery<Object>, rowCount: Int = 1000, _ body: ([Object]) async throws -> Void
+    ) async throws {
+        try await ObjectLoader(reader: self).batches(of: query, rowCount: max(rowCount, 1), body)
+    }
+}
+
+extension Store {
+    /// Returns the objects of a type that fulfil a condition.
+    ///
+    ///     try await store.all(
+    ///         User.self, where: \.age > 30 && \.company.name == "Apple", orderedBy: \.name, limit: 50,
+    ///         including: \.company, \.notes)
+    ///
+    /// - Parameters:
+    ///   - type: The type of the objects.
+    ///   - predicate: The condition for each object; nil, the default, for none.
+    ///   - ordering: The order: properties such as `\.name` or `\.age.descending`.
+    ///   - limit: The largest number of objects; nil, the default, for all.
+    ///   - offset: The number of objects skipped at the start; 0 by default.
+    ///   - includes: The relationships whose objects come with the result.
+    /// - Throws: As ``StoreReader/all(_:)``.
+    public func all<Object: SyncObject, each Order: ObjectOrdering, each Included: RelatedValue>(
+        _ type: Object.Type, where predicate: ObjectPredicate<Object>? = nil,
+        orderedBy ordering: repeat KeyPath<ObjectFields<Object>, each Order>, limit: Int? = nil, offset: Int = 0,
+        including includes: repeat ObjectPath<Object, each Included>
+    ) async throws -> [Object] {
+        try await all(
+            ObjectQuery(
+                type, where: predicate, orderedBy: repeat each ordering, limit: limit, offset: offset,
+                including: repeat each includes))
+    }
+
+    /// Returns the first object of a type that fulfils a condition; nil if there is none.
+    ///
+    /// - Throws: As ``StoreReader/all(_:)``.
+    public func first<Object: SyncObject, each Order: ObjectOrdering, each Included: RelatedValue>(
+        _ type: Object.Type, where predicate: ObjectPredicate<Object>? = nil,
+        orderedBy ordering: repeat KeyPath<ObjectFields<Object>, each Order>,
+        including includes: repeat ObjectPath<Object, each Included>
+    ) async throws -> Object? {
+        try await first(
+            ObjectQuery(
+                type, where: predicate, orderedBy: repeat each ordering, including: repeat each includes))
+    }
+
+    /// Returns the objects of a query, in its order; see ``StoreReader/all(_:)``.
+    public func all<Object>(_ query: ObjectQuery<Object>) async throws -> [Object] {
+        try await read { try await $0.all(query) }
+    }
+
+    /// Returns the first object of a query; nil if there is none.
+    public func first<Object>(_ query: ObjectQuery<Object>) async throws -> Object? {
+        try await read { try await $0.first(query) }
+    }
+
+    /// Returns the number of objects of a type that fulfil a condition.
+    public func count<Object: SyncObject>(
+        _ type: Object.Type, where predicate: ObjectPredicate<Object>? = nil
+    ) async throws -> Int {
+        try await read { try await $0.count(ObjectQuery(type, where: predicate)) }
+    }
+}

@@ -1,0 +1,79 @@
+public import SyncModel
+
+extension StoreTransaction {
+    /// Inserts objects of a type, or updates the objects that have their identities.
+    ///
+    /// All properties are written. Related objects are inserted or updated in the same way, and linked:
+    /// a relationship leads to exactly the objects that the property holds. A property that is
+    /// `Related.notIncluded` leaves its relationship as it is.
+    ///
+    /// - Returns: The numbers of the objects, in the same order.
+    /// - Throws: `Record.CodingError` for a value that does not fit its attribute; `StoreError`;
+    ///   `SyncDeclarationError`; the store's own errors.
+    @discardableResult
+    public func insert<Object: SyncObject>(_ objects: [Object]) async throws -> [ObjectID] {
+        let layout = try model.layout(of: Object.entityName)
+        let properties = try ObjectShape<Object>.shared().properties
+        var batch = RecordBatch(of: layout)
+        var related: [String: [[any SyncObject]?]] = [:]
+        for object in objects {
+            let content = try ObjectEncoder.content(of: object, layout, properties)
+            batch.beginRecord()
+            for (slot, value) in content.values { batch.setValue(value, at: slot) }
+            batch.endRecord()
+            for property in properties {
+                if case .related = property.content {
+                    related[property.name, default: []].append(content.related[property.name] ?? .some([]))
+                }
+            }
+        }
+        var numbers: [ObjectID] = []
+        for row in try await merge(MergeRequest(batch)).rows {
+            guard let row else { throw StoreError.missingObject(entity: layout.name) }
+            numbers.append(row.object)
+        }
+        for property in properties {
+            guard case .related(let type, _) = property.content, let lists = related[property.name] else { continue }
+            guard let relationship = layout.relationship(property.name) else {
+                throw Record.CodingError.unknownProperty(entity: layout.name, property: property.name)
+            }
+            try await link(numbers, by: relationship, to: lists, of: type)
+        }
+        return numbers
+    }
+
+    /// Inserts an object of a type, or updates the object that has its identity; see ``insert(_:)``.
+    @discardableResult
+    public func insert<Object: SyncObject>(_ object: Object) async throws -> ObjectID {
+        let numbers = try await insert([object])
+        guard let number = numbers.first else { throw StoreError.missingObject(entity: Object.entityName) }
+        return number
+    }
+
+    private func link<Target: SyncObject>(
+        _ sources: [ObjectID], by relationship: RelationshipLayout, to lists: [[any SyncObject]?], of type: Target.Type
+    ) async throws {
+        let targets = lists.flatMap { $0 ?? [] }.compactMap { $0 as? Target }
+        var numbers = try await targets.isEmpty ? [][...] : insert(targets)[...]
+        var batch = LinkBatch(relationship, mode: .replace)
+        for (source, list) in zip(sources, lists) {
+            guard let list else { continue }
+            batch.append(source, to: Array(numbers.prefix(list.count)))
+            numbers = numbers.dropFirst(list.count)
+        }
+        if !batch.isEmpty { _ = try await link(batch) }
+    }
+}
+
+extension Store {
+    /// Inserts objects of a type, or updates the objects that have their identities, in one
+    /// transaction; see ``StoreTransaction/insert(_:)``.
+    public func insert(_ objects: [some SyncObject]) async throws {
+        try await transaction { _ = try await $0.insert(objects) }
+    }
+
+    /// Inserts an object of a type, or updates the object that has its identity, in one transaction.
+    public func insert(_ object: some SyncObject) async throws {
+        try await transaction { _ = try await $0.insert(object) }
+    }
+}

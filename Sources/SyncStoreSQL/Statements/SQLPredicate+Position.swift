@@ -1,0 +1,56 @@
+import SyncModel
+import SyncStore
+
+extension SQLPredicate {
+    /// The condition that a row comes after a position in an order.
+    mutating func isAfter(
+        _ position: StoreSelection.Position, _ ordering: [BoundOrdering], entity: Int, alias: String
+    ) -> String {
+        var conditions: [String] = []
+        if let first = ordering.first, let value = position.values.first, !value.isNull,
+            first.nulls == .first
+        {
+            // An index of the first criterion can start here.
+            conditions.append(
+                comparison(
+                    first.key, first.ascending ? .greaterOrEqual : .lessOrEqual, value, entity: entity, alias: alias))
+        }
+        var alternatives: [String] = []
+        for count in 0...ordering.count {
+            var parts: [String] = []
+            for (criterion, value) in zip(ordering, position.values).prefix(count) {
+                parts.append(isEqual(criterion, value, entity: entity, alias: alias))
+            }
+            if count < ordering.count {
+                guard let after = isBeyond(ordering[count], position.values[count], entity: entity, alias: alias) else {
+                    continue
+                }
+                parts.append(after)
+            } else {
+                parts.append("\(alias).\(schema.rowColumn) > \(parameters.add(.integer(position.object)))")
+            }
+            alternatives.append("(\(parts.joined(separator: " AND ")))")
+        }
+        conditions.append("(\(alternatives.joined(separator: " OR ")))")
+        return conditions.joined(separator: " AND ")
+    }
+
+    private mutating func isEqual(
+        _ criterion: BoundOrdering, _ value: AttributeValue, entity: Int, alias: String
+    ) -> String {
+        value.isNull
+            ? "\(expression(criterion.key, entity: entity, alias: alias)) IS NULL"
+            : comparison(criterion.key, .equal, value, entity: entity, alias: alias)
+    }
+
+    /// The condition that a row comes after a value by one criterion; nil if no row does.
+    private mutating func isBeyond(
+        _ criterion: BoundOrdering, _ value: AttributeValue, entity: Int, alias: String
+    ) -> String? {
+        let expression = expression(criterion.key, entity: entity, alias: alias)
+        if value.isNull { return criterion.nulls == .first ? "\(expression) IS NOT NULL" : nil }
+        let beyond = comparison(
+            criterion.key, criterion.ascending ? .greater : .less, value, entity: entity, alias: alias)
+        return criterion.nulls == .last ? "(\(beyond) OR \(expression) IS NULL)" : beyond
+    }
+}

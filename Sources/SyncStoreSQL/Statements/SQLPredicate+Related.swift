@@ -1,0 +1,186 @@
+import SyncModel
+
+/// Conditions on related objects, as semi-joins.
+extension SQLPredicate {
+    /// The condition that a row is, or is not, related to a row that a normalized predicate selects.
+    ///
+    /// - Parameter isNotTrue: Whether rows count that the predicate does not select.
+    mutating func semiJoin(
+        _ relationship: RelationshipLayout, _ predicate: BoundPredicate, isNotTrue: Bool = false, isNegated: Bool,
+        entity: Int, alias: String
+    ) -> String {
+        let sources = sources(
+            relationship, predicate, isNotTrue: isNotTrue, having: nil, entity: entity, alias: alias)
+        guard isNegated else { return "\(sources.operand) IN (\(sources.selection))" }
+        let condition = "\(sources.operand) NOT IN (\(sources.selection))"
+        return sources.isNullable ? "(\(sources.operand) IS NULL OR \(condition))" : condition
+    }
+
+    /// The condition that as many related rows as a quantifier demands fulfil a normalized predicate.
+    mutating func related(
+        _ key: BoundKey, _ quantifier: PropertyPath.Quantifier, _ predicate: BoundPredicate, isNegated: Bool,
+        entity: Int, alias: String
+    ) -> String {
+        let relationship = key.relationship(in: schema.model)
+        switch quantifier {
+        case .any:
+            return semiJoin(relationship, predicate, isNegated: isNegated, entity: entity, alias: alias)
+        case .all:
+            return semiJoin(
+                relationship, predicate, isNotTrue: true, isNegated: !isNegated, entity: entity, alias: alias)
+        case .count(let range) where !relationship.isToMany:
+            guard range.contains(0) != range.contains(1) else {
+                return schema.dialect.condition(range.contains(0) != isNegated)
+            }
+            return semiJoin(
+                relationship, predicate, isNegated: range.contains(0) != isNegated, entity: entity, alias: alias)
+        case .count(let range):
+            // The groups of a statement are never empty: where none fulfils the quantifier, the rows
+            // are those that are not in a group outside of the range.
+            let counted =
+                range.upperBound >= Int.max - 1
+                ? "count(*) >= \(range.lowerBound)"
+                : "count(*) BETWEEN \(range.lowerBound) AND \(range.upperBound)"
+            let sources = sources(
+                relationship, predicate, isNotTrue: false, having: range.contains(0) ? "NOT (\(counted))" : counted,
+                entity: entity, alias: alias)
+            let isIn = range.contains(0) == isNegated
+            return "\(sources.operand) \(isIn ? "IN" : "NOT IN") (\(sources.selection))"
+        }
+    }
+
+    /// The rows that are related to some others.
+    private struct Sources {
+        /// What is looked up in the selection.
+        var operand: String
+        /// Whether the operand can be null.
+        var isNullable = false
+        /// A statement that selects the rows.
+        var selection: String
+    }
+
+    private mutating func sources(
+        _ relationship: RelationshipLayout, _ predicate: BoundPredicate, isNotTrue: Bool, having: String?, entity: Int,
+        alias: String
+    ) -> Sources {
+        let next = nextAlias()
+        let row = schema.rowColumn
+        var result = Sources(operand: "\(alias).\(row)", selection: "")
+        let source: String
+        var text: String
+        var conditions: [String] = []
+        switch schema.relationships[entity][relationship.index] {
+        case .column(let link):
+            result.operand = "\(alias).\(SQLText.name(link.column))"
+            result.isNullable = true
+            source = "\(next).\(row)"
+            text = "SELECT \(source) FROM \(SQLText.name(link.target)) \(next)"
+        case .inverseColumn(let link):
+            source = "\(next).\(SQLText.name(link.column))"
+            text = "SELECT \(source) FROM \(SQLText.name(link.table)) \(next)"
+            conditions.append("\(source) IS NOT NULL")
+        case .join(let link):
+            let pair = nextAlias()
+            source = "\(pair).\(SQLText.name(link.source))"
+            text = "SELECT \(source) FROM \(SQLText.name(link.table)) \(pair)"
+            if predicate != .constant(true) || isNotTrue {
+                text += " JOIN \(SQLText.name(link.targetTable)) \(next) "
+                    + "ON \(next).\(row) = \(pair).\(SQLText.name(link.target))"
+            }
+        }
+        if predicate != .constant(true) || isNotTrue {
+            let condition = normal(predicate, entity: relationship.destination, alias: next)
+            conditions.append("(\(condition))\(isNotTrue ? " IS NOT TRUE" : "")")
+        }
+        if !conditions.isEmpty { text += " WHERE \(conditions.joined(separator: " AND "))" }
+        if let having { text += " GROUP BY \(source) HAVING \(having)" }
+        result.selection = text
+        return result
+    }
+
+    /// The conditions of some parts; those on one to-one related object become one semi-join.
+    ///
+    /// The relationship leads to at most one object, so that the parts can be joined inside.
+    mutating func grouped(
+        _ parts: [BoundPredicate], entity: Int, alias: String, _ join: ([BoundPredicate]) -> BoundPredicate
+    ) -> [String] {
+        var groups: [(step: RelationshipLayout?, parts: [BoundPredicate])] = []
+        var places: [RelationshipLayout.ID: Int] = [:]
+        for part in parts {
+            guard let path = part.stepped, !path.holdsForNone else {
+                groups.append((nil, [part]))
+                continue
+            }
+            if let place = places[path.step.id] {
+                groups[place].parts.append(path.rest)
+            } else {
+                places[path.step.id] = groups.count
+                groups.append((path.step, [path.rest]))
+            }
+        }
+        return groups.map { group in
+            let inner = group.parts.count == 1 ? group.parts[0] : join(group.parts)
+            guard let step = group.step else { return "(\(normal(inner, entity: entity, alias: alias)))" }
+            return semiJoin(step, inner, isNegated: false, entity: entity, alias: alias)
+        }
+    }
+}
+
+extension PredicateTree where Path == BoundKey {
+    /// A single condition behind a to-one relationship: the relationship, the condition on its
+    /// destination, and whether it holds where there is no object.
+    var stepped: (step: RelationshipLayout, rest: BoundPredicate, holdsForNone: Bool)? {
+        switch self {
+        case .comparison(let key, let comparison, let value):
+            return key.steps.first.map { ($0, .comparison(key.droppingFirstStep, comparison, value), false) }
+        case .isIn(let key, let values):
+            return key.steps.first.map { ($0, .isIn(key.droppingFirstStep, values), false) }
+        case .text(let key, let match, let text):
+            return key.steps.first.map { ($0, .text(key.droppingFirstStep, match, text), false) }
+        case .isNull(let key):
+            return key.steps.first.map { ($0, .isNull(key.droppingFirstStep), true) }
+        case .related(let key, let quantifier, let predicate):
+            let holds =
+                switch quantifier {
+                case .any: false
+                case .all: true
+                case .count(let range): range.contains(0)
+                }
+            return key.steps.first.map { ($0, .related(key.droppingFirstStep, quantifier, predicate), holds) }
+        case .not(let part):
+            guard let (step, rest, holdsForNone) = part.stepped else { return nil }
+            // Comparisons, lists and texts are unknown where there is no object, negated or not.
+            let holds =
+                switch part {
+                case .isNull, .related: !holdsForNone
+                default: false
+                }
+            return (step, .not(rest), holds)
+        case .constant, .and, .or:
+            return nil
+        }
+    }
+
+    /// The negation of a single condition.
+    var leafNegation: BoundPredicate {
+        if case .not(let part) = self { part } else { .not(self) }
+    }
+
+    /// A comparison of the number of related objects as a condition on them; nil for any other.
+    var counted: BoundPredicate? {
+        guard case .comparison(let key, let comparison, .int(let number)) = self, case .count = key.leaf,
+            key.steps.isEmpty
+        else { return nil }
+        func related(_ range: ClosedRange<Int>) -> BoundPredicate { .related(key, .count(range), .constant(true)) }
+        let highest = Int.max - 1
+        guard let number = Int(exactly: number), number < highest else { return nil }
+        return switch comparison {
+        case .equal: number < 0 ? .constant(false) : related(number...number)
+        case .notEqual: number < 0 ? .constant(true) : .not(related(number...number))
+        case .less: number <= 0 ? .constant(false) : related(0...number - 1)
+        case .lessOrEqual: number < 0 ? .constant(false) : related(0...number)
+        case .greater: number < 0 ? .constant(true) : related(number + 1...highest)
+        case .greaterOrEqual: number <= 0 ? .constant(true) : related(number...highest)
+        }
+    }
+}

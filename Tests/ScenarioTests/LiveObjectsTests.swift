@@ -1,0 +1,115 @@
+import Foundation
+import OneWayTestSupport
+import SyncModel
+import SyncStore
+import SyncStoreSQLite
+import Observation
+import Testing
+
+/// Live queries see every commit that changes them, and no other.
+@Suite(.serialized) struct LiveObjectsTests {
+    struct User: SyncObject, Equatable {
+        var id: Int
+        var name: String
+        var company: Related<Company?>
+        static let declaration = SyncDeclaration<User>(.identity(\.id))
+    }
+
+    struct Company: SyncObject, Equatable {
+        var id: Int
+        var name: String
+        static let declaration = SyncDeclaration<Company>(.identity(\.id))
+    }
+
+    private func user(_ id: Int, _ name: String, at company: Company? = nil) -> User {
+        User(id: id, name: name, company: .included(company))
+    }
+
+    @Test(.timeLimit(.minutes(1)), arguments: StoreKind.all)
+    func aStateFollowsEachCommitThatChangesIt(kind: StoreKind) async throws {
+        try await kind.use { makeStore in
+            let store = try await makeStore(try DataModel(User.self))
+            var states = store.values(
+                of: User.self, where: \.id < 10 && \.company.name != "IBM", orderedBy: \.name, including: \.company
+            ).makeAsyncIterator()
+            #expect(try await states.next() == [])
+            let apple = Company(id: 1, name: "Apple")
+            try await store.insert(user(1, "Ada", at: apple))
+            #expect(try await states.next() == [user(1, "Ada", at: apple)])
+            // Commits that change nothing in the result cause no state.
+            try await store.insert(user(11, "Zoe", at: apple))
+            try await store.insert(user(1, "Ada", at: apple))
+            try await store.insert(Company(id: 2, name: "Acme"))
+            try await store.insert(user(2, "Bob", at: Company(id: 1, name: "Pear")))
+            let pear = Company(id: 1, name: "Pear")
+            #expect(try await states.next() == [user(1, "Ada", at: pear), user(2, "Bob", at: pear)])
+            // Several commits become one state.
+            try await store.insert(user(2, "Cyd", at: pear))
+            try await store.transaction { _ = try await $0.remove(StoreQuery("User", where: PropertyPath("id") == 1)) }
+            #expect(try await states.next() == [user(2, "Cyd", at: pear)])
+            try await store.insert(Company(id: 1, name: "IBM"))
+            #expect(try await states.next() == [])
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func commitsOfAnotherStoreOfTheFileAreSeen() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "Live-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let model = try DataModel(User.self)
+        var options = SQLiteStore.Options()
+        options.commitPollInterval = .milliseconds(5)
+        let path = folder.appending(path: "store.sqlite").path
+        let one = try await SQLiteStore(model, at: .file(path), options: options)
+        let other = try await SQLiteStore(model, at: .file(path), options: options)
+        var states = one.values(of: User.self).makeAsyncIterator()
+        #expect(try await states.next() == [])
+        for id in 1...3 {
+            try await other.insert(user(id, "Ada"))
+            #expect(try await states.next()?.count == id)
+        }
+    }
+
+    @Test func aStoreWithoutNoticesIsAnErrorThatSaysWhatToDo() async throws {
+        struct Silent: Store {
+            let base: MemoryStore
+            var model: DataModel { base.model }
+            func transaction<R: Sendable>(_ body: @Sendable (any StoreTransaction) async throws -> R) async throws -> R {
+                try await base.transaction(body)
+            }
+            func read<R: Sendable>(_ body: @Sendable (any StoreReader) async throws -> R) async throws -> R {
+                try await base.read(body)
+            }
+        }
+        let silent = Silent(base: MemoryStore(try DataModel(User.self)))
+        var states = silent.values(of: User.self).makeAsyncIterator()
+        await #expect(throws: ObjectReadingError.notObservable) { _ = try await states.next() }
+        let observed = ObservedStore(silent)
+        var others = observed.values(of: User.self).makeAsyncIterator()
+        #expect(try await others.next() == [])
+        try await observed.insert(user(1, "Ada"))
+        #expect(try await others.next()?.map(\.id) == [1])
+    }
+
+    #if canImport(Observation)
+    @Test(.timeLimit(.minutes(1))) @MainActor
+    func viewsObserveTheObjects() async throws {
+        let store = MemoryStore(try DataModel(User.self))
+        let users = ObservedObjects(ObjectQuery<User>(orderedBy: \.id), in: store)
+        func change() async {
+            await withCheckedContinuation { continuation in
+                withObservationTracking { _ = users.objects } onChange: { continuation.resume() }
+            }
+            // The change itself follows on the main actor.
+            await Task { @MainActor in }.value
+        }
+        await change()
+        #expect(users.isLoaded && users.objects.isEmpty)
+        async let inserted: Void = store.insert(user(1, "Ada"))
+        await change()
+        try await inserted
+        #expect(users.objects.map(\.name) == ["Ada"])
+    }
+    #endif
+}

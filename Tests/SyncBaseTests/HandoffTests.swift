@@ -1,0 +1,40 @@
+import OneWayTestSupport
+import SyncBase
+import Testing
+
+@Suite struct HandoffTests {
+    @Test func aSenderIsNeverMoreThanOneElementAhead() async throws {
+        let handoff = Handoff<Int>()
+        let sent = Locked(0)
+        async let sender: Void = {
+            for number in 1...100 {
+                try await handoff.send(number)
+                sent.withLock { $0 = number }
+            }
+            handoff.finish(.success(()))
+        }()
+        for number in 1...100 {
+            #expect(try await handoff.next() == number)
+            #expect(sent.value <= number + 1)
+        }
+        #expect(try await handoff.next() == nil)
+        try await sender
+    }
+
+    @Test func theSendersErrorComesAfterItsElements() async throws {
+        struct Failure: Error {}
+        let handoff = Handoff<Int>()
+        try await handoff.send(1)
+        handoff.finish(.failure(Failure()))
+        #expect(try await handoff.next() == 1)
+        await #expect(throws: Failure.self) { _ = try await handoff.next() }
+    }
+
+    @Test func aSenderEndsWhenNobodyTakesElements() async throws {
+        let handoff = Handoff<Int>()
+        try await handoff.send(1)
+        let second = Task { try await handoff.send(2) }
+        handoff.close()
+        await #expect(throws: CancellationError.self) { try await second.value }
+    }
+}
