@@ -14,7 +14,9 @@ import Testing
         { [clock] in Date(timeIntervalSince1970: clock.now.offset / .seconds(1)) }
     }
 
-    private func words<Report: Sendable>(_ events: SyncEvents<SyncService<Report>.Event>, until last: String) async -> [String] {
+    private func words<Report: Sendable>(_ events: SyncEvents<SyncService<Report>.Event>, until last: String) async
+        -> [String]
+    {
         var words: [String] = []
         for await event in events {
             switch event {
