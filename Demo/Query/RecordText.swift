@@ -28,11 +28,12 @@ enum RecordText {
         case .decimal(let number): return "\(number)"
         case .uuid(let uuid): return uuid.uuidString
         case .date(let moment): return DateText.text(moment.microseconds, fraction: .shortest)
+        case .json(let json): return PrintableText.line(json.text, limit: limit)
         case .binary(let data):
-            // JSON that is kept as a whole is binary.
+            // An array or an object in a binary attribute is kept as its JSON text.
             guard data.count <= 4 * limit, let text = String(validating: data, as: UTF8.self),
                 (try? JSONValue(parsing: text)) != nil
-            else { return "\(Quantity.bytes(data.count))" }
+            else { return Quantity.bytes(data.count) }
             return PrintableText.line(text, limit: limit)
         }
     }

@@ -124,6 +124,7 @@ extension ModelDocument {
             let found = declaring.lazy.compactMap { $0.attributes.first { $0.name == name } }.first
             guard let found else { return "\(name), which is not an attribute" }
             if found.type == .transformable { return "a transformable attribute" }
+            if found.type == .json { return "an attribute that holds JSON" }
         }
         return nil
     }

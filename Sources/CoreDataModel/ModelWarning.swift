@@ -13,7 +13,7 @@ public struct ModelWarning: Hashable, Sendable {
         case unsupported(what: String)
         /// An omitted attribute of the model, without a type or with a type that `DataModel` lacks.
         case unsupportedType(attribute: String, type: String)
-        /// An attribute of several values, which the model keeps as JSON in one binary attribute.
+        /// An attribute of several values, which the model keeps as JSON in one attribute.
         case compositeAttribute(String)
         /// A property that the entity inherits; the declaration of the ancestor is used.
         case inheritedProperty(String)

@@ -188,7 +188,7 @@ import Testing
             """)
         let attributes = try file.model.layout(of: "Order").attributes
         #expect(attributes.map(\.name) == ["description", "select", "full", "home", "archive"])
-        #expect(attributes.map(\.type) == [.string, .int16, .string, .binary, .transformable])
+        #expect(attributes.map(\.type) == [.string, .int16, .string, .json, .transformable])
         #expect(attributes.map(\.isOptional) == [true, true, false, true, true])
         #expect(file.model["Order"]?.entity.userInfo == ["no value": ""])
         #expect(
