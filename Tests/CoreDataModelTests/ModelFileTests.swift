@@ -147,7 +147,7 @@ import Testing
         #expect(layout.attributes.map(\.name) == ["a", "c", "d"])
         #expect(layout.identitySlots == [0])
         #expect(layout.entity.userInfo == ["k": "2"])
-        #expect(file.warnings.first?.description == "contents:3: minValueString has no counterpart here, passed over")
+        #expect(file.warnings.first?.description == "contents:3: minValueString has no counterpart and is ignored")
     }
 
     @Test func aConstraintOnARelationshipIsReported() throws {
@@ -175,11 +175,10 @@ import Testing
     @Test func whatContradictsItselfIsRefusedWithItsLine() throws {
         #expect(
             throws: ModelFileError.invalid(
-                file: "contents", line: 4,
-                error: .unknownDestination(entity: "E", relationship: "r", destination: "F"))
+                file: "contents", line: 4, error: .duplicateProperty(entity: "E", property: "r"))
         ) {
             try entity(
-                "<attribute name=\"a\" attributeType=\"String\"/>\n<relationship name=\"r\" destinationEntity=\"F\"/>")
+                "<attribute name=\"r\" attributeType=\"String\"/>\n<relationship name=\"r\" destinationEntity=\"E\"/>")
         }
         #expect(
             throws: ModelFileError.invalid(
@@ -189,8 +188,7 @@ import Testing
 
     @Test(arguments: [
         ("<entity/>", "entity", "name"), ("<entity name='E'><attribute/></entity>", "attribute", "name"),
-        ("<entity name='E'><relationship name='r'/></entity>", "relationship", "destinationEntity"),
-        ("<entity name='E'><userInfo><entry value='v'/></userInfo></entity>", "entry", "key"),
+        ("<entity name='E'><relationship destinationEntity='E'/></entity>", "relationship", "name"),
     ])
     func whatLacksItsNameIsRefused(xml: String, element: String, attribute: String) {
         #expect(
