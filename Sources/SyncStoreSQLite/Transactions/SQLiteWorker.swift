@@ -188,7 +188,7 @@ actor SQLiteWorker: SQLWorker {
         return try interruptible { try merge.find(records, connection: try opened()) }
     }
 
-    func merge(_ request: MergeRequest, _ links: InitialLinks?) throws -> MergeResult {
+    func merge(_ request: MergeRequest, _ links: [InitialLinks]) throws -> MergeResult {
         let merge = merge(into: try schema.model.layout(of: request))
         return try interruptible { try merge.run(request, links, connection: try opened()) }
     }
