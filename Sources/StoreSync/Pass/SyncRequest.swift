@@ -117,6 +117,9 @@ struct SyncRequest: Sendable {
     private func result(of pass: SyncPass) async throws -> StoreSyncResult {
         let layout = try mapper.mapping(of: entity).layout
         var result = pass.tally.result(for: layout)
+        if options.failsOnDrift, !result.drift.isEmpty || result.rejectedCount > 0 {
+            throw StoreSyncError.payloadDiffers(result.drift, rejectedCount: result.rejectedCount)
+        }
         if options.reportsKeys {
             result.keys = StoreSyncResult.Keys(
                 inserted: try await pass.keys(of: pass.tally.inserted(layout), layout),
