@@ -1,4 +1,4 @@
-package import SyncModel
+import SyncModel
 package import SyncStore
 
 extension LinkBatch {

@@ -69,7 +69,8 @@ final class SQLiteBatchTable {
                         content.sources.withUnsafeBufferPointer { sources in
                             shown.pointee.content = BatchTableState.Content(
                                 reader: content.reader, defaults: content.defaults, rows: rows, objects: objects,
-                                targets: targets, targetCount: content.targetCount, isWritten: isWritten, sources: sources)
+                                targets: targets, targetCount: content.targetCount, isWritten: isWritten,
+                                sources: sources)
                             do throws(SQLiteError) { return .success(try body()) } catch { return .failure(error) }
                         }
                     }

@@ -54,7 +54,8 @@ struct SQLiteMergeRun {
         self.reader = reader
         self.defaults = defaults
         self.matches = matches
-        self.links = Array(links.prefix(SQLiteBatchColumns.targetLimit).prefix { merge.statements.column(of: $0.relationship) != nil })
+        self.links = Array(
+            links.prefix(SQLiteBatchColumns.targetLimit).prefix { merge.statements.column(of: $0.relationship) != nil })
         self.policy = policy
         self.connection = connection
         self.table = table
@@ -282,7 +283,8 @@ struct SQLiteMergeRun {
             if let repeats = identities.repeats[row] { overlays[row] = overlay(repeats, on: row) }
         }
         let content = SQLiteBatchTable.Content(
-            reader: reader, rows: new, objects: result.objects, targets: targets, targetCount: links.count, defaults: defaults,
+            reader: reader, rows: new, objects: result.objects, targets: targets, targetCount: links.count,
+            defaults: defaults,
             sources: overlays.sources(of: new, columnCount: reader.columnCount))
         let statement = try connection.cached(merge.statements.insertion(relatedBy: links.map(\.relationship)))
         try table.lend(content) { () throws(SQLiteError) in try statement.run() }
