@@ -26,7 +26,7 @@ struct SyncRequest: Sendable {
         self.entity = entity
         self.parent = parent
         self.options = options
-        self.rules = rules ?? SyncRules(options)
+        self.rules = rules ?? SyncRules(options, isInferred: mapper.model[entity]?.entity.isInferred == true)
     }
 
     /// Whether absent objects are deleted at the end.
@@ -136,6 +136,9 @@ struct SyncRequest: Sendable {
         var writer = JSONWriter()
         try writer.value(json)
         try collector.add(writer.bytes, index: 0)
+        // The JSON may be a part of the object.
+        var rules = rules
+        rules.clearsAbsent = options.absentKeys == .clear
         let pass = SyncPass(transaction, mapper: mapper, rules: rules)
         if let batch = collector.takeBatch() {
             try await pass.merge(
