@@ -34,7 +34,7 @@ struct ProgressDisplay {
     /// Shows events until the synchronizer is idle again or deallocated.
     ///
     /// - Parameter events: Events that were requested before the pass began.
-    mutating func showUntilIdle(_ events: SyncEvents) async {
+    mutating func showUntilIdle(_ events: SyncEvents<SyncEvent>) async {
         for await event in events {
             show(event)
             if case .statusChanged(let status) = event, !status.isSyncing { return }

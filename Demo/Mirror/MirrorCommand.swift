@@ -132,7 +132,7 @@ struct MirrorCommand {
         return code
     }
 
-    private func showPasses(_ events: SyncEvents, _ folder: MirrorFolder) async {
+    private func showPasses(_ events: SyncEvents<SyncEvent>, _ folder: MirrorFolder) async {
         var display = ProgressDisplay(console: console)
         for await event in events {
             display.show(event)

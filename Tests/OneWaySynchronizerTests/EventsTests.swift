@@ -6,7 +6,7 @@ import Testing
 /// What observers see.
 @Suite struct EventsTests {
     /// The events of one sync, told in words.
-    private func words(_ events: SyncEvents) async -> [String] {
+    private func words(_ events: SyncEvents<SyncEvent>) async -> [String] {
         var words: [String] = []
         for await event in events {
             switch event {
@@ -75,6 +75,21 @@ import Testing
         let all = await words(first)
         #expect(await words(second) == all)
         #expect(await words(late) == ["content 1+0/1", "end", "success", "idle"])
+    }
+
+    @Test func theOnlyObserverSeesTheProgressOfTheRunningStage() async throws {
+        let gate = Gate()
+        let processor = ScriptedProcessor(source: [TestItem("a"), TestItem("b")]) { call in
+            if call == .content("b") { try await gate.pass() }
+        }
+        let synchronizer = Synchronizer(
+            processor: processor, options: SyncOptions(concurrency: 1), clock: ManualClock())
+        async let report = synchronizer.sync()
+        try await gate.waitForArrivals()
+        let events = synchronizer.events
+        gate.open()
+        _ = try await report
+        #expect(await words(events) == ["content 2+0/2", "end", "success", "idle"])
     }
 
     @Test func aSlowObserverSlowsNothingAndKnowsWhatItMissed() async throws {

@@ -211,14 +211,16 @@ public actor Synchronizer<Processor: SyncProcessor>: AnySynchronizer {
 
     /// The events from now on, for one observer; each access makes a new one, with a buffer of 256
     /// events.
-    public nonisolated var events: SyncEvents { events(bufferSize: 256) }
+    public nonisolated var events: SyncEvents<SyncEvent> { events(bufferSize: 256) }
 
     /// The events from now on, for one observer.
     ///
     /// - Parameter bufferSize: How many events wait for the observer before they are merged and
     ///   dropped; see ``SyncEvents``. At least 1.
-    public nonisolated func events(bufferSize: Int) -> SyncEvents {
-        SyncEvents(subscription: broadcaster.subscribe(capacity: bufferSize))
+    public nonisolated func events(bufferSize: Int) -> SyncEvents<SyncEvent> {
+        let events = SyncEvents(subscription: broadcaster.subscribe(capacity: bufferSize))
+        shared.withLock(\.control)?.observe()
+        return events
     }
 
     // MARK: Doing what the machine says

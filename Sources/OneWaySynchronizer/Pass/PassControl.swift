@@ -69,6 +69,11 @@ final class PassControl: Sendable {
         state.withLock { $0.place = Place(stage: stage, since: time) }
     }
 
+    /// Has the progress of the running stage reported.
+    func observe() {
+        state.withLock(\.cursor)?.observe()
+    }
+
     /// Has a cursor stopped with the pass, until it is replaced.
     func adopt(_ cursor: ItemCursor?) {
         let (isStopped, former) = state.withLock { state in

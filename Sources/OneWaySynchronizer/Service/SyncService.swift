@@ -19,7 +19,6 @@ import SyncBase
 /// the source. A trigger reaches the service it is called on; a service that stands by keeps it
 /// until it takes over.
 public final class SyncService<Report: Sendable>: Sendable {
-    typealias Event = SyncServiceEvent<Report>
     /// Runs a sync, and reports its progress.
     typealias Operation = @Sendable (Broadcaster<Event>) async throws -> Report
 
@@ -92,14 +91,14 @@ public final class SyncService<Report: Sendable>: Sendable {
 
     /// The events from now on, for one observer, for logs and metrics; each access makes a new one,
     /// with a buffer of 256 events.
-    public var events: SyncServiceEvents<Report> { events(bufferSize: 256) }
+    public var events: SyncEvents<Event> { events(bufferSize: 256) }
 
     /// The events from now on, for one observer.
     ///
     /// - Parameter bufferSize: How many events wait for the observer before they are merged and
     ///   dropped; at least 1.
-    public func events(bufferSize: Int) -> SyncServiceEvents<Report> {
-        SyncServiceEvents(subscription: broadcaster.subscribe(capacity: bufferSize))
+    public func events(bufferSize: Int) -> SyncEvents<Event> {
+        SyncEvents(subscription: broadcaster.subscribe(capacity: bufferSize))
     }
 
     // MARK: Running and stopping
