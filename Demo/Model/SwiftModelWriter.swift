@@ -95,6 +95,7 @@ struct SwiftModelWriter {
         case .string(let text): return ".string(\(Self.literal(text)))"
         case .uri(let text): return ".uri(\(Self.literal(text)))"
         case .date(let moment): return ".date(Timestamp(microseconds: \(moment.microseconds)))"
+        case .json(let json): return "CanonicalJSON(\(Self.literal(json.text)))?.value ?? .null"
         case .decimal(let number):
             needsFoundation = true
             return ".decimal(Decimal(string: \(Self.literal(number.description))) ?? 0)"

@@ -2,10 +2,15 @@ import Foundation
 import SyncModel
 
 extension AttributeType {
+    /// The annotation of an attribute whose type model files lack; its value is `json`.
+    static let typeAnnotation = "sync.type"
+
+    /// The first type with a name is the one that the name stands for.
     private static let coreDataNames: [(type: AttributeType, name: String)] = [
         (.int16, "Integer 16"), (.int32, "Integer 32"), (.int64, "Integer 64"), (.double, "Double"),
         (.float, "Float"), (.decimal, "Decimal"), (.string, "String"), (.bool, "Boolean"), (.date, "Date"),
         (.binary, "Binary"), (.uuid, "UUID"), (.uri, "URI"), (.transformable, "Transformable"),
+        (.json, "String"),
     ]
 
     /// Creates the type with a name in a model file; nil for a type that `DataModel` lacks.
@@ -38,6 +43,7 @@ extension AttributeType {
             case .date: moment(text)
             case .uuid: UUID(uuidString: text).map { .uuid($0) }
             case .uri: .uri(text)
+            case .json: CanonicalJSON(text).map { .json($0) }
             case .binary, .transformable: nil
             }
         return value.flatMap { accepts($0) ? $0 : nil }

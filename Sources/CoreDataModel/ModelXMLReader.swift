@@ -189,8 +189,8 @@ final class ModelXMLReader: NSObject, XMLParserDelegate {
             }
             relationship = nil
         case .userInfo:
-            if attribute != nil {
-                attribute?.userInfo = userInfo
+            if let read = attribute {
+                attribute = annotated(read, line: line)
             } else if relationship != nil {
                 relationship?.userInfo = userInfo
             } else {
@@ -237,6 +237,27 @@ final class ModelXMLReader: NSObject, XMLParserDelegate {
             name, type, optional: flag(element, "optional"), default: defaultValue,
             transformer: element.attributes["valueTransformerName"], formerName: element.attributes["elementID"])
         return .attribute
+    }
+
+    /// Returns an attribute with its user info, from which the annotation of its type is taken.
+    private func annotated(_ attribute: SyncAttribute, line: Int) -> SyncAttribute {
+        var attribute = attribute
+        let type = userInfo.removeValue(forKey: AttributeType.typeAnnotation)
+        attribute.userInfo = userInfo
+        guard let type else { return attribute }
+        let isSuitable = [.string, .binary, .transformable].contains(attribute.type)
+        guard type == AttributeType.json.rawValue, isSuitable else {
+            warn(line, .unknownValue(element: "entry", attribute: AttributeType.typeAnnotation, value: type))
+            return attribute
+        }
+        attribute.type = .json
+        if case .string(let text) = attribute.defaultValue {
+            attribute.defaultValue = CanonicalJSON(text)?.value ?? .null
+            if attribute.defaultValue.isNull {
+                warn(line, .unknownValue(element: "attribute", attribute: "defaultValueString", value: text))
+            }
+        }
+        return attribute
     }
 
     private func openRelationship(_ element: ModelElement) throws(ModelFileError) {

@@ -7,9 +7,11 @@ extension DataModel {
     /// Reading the result with `ModelFile` returns an equal model without warnings. The output is
     /// deterministic.
     ///
+    /// A JSON attribute is written as a string attribute with the annotation `sync.type` = `json`.
+    ///
     /// - Throws: `ModelFileError.unwritable` for contents that the format cannot express: a control
-    ///   character in a name, default or annotation, a binary default, or a decimal default that is
-    ///   not a number.
+    ///   character in a name, default or annotation, a binary default, a decimal default that is
+    ///   not a number, or an annotation `sync.type`.
     public func coreDataXML() throws(ModelFileError) -> Data {
         var writer = ModelXMLWriter()
         for entity in entities {
@@ -81,12 +83,18 @@ private struct ModelXMLWriter {
         case .string(let text), .uri(let text): attributes.append(("defaultValueString", text))
         case .uuid(let uuid): attributes.append(("defaultValueString", uuid.uuidString))
         case .date(let moment): attributes.append(("defaultDateTimeInterval", CoreDataDate.text(of: moment)))
+        case .json(let json): attributes.append(("defaultValueString", json.text))
         case .binary: throw unwritable("bytes cannot be a default")
         }
+        var userInfo = attribute.userInfo
+        if userInfo[AttributeType.typeAnnotation] != nil {
+            throw unwritable("the annotation \(AttributeType.typeAnnotation) is its type's")
+        }
+        if attribute.type == .json { userInfo[AttributeType.typeAnnotation] = AttributeType.json.rawValue }
         attributes.append(("valueTransformerName", attribute.transformerName))
         attributes.append(("elementID", attribute.formerName))
         attributes.append(("usesScalarValueType", "NO"))
-        try write("attribute", attributes, userInfo: attribute.userInfo)
+        try write("attribute", attributes, userInfo: userInfo)
     }
 
     private mutating func write(_ relationship: SyncRelationship) throws(ModelFileError) {

@@ -13,6 +13,7 @@ func makeModel() throws(ModelError) -> DataModel {
             SyncAttribute("floor", .double, default: .double(-.infinity))
             SyncAttribute("price", .decimal, default: .decimal(Decimal(string: "-12345678901234567890.25") ?? 0))
             SyncAttribute("madeAt", .date, default: .date(Timestamp(microseconds: 1500000)))
+            SyncAttribute("meta", .json, default: CanonicalJSON("{\"a\":[1.5]}")?.value ?? .null)
             SyncAttribute("link", .uri, default: .uri("a:b"))
             SyncAttribute("data", .binary, default: .binary(Data([0, 255])))
             SyncAttribute("tag", .uuid, default: .uuid(UUID(uuid: (1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 1, 2, 3, 4, 5, 6))))

@@ -13,7 +13,7 @@ package final class EntityMapping: Sendable {
 
     /// The conversion to an attribute's type.
     enum Converter: UInt8 {
-        case int, double, float, decimal, string, bool, date, binary, uuid, uri
+        case int, double, float, decimal, string, bool, date, binary, uuid, uri, json
         /// A transformer converts the value first.
         case transformed
         /// The value is validated and discarded.
@@ -168,6 +168,7 @@ package final class EntityMapping: Sendable {
             case .date: .date
             case .uuid: .uuid
             case .uri: .uri
+            case .json: .json
             case .binary: .binary
             // With conventions, a transformable attribute without a transformer is not read. With
             // an annotation, it was requested and is stored as its JSON text.
