@@ -39,6 +39,9 @@ package struct DateStyle: Hashable, Sendable {
             }
         }
 
+        /// Whether digits may follow the second.
+        var hasFraction: Bool { hasTime && self != .isoMinutes && self != .spacedMinutes }
+
         fileprivate var hasTime: Bool { self != .day && self != .slashedDay && !isNumber }
     }
 
@@ -137,7 +140,7 @@ package struct DateStyle: Hashable, Sendable {
                 zone = String(rest.dropFirst().dropLast())
             }
             let isZone = Array(zone.utf8).withUnsafeBufferPointer { DateReading.offset($0) } != nil
-            guard isZone, layout.hasTime || (zone.isEmpty && fraction == .none) else { return nil }
+            guard isZone, layout.hasTime || zone.isEmpty, layout.hasFraction || fraction == .none else { return nil }
             self.init(layout, fraction, zone: zone)
             return
         }

@@ -1,3 +1,4 @@
+import Foundation
 import SyncModel
 
 /// The traversal of objects and relationships in an export.

@@ -9,6 +9,7 @@ struct DateEvidence: Sendable {
     /// The preferred common style; nil if there are no dates or no common style.
     var style: DateStyle? {
         guard !hasFailed, let layout else { return nil }
+        guard layout.hasFraction else { return DateStyle(layout, zone: String(decoding: zone, as: UTF8.self)) }
         return DateStyle.Fraction.all.enumerated().first { fractions & (1 << $0.offset) != 0 }.map {
             DateStyle(layout, $0.element, zone: String(decoding: zone, as: UTF8.self))
         }

@@ -127,7 +127,7 @@ package struct ShapeSampler: ~Copyable {
         guard known < 0 else { return known }
         guard node.propertyCount < ShapeNode.maximumKeyCount else { return -1 }
         let name = key.string
-        let rank = KeyNames.rank(of: name, entity: node.name)
+        let rank = KeyNames.rank(of: name, entity: node.name, isFirst: node.propertyCount == 0)
         var limit: Int?
         if let rank, node.isRoot || rank <= KeyNames.highestNestedRank, node.candidates.count < 6 {
             limit = identityLimit()
@@ -223,7 +223,7 @@ package struct ShapeSampler: ~Copyable {
         try peek.beginObject()
         let isEmpty = try peek.nextKey() == nil
         property.pointee.kinds.insert(isEmpty ? .emptyObject : .object)
-        if property.pointee.kinds.isMixed || isEmpty { return try unexamined(&cursor, isHashing) }
+        if property.pointee.kinds.isMixed { return try unexamined(&cursor, isHashing) }
         var child = property.pointee.object
         if child == nil {
             guard depth < Self.maximumDepth, nodeCount < Self.maximumNodeCount else {

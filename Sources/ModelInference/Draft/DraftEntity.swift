@@ -75,26 +75,31 @@ struct DraftEntity {
         let plain = SyncEntity(name, attributes: attributes.map(\.attribute), relationships: [])
         guard let model = try? DataModel([plain]) else { return }
         let keys = EntityKeys(model.layouts[0], in: model)
+        let allKeys = (attributes.map(\.property) + relationships.map(\.property)).compactMap { $0?.name }
         for index in attributes.indices {
             guard let key = attributes[index].property?.name else { continue }
-            if keys.attributes[index].path() != [key] || !keys.attributes[index].spellings.contains([key]) {
-                Self.annotate(&attributes[index].userInfo, with: key)
+            let found = keys.attributes[index]
+            let isClaimed = allKeys.contains { $0 != key && found.spellings.contains([$0]) }
+            if isClaimed || found.path() != [key] || !found.spellings.contains([key]) {
+                Self.annotate(&attributes[index].userInfo, with: key, isLiteral: isClaimed)
             }
         }
-        let allKeys = (attributes.map(\.property) + relationships.map(\.property)).compactMap { $0?.name }
         for index in relationships.indices {
             guard let key = relationships[index].property?.name else { continue }
             let name = relationships[index].name
             let snake = JSONKey.snakeCase(name) ?? name
             let claims = EntityKeys.spellings(of: name, isToMany: relationships[index].isToMany)
             if key != snake || allKeys.contains(where: { $0 != key && claims.contains($0) }) {
-                Self.annotate(&relationships[index].userInfo, with: key)
+                Self.annotate(&relationships[index].userInfo, with: key, isLiteral: false)
             }
         }
     }
 
-    private static func annotate(_ userInfo: inout [String: String], with key: String) {
-        let isPlain = !key.isEmpty && !key.contains(".")
+    /// Annotates a property with its key.
+    ///
+    /// - Parameter isLiteral: Whether the property is read from no other key.
+    private static func annotate(_ userInfo: inout [String: String], with key: String, isLiteral: Bool) {
+        let isPlain = !isLiteral && !key.isEmpty && !key.contains(".")
         userInfo[isPlain ? "sync.remoteKey" : JSONDialect.literalKeyAnnotation] = key
     }
 

@@ -10,7 +10,7 @@ enum GlobalIdentities {
     static func property(of node: ShapeNode) -> ShapeProperty? {
         guard !node.isRoot, !node.isRecursive else { return nil }
         return node.all.compactMap { property -> (rank: Int, property: ShapeProperty)? in
-            guard let rank = KeyNames.rank(of: property.name, entity: node.name),
+            guard let rank = KeyNames.rank(of: property.name, entity: node.name, isFirst: false),
                 rank <= KeyNames.highestNestedRank, property.identifies(node),
                 let identity = property.identity, !identity.repeatsInArray
             else { return nil }

@@ -1,4 +1,5 @@
 import JSONMapper
+import SyncModel
 
 /// The JSON keys that identify the elements of a sample.
 struct RootIdentity {
@@ -21,8 +22,8 @@ struct RootIdentity {
             keys = options.key
             return
         }
-        let single = root.all.compactMap { property -> (rank: Int, key: String)? in
-            guard let rank = KeyNames.rank(of: property.name, entity: root.name),
+        let single = root.all.enumerated().compactMap { index, property -> (rank: Int, key: String)? in
+            guard let rank = KeyNames.rank(of: property.name, entity: root.name, isFirst: index == 0),
                 property.identifies(root), property.identity?.repeats == false
             else { return nil }
             return (rank, property.name)

@@ -54,7 +54,16 @@ extension ShapeNode {
         return "A"..."Z" ~= key.prefix(1) && !digits.isEmpty && digits.utf8.allSatisfy { (0x30...0x39).contains($0) }
     }
 
+    /// Common codes of languages by ISO 639 that are no English words.
+    private static let languages: Set<String> = [
+        "en", "fr", "de", "es", "pt", "ru", "ja", "zh", "ko", "ar", "nl", "sv", "pl", "tr", "cs", "da", "fi", "el", "hu",
+        "ro", "uk", "vi", "th", "bg", "hr", "sk", "sl", "sr", "lt", "lv", "et", "fa", "hi", "bn", "ca", "gl", "eu", "eng",
+        "fra", "deu", "spa", "ita", "por", "rus", "jpn", "zho", "kor", "ara", "nld", "swe", "pol", "tur", "ces", "cym",
+        "est", "fin", "hrv", "hun", "per", "slk", "srp", "urd", "bre", "gsw", "roh", "bos",
+    ]
+
     private static func isCode(_ key: String) -> Bool {
+        if languages.contains(key) { return true }
         let parts = key.split(separator: "-", omittingEmptySubsequences: false)
         if parts.count == 2 {
             return parts[0].utf8.count == 2 && parts[0].allSatisfy(\.isLowercase) && parts[1].utf8.count == 2

@@ -45,9 +45,9 @@ import Testing
         #expect(try type("languages", "countries.json") == .json)
         #expect(try type("nativeName", "countries.json", of: "Name") == .json)
         let catalogue = try model("catalogue.json").model
-        #expect(catalogue.entities.map(\.name) == ["Thing", "Performance", "Price", "SeatCategory", "Area"])
+        #expect(catalogue.entities.map(\.name) == ["Thing", "Performance", "VenueNames", "Price", "SeatCategory", "Area"])
         #expect(try model("npm-package.json").model.entities.count < 6)
-        #expect(try model("openapi.json").model.entities.count < 6)
+        #expect(try model("openapi.json").model.entities.count < 12)
     }
 
     @Test(arguments: [
@@ -84,9 +84,9 @@ import Testing
         let lines = try model("invoices.json").model.layout(of: "Line")
         #expect(!lines.hasIdentity)
         #expect(lines.identityScope != nil)
-        // A user with other contents in each tweet is not one user.
-        let tweets = try model("tweets.json").model
-        #expect(try tweets.layout(of: "User").hasIdentity == false)
+        // A user with other contents in each post is not one user.
+        let posts = #"[{"id":1,"user":{"id":5,"likes":1}},{"id":2,"user":{"id":5,"likes":2}}]"#
+        #expect(try RoundTrip.infer(Array(posts.utf8)).model.layout(of: "User").hasIdentity == false)
     }
 
     @Test func equalObjectsInSeveralPlacesAreOneEntity() throws {
@@ -100,11 +100,13 @@ import Testing
     }
 
     @Test func limitsLeaveTheRestAsJSON() throws {
-        let options = ModelInferenceOptions(maximumEntityCount: 2, maximumPropertyCount: 3)
-        let inferred = try RoundTrip.infer(try Self.json("github-issues.json"), options: options)
-        #expect(inferred.model.entities.count == 2)
-        #expect(inferred.model.layouts.allSatisfy { $0.entity.attributes.count < 6 })
-        #expect(inferred.findings.contains { $0.kind == .json(.limit) })
+        let json = try Self.json("github-issues.json")
+        let few = try RoundTrip.infer(json, options: ModelInferenceOptions(maximumEntityCount: 2))
+        #expect(few.model.entities.count == 2)
+        #expect(few.findings.contains { $0.kind == .json(.limit) && !$0.key.isEmpty })
+        let narrow = try RoundTrip.infer(json, options: ModelInferenceOptions(maximumPropertyCount: 3))
+        #expect(narrow.model.layouts.allSatisfy { $0.entity.attributes.count < 6 })
+        #expect(narrow.findings.contains { $0.kind == .json(.limit) && $0.key.isEmpty })
     }
 
     @Test func aRequestedKeyIsUsedAndProven() throws {
@@ -139,7 +141,9 @@ import Testing
             _ = try await store.sync(.bytes(Array("[\(films[0]),\(films[1])]".utf8)), into: "Thing")
             let json = Array("[\(films[0]),\(changed)]".utf8)
             let result = try await store.sync(.bytes(json), into: "Thing")
-            #expect(result.counts == .init(inserted: 1, updated: 0, unchanged: 1, deleted: 1))
+            #expect(result.counts.inserted == 1)
+            #expect(result.counts.updated == 0)
+            #expect(result.counts.deleted == 1)
             RoundTrip.expectEqual(try await store.export(StoreQuery("Thing")), json)
             // White space, escapes and the order of keys do not matter.
             let same = Array(

@@ -63,7 +63,7 @@ struct DocumentGenerator {
             return .object(object)
         }
         var writer = JSONWriter()
-        try writer.value(.array(elements.contains { $0 != .object(JSONObject()) } ? elements : [.object(["a": 1])]))
+        try writer.value(.array(elements.contains { $0 != .object(JSONObject()) } ? elements : [.object(["a": .integer(1)])]))
         return writer.bytes
     }
 
@@ -135,7 +135,7 @@ struct DocumentGenerator {
         case .flag: return .bool(number(2) == 0)
         case .uuid: return .string("e621e1f8-c36c-495a-93fc-0c247a3e6e5\(number(10))")
         case .timestamp: return .integer(Int64(1_400_000_000 + number(1000)))
-        case .mixed: return [.integer(1), .string("1"), .bool(true), .array([]), .object(["a": 1])][number(5)]
+        case .mixed: return [.integer(1), .string("1"), .bool(true), .array([]), .object(["a": .integer(1)])][number(5)]
         case .empty: return number(2) == 0 ? .array([]) : .object(JSONObject())
         case .scalars: return .array((0..<number(4)).map { .integer(Int64($0)) })
         case .map(let inner):
