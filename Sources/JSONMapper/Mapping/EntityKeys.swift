@@ -155,7 +155,8 @@ package struct EntityKeys: Sendable {
                 attribute: attribute, slot: slot, customPath: nil, spellings: [], transformerName: transformer,
                 isExportable: false, snakeCasePath: [], camelCasePath: [])
         }
-        let isExportable = attribute.type != .transformable && !annotations.isNonExportable(attribute.userInfo)
+        let holdsJSON = attribute.type != .transformable || transformer.map(JSONTransformers.isBuiltIn) == true
+        let isExportable = holdsJSON && !annotations.isNonExportable(attribute.userInfo)
         if let key = attribute.userInfo[JSONDialect.literalKeyAnnotation] {
             return AttributeKeys(
                 attribute: attribute, slot: slot, customPath: [key], spellings: [[key]], transformerName: transformer,

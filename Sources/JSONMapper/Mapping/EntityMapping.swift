@@ -77,7 +77,7 @@ package final class EntityMapping: Sendable {
         for attribute in keys.attributes {
             let name = attribute.transformerName
             let found = name.flatMap { all.attributeTransformers[$0] }
-            if let name, found == nil {
+            if let name, found == nil, !JSONTransformers.isBuiltIn(name) {
                 throw .unknownTransformer(entity: layout.name, attribute: attribute.attribute.name, name: name)
             }
             transformers.append(found)
@@ -96,7 +96,8 @@ package final class EntityMapping: Sendable {
         }
         var dateStyles: [DateStyle] = []
         let bySlot = keys.attributes.map { attribute in
-            var field = Self.field(attribute, dialect: keys.dialect)
+            var field = Self.field(
+                attribute, isTransformed: transformers[attribute.slot] != nil, dialect: keys.dialect)
             if let style = attribute.dateStyle, keys.dialect.infersFromNames {
                 field.dateStyle = dateStyles.count
                 dateStyles.append(style)
@@ -149,7 +150,7 @@ package final class EntityMapping: Sendable {
 
     // MARK: Compiling
 
-    private static func field(_ keys: AttributeKeys, dialect: JSONDialect) -> Field {
+    private static func field(_ keys: AttributeKeys, isTransformed: Bool, dialect: JSONDialect) -> Field {
         let type = keys.attribute.type
         let range: ClosedRange<Int64> =
             switch type {
@@ -171,11 +172,12 @@ package final class EntityMapping: Sendable {
             case .json: .json
             case .binary: .binary
             // With conventions, a transformable attribute without a transformer is not read. With
-            // an annotation, it was requested and is stored as its JSON text.
-            case .transformable: dialect.infersFromNames ? .none : .binary
+            // an annotation or a built-in transformer, it was requested and is stored as its JSON
+            // text.
+            case .transformable: dialect.infersFromNames && keys.transformerName == nil ? .none : .binary
             }
         return Field(
-            slot: keys.slot, type: type, converter: keys.transformerName == nil ? plain : .transformed, plain: plain,
+            slot: keys.slot, type: type, converter: isTransformed ? .transformed : plain, plain: plain,
             range: range)
     }
 

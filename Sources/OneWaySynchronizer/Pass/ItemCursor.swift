@@ -11,7 +11,7 @@ final class ItemCursor: Sendable {
         var index: Int
         /// From 1.
         var attempt: Int
-        /// How long to wait before the call.
+        /// How long to wait before the call; zero or less for not at all.
         var delay: Duration = .zero
     }
 
@@ -222,7 +222,7 @@ final class ItemCursor: Sendable {
         if let due = state.waiting.nextDue {
             let delay = due - clock.now()
             if delay <= .zero || state.next == count, let item = state.waiting.popFirst() {
-                return Step(index: item.index, attempt: item.attempt, delay: max(delay, .zero))
+                return Step(index: item.index, attempt: item.attempt, delay: delay)
             }
         }
         guard state.next < count else { return nil }

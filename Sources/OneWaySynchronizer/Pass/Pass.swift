@@ -213,7 +213,7 @@ struct Pass<Processor: SyncProcessor>: Sendable {
     ) async throws(Stop) {
         let downloads = await forEach(
             items, call, isStored: isStored, width: options.width, stopsOnFailure: options.stopOnError,
-            keepsAnswers: options.reportsKeys && isDecisive, in: &report)
+            keepsAnswers: options.reportsKeys, in: &report)
         if isDecisive {
             let tally = downloads.tally
             report.updated = tally.trueCount

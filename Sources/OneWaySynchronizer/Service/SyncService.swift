@@ -185,7 +185,10 @@ public final class SyncService<Report: Sendable>: Sendable {
     }
 
     private func runOnSchedule() async throws {
-        if !schedule.runsAtStart { await waitForNextRun() }
+        if !schedule.runsAtStart {
+            begin(.waiting)
+            await waitForNextRun()
+        }
         while !control.withLock(\.isStopRequested) {
             try Task.checkCancellation()
             await sync()
@@ -294,7 +297,6 @@ public final class SyncService<Report: Sendable>: Sendable {
     private func waitForNextRun() async {
         let failures = control.withLock { $0.health.consecutiveFailures }
         let delay = schedule.delay(consecutiveFailures: failures, random: Double.random(in: 0..<1))
-        begin(.waiting)
         change { $0.nextRun = date().addingTimeInterval(delay / .seconds(1)) }
         await wait(delay) { $0.isTriggered || $0.isStopRequested }
         change { $0.nextRun = nil }
