@@ -70,8 +70,8 @@ import Testing
                 SyncAttribute("token", .uuid, optional: false)
                 SyncAttribute("balance", .decimal, optional: false)
                 SyncAttribute("photo", .binary, optional: false)
-                SyncAttribute("tags", .binary, optional: false)
-                SyncAttribute("address", .binary)
+                SyncAttribute("tags", .json, optional: false)
+                SyncAttribute("address", .json)
                 SyncRelationship("company", toOne: "Firm", inverse: "staff")
                 SyncRelationship("notes", toMany: "Note", ordered: true, inverse: "author", deleteRule: .cascade)
             }

@@ -71,13 +71,14 @@ package struct ChangedRoots: Sendable {
     package init() {}
 
     package mutating func add(
-        _ result: MergeResult, _ layout: EntityLayout?, linking links: InitialLinks?, in model: DataModel
+        _ result: MergeResult, _ layout: EntityLayout?, linking links: [InitialLinks], in model: DataModel
     ) {
         guard let layout, result.rows.contains(where: { $0.map { $0.change != .unchanged } ?? false }) else { return }
         roots.insert(layout.root)
-        guard let links else { return }
-        roots.insert(model.layouts[links.relationship.source].root)
-        roots.insert(model.layouts[links.relationship.destination].root)
+        for links in links {
+            roots.insert(model.layouts[links.relationship.source].root)
+            roots.insert(model.layouts[links.relationship.destination].root)
+        }
     }
 
     package mutating func add(_ result: LinkResult, _ relationship: RelationshipLayout, in model: DataModel) {

@@ -94,10 +94,10 @@ final class MemoryTransaction: InitialLinkingTransaction, SelectingReader {
     }
 
     func merge(_ request: MergeRequest) async throws -> MergeResult {
-        try note(change { try $0.merge(request, nil) }) { $0.add($1, request.records.layout, linking: nil, in: model) }
+        try note(change { try $0.merge(request, []) }) { $0.add($1, request.records.layout, linking: [], in: model) }
     }
 
-    func mergeLinking(_ request: MergeRequest, _ links: InitialLinks) async throws -> MergeResult {
+    func mergeLinking(_ request: MergeRequest, _ links: [InitialLinks]) async throws -> MergeResult {
         try note(change { try $0.merge(request, links) }) { $0.add($1, request.records.layout, linking: links, in: model) }
     }
 

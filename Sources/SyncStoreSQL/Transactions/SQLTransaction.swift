@@ -94,12 +94,12 @@ package final class SQLTransaction<Worker: SQLWorker>: InitialLinkingTransaction
     }
 
     package func merge(_ request: MergeRequest) async throws -> MergeResult {
-        let result = try await change { try await $0.merge(request, nil) }
-        changed.withLock { $0.add(result, request.records.layout, linking: nil, in: model) }
+        let result = try await change { try await $0.merge(request, []) }
+        changed.withLock { $0.add(result, request.records.layout, linking: [], in: model) }
         return result
     }
 
-    package func mergeLinking(_ request: MergeRequest, _ links: InitialLinks) async throws -> MergeResult {
+    package func mergeLinking(_ request: MergeRequest, _ links: [InitialLinks]) async throws -> MergeResult {
         let result = try await change { try await $0.merge(request, links) }
         changed.withLock { $0.add(result, request.records.layout, linking: links, in: model) }
         return result

@@ -20,6 +20,8 @@ final class SQLiteConnection {
     static let decimalSumFunction = "sync_decimal_sum"
     /// The function that matches the bytes of a text with those of a pattern.
     static let likeFunction = "sync_like"
+    /// The collation that compares JSON values, whatever their form.
+    static let jsonCollation = "sync_json"
     /// The function that looks an object up in a set that the connection knows by a number.
     static let objectSetFunction = "sync_contains"
     /// How many statements are kept prepared.
@@ -208,6 +210,11 @@ final class SQLiteConnection {
                 let other = decimal(otherBytes, otherLength)
                 return one < other ? -1 : one > other ? 1 : 0
             }, nil)
+        sqlite3_create_collation_v2(
+            handle, Self.jsonCollation, SQLITE_UTF8, nil,
+            { _, length, bytes, otherLength, otherBytes in
+                CanonicalJSON.compare(text(bytes, length), text(otherBytes, otherLength))
+            }, nil)
     }
 }
 
@@ -233,6 +240,10 @@ private func decimalSum(of call: OpaquePointer?) -> DecimalSum? {
     let sum = DecimalSum()
     place.pointee = Unmanaged.passRetained(sum)
     return sum
+}
+
+private func text(_ bytes: UnsafeRawPointer?, _ length: Int32) -> UnsafeBufferPointer<UInt8> {
+    UnsafeBufferPointer(start: bytes?.assumingMemoryBound(to: UInt8.self), count: bytes == nil ? 0 : Int(length))
 }
 
 /// A decimal number from its text; zero for a text that is none, which only other programs write.

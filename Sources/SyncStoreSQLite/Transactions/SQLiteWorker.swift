@@ -216,7 +216,7 @@ actor SQLiteWorker: SQLWorker {
         return try interruptible { try merge.find(records, connection: try opened()) }
     }
 
-    func merge(_ request: MergeRequest, _ links: InitialLinks?) throws -> MergeResult {
+    func merge(_ request: MergeRequest, _ links: [InitialLinks]) throws -> MergeResult {
         let layout = try schema.model.layout(of: request)
         let merge = merge(into: layout)
         return try interruptible {
@@ -250,14 +250,16 @@ actor SQLiteWorker: SQLWorker {
     func link(_ batch: LinkBatch) throws -> LinkResult {
         try schema.model.check(batch.relationship)
         return try interruptible {
-            let linking = try SQLiteLinking(batch, queries: queries, connection: try opened())
-            return try linking.run()
+            let connection = try opened()
+            let links = try connection.links(batch.relationship, of: batch.sources, queries)
+            guard !batch.isFulfilled(by: links) else { return LinkResult() }
+            return try SQLiteLinking(batch, links: links, queries: queries, connection: connection).run()
         }
     }
 
     func remove(_ query: StoreQuery, reportsKeys: Bool) throws -> RemovalResult {
         try interruptible {
-            try opened().remove(query, reportsKeys: reportsKeys, queries)
+            try opened().remove(query, reportsKeys: reportsKeys, adopted: Set(adopted.keys), queries)
         }
     }
 }
