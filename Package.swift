@@ -292,7 +292,8 @@ let package = Package(
         .executableTarget(
             name: "ReadBenchmark",
             dependencies: [
-                "SyncStore", "SyncModel", "COneWaySQLite", "OneWayBenchmarkSupport", "OneWayReadBenchmarkSupport",
+                "SyncStore", "SyncStoreSQLite", "SyncModel", "COneWaySQLite", "OneWayBenchmarkSupport",
+                "OneWayReadBenchmarkSupport",
             ], path: "Tests/Benchmarks/ReadBenchmark", swiftSettings: settings),
         .target(
             name: "OneWayStoreBenchmarkSupport",

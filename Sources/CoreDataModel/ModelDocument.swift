@@ -51,7 +51,8 @@ struct ModelDocument {
             switch error {
             case .emptyName(let entity, let property): (entity, property)
             case .duplicateEntity(let entity), .unknownParent(let entity, _), .inheritanceCycle(let entity, _),
-                .unknownIdentity(let entity, _), .unsuitableIdentity(let entity, _, _), .unknownEntity(let entity):
+                .unknownIdentity(let entity, _), .unsuitableIndex(let entity, _), .unsuitableIdentity(let entity, _, _),
+                .unknownEntity(let entity):
                 (entity, nil)
             case .duplicateProperty(let entity, let property), .inheritedProperty(let entity, let property, _),
                 .unknownDestination(let entity, let property, _), .unknownInverse(let entity, let property, _, _),

@@ -75,7 +75,8 @@ import Testing
         struct Silent: Store {
             let base: MemoryStore
             var model: DataModel { base.model }
-            func transaction<R: Sendable>(_ body: @Sendable (any StoreTransaction) async throws -> R) async throws -> R {
+            func transaction<R: Sendable>(_ body: @Sendable (any StoreTransaction) async throws -> R) async throws -> R
+            {
                 try await base.transaction(body)
             }
             func read<R: Sendable>(_ body: @Sendable (any StoreReader) async throws -> R) async throws -> R {
@@ -99,7 +100,11 @@ import Testing
         let users = ObservedObjects(ObjectQuery<User>(orderedBy: \.id), in: store)
         func change() async {
             await withCheckedContinuation { continuation in
-                withObservationTracking { _ = users.objects } onChange: { continuation.resume() }
+                withObservationTracking {
+                    _ = users.objects
+                } onChange: {
+                    continuation.resume()
+                }
             }
             // The change itself follows on the main actor.
             await Task { @MainActor in }.value

@@ -75,9 +75,10 @@ import Testing
                 SyncRelationship("company", toOne: "Firm", inverse: "staff")
                 SyncRelationship("notes", toMany: "Note", ordered: true, inverse: "author", deleteRule: .cascade)
             }
-            let _ = user.indexes = [
-                SyncIndex(["name"]), SyncIndex(["token"], unique: true, where: PropertyPath("isActive") == true),
-            ]
+            let _ =
+                user.indexes = [
+                    SyncIndex(["name"]), SyncIndex(["token"], unique: true, where: PropertyPath("isActive") == true),
+                ]
             user
             SyncEntity("Firm", identity: "id") {
                 SyncAttribute("id", .int64, optional: false)
@@ -99,7 +100,9 @@ import Testing
         #expect(try text(\.isAdmin == true) == (PropertyPath("isAdmin") == true))
         #expect(try text(\.company.name == "Apple") == (PropertyPath("company.name") == "Apple"))
         #expect(try text(\.company == nil) == PropertyPath("company").isNull)
-        #expect(try text(\.role == .admin || \.level == .high) == (PropertyPath("role") == "admin" || PropertyPath("level") == 2))
+        #expect(
+            try text(\.role == .admin || \.level == .high)
+                == (PropertyPath("role") == "admin" || PropertyPath("level") == 2))
         #expect(try text(.in(\.role, [.reader, .editor])) == PropertyPath("role").isIn(["reader", "editor"]))
         #expect(try text(\.notes.count >= 3) == (PropertyPath("notes.@count") >= 3))
         #expect(
@@ -108,7 +111,8 @@ import Testing
         #expect(
             try text(.count(\.notes, where: \.number > 1, in: 2...))
                 == .related(PropertyPath("notes"), .count(2...Int.max - 1), PropertyPath("number") > 1))
-        #expect(try text(!(\.born == nil) && \.score < 2) == (!PropertyPath("born").isNull && PropertyPath("score") < 2))
+        #expect(
+            try text(!(\.born == nil) && \.score < 2) == (!PropertyPath("born").isNull && PropertyPath("score") < 2))
     }
 
     @Test func aComputedPropertyIsNoAttribute() throws {

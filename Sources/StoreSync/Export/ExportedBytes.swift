@@ -95,7 +95,8 @@ extension JSONStore {
     /// ``ExportedBytes``.
     ///
     /// The options decide about related objects, not what the query includes.
-    public func export(_ query: ObjectQuery<some SyncObject>, options: ExportOptions = ExportOptions()) -> ExportedBytes {
+    public func export(_ query: ObjectQuery<some SyncObject>, options: ExportOptions = ExportOptions()) -> ExportedBytes
+    {
         ExportedBytes { sink in try await export(try query.storeQuery(), options: options, to: sink) }
     }
 }

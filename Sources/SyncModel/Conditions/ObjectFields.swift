@@ -47,8 +47,38 @@ public struct ObjectField<Root: SyncObject, Value>: Sendable {
         ObjectField<Root, Next?>(path: self.path.appending(path))
     }
 
+    /// A relationship of a related object that may be missing.
+    public subscript<Object: SyncObject, Next: RelatedValue>(
+        dynamicMember path: KeyPath<Object, Related<Next>>
+    ) -> ObjectField<Root, Related<Next>> where Value == Object? {
+        ObjectField<Root, Related<Next>>(path: self.path.appending(path))
+    }
+
+    /// A relationship of a related object that may be missing, to any number of objects.
+    public subscript<Object: SyncObject, Next: SyncObject>(
+        dynamicMember path: KeyPath<Object, [Next]>
+    ) -> ObjectField<Root, [Next]> where Value == Object? {
+        ObjectField<Root, [Next]>(path: self.path.appending(path))
+    }
+
+    /// A relationship of a related object that may be missing.
+    public subscript<Object: SyncObject, Next: RelatedValue>(
+        dynamicMember path: KeyPath<Object, Related<Next>>
+    ) -> ObjectField<Root, Related<Next>> where Value == Related<Object?> {
+        ObjectField<Root, Related<Next>>(path: self.path.appending(path))
+    }
+
+    /// A relationship of a related object that may be missing, to any number of objects.
+    public subscript<Object: SyncObject, Next: SyncObject>(
+        dynamicMember path: KeyPath<Object, [Next]>
+    ) -> ObjectField<Root, [Next]> where Value == Related<Object?> {
+        ObjectField<Root, [Next]>(path: self.path.appending(path))
+    }
+
     /// A relationship of any number of related objects, for `including`.
-    public subscript<Next: RelatedValue>(dynamicMember path: KeyPath<Value.Object, Next>) -> ObjectField<Root, EachOf<Next>>
+    public subscript<Next: RelatedValue>(dynamicMember path: KeyPath<Value.Object, Next>) -> ObjectField<
+        Root, EachOf<Next>
+    >
     where Value: RelatedList {
         ObjectField<Root, EachOf<Next>>(path: self.path.appending(path))
     }

@@ -30,7 +30,8 @@ private struct SwiftTypeWriter {
             lines += properties.map { property in
                 let plain = Self.plain(property.name)
                 let identifier = Self.identifier(property.name)
-                return "        case \(identifier)" + (plain == property.name ? "" : " = \(Self.literal(property.name))")
+                return "        case \(identifier)"
+                    + (plain == property.name ? "" : " = \(Self.literal(property.name))")
             }
             lines.append("    }")
         }
@@ -160,7 +161,8 @@ private struct SwiftTypeWriter {
 
     private static let keywords: Set<String> = [
         "as", "associatedtype", "break", "case", "catch", "class", "continue", "default", "defer", "deinit", "do",
-        "else", "enum", "extension", "fallthrough", "false", "fileprivate", "for", "func", "guard", "if", "import", "in",
+        "else", "enum", "extension", "fallthrough", "false", "fileprivate", "for", "func", "guard", "if", "import",
+        "in",
         "init", "inout", "internal", "is", "let", "nil", "operator", "precedencegroup", "private", "protocol", "public",
         "repeat", "rethrows", "return", "self", "static", "struct", "subscript", "super", "switch", "throw", "throws",
         "true", "try", "typealias", "var", "where", "while",
@@ -183,6 +185,7 @@ extension AttributeType {
         case .binary, .transformable: "Data"
         case .uuid: "UUID"
         case .uri: "URL"
+        case .json: "CanonicalJSON"
         }
     }
 }
@@ -201,6 +204,7 @@ extension AttributeValue {
         case .binary(let data): ".binary(Data([\(data.map { "\($0)" }.joined(separator: ", "))]))"
         case .uuid(let uuid): ".uuid(UUID(uuidString: \"\(uuid)\") ?? UUID())"
         case .uri(let text): ".uri(\(text.debugDescription))"
+        case .json(let json): "CanonicalJSON(\(json.text.debugDescription))?.value ?? .null"
         }
     }
 }

@@ -54,7 +54,8 @@ struct EntityDraft<Root: SyncObject> {
 
     func entity(named name: String) -> SyncEntity {
         var entity = SyncEntity(
-            name, parent: parent?.entityName, abstract: isAbstract, identity: identity.filter { !inherited.contains($0) },
+            name, parent: parent?.entityName, abstract: isAbstract,
+            identity: identity.filter { !inherited.contains($0) },
             within: scope, attributes: attributes.filter { !inherited.contains($0.name) },
             relationships: relationships.filter { !inherited.contains($0.name) }, formerName: formerName,
             userInfo: userInfo)

@@ -87,7 +87,7 @@ final class ProbeLog {
 
     private func add(_ wanted: any Decodable.Type, _ name: String, isOptional: Bool) throws -> Int {
         let index = properties.count
-        var content = ObjectProperty.Content.attribute(.binary)
+        var content = ObjectProperty.Content.attribute(.json)
         if let related = wanted as? any RelatedValue.Type {
             content = .related(related.objectType, isToMany: related.isToMany)
         } else {
@@ -117,10 +117,12 @@ extension AttributeType {
     init(of type: any Any.Type) {
         if let known = type as? any AttributeRepresentable.Type {
             self = known.attributeType
-        } else if let raw = type as? any RawRepresentable.Type, let known = raw.rawType as? any AttributeRepresentable.Type {
+        } else if let raw = type as? any RawRepresentable.Type,
+            let known = raw.rawType as? any AttributeRepresentable.Type
+        {
             self = known.attributeType
         } else {
-            self = .binary
+            self = .json
         }
     }
 }

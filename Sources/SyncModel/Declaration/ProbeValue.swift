@@ -43,6 +43,7 @@ struct ProbeValue {
         case .binary, .transformable: .binary(Data([bit ? 2 : 1]))
         case .uuid:
             .uuid(UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, bit ? 2 : 1)))
+        case .json: CanonicalJSON(bit ? "2" : "1").map { .json($0) } ?? .null
         case .uri: .uri(bit ? "probe:b" : "probe:a")
         }
     }

@@ -40,7 +40,8 @@ extension SyncDeclaration.Part {
     ///   - scope: The to-one relationship to the object within which the identity is unique; nil, the
     ///     default, for an identity that is unique in the whole store.
     public static func identity(
-        _ properties: (any PartialKeyPath<Root> & Sendable)..., within scope: (any PartialKeyPath<Root> & Sendable)? = nil
+        _ properties: (any PartialKeyPath<Root> & Sendable)...,
+        within scope: (any PartialKeyPath<Root> & Sendable)? = nil
     ) -> Self {
         Self { draft in
             draft.identity = try properties.map { try draft.shape.name(of: $0) }
@@ -78,7 +79,8 @@ extension SyncDeclaration.Part {
         remoteKey: String? = nil, formerName: String? = nil, userInfo: [String: String] = [:]
     ) -> Self {
         relationship(
-            property, isToMany: false, inverse: nil, isOrdered: false, deleteRule, ownsTargets, remoteKey, formerName, userInfo)
+            property, isToMany: false, inverse: nil, isOrdered: false, deleteRule, ownsTargets, remoteKey, formerName,
+            userInfo)
     }
 
     /// A relationship to any number of objects, with what its property does not state.
@@ -112,7 +114,8 @@ extension SyncDeclaration.Part {
         remoteKey: String? = nil, formerName: String? = nil, userInfo: [String: String] = [:]
     ) -> Self {
         relationship(
-            property, isToMany: true, inverse: nil, isOrdered: ordered, deleteRule, ownsTargets, remoteKey, formerName, userInfo)
+            property, isToMany: true, inverse: nil, isOrdered: ordered, deleteRule, ownsTargets, remoteKey, formerName,
+            userInfo)
     }
 
     private static func relationship(

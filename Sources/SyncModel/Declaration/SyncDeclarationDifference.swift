@@ -126,7 +126,7 @@ extension AttributeType {
         switch (self, declared) {
         case _ where self == declared: true
         case (.int16, .int32), (.int16, .int64), (.int32, .int64), (.float, .double), (.uri, .string),
-            (.uuid, .string), (.transformable, .binary):
+            (.uuid, .string), (.transformable, .binary), (.binary, .json):
             true
         default: false
         }

@@ -58,6 +58,7 @@ public protocol RelatedValue<Object>: Sendable {
 }
 
 extension Optional: RelatedValue where Wrapped: SyncObject {
+    /// The wrapped type.
     public typealias Object = Wrapped
     /// False: at most one object.
     public static var isToMany: Bool { false }
@@ -70,6 +71,7 @@ extension Optional: RelatedValue where Wrapped: SyncObject {
 }
 
 extension Array: RelatedValue where Element: SyncObject {
+    /// The type of the elements.
     public typealias Object = Element
     /// True: any number of objects.
     public static var isToMany: Bool { true }

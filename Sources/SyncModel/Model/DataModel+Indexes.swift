@@ -18,6 +18,7 @@ extension DataModel {
         var slots: [Int] = []
         for name in index.attributes {
             guard let slot = layout.slot(of: name), layout.attributes[slot].type != .transformable,
+                layout.attributes[slot].type != .json,
                 !slots.contains(slot)
             else { throw error }
             slots.append(slot)

@@ -17,10 +17,12 @@ extension PredicateTree where Path == BoundKey {
                 : .related(key, quantifier, predicate.normalized)
         case .and(let parts):
             isNegated
-                ? .or(parts.map { $0.normalized(isNegated: true) }) : .and(parts.map { $0.normalized(isNegated: false) })
+                ? .or(parts.map { $0.normalized(isNegated: true) })
+                : .and(parts.map { $0.normalized(isNegated: false) })
         case .or(let parts):
             isNegated
-                ? .and(parts.map { $0.normalized(isNegated: true) }) : .or(parts.map { $0.normalized(isNegated: false) })
+                ? .and(parts.map { $0.normalized(isNegated: true) })
+                : .or(parts.map { $0.normalized(isNegated: false) })
         case .not(let part): part.normalized(isNegated: !isNegated)
         }
     }

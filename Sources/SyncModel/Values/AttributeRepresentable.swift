@@ -117,3 +117,8 @@ extension URL: AttributeRepresentable {
     /// `uri`.
     public static var attributeType: AttributeType { .uri }
 }
+
+extension CanonicalJSON: AttributeRepresentable {
+    /// `json`.
+    public static var attributeType: AttributeType { .json }
+}

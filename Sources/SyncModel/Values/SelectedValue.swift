@@ -13,6 +13,7 @@ extension AttributeRepresentable {
 }
 
 extension Optional: SelectedValue where Wrapped: AttributeRepresentable {
+    /// The wrapped type.
     public typealias Plain = Wrapped
 
     /// Creates a value from that of an attribute; null becomes nil as a value.

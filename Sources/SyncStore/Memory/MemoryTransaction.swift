@@ -98,7 +98,9 @@ final class MemoryTransaction: InitialLinkingTransaction, SelectingReader {
     }
 
     func mergeLinking(_ request: MergeRequest, _ links: [InitialLinks]) async throws -> MergeResult {
-        try note(change { try $0.merge(request, links) }) { $0.add($1, request.records.layout, linking: links, in: model) }
+        try note(change { try $0.merge(request, links) }) {
+            $0.add($1, request.records.layout, linking: links, in: model)
+        }
     }
 
     func link(_ batch: LinkBatch) async throws -> LinkResult {

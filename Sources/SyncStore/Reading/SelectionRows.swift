@@ -81,7 +81,9 @@ struct SelectionRows {
             return keyed.map { row[$0] }
         }
         if keyed.isEmpty { return [try group([], keyed: [], subjects)] }
-        return try groups.sorted { areInIncreasingOrder($0.key, $1.key) }.map { try group($0.key, keyed: keyed, $0.value) }
+        return try groups.sorted { areInIncreasingOrder($0.key, $1.key) }.map {
+            try group($0.key, keyed: keyed, $0.value)
+        }
     }
 
     private func group(

@@ -24,6 +24,7 @@ enum ObjectEncoder {
                 content.related[name] = .some(list(of: value))
                 return true
             }
+            // A model made otherwise may keep JSON as bytes.
             guard let slot = layout.slot(of: name), layout.attributes[slot].type == .binary,
                 !(value is any ValueConvertible)
             else { return false }

@@ -71,7 +71,8 @@ struct ObjectLoader {
             switch slot.source {
             case .cell, .missing: related.append(nil)
             case .notIncluded: related.append(Self.notIncluded(type))
-            case .toOne(let column): related.append(try await toOne(type, Self.objects(in: column, of: batches), includes))
+            case .toOne(let column):
+                related.append(try await toOne(type, Self.objects(in: column, of: batches), includes))
             case .toMany:
                 guard let relationship = plan.layout.relationship(slot.name) else {
                     throw ObjectReadingError.unknownInclude(type: plan.layout.name, property: slot.name)
@@ -90,7 +91,8 @@ struct ObjectLoader {
         _ type: Value.Type, _ objects: [ObjectID], _ includes: IncludeTree
     ) async throws -> AnyObject {
         var values: [ObjectID: Value] = [:]
-        try await load(Value.Object.self, objects, includes) { object, value in values[object] = Value(related: [value]) }
+        try await load(Value.Object.self, objects, includes) { object, value in values[object] = Value(related: [value])
+        }
         return RelatedValues(values, empty: Value(related: []))
     }
 

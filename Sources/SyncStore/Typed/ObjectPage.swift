@@ -47,7 +47,7 @@ extension ObjectPageKey: Codable {
         }
 
         private enum Kind: String, Codable {
-            case null, bool, int, double, decimal, string, date, binary, uuid, uri
+            case null, bool, int, double, decimal, string, date, binary, uuid, uri, json
         }
 
         init(from decoder: any Decoder) throws {
@@ -67,6 +67,7 @@ extension ObjectPageKey: Codable {
             case .binary: value = .binary(try list.decode(Data.self))
             case .uuid: value = .uuid(try list.decode(UUID.self))
             case .uri: value = .uri(try list.decode(String.self))
+            case .json: value = .json(try list.decode(CanonicalJSON.self))
             }
         }
 
@@ -87,6 +88,7 @@ extension ObjectPageKey: Codable {
             case .binary(let data): try add(.binary, data)
             case .uuid(let uuid): try add(.uuid, uuid)
             case .uri(let text): try add(.uri, text)
+            case .json(let json): try add(.json, json)
             }
         }
     }
@@ -100,7 +102,9 @@ extension StoreReader {
     ///     all objects.
     ///   - key: The key that the previous page has; nil for the first page.
     /// - Throws: ``ObjectReadingError/foreignPageKey``, and as ``all(_:)``.
-    public func page<Object>(_ query: ObjectQuery<Object>, after key: ObjectPageKey? = nil) async throws -> ObjectPage<Object> {
+    public func page<Object>(_ query: ObjectQuery<Object>, after key: ObjectPageKey? = nil) async throws -> ObjectPage<
+        Object
+    > {
         guard key.map({ $0.position.values.count == query.ordering.count }) ?? true else {
             throw ObjectReadingError.foreignPageKey
         }
@@ -141,7 +145,9 @@ extension StoreReader {
 
 extension Store {
     /// Returns the objects of a query that come after a page key; see ``StoreReader/page(_:after:)``.
-    public func page<Object>(_ query: ObjectQuery<Object>, after key: ObjectPageKey? = nil) async throws -> ObjectPage<Object> {
+    public func page<Object>(_ query: ObjectQuery<Object>, after key: ObjectPageKey? = nil) async throws -> ObjectPage<
+        Object
+    > {
         try await read { try await $0.page(query, after: key) }
     }
 }

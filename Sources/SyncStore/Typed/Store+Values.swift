@@ -6,6 +6,12 @@ public struct GroupCount<Value: SelectedValue>: Sendable {
     public let value: Value
     /// The number of objects.
     public let count: Int
+
+    /// Creates a pair of a value and a number.
+    public init(value: Value, count: Int) {
+        self.value = value
+        self.count = count
+    }
 }
 
 extension GroupCount: Equatable where Value: Equatable {}
@@ -106,42 +112,48 @@ extension SelectedValue {
 extension Store {
     /// Returns the distinct values at a path; see ``StoreReader/distinct(_:where:)``.
     public func distinct<Object: SyncObject, Value: SelectedValue>(
-        _ type: Object.Type, _ path: any ObjectPath<Object, Value> & Sendable, where predicate: ObjectPredicate<Object>? = nil
+        _ type: Object.Type, _ path: any ObjectPath<Object, Value> & Sendable,
+        where predicate: ObjectPredicate<Object>? = nil
     ) async throws -> [Value] {
         try await read { try await $0.distinct(path, where: predicate) }
     }
 
     /// Returns the number of objects for each value at a path; see ``StoreReader/counts(by:where:)``.
     public func counts<Object: SyncObject, Value: SelectedValue>(
-        of type: Object.Type, by path: any ObjectPath<Object, Value> & Sendable, where predicate: ObjectPredicate<Object>? = nil
+        of type: Object.Type, by path: any ObjectPath<Object, Value> & Sendable,
+        where predicate: ObjectPredicate<Object>? = nil
     ) async throws -> [GroupCount<Value>] {
         try await read { try await $0.counts(by: path, where: predicate) }
     }
 
     /// Returns the least value at a path; see ``StoreReader/minimum(of:where:)``.
     public func minimum<Object: SyncObject, Value: SelectedValue>(
-        _ type: Object.Type, of path: any ObjectPath<Object, Value> & Sendable, where predicate: ObjectPredicate<Object>? = nil
+        _ type: Object.Type, of path: any ObjectPath<Object, Value> & Sendable,
+        where predicate: ObjectPredicate<Object>? = nil
     ) async throws -> Value.Plain? {
         try await read { try await $0.minimum(of: path, where: predicate) }
     }
 
     /// Returns the greatest value at a path; see ``StoreReader/maximum(of:where:)``.
     public func maximum<Object: SyncObject, Value: SelectedValue>(
-        _ type: Object.Type, of path: any ObjectPath<Object, Value> & Sendable, where predicate: ObjectPredicate<Object>? = nil
+        _ type: Object.Type, of path: any ObjectPath<Object, Value> & Sendable,
+        where predicate: ObjectPredicate<Object>? = nil
     ) async throws -> Value.Plain? {
         try await read { try await $0.maximum(of: path, where: predicate) }
     }
 
     /// Returns the sum of the numbers at a path; see ``StoreReader/sum(of:where:)``.
     public func sum<Object: SyncObject, Value: SelectedValue>(
-        _ type: Object.Type, of path: any ObjectPath<Object, Value> & Sendable, where predicate: ObjectPredicate<Object>? = nil
+        _ type: Object.Type, of path: any ObjectPath<Object, Value> & Sendable,
+        where predicate: ObjectPredicate<Object>? = nil
     ) async throws -> Value.Plain? where Value.Plain: Numeric {
         try await read { try await $0.sum(of: path, where: predicate) }
     }
 
     /// Returns the mean of the numbers at a path; see ``StoreReader/average(of:where:)``.
     public func average<Object: SyncObject, Value: SelectedValue>(
-        _ type: Object.Type, of path: any ObjectPath<Object, Value> & Sendable, where predicate: ObjectPredicate<Object>? = nil
+        _ type: Object.Type, of path: any ObjectPath<Object, Value> & Sendable,
+        where predicate: ObjectPredicate<Object>? = nil
     ) async throws -> Double? where Value.Plain: Numeric {
         try await read { try await $0.average(of: path, where: predicate) }
     }

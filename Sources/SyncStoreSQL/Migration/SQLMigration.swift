@@ -141,7 +141,9 @@ package struct SQLMigration {
         } else if hasSameColumns, let former {
             keptTables.insert(table.name)
             let (old, new) = (Set(former.indices), Set(table.indices))
-            statements += former.indices.filter { !new.contains($0) }.map { "DROP INDEX IF EXISTS \(SQLText.name($0.name))" }
+            statements += former.indices.filter { !new.contains($0) }.map {
+                "DROP INDEX IF EXISTS \(SQLText.name($0.name))"
+            }
             addedIndices += table.indices.filter { !old.contains($0) }.map { $0.creation(on: table.name) }
         } else {
             replace(oldTable, by: table, columns: columns, condition: condition)

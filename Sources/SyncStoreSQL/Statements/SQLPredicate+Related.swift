@@ -84,7 +84,8 @@ extension SQLPredicate {
             source = "\(pair).\(SQLText.name(link.source))"
             text = "SELECT \(source) FROM \(SQLText.name(link.table)) \(pair)"
             if predicate != .constant(true) || isNotTrue {
-                text += " JOIN \(SQLText.name(link.targetTable)) \(next) "
+                text +=
+                    " JOIN \(SQLText.name(link.targetTable)) \(next) "
                     + "ON \(next).\(row) = \(pair).\(SQLText.name(link.target))"
             }
         }

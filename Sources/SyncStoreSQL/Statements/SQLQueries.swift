@@ -137,7 +137,9 @@ package struct SQLQueries: Sendable {
         if selection.isGrouped || selection.isDistinct {
             if !keys.isEmpty {
                 text += " GROUP BY \(keys.map(\.expression).joined(separator: ", "))"
-                text += " ORDER BY " + keys.map { "\($0.expression)\($0.collation) ASC NULLS FIRST" }.joined(separator: ", ")
+                text +=
+                    " ORDER BY "
+                    + keys.map { "\($0.expression)\($0.collation) ASC NULLS FIRST" }.joined(separator: ", ")
             }
         } else {
             text += " ORDER BY \(writer.order(selection.ordering, entity: entity, alias: "t"))"

@@ -197,7 +197,9 @@ final class SQLiteConnection {
                 sum.value += text.withUnsafeBytes { decimal($0.baseAddress, Int32($0.count)) }
             },
             { call in
-                guard let place = sqlite3_aggregate_context(call, 0)?.assumingMemoryBound(to: Unmanaged<DecimalSum>?.self),
+                guard
+                    let place = sqlite3_aggregate_context(call, 0)?.assumingMemoryBound(
+                        to: Unmanaged<DecimalSum>?.self),
                     let sum = place.pointee?.takeRetainedValue()
                 else { return sqlite3_result_null(call) }
                 place.pointee = nil

@@ -205,7 +205,7 @@ final class SQLiteStatement {
         case .uri: batch.setURI(bytes(at: column), at: column)
         case .binary, .transformable: batch.setBinary(bytes(at: column), at: column)
         case .decimal: if !batch.setDecimal(bytes(at: column), at: column) { batch.setNull(at: column) }
-        case .uuid: batch.setValue(value(at: column, as: type), at: column)
+        case .uuid, .json: batch.setValue(value(at: column, as: type), at: column)
         case .date:
             if let moment = moment(at: column, stored: stored) {
                 batch.setDate(moment, at: column)

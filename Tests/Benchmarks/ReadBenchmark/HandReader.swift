@@ -39,15 +39,20 @@ final class HandReader {
                 + "LEFT JOIN Company c ON c._id = t.company ORDER BY t._id"
             : "SELECT id, name, email, age, score, active, created FROM User ORDER BY _id"
         var statement: OpaquePointer?
-        sqlite3_prepare_v2(handle, text, -1, &statement, nil)
+        sqlite3_prepare_v3(handle, text, -1, 0, &statement, nil)
         defer { sqlite3_finalize(statement) }
         var rows: [Row] = []
         while sqlite3_step(statement) == SQLITE_ROW {
-            func text(_ column: Int32) -> String? { sqlite3_column_text(statement, column).map { String(cString: $0) } }
+            func text(_ column: Int32) -> String? {
+                guard let start = sqlite3_column_blob(statement, column) else { return nil }
+                let count = Int(sqlite3_column_bytes(statement, column))
+                return String(decoding: UnsafeRawBufferPointer(start: start, count: count), as: UTF8.self)
+            }
             rows.append(
                 Row(
                     id: sqlite3_column_int64(statement, 0), name: text(1) ?? "", email: text(2) ?? "",
-                    age: sqlite3_column_type(statement, 3) == SQLITE_NULL ? nil : Int(sqlite3_column_int64(statement, 3)),
+                    age: sqlite3_column_type(statement, 3) == SQLITE_NULL
+                        ? nil : Int(sqlite3_column_int64(statement, 3)),
                     score: sqlite3_column_double(statement, 4), active: sqlite3_column_int64(statement, 5) != 0,
                     created: text(6) ?? "", company: joined ? sqlite3_column_int64(statement, 7) : nil,
                     companyName: joined ? text(8) : nil))

@@ -2,13 +2,15 @@ import OneWayBenchmarkSupport
 import OneWayReadBenchmarkSupport
 import SyncModel
 import SyncStore
+import SyncStoreSQLite
 
 /// Typed reads of a file, beside the same columns read by hand.
 @main
 enum ReadBenchmark {
     static func main() async throws {
         let memory = MemoryProbe([
-            "stream-100000": { try await stream(count: 100_000) }, "stream-1000000": { try await stream(count: 1_000_000) },
+            "stream-100000": { try await stream(count: 100_000) },
+            "stream-1000000": { try await stream(count: 1_000_000) },
         ])
         if try await memory.runIfChild() { return }
         let options = try BenchmarkOptions()

@@ -1,53 +1,80 @@
 public import Foundation
 public import SyncModel
-public import SyncStore
+import SyncStore
 public import SyncStoreSQLite
 
 /// A user as the benchmarks read it, without what it is related to.
 public struct User: SyncObject {
+    /// The identity.
     public var id: Int64
+    /// The name.
     public var name: String
+    /// The address for mail.
     public var email: String
+    /// The age in years; nil if it is unknown.
     public var age: Int?
+    /// A number with a fraction.
     public var score: Double
+    /// A flag.
     public var active: Bool
+    /// A point in time.
     public var created: Date
+    /// The employer.
     public var company: Related<Company?>
+    /// What the user has written.
     public var notes: Related<[Note]>
 
+    /// What the properties do not state.
     public static let declaration = SyncDeclaration<User>(
         .identity(\.id), .toMany(\.notes, inverse: \.author), .index(\.name), .index(\.age))
 }
 
 /// The employer of users.
 public struct Company: SyncObject {
+    /// The identity.
     public var id: Int64
+    /// The name.
     public var name: String
+    /// The place.
     public var city: String
 
+    /// What the properties do not state.
     public static let declaration = SyncDeclaration<Company>(.identity(\.id), .index(\.name))
 }
 
 /// A note of a user.
 public struct Note: SyncObject {
+    /// The identity.
     public var id: Int64
+    /// The text.
     public var text: String
+    /// The user who wrote it.
     public var author: Related<User?>
 
+    /// What the properties do not state.
     public static let declaration = SyncDeclaration<Note>(.identity(\.id))
 }
 
 /// A user with the employer.
 public struct Employee: SyncObject {
+    /// The identity.
     public var id: Int64
+    /// The name.
     public var name: String
+    /// The address for mail.
     public var email: String
+    /// The age in years; nil if it is unknown.
     public var age: Int?
+    /// A number with a fraction.
     public var score: Double
+    /// A flag.
     public var active: Bool
+    /// A point in time.
     public var created: Date
+    /// The employer.
     public var company: Company?
 
+    /// What the properties do not state.
     public static let declaration = SyncDeclaration<Employee>("User", .identity(\.id))
 }
 
@@ -98,7 +125,8 @@ public final class ReadFile: Sendable {
             id: Int64(index), name: "User \(mixed % 1_000_000)", email: "user\(index)@example.com",
             age: index % 7 == 0 ? nil : Int(mixed % 80), score: Double(mixed % 1000) / 10, active: mixed % 2 == 0,
             created: Date(timeIntervalSince1970: Double(1_500_000_000 + index)), company: .included(company),
-            notes: .included((0..<2).map { Note(id: Int64(index * 2 + $0), text: "Note \($0) of \(index)", author: .notIncluded) }))
+            notes: .included(
+                (0..<2).map { Note(id: Int64(index * 2 + $0), text: "Note \($0) of \(index)", author: .notIncluded) }))
     }
 }
 

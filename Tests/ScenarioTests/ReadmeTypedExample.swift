@@ -1,0 +1,62 @@
+import Foundation
+import JSONMapper
+import OneWayTestSupport
+import StoreSync
+import SyncModel
+import SyncStore
+import SyncStoreSQLite
+import Testing
+
+// README
+struct User: SyncObject {
+    var id: Int
+    var name: String
+    var age: Int?
+    var company: Company?
+    var notes: [Note]
+
+    static let declaration = SyncDeclaration<User>(
+        .identity(\.id), .toMany(\.notes, inverse: \.author, deleteRule: .cascade), .index(\.name))
+}
+
+struct Company: SyncObject {
+    var id: Int
+    var name: String
+
+    static let declaration = SyncDeclaration<Company>(.identity(\.id), .unique(\.name))
+}
+
+struct Note: SyncObject {
+    var id: Int
+    var text: String
+    var author: Related<User?>  // may be left out of a query
+
+    static let declaration = SyncDeclaration<Note>(.identity(\.id))
+}
+// end of README
+
+/// The README's example of types, compiled and run.
+@Suite struct ReadmeTypedExample {
+    @Test func theReadmeShowsThisVeryCode() throws {
+        #expect(try ReadmeSnippets.missing(from: #filePath).isEmpty)
+    }
+
+    @Test func typesAreSyncedAndRead() async throws {
+        let json = Array(
+            """
+            [{"id": 1, "name": "Ada", "age": 36, "company": {"id": 7, "name": "Apple"},
+              "notes": [{"id": 1, "text": "x"}]}, {"id": 2, "name": "Bob", "age": 20, "company": null, "notes": []}]
+            """.utf8)
+        // README
+        let mapper = try RecordMapper(DataModel(User.self))  // with Company and Note
+        let store = try JSONStore(try await SQLiteStore(mapper.model, at: .memory), mapper: mapper)
+        try await store.sync(.bytes(json), into: "User")
+        let users = try await store.store.all(
+            User.self, where: \.age > 30 && \.company.name == "Apple", orderedBy: \.name, limit: 50,
+            including: \.company, \.notes)
+        // end of README
+        #expect(users.map(\.name) == ["Ada"])
+        #expect(users.first?.company?.name == "Apple")
+        #expect(users.first?.notes.map(\.text) == ["x"])
+    }
+}
