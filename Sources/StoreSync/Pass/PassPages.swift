@@ -42,6 +42,8 @@ final class PassPages {
     func readAll() async throws {
         digests = []
         readingCount += 1
+        progress.readingNumber = readingCount
+        progress.elementCount = 0
         let (request, acceptsSingleObject) = (request, !isRemote)
         let options = request.readerOptions(for: pass.transaction)
         let reader = PageReader(source) { page in
