@@ -25,6 +25,11 @@ public struct StoreSyncOptions: Sendable {
     /// Whether the result lists the keys of inserted, updated and deleted objects; false by
     /// default.
     public var reportsKeys: Bool
+    /// Whether a payload that differs from the model fails; false by default.
+    ///
+    /// A sync then throws ``StoreSyncError/payloadDiffers(_:rejectedCount:)`` instead of reporting
+    /// ``StoreSyncResult/drift`` or objects that were left out, and nothing is written.
+    public var failsOnDrift: Bool
     /// What an absent key of an object means; ``AbsentKeys/keep`` by default.
     public var absentKeys: AbsentKeys
 
@@ -43,13 +48,14 @@ public struct StoreSyncOptions: Sendable {
     public init(
         operations: SyncOperations = .all, scope: RecordPredicate = .constant(true), keyPath: String = "",
         removalLimit: RemovalLimit? = nil, reportsKeys: Bool = false,
-        absentKeys: AbsentKeys = .keep, willInsert: InsertHook? = nil
+        failsOnDrift: Bool = false, absentKeys: AbsentKeys = .keep, willInsert: InsertHook? = nil
     ) {
         self.operations = operations
         self.scope = scope
         self.keyPath = keyPath
         self.removalLimit = removalLimit
         self.reportsKeys = reportsKeys
+        self.failsOnDrift = failsOnDrift
         self.absentKeys = absentKeys
         self.willInsert = willInsert
     }

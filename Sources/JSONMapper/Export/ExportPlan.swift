@@ -100,6 +100,7 @@ final class ExportPlan: Sendable {
     ) throws(MappingError) -> Transformed? {
         guard let name = keys.transformerName else { return nil }
         guard let found = transformers.transformer(name) else {
+            if JSONTransformers.isBuiltIn(name) { return nil }
             throw .unknownTransformer(entity: entity, attribute: keys.attribute.name, name: name)
         }
         return found.reverse.map { Transformed(slot: keys.slot, name: name, reverse: $0) }

@@ -13,6 +13,7 @@ import SyncModel
 //   uuid           its 36 characters
 //   uri            unchanged
 //   binary         any value, arrays and objects too, as its JSON text
+//   json           any value, arrays and objects too
 extension ElementMapper {
     /// Reads the next value into an attribute. Handles the common cases inline.
     ///
@@ -66,7 +67,7 @@ extension ElementMapper {
                 group.records.setBool(try cursor.readBool(), at: field.slot)
                 return true
             }
-        case .float, .decimal, .binary, .uuid, .uri, .transformed, .none: break
+        case .float, .decimal, .binary, .uuid, .uri, .json, .transformed, .none: break
         }
         return try takeOther(&cursor, field, entry: entry)
     }
@@ -82,7 +83,7 @@ extension ElementMapper {
         case .transformed:
             if try cursor.takeNull() { break }
             return try transform(&cursor, field, entry: entry)
-        case .int, .double, .float, .decimal, .string, .bool, .date, .binary, .uuid, .uri:
+        case .int, .double, .float, .decimal, .string, .bool, .date, .binary, .uuid, .uri, .json:
             if try cursor.takeNull() { break }
             return try convert(&cursor, field, entry: entry)
         }
@@ -104,6 +105,9 @@ extension ElementMapper {
         case (.binary, _):
             group.records.setBinary(try cursor.rawValue().bytes, at: field.slot)
             problem = nil
+        case (.json, _):
+            let isSet = group.records.setJSON(try cursor.rawValue().bytes, at: field.slot)
+            problem = isSet ? nil : .outOfRange(field.type)
         case (_, .string): problem = try cursor.readString().withUTF8 { convertText($0, field) }
         case (_, .number): problem = convertNumber(try cursor.readNumber(), field)
         case (_, .boolean): problem = convertBool(try cursor.readBool(), field)
@@ -140,7 +144,7 @@ extension ElementMapper {
             }
             return convertNumberText(text, field)
         case .int, .double, .float, .decimal: return convertNumberText(text, field)
-        case .binary, .transformed, .none: return .wrongType(field.type)
+        case .binary, .json, .transformed, .none: return .wrongType(field.type)
         }
         return nil
     }
@@ -177,7 +181,7 @@ extension ElementMapper {
             } else {
                 group.records.setString(number.text.bytes, at: field.slot)
             }
-        case .uuid, .uri, .binary, .transformed, .none: return .wrongType(field.type)
+        case .uuid, .uri, .binary, .json, .transformed, .none: return .wrongType(field.type)
         }
         return nil
     }
@@ -189,7 +193,7 @@ extension ElementMapper {
         case .double, .float: group.records.setDouble(flag ? 1 : 0, at: field.slot)
         case .decimal: group.records.setValue(.decimal(flag ? 1 : 0), at: field.slot)
         case .string: group.records.setText(flag ? "true" : "false", at: field.slot)
-        case .date, .uuid, .uri, .binary, .transformed, .none: return .wrongType(field.type)
+        case .date, .uuid, .uri, .binary, .json, .transformed, .none: return .wrongType(field.type)
         }
         return nil
     }
@@ -234,7 +238,7 @@ extension ElementMapper {
     private mutating func transform(
         _ cursor: inout JSONCursor, _ field: EntityMapping.Field, entry: Int
     ) throws(JSONFault) -> Bool {
-        let json = try JSONValue(&cursor, exactDecimals: field.type == .decimal)
+        let json = try JSONValue(&cursor, exactDecimals: field.type == .decimal || field.type == .json)
         guard let transformer = mapping.transformers[field.slot] else { return true }
         do {
             return try store(try transformer.forward(json) ?? .null, field, entry: entry)

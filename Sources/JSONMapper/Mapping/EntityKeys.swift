@@ -166,11 +166,14 @@ package struct EntityKeys: Sendable {
             spellings.append([remotePrimaryKey])
         }
         let conventional = primaryKeyNames.contains(name) ? remotePrimaryKey : reserved
+        let transformerName =
+            annotations.transformer(attribute.userInfo)
+            ?? (attribute.type == .transformable ? attribute.transformerName : nil)
+        let holdsJSON = attribute.type != .transformable || transformerName.map(JSONTransformers.isBuiltIn) == true
         return AttributeKeys(
             attribute: attribute, slot: slot, customPath: custom.map(components), spellings: unique(spellings),
-            transformerName: annotations.transformer(attribute.userInfo)
-                ?? (attribute.type == .transformable ? attribute.transformerName : nil),
-            isExportable: attribute.type != .transformable && !annotations.isNonExportable(attribute.userInfo),
+            transformerName: transformerName,
+            isExportable: holdsJSON && !annotations.isNonExportable(attribute.userInfo),
             snakeCasePath: custom.map(components) ?? [conventional ?? snake],
             camelCasePath: custom.map(components) ?? [conventional ?? name])
     }

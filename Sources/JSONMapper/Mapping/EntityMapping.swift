@@ -13,7 +13,7 @@ package final class EntityMapping: Sendable {
 
     /// The conversion to an attribute's type.
     enum Converter: UInt8 {
-        case int, double, float, decimal, string, bool, date, binary, uuid, uri
+        case int, double, float, decimal, string, bool, date, binary, uuid, uri, json
         /// A transformer converts the value first.
         case transformed
         /// The value is validated and discarded.
@@ -62,7 +62,7 @@ package final class EntityMapping: Sendable {
         for attribute in keys.attributes {
             let name = attribute.transformerName
             let found = name.flatMap { all.attributeTransformers[$0] }
-            if let name, found == nil {
+            if let name, found == nil, !JSONTransformers.isBuiltIn(name) {
                 throw .unknownTransformer(entity: layout.name, attribute: attribute.attribute.name, name: name)
             }
             transformers.append(found)
@@ -79,7 +79,9 @@ package final class EntityMapping: Sendable {
         mandatorySlots = layout.attributes.indices.filter {
             !layout.attributes[$0].isOptional && layout.attributes[$0].defaultValue.isNull
         }
-        let bySlot = keys.attributes.map { Self.field($0, dialect: keys.dialect) }
+        let bySlot = keys.attributes.map { attribute in
+            Self.field(attribute, isTransformed: transformers[attribute.slot] != nil, dialect: keys.dialect)
+        }
         clearableSlots = keys.attributes.filter { attribute in
             !attribute.spellings.isEmpty && !keys.identitySlots.contains(attribute.slot)
                 && bySlot[attribute.slot].converter != .none
@@ -119,7 +121,7 @@ package final class EntityMapping: Sendable {
 
     // MARK: Compiling
 
-    private static func field(_ keys: AttributeKeys, dialect: JSONDialect) -> Field {
+    private static func field(_ keys: AttributeKeys, isTransformed: Bool, dialect: JSONDialect) -> Field {
         let type = keys.attribute.type
         let range: ClosedRange<Int64> =
             switch type {
@@ -138,13 +140,15 @@ package final class EntityMapping: Sendable {
             case .date: .date
             case .uuid: .uuid
             case .uri: .uri
+            case .json: .json
             case .binary: .binary
             // With conventions, a transformable attribute without a transformer is not read. With
-            // an annotation, it was requested and is stored as its JSON text.
-            case .transformable: dialect.infersFromNames ? .none : .binary
+            // an annotation or a built-in transformer, it was requested and is stored as its JSON
+            // text.
+            case .transformable: dialect.infersFromNames && keys.transformerName == nil ? .none : .binary
             }
         return Field(
-            slot: keys.slot, type: type, converter: keys.transformerName == nil ? plain : .transformed, plain: plain,
+            slot: keys.slot, type: type, converter: isTransformed ? .transformed : plain, plain: plain,
             range: range)
     }
 

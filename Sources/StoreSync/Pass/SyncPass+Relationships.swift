@@ -5,61 +5,67 @@ import SyncStore
 extension SyncPass {
     /// Merges the objects nested in a group, and links them.
     ///
-    /// - Parameters:
-    ///   - nested: The nested elements by relationship.
-    ///   - relatingsBefore: How often each relationship was processed before the group was merged.
+    /// - Parameter relatingsBefore: How often each relationship was processed before the group was
+    ///   merged.
     func relate(
-        _ group: MappedBatch.Group, _ nested: [NestedElements?], _ result: MergeResult, _ origin: Origin,
+        _ group: MappedBatch.Group, _ result: MergeResult, _ origin: Origin,
         since relatingsBefore: [RelationshipLayout: Int]
     ) async throws {
         let layout = group.mapping.layout
-        for (index, entries) in entries(of: group, result, origin).enumerated() where !entries.isEmpty {
+        for (index, nested) in group.nested.enumerated() {
+            guard var elements = nested.flatMap({ counting($0, result, origin) }) else { continue }
             let relationship = layout.relationships[index]
-            var elements: NestedElements
-            if let mapped = nested[index], mapped.entryCount == entries.count {
-                elements = mapped
-            } else {
-                // Some mapped elements must not be merged: their object is repeated later, or was
-                // left out.
-                elements = try NestedElements(
-                    relationship, of: group, entries, mapper: mapper, keepsJSON: rules.isHookedWhereNested,
-                    clearsAbsent: rules.clearsAbsent)
-            }
-            if let row = elements.unsuitableRow, rules.isImport {
-                throw StoreSyncError.unsuitableRelationship(
-                    entity: layout.name, relationship: relationship.name,
-                    index: origin.elementIndex(group.elementIndices[row]))
-            }
-            tally.drift.add(elements.drift) { origin.elementIndex($0) }
+            try note(elements.misfits, of: group, relationship, origin)
             try await relate(
-                result, to: &elements, by: relationship, of: layout, origin,
+                group, result, to: &elements, by: relationship, origin,
                 before: relatingsBefore[relationship, default: 0])
         }
     }
 
-    /// The last value of each relationship for each object, by relationship and in the order of the
-    /// rows.
-    private func entries(
-        of group: MappedBatch.Group, _ result: MergeResult, _ origin: Origin
-    ) -> [[RelationshipSlices.Entry]] {
-        MappedObjects.entries(of: group).entries.map { entries in
-            var known = ObjectSet()
-            var counting: [RelationshipSlices.Entry] = []
-            for entry in entries.reversed() {
-                guard let merged = result.rows[entry.row], origin.policy.updates || merged.change == .inserted else {
-                    continue
-                }
-                if known.insert(merged.object) { counting.append(entry) }
-            }
-            return counting.reversed()
+    /// The elements of the objects that were merged; nil if there are none.
+    ///
+    /// Of an object that several rows are of, those of the last row count.
+    private func counting(_ nested: NestedElements, _ result: MergeResult, _ origin: Origin) -> NestedElements? {
+        var rows = nested.sources.map(\.row)
+        if !nested.misfits.isEmpty { rows = Set(rows + nested.misfits.map(\.row)).sorted() }
+        var known = ObjectSet()
+        var isCounting = [Bool](repeating: false, count: result.rows.count)
+        for row in rows.reversed() {
+            guard let merged = result.rows[row], origin.policy.updates || merged.change == .inserted else { continue }
+            isCounting[row] = known.insert(merged.object)
+        }
+        guard !known.isEmpty else { return nil }
+        return known.count == rows.count ? nested : nested.restricted { isCounting[$0] ? $0 : nil }
+    }
+
+    /// Reports values that a relationship cannot have.
+    ///
+    /// - Throws: `StoreSyncError.unsuitableRelationship` in an import.
+    private func note(
+        _ misfits: [NestedElements.Misfit], of group: MappedBatch.Group, _ relationship: RelationshipLayout,
+        _ origin: Origin
+    ) throws {
+        guard !misfits.isEmpty else { return }
+        let layout = group.mapping.layout
+        if rules.isImport, let misfit = misfits.first(where: { $0.kind == .changedShape }) {
+            throw StoreSyncError.unsuitableRelationship(
+                entity: layout.name, relationship: relationship.name,
+                index: origin.elementIndex(group.elementIndices[misfit.row]))
+        }
+        let path = group.mapping.keys.relationships[relationship.index].path()
+        for misfit in misfits {
+            tally.drift.add(
+                misfit.kind, entity: layout.name, keyPath: path?.joined(separator: ".") ?? relationship.name,
+                index: origin.elementIndex(group.elementIndices[misfit.row]), found: misfit.found.map { "\($0)" })
         }
     }
 
     private func relate(
-        _ result: MergeResult, to elements: inout NestedElements, by relationship: RelationshipLayout,
-        of layout: EntityLayout, _ outer: Origin, before relatingsBefore: Int
+        _ group: MappedBatch.Group, _ result: MergeResult, to elements: inout NestedElements,
+        by relationship: RelationshipLayout, _ outer: Origin, before relatingsBefore: Int
     ) async throws {
-        let count = elements.elementIndices.count
+        let layout = group.mapping.layout
+        let count = elements.owners.count
         let owners = elements.owners.map { $0 < 0 ? nil : result.rows[$0]?.object }
         var targets: [ObjectID?] = Array(repeating: nil, count: count)
         var isNew = Array(repeating: false, count: count)
@@ -67,20 +73,22 @@ extension SyncPass {
         var mergeCount = 0
         var origin = Origin(
             policy: rules.nestedPolicy, isNested: true, isToMany: relationship.isToMany,
-            elementIndices: elements.elementIndices.map { outer.elementIndex($0) })
+            elementIndices: elements.owners.map { $0 < 0 ? 0 : outer.elementIndex(group.elementIndices[$0]) })
         if let inverse = model.inverse(of: relationship), rules.mode(of: relationship) != .retain,
             InitialLinks.isPossible(inverse, in: model)
         {
             origin.owners = (inverse, owners)
         }
-        if let batch = elements.objects?.batch, rules.isHookedWhereNested {
+        if let batch = elements.objects, rules.isHookedWhereNested {
             let hooked = try await hook(batch, elements.json)
-            if !hooked.isEmpty { try elements.replace(hooked, mapper: mapper) }
+            if !hooked.isEmpty {
+                try elements.replace(hooked, by: relationship, mapper: mapper, options: rules.readerOptions)
+            }
         }
         if model.isScope(of: relationship) { origin.parents = owners }
         if let objects = elements.objects {
-            origin.reused = try await reused(objects.batch, owners, by: relationship)
-            mergeCount += objects.batch.groups.count
+            origin.reused = try await reused(objects, owners, by: relationship)
+            mergeCount += objects.groups.count
             try await merge(objects, origin) { ordinal, row, change in
                 targets[ordinal] = row
                 isNew[ordinal] = change == .inserted
@@ -97,14 +105,14 @@ extension SyncPass {
                     if change == .inserted { newTargets.insert(row) }
                 }
             } else {
-                for problem in identifiers.batch.rejected {
+                for problem in identifiers.rejected {
                     tally.reject(problem.moved(to: origin.elementIndex(problem.index)), hasKey: false)
                 }
             }
-            if !rules.isImport, let group = identifiers.batch.groups.first {
-                let found = try await transaction.find(group.records)
-                unknown = (group.records, [:])
-                for (row, ordinal) in group.elementIndices.enumerated() {
+            if !rules.isImport, let named = identifiers.groups.first {
+                let found = try await transaction.find(named.records)
+                unknown = (named.records, [:])
+                for (row, ordinal) in named.elementIndices.enumerated() {
                     targets[ordinal] = found[row]
                     if found[row] == nil { unknown?.rows[ordinal] = row }
                 }

@@ -42,6 +42,14 @@ struct SyncRules {
         willInsert != nil && nestedPolicy.inserts
     }
 
+    /// How objects are read that are not read in batches.
+    var readerOptions: RecordReader.Options {
+        var options = RecordReader.Options(keepsRelationships: true)
+        options.clearsAbsent = clearsAbsent
+        options.keepsJSON = isHookedWhereNested
+        return options
+    }
+
     init(_ options: StoreSyncOptions) {
         let operations = options.operations
         policy = MergePolicy(inserts: operations.contains(.insert), updates: operations.contains(.update))

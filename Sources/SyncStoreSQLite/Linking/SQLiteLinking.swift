@@ -64,10 +64,14 @@ struct SQLiteLinking: SQLLinkWriter {
     // MARK: Columns
 
     func release(_ link: SQLSchema.ColumnLink) throws(SQLiteError) {
+        guard !plan.released.isEmpty else { return }
         let column = SQLText.name(link.column)
+        // Rows that are assigned anyway may get what they have.
         try run(
-            "UPDATE OR FAIL \(SQLText.name(link.table)) SET \(column) = NULL WHERE \(column) IN (SELECT c0 FROM \(Self.tableName))",
-            plan.released.map { ($0, nil, 0) })
+            "UPDATE OR FAIL \(SQLText.name(link.table)) SET \(column) = NULL "
+                + "WHERE \(column) IN (SELECT c0 FROM \(Self.tableName) WHERE c1 IS NULL) "
+                + "AND \(schema.rowColumn) NOT IN (SELECT c0 FROM \(Self.tableName) WHERE c1 IS NOT NULL)",
+            plan.released.map { ($0, nil, 0) } + plan.assignments.map { ($0.object, $0.object, 0) })
     }
 
     func assign(_ link: SQLSchema.ColumnLink, position: SQLLinkPosition) throws(SQLiteError) {

@@ -158,7 +158,7 @@ private struct BatchTableState {
         case .bool: sqlite3_result_int(call, reader.bool(row: row, slot: slot) ? 1 : 0)
         case .int: sqlite3_result_int64(call, reader.int(row: row, slot: slot))
         case .double: sqlite3_result_double(call, reader.double(row: row, slot: slot))
-        case .string, .uri, .decimal:
+        case .string, .uri, .decimal, .json:
             let bytes = reader.bytes(row: row, slot: slot)
             sqlite3_result_text64(call, sqliteContent(bytes), UInt64(bytes.count), nil, UInt8(SQLITE_UTF8))
         case .binary:

@@ -212,7 +212,7 @@ actor SQLiteWorker: SQLWorker {
 
     func remove(_ query: StoreQuery, reportsKeys: Bool) throws -> RemovalResult {
         try interruptible {
-            try opened().remove(query, reportsKeys: reportsKeys, queries)
+            try opened().remove(query, reportsKeys: reportsKeys, adopted: Set(adopted.keys), queries)
         }
     }
 }

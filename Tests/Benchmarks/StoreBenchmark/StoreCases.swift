@@ -172,16 +172,16 @@ struct StoreCases {
 
     // MARK: Parts
 
-    private func payload(_ content: Payload.Content) throws -> Payload {
+    func payload(_ content: Payload.Content) throws -> Payload {
         try Payload(content, count: count, in: folder.url)
     }
 
-    private func path(_ name: String) -> String {
+    func path(_ name: String) -> String {
         folder.url.appending(path: "\(name).sqlite").path
     }
 
     /// The path of a database that does not exist, or not any more.
-    private func emptyFile(_ name: String) throws -> String {
+    func emptyFile(_ name: String) throws -> String {
         let path = path(name)
         for suffix in ["", "-wal", "-shm"] where FileManager.default.fileExists(atPath: path + suffix) {
             try FileManager.default.removeItem(atPath: path + suffix)
@@ -189,7 +189,7 @@ struct StoreCases {
         return path
     }
 
-    private func firstSync(_ payload: Payload, into store: JSONStore) async throws -> Int {
+    func firstSync(_ payload: Payload, into store: JSONStore) async throws -> Int {
         try await StoreUnderTest.sync(payload, into: store) { $0.inserted == count && $0.unchanged == 0 }
     }
 
@@ -228,7 +228,7 @@ struct StoreCases {
     }
 
     /// Inserts rows into tables of a new file.
-    private func insert(
+    func insert(
         _ tables: [(FloorTable, FloorRows)], order: [Int]? = nil, indices: [String] = []
     ) throws -> Int {
         let database = try FloorDatabase(path: emptyFile("floor"))
@@ -240,7 +240,7 @@ struct StoreCases {
         return database.changeCount
     }
 
-    private func add(
+    func add(
         _ measured: [OneWayBenchmarkSupport.Measurement], to report: inout BenchmarkReport,
         extra: (String) -> [(name: String, value: BenchmarkReport.Field)] = { _ in [] }
     ) {

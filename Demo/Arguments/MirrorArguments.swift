@@ -2,67 +2,6 @@ import Foundation
 import HTTPTransfer
 import OneWaySynchronizer
 
-/// A parsed command line.
-enum Invocation: Equatable {
-    case tour
-    case mirror(MirrorArguments)
-    case sync(SyncArguments)
-    case export(ExportArguments)
-    case model(ModelArguments)
-    case help(Usage.Topic)
-    case version
-
-    /// Creates an invocation from command-line arguments.
-    ///
-    /// - Parameter arguments: The arguments without the name of the command.
-    /// - Throws: ``UsageError`` for an argument that is unknown, missing, repeated or out of range.
-    init(_ arguments: [String]) throws(UsageError) {
-        guard let first = arguments.first else {
-            self = .tour
-            return
-        }
-        let rest = Array(arguments.dropFirst())
-        switch first {
-        case "-h", "--help", "help":
-            self = try .help(Self.topic(rest))
-        case "--version":
-            self = .version
-        case "tour":
-            if Self.asksForHelp(rest) {
-                self = .help(.tour)
-            } else if let surplus = rest.first {
-                throw UsageError("tour takes no arguments; got '\(surplus)'", topic: .tour)
-            } else {
-                self = .tour
-            }
-        case "mirror":
-            self = Self.asksForHelp(rest) ? .help(.mirror) : .mirror(try MirrorArguments(rest))
-        case "sync":
-            self = Self.asksForHelp(rest) ? .help(.sync) : .sync(try SyncArguments(rest))
-        case "export":
-            self = Self.asksForHelp(rest) ? .help(.export) : .export(try ExportArguments(rest))
-        case "model":
-            self = Self.asksForHelp(rest) ? .help(.model) : .model(try ModelArguments(rest))
-        case _ where first.hasPrefix("-"):
-            throw UsageError("unknown option '\(first)'", topic: .general)
-        default:
-            throw UsageError("unknown command '\(first)'", topic: .general)
-        }
-    }
-
-    private static func asksForHelp(_ arguments: [String]) -> Bool {
-        arguments.prefix { $0 != "--" }.contains { $0 == "-h" || $0 == "--help" }
-    }
-
-    private static func topic(_ arguments: [String]) throws(UsageError) -> Usage.Topic {
-        guard let name = arguments.first else { return .general }
-        guard arguments.count == 1, let topic = Usage.Topic(rawValue: name) else {
-            throw UsageError("no help about '\(arguments.joined(separator: " "))'", topic: .general)
-        }
-        return topic
-    }
-}
-
 /// The arguments of `mirror`.
 struct MirrorArguments: Equatable {
     var listURL: URL
@@ -124,7 +63,7 @@ struct MirrorArguments: Equatable {
                 allowsHTTP = true
             case .option(let name):
                 guard try scanner.takeHeaders(of: name, into: &headers) else {
-                    throw scanner.error("unknown option '\(name)'")
+                    throw scanner.unknownOption(name)
                 }
             }
         }

@@ -34,7 +34,7 @@ struct ProgressDisplay {
     /// Shows events until the synchronizer is idle again or deallocated.
     ///
     /// - Parameter events: Events that were requested before the pass began.
-    mutating func showUntilIdle(_ events: SyncEvents) async {
+    mutating func showUntilIdle(_ events: SyncEvents<SyncEvent>) async {
         for await event in events {
             show(event)
             if case .statusChanged(let status) = event, !status.isSyncing { return }
@@ -46,9 +46,9 @@ struct ProgressDisplay {
         case .progress(let progress):
             if progress.stage != last?.stage { printFinal() }
             last = progress
-            console.show(indentation + Self.line(progress))
+            console.show(Self.line(progress), indentation: indentation)
         case .willRetry(let error, let attempt, let delay):
-            console.print("\(indentation)trying again in \(Self.seconds(delay)) after attempt \(attempt): \(error)")
+            console.print("\(indentation)retrying in \(Quantity.time(delay)) after attempt \(attempt): \(error)")
         case .passEnded:
             printFinal()
             last = nil
@@ -62,33 +62,17 @@ struct ProgressDisplay {
     private func printFinal() {
         console.clear()
         guard let progress = last, !console.isTerminal, [.preview, .content].contains(progress.stage) else { return }
-        console.print(indentation + Self.line(progress))
+        console.print("\(indentation)\(Self.line(progress))")
     }
 
     /// Returns a line such as `content 3 of 12, 1 failed`, with a bar if the total is known.
-    static func line(_ progress: SyncProgress) -> String {
+    static func line(_ progress: SyncProgress) -> ProgressLine {
         let failures = progress.failed > 0 ? ", \(progress.failed) failed" : ""
         guard let total = progress.total, total > 0 else {
-            return "\(progress.stage.rawValue) \(progress.done)\(failures)"
+            return ProgressLine("\(progress.stage.rawValue) \(progress.done)\(failures)")
         }
-        let bar = bar(progress.done + progress.failed, of: total)
-        return "\(bar) \(progress.stage.rawValue) \(progress.done) of \(total)\(failures)"
-    }
-
-    /// Returns a bar such as `[######------------------]`.
-    ///
-    /// - Parameters:
-    ///   - done: The number of finished units.
-    ///   - total: The number of all units, more than 0.
-    static func bar(_ done: Int, of total: Int) -> String {
-        let width = 24
-        let filled = min(width, width * done / total)
-        return "[\(String(repeating: "#", count: filled))\(String(repeating: "-", count: width - filled))]"
-    }
-
-    /// Returns a text such as `0.5 s`.
-    static func seconds(_ duration: Duration) -> String {
-        let tenths = Int((duration / .milliseconds(100)).rounded())
-        return "\(tenths / 10).\(tenths % 10) s"
+        return ProgressLine(
+            "\(progress.stage.rawValue) \(progress.done) of \(total)\(failures)",
+            done: progress.done + progress.failed, total: total)
     }
 }
