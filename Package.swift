@@ -182,6 +182,13 @@ let package = Package(
                 "OneWaySynchronizer", "OneWayTestSupport",
             ], swiftSettings: settings),
         .testTarget(
+            name: "DocumentationTests",
+            dependencies: [
+                "OneWaySyncSQLite", "CoreDataModel", "HTTPSource", "HTTPTransfer", "JSONMapper", "ModelInference",
+                "OneWayLoopbackServer", "OneWaySynchronizer", "OneWayTestSupport", "StoreSync", "SyncModel",
+                "SyncProcessorTesting", "SyncStore", "SyncStorePostgres", "SyncStoreTesting",
+            ], swiftSettings: settings),
+        .testTarget(
             name: "SimulationTests", dependencies: ["SyncBase", "Simulation", "OneWayTestSupport"],
             swiftSettings: settings),
         .testTarget(

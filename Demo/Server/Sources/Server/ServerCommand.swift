@@ -36,7 +36,9 @@ struct ServerCommand: AsyncParsableCommand {
         var token: String?
 
         func validate() throws {
-            guard interval > 0, interval < 1e9 else { throw ValidationError("--interval is a number of seconds above 0") }
+            guard interval > 0, interval < 1e9 else {
+                throw ValidationError("--interval is a number of seconds above 0")
+            }
             guard (0...65535).contains(port) else { throw ValidationError("--port is from 0 to 65535") }
         }
 

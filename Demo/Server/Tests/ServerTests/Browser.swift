@@ -145,7 +145,10 @@ struct BrowserPage: Sendable {
         }
         let answer = try await browser.send(
             "Runtime.evaluate",
-            ["expression": "(async () => String(await (\(expression))))()", "awaitPromise": true, "returnByValue": true],
+            [
+                "expression": "(async () => String(await (\(expression))))()", "awaitPromise": true,
+                "returnByValue": true,
+            ],
             session: session, as: Answer.self)
         if let problem = answer.exceptionDetails { throw Browser.Failure(description: problem.text) }
         return answer.result.value ?? ""

@@ -21,7 +21,8 @@ final class ServerProcess: Sendable {
         let process = Process()
         let output = Pipe()
         // The test bundle lies beside the programs.
-        let folder = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }?.bundleURL
+        let folder =
+            Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }?.bundleURL
             .deletingLastPathComponent() ?? URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
         process.executableURL = folder.appending(path: "Server")
         process.arguments = ["run", "--port", "0"] + arguments

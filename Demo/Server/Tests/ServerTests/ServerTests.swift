@@ -7,7 +7,9 @@ struct ServerTests {
     private func withServer(_ body: (ServerProcess) async throws -> Void) async throws {
         let file = FileManager.default.temporaryDirectory.appending(path: "Server-\(UUID().uuidString).sqlite")
         defer {
-            for suffix in ["", "-wal", "-shm", "-lease"] { try? FileManager.default.removeItem(atPath: file.path + suffix) }
+            for suffix in ["", "-wal", "-shm", "-lease"] {
+                try? FileManager.default.removeItem(atPath: file.path + suffix)
+            }
         }
         try await body(try await ServerProcess("--database", file.path, "--interval", "1"))
     }

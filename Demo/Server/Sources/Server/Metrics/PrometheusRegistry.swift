@@ -40,7 +40,8 @@ final class PrometheusRegistry: MetricsFactory {
 
     private let families = Mutex<[String: Family]>([:])
 
-    private func metric(_ label: String, _ kind: Kind, _ dimensions: [(String, String)], suffix: String = "") -> Metric {
+    private func metric(_ label: String, _ kind: Kind, _ dimensions: [(String, String)], suffix: String = "") -> Metric
+    {
         let name = Self.name(label) + suffix
         let labels = dimensions.map { "\(Self.name($0))=\"\(Self.escaped($1))\"" }.joined(separator: ",")
         return families.withLock { families in
