@@ -19,8 +19,8 @@ extension SyncArguments {
 
     /// Returns the given or stored model; nil if it must be inferred from the JSON.
     ///
-    /// - Throws: ``StoreLocationError/noModel`` for a database without a model; ``NameError`` if the
-    ///   model lacks the entity.
+    /// - Throws: ``StoreLocationError/noModel`` for a database without a model; ``NameError`` if
+    ///   the model lacks the entity.
     func modelChoice(warn: (String) -> Void) async throws -> ModelChoice? {
         let choice: ModelChoice
         if let model {
@@ -49,10 +49,12 @@ extension SyncArguments {
     /// Opens the store, to change it or for a plan.
     ///
     /// - Parameters:
-    ///   - model: The model of the data.
+    ///   - choice: The model of the data.
     ///   - bookmarked: Whether the store keeps bookmarks of servers.
-    ///   - warn: Called with each part of the model that cannot be used.
-    func open(_ model: DataModel, bookmarked: Bool = false, warn: (String) -> Void) async throws -> JSONStore {
+    ///   - warn: Called with each part of a given model that cannot be used.
+    func open(_ choice: ModelChoice, bookmarked: Bool = false, warn: (String) -> Void) async throws -> JSONStore {
+        let model = choice.model
+        let warn = choice.origin == .given ? warn : { _ in }
         if isPlan { return try await store.openForPlan(model, dialect: dialect, warn: warn) }
         // A store in memory ends with the command.
         let history = store == .memory ? nil : SyncHistory(recordsUnchanged: false)

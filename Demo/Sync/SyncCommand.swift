@@ -54,7 +54,7 @@ struct SyncCommand {
         }
         let (choice, source) = try await open(file, willRead)
         let result = try await arguments.keepingModel(of: choice) {
-            let store = try await arguments.open(choice.model, warn: warn)
+            let store = try await arguments.open(choice, warn: warn)
             return try await explaining(in: store.mapper.model) {
                 arguments.isPlan
                     ? try await store.plan(source, into: arguments.entity, options: arguments.options)
@@ -117,7 +117,7 @@ struct SyncCommand {
         let start = ContinuousClock.now
         let choice = try await server.modelChoice(warn: warn)
         var summary = try await arguments.keepingModel(of: choice) {
-            let store = try await arguments.open(choice.model, bookmarked: true, warn: warn)
+            let store = try await arguments.open(choice, bookmarked: true, warn: warn)
             return try await explaining(in: store.mapper.model) {
                 try await server.run(store, origin: choice.origin, show: show)
             }
