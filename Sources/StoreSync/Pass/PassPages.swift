@@ -155,7 +155,7 @@ final class PassPages {
             var writer = JSONWriter()
             try writer.value(element)
             try collector.add(writer.bytes, index: index)
-            guard collector.isFull || index == elements.count - 1, let batch = try collector.takeBatch() else {
+            guard collector.isFull() || index == elements.count - 1, let batch = try collector.takeBatch() else {
                 continue
             }
             found.formUnion(try await pass.find(batch).map(\.object))
