@@ -46,7 +46,9 @@ struct ServerSync {
                 }
             }
         }
-        return try .inferred(from: JSONReader(bytes: sample.json, layout: .array()), entity: arguments.entity)
+        return try .inferred(
+            from: JSONReader(bytes: sample.json, layout: .array()), entity: arguments.entity,
+            options: arguments.inference)
     }
 
     /// Runs one sync or plan.

@@ -1,5 +1,6 @@
 import Foundation
 import JSONMapper
+import ModelInference
 import StoreSync
 import SyncModel
 
@@ -30,8 +31,24 @@ extension SyncArguments {
         } else {
             return nil
         }
-        _ = try choice.model.required(entity)
+        let layout = try choice.model.required(entity)
+        if choice.origin == .kept { try checkKey(of: layout) }
         return choice
+    }
+
+    /// Checks that the key of the command line is the one that the database has.
+    private func checkKey(of layout: EntityLayout) throws(KeyError) {
+        guard !inference.key.isEmpty else { return }
+        func spelling(_ key: String) -> String { key.lowercased().filter { $0.isLetter || $0.isNumber } }
+        let slots = layout.identitySlots + layout.scopedIdentitySlots
+        let kept = slots.map { slot in
+            let attribute = layout.attributes[slot]
+            return Set([attribute.name, attribute.userInfo["sync.remoteKey"] ?? attribute.name].map(spelling))
+        }
+        let given = inference.key.map(spelling)
+        guard given.count == kept.count, given.allSatisfy({ key in kept.contains { $0.contains(key) } }) else {
+            throw KeyError(entity: layout.name, key: slots.map { layout.attributes[$0].name })
+        }
     }
 
     /// Runs a sync. If it fails, a database that was created for it with an inferred model is
@@ -62,5 +79,18 @@ extension SyncArguments {
             (bookmarked ? [SyncBookmark.entity] : []) + (history == nil ? [] : [SyncHistory.entity])
         let mapper = try ModelChoice.mapper(try model.adding(bookkeeping), dialect: dialect, warn: warn)
         return try JSONStore(try await store.open(mapper.model), mapper: mapper, history: history)
+    }
+}
+
+/// An error for a key that differs from the key of a database.
+struct KeyError: Error, CustomStringConvertible {
+    let entity: String
+    /// The attributes that identify the objects of the database; empty if nothing does.
+    let key: [String]
+
+    var description: String {
+        let kept =
+            key.isEmpty ? "has no key for \(entity)" : "identifies a \(entity) by \(key.joined(separator: " and "))"
+        return "the database \(kept); --key can name another key only for a new database"
     }
 }

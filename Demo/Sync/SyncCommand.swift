@@ -65,6 +65,7 @@ struct SyncCommand {
             entity: arguments.entity, origin: choice.origin, isPlan: arguments.isPlan, result: result)
         summary.duration = ContinuousClock.now - start
         summary.byteCount = byteCount.withLock { $0 }
+        summary.notes = choice.notes
         summary.advice = arguments.advice
         return summary
     }
@@ -81,7 +82,7 @@ struct SyncCommand {
         case .file(let path):
             let reader = try JSONReader(file: path, layout: try input.layout(at: arguments.keyPath))
             return (
-                try .inferred(from: reader, entity: arguments.entity),
+                try .inferred(from: reader, entity: arguments.entity, options: arguments.inference),
                 input.source(at: arguments.keyPath, willRead: willRead)
             )
         case .standardInput:
@@ -90,7 +91,8 @@ struct SyncCommand {
             willRead(bytes.count)
             let reader = JSONReader(bytes: bytes, layout: JSONStart.layout(bytes, at: arguments.keyPath))
             return (
-                try .inferred(from: reader, entity: arguments.entity), .document(bytes, at: arguments.keyPath)
+                try .inferred(from: reader, entity: arguments.entity, options: arguments.inference),
+                .document(bytes, at: arguments.keyPath)
             )
         }
     }
@@ -123,6 +125,7 @@ struct SyncCommand {
             }
         }
         summary.duration = ContinuousClock.now - start
+        summary.notes = choice.notes
         if server.interval == nil { summary.advice = arguments.advice }
         return summary
     }
