@@ -95,10 +95,10 @@ let package = Package(
             ], swiftSettings: settings),
         .target(
             name: "OneWaySyncSQLite", dependencies: ["OneWaySync", "SyncStoreSQLite"], swiftSettings: settings),
-        // By the library's own name on Linux, where only development packages have `libsqlite3.so`.
         .target(
             name: "COneWaySQLite", exclude: ["README.md"],
             linkerSettings: [
+                // By the library's own name on Linux: only development packages have `libsqlite3.so`.
                 .linkedLibrary(
                     "sqlite3", .when(platforms: [.macOS, .iOS, .tvOS, .watchOS, .visionOS, .macCatalyst])),
                 .linkedLibrary(":libsqlite3.so.0", .when(platforms: [.linux])),

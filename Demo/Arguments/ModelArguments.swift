@@ -27,7 +27,7 @@ struct ModelArguments: Equatable {
             case .option("--key-path"):
                 keyPath = try scanner.text(of: "--key-path", as: "keys such as data.items")
             case .option(let name):
-                throw scanner.error("unknown option '\(name)'")
+                throw scanner.unknownOption(name)
             }
         }
         guard operands.count == 1 else { throw scanner.error("expected one FILE, got \(operands.count)") }

@@ -28,6 +28,8 @@ struct SyncArguments: Equatable {
     var removalLimit: RemovalLimit?
     /// Whether to show the planned changes without making them.
     var isPlan = false
+    /// Whether JSON that differs from the model makes the sync fail.
+    var isStrict = false
     /// Whether to print one JSON object to standard output.
     var printsJSON = false
 
@@ -61,11 +63,14 @@ struct SyncArguments: Equatable {
             case .option("--plan"):
                 try scanner.noValue(of: "--plan")
                 isPlan = true
+            case .option("--strict"):
+                try scanner.noValue(of: "--strict")
+                isStrict = true
             case .option("--json"):
                 try scanner.noValue(of: "--json")
                 printsJSON = true
             case .option(let name):
-                guard try server.take(name, &scanner) else { throw scanner.error("unknown option '\(name)'") }
+                guard try server.take(name, &scanner) else { throw scanner.unknownOption(name) }
             }
         }
         guard operands.count == 1 else { throw scanner.error("expected one FILE or URL, got \(operands.count)") }

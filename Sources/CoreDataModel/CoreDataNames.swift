@@ -2,14 +2,27 @@ import Foundation
 import SyncModel
 
 extension AttributeType {
+    /// The annotation of an attribute whose type model files lack; its value is `json`.
+    static let typeAnnotation = "sync.type"
+
+    /// The first type with a name is the one that the name stands for.
     private static let coreDataNames: [(type: AttributeType, name: String)] = [
         (.int16, "Integer 16"), (.int32, "Integer 32"), (.int64, "Integer 64"), (.double, "Double"),
         (.float, "Float"), (.decimal, "Decimal"), (.string, "String"), (.bool, "Boolean"), (.date, "Date"),
         (.binary, "Binary"), (.uuid, "UUID"), (.uri, "URI"), (.transformable, "Transformable"),
+        (.json, "String"),
     ]
+
+    /// The type of an attribute that consists of several values. `DataModel` keeps them together, as
+    /// JSON.
+    static let compositeCoreDataName = "Composite"
 
     /// Creates the type with a name in a model file; nil for a type that `DataModel` lacks.
     init?(coreDataName: String) {
+        if coreDataName == Self.compositeCoreDataName {
+            self = .json
+            return
+        }
         guard let found = Self.coreDataNames.first(where: { $0.name == coreDataName }) else { return nil }
         self = found.type
     }
@@ -38,12 +51,14 @@ extension AttributeType {
             case .date: moment(text)
             case .uuid: UUID(uuidString: text).map { .uuid($0) }
             case .uri: .uri(text)
+            case .json: CanonicalJSON(text).map { .json($0) }
             case .binary, .transformable: nil
             }
         return value.flatMap { accepts($0) ? $0 : nil }
     }
 
-    private static let flags = ["yes": true, "true": true, "1": true, "no": false, "false": false, "0": false]
+    /// The Boolean values by their lowercase spellings in model files.
+    static let flags = ["yes": true, "true": true, "1": true, "no": false, "false": false, "0": false]
 
     /// Parses an integer with a fraction of zero; the Xcode editor sometimes writes `0.0`.
     private func wholeNumber(_ text: String) -> AttributeValue? {

@@ -7,15 +7,29 @@ extension DataModel {
     /// Reading the result with `ModelFile` returns an equal model without warnings. The output is
     /// deterministic.
     ///
+    /// A JSON attribute is written as a string attribute with the annotation `sync.type` = `json`.
+    ///
     /// - Throws: `ModelFileError.unwritable` for contents that the format cannot express: a control
-    ///   character in a name, default or annotation, a binary default, or a decimal default that is
-    ///   not a number.
+    ///   character in a name, default or annotation, a binary default, a decimal default that is
+    ///   not a number, or an annotation `sync.type`.
     public func coreDataXML() throws(ModelFileError) -> Data {
         var writer = ModelXMLWriter()
-        for entity in entities {
-            try writer.write(entity)
+        for layout in layouts {
+            try writer.write(layout.entity, identity: identity(of: layout))
         }
         return writer.finished()
+    }
+
+    /// The names of the attributes that identify the objects of an entity, inherited ones first.
+    private func identity(of layout: EntityLayout) -> [String] {
+        guard !layout.entity.identity.isEmpty else { return [] }
+        var names = layout.entity.identity
+        var ancestor = layout.parent
+        while let index = ancestor {
+            names = layouts[index].entity.identity + names
+            ancestor = layouts[index].parent
+        }
+        return names
     }
 }
 
@@ -34,7 +48,7 @@ private struct ModelXMLWriter {
         Data((text + "</model>\n").utf8)
     }
 
-    mutating func write(_ entity: SyncEntity) throws(ModelFileError) {
+    mutating func write(_ entity: SyncEntity, identity: [String]) throws(ModelFileError) {
         self.entity = entity.name
         property = nil
         try open(
@@ -52,10 +66,10 @@ private struct ModelXMLWriter {
             try write(relationship)
         }
         property = nil
-        if !entity.identity.isEmpty {
+        if !identity.isEmpty {
             try open("uniquenessConstraints", depth: 2, [], isEmpty: false)
             try open("uniquenessConstraint", depth: 3, [], isEmpty: false)
-            for name in entity.identity {
+            for name in identity {
                 try open("constraint", depth: 4, [("value", name)], isEmpty: true)
             }
             close("uniquenessConstraint", depth: 3)
@@ -81,12 +95,18 @@ private struct ModelXMLWriter {
         case .string(let text), .uri(let text): attributes.append(("defaultValueString", text))
         case .uuid(let uuid): attributes.append(("defaultValueString", uuid.uuidString))
         case .date(let moment): attributes.append(("defaultDateTimeInterval", CoreDataDate.text(of: moment)))
+        case .json(let json): attributes.append(("defaultValueString", json.text))
         case .binary: throw unwritable("bytes cannot be a default")
         }
+        var userInfo = attribute.userInfo
+        if userInfo[AttributeType.typeAnnotation] != nil {
+            throw unwritable("the annotation \(AttributeType.typeAnnotation) is its type's")
+        }
+        if attribute.type == .json { userInfo[AttributeType.typeAnnotation] = AttributeType.json.rawValue }
         attributes.append(("valueTransformerName", attribute.transformerName))
         attributes.append(("elementID", attribute.formerName))
         attributes.append(("usesScalarValueType", "NO"))
-        try write("attribute", attributes, userInfo: attribute.userInfo)
+        try write("attribute", attributes, userInfo: userInfo)
     }
 
     private mutating func write(_ relationship: SyncRelationship) throws(ModelFileError) {

@@ -19,7 +19,7 @@ enum XMLGuard {
     /// - Throws: `ModelFileError.unsupportedEncoding`, `documentType` or `processingInstruction`.
     ///   The XML parser reports all other errors.
     static func checked(_ data: Data, file: String) throws(ModelFileError) -> Data {
-        guard !data.contains(0), String(validating: data, as: UTF8.self) != nil else {
+        guard !data.contains(0), String(data: data, encoding: .utf8) != nil else {
             throw .unsupportedEncoding(file: file)
         }
         var bytes = [UInt8](data)

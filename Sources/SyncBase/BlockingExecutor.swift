@@ -18,8 +18,19 @@ package final class BlockingExecutor: SerialExecutor {
         inbox.close()
     }
 
+    #if canImport(Darwin)
+    /// `ExecutorJob` would need macOS 14.
+    package func enqueue(_ job: UnownedJob) {
+        inbox.add(job, of: self)
+    }
+    #else
     package func enqueue(_ job: consuming ExecutorJob) {
         inbox.add(UnownedJob(job), of: self)
+    }
+    #endif
+
+    package func asUnownedSerialExecutor() -> UnownedSerialExecutor {
+        UnownedSerialExecutor(ordinary: self)
     }
 
     package func checkIsolated() {

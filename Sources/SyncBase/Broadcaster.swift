@@ -1,5 +1,3 @@
-import Synchronization
-
 /// Hands elements to any number of observers, in one order for all of them, and never waits for
 /// one.
 ///
@@ -23,25 +21,20 @@ package final class Broadcaster<Element: Sendable>: Sendable {
         }
 
         private let state = Locked(State())
-        /// The number of observers, to be read without the lock.
-        let count = Atomic(0)
+
+        var isEmpty: Bool { state.withLock { $0.mailboxes.isEmpty } }
 
         func add(_ mailbox: Mailbox<Element>) -> Int {
             state.withLock { state in
                 state.lastID += 1
                 state.mailboxes[state.lastID] = mailbox
-                count.store(state.mailboxes.count, ordering: .relaxed)
                 return state.lastID
             }
         }
 
         func remove(_ id: Int) {
             // Released outside the lock, with all that waits in it.
-            let mailbox = state.withLock { state in
-                let mailbox = state.mailboxes.removeValue(forKey: id)
-                count.store(state.mailboxes.count, ordering: .relaxed)
-                return mailbox
-            }
+            let mailbox = state.withLock { $0.mailboxes.removeValue(forKey: id) }
             _ = mailbox
         }
 
@@ -68,7 +61,7 @@ package final class Broadcaster<Element: Sendable>: Sendable {
     }
 
     /// Whether there is an observer.
-    package var isObserved: Bool { observers.count.load(ordering: .relaxed) > 0 }
+    package var isObserved: Bool { !observers.isEmpty }
 
     /// Adds an observer, who sees the elements sent from now on.
     ///

@@ -31,11 +31,17 @@ package final class Locked<Value: Sendable>: @unchecked Sendable {
     }
 
     /// The value. Changing a part of it in place, as in `options.value.limit = 3`, is atomic.
+    ///
+    /// What such a change replaces is released after the lock.
     package var value: Value {
         get { withLock { $0 } }
         _modify {
             lock.lock()
-            defer { lock.unlock() }
+            let former = content
+            defer {
+                lock.unlock()
+                withExtendedLifetime(former) {}
+            }
             yield &content
         }
     }

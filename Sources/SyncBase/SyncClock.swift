@@ -5,7 +5,7 @@ package struct SyncClock: Sendable {
 
     /// The longest single sleep: about 100 years. The clocks of the system trap on much longer
     /// ones.
-    package static let longestSleep = Duration.seconds(3_155_760_000)
+    package static let longestSleep = Duration.seconds(Int64(3_155_760_000))
 
     /// The time since the clock value was created.
     package let now: @Sendable () -> Duration

@@ -44,7 +44,7 @@ public enum ProcessorConformance {
     ///   - processor: The processor, with an empty local collection.
     ///   - steps: The lists of the source, in order.
     ///   - options: How passes are run. Previews, contents, limits and order are used as they are.
-    /// - Throws: ``ProcessorConformanceError`` with every rule that was broken.
+    /// - Throws: ``Failure`` with every rule that was broken.
     public static func check<Processor: SyncProcessor>(
         _ processor: Processor, steps: [Step<Processor.Item>], options: SyncOptions = SyncOptions()
     ) async throws {
@@ -101,15 +101,17 @@ public enum ProcessorConformance {
         if scripted.beginCount != scripted.endCount {
             violations.append("owsSyncBegin was called \(scripted.beginCount) times, owsSyncEnd \(scripted.endCount)")
         }
-        guard violations.isEmpty else { throw ProcessorConformanceError(violations: violations) }
+        guard violations.isEmpty else { throw Failure(violations: violations) }
     }
 }
 
-/// The rules of `SyncProcessor` that a processor breaks.
-public struct ProcessorConformanceError: Error, CustomStringConvertible {
-    /// One sentence for each broken rule.
-    public var violations: [String]
+extension ProcessorConformance {
+    /// The rules of `SyncProcessor` that a processor breaks.
+    public struct Failure: Error, CustomStringConvertible {
+        /// One sentence for each broken rule.
+        public var violations: [String]
 
-    /// All violations, one on a line.
-    public var description: String { violations.joined(separator: "\n") }
+        /// All violations, one on a line.
+        public var description: String { violations.joined(separator: "\n") }
+    }
 }

@@ -119,8 +119,8 @@ public struct PostgresWorkQueue: Sendable {
     ///     processors.
     public func worker<Processor: SyncProcessor>(
         with processor: Processor, concurrency: Int = 0
-    ) -> PostgresWorkQueueWorker<Processor> where Processor.Item: Codable {
-        PostgresWorkQueueWorker(
+    ) -> Worker<Processor> where Processor.Item: Codable {
+        Worker(
             processor, queue: self,
             concurrency: concurrency > 0 ? concurrency : ProcessInfo.processInfo.activeProcessorCount)
     }

@@ -79,7 +79,7 @@ private struct RandomModel {
             for place in 0..<Int.random(in: 0...8, using: &random) {
                 entity.attributes.append(attribute("a\(index)_\(place)"))
             }
-            let suitable = entity.attributes.filter { $0.type != .transformable }.map(\.name)
+            let suitable = entity.attributes.filter { $0.type != .transformable && $0.type != .json }.map(\.name)
             entity.identity = chance(2) ? Array(suitable.shuffled(using: &random).prefix(2)) : []
             entities.append(entity)
         }
@@ -143,6 +143,7 @@ private struct RandomModel {
         case .date: .date(Timestamp(microseconds: Int64(truncatingIfNeeded: random.next()) / 4))
         case .uuid: .uuid(uuid())
         case .uri: .uri(text())
+        case .json: CanonicalJSON("{\"a\":\(Int.random(in: 0...9, using: &random)),\"é\":\"<\\n\"}")?.value ?? .null
         case .binary, .transformable: .null
         }
     }

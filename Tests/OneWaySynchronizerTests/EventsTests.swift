@@ -1,12 +1,13 @@
 import Foundation
 @testable import OneWaySynchronizer
 import OneWayTestSupport
+import SyncBase
 import Testing
 
 /// What observers see.
 @Suite struct EventsTests {
     /// The events of one sync, told in words.
-    private func words(_ events: SyncEvents) async -> [String] {
+    private func words(_ events: SyncEvents<SyncEvent>) async -> [String] {
         var words: [String] = []
         for await event in events {
             switch event {
@@ -78,6 +79,21 @@ import Testing
         #expect(await words(late) == ["content 1+0/1", "end", "success", "idle"])
     }
 
+    @Test func theOnlyObserverSeesTheProgressOfTheRunningStage() async throws {
+        let gate = Gate()
+        let processor = ScriptedProcessor(source: [TestItem("a"), TestItem("b")]) { call in
+            if call == .content("b") { try await gate.pass() }
+        }
+        let synchronizer = Synchronizer(
+            processor: processor, options: SyncOptions(concurrency: 1), clock: ManualClock())
+        async let report = synchronizer.sync()
+        try await gate.waitForArrivals()
+        let events = synchronizer.events
+        gate.open()
+        _ = try await report
+        #expect(await words(events) == ["content 2+0/2", "end", "success", "idle"])
+    }
+
     @Test func aSlowObserverSlowsNothingAndKnowsWhatItMissed() async throws {
         let processor = ScriptedProcessor(source: (0..<50).map { TestItem("\($0)") })
         let synchronizer = Synchronizer(processor: processor, clock: ManualClock())
@@ -121,6 +137,39 @@ import Testing
         }
     }
 
+    @Test func aFullBufferKeepsTheLast1024OfTheEventsThatMatter() async throws {
+        let broadcaster = Broadcaster<SyncEvent>.ofEvents()
+        let events = SyncEvents(subscription: broadcaster.subscribe(capacity: 1))
+        for number in 0..<1_030 {
+            broadcaster.send(.failed(SyncError(stage: .content, key: number, underlying: TestError("no"))))
+        }
+        #expect(events.droppedCount == 6)
+        var iterator = events.makeAsyncIterator()
+        guard case .failed(let first)? = await iterator.next() else { throw TestError("the failures are first") }
+        #expect(first.key as? Int == 6)
+    }
+
+    @Test func progressOfSlowItemsComesTenTimesASecond() async throws {
+        let clock = ManualClock()
+        let processor = ScriptedProcessor(source: (0..<1_000).map { TestItem("\($0)") }) { call in
+            switch call {
+            case .content("101"), .content("102"): clock.advance(by: .milliseconds(100))
+            case .content("103"): clock.advance(by: .milliseconds(99))
+            default: break
+            }
+        }
+        let synchronizer = Synchronizer(processor: processor, options: SyncOptions(concurrency: 1), clock: clock)
+        let events = synchronizer.events(bufferSize: 1_000)
+        try await synchronizer.sync()
+        let progress = await words(events).filter { $0.hasPrefix("content ") }.prefix(14)
+        // Every hundredth part, and whenever 100 ms have passed.
+        #expect(
+            progress.dropFirst(9) == [
+                "content 100+0/1000", "content 102+0/1000", "content 103+0/1000", "content 113+0/1000",
+                "content 123+0/1000",
+            ])
+    }
+
     /// Would deadlock if an event were released under the broadcaster's lock.
     @Test func anErrorThatLooksAtTheEventsWhenItIsReleasedDoesNoHarm() async throws {
         final class Probe: RetryableError {
@@ -152,6 +201,26 @@ import Testing
         // The main actor, which would post it, is here.
         sender = nil
         #expect(released == nil)
+    }
+
+    @Test @MainActor func atMost1024NotificationsWait() async throws {
+        final class Sender: Sendable {}
+        let (poster, sender) = (NotificationPoster(), Sender())
+        let seen = EventLog<Bool>()
+        let token = NotificationCenter.default.addObserver(
+            forName: .OneWaySynchronizerDidChangeSyncStatusNotification, object: sender, queue: nil
+        ) { notification in
+            guard let status = notification.userInfo?[SyncStatus.userInfoKey] as? SyncStatus else { return }
+            seen.append(status.isSyncing)
+        }
+        defer { NotificationCenter.default.removeObserver(token) }
+        // The main actor, which would post them, is here.
+        for number in 0..<1_030 { poster.post(SyncStatus(isSyncing: number % 2 == 0), from: sender) }
+        try await seen.wait { $0.count >= 1_024 }
+        await Task { @MainActor in }.value
+        #expect(seen.events.count == 1_024 && seen.events.last == false)
+        poster.post(SyncStatus(isSyncing: true), from: sender)
+        try await seen.wait { $0.last == true }
     }
 
     @Test func progressRisesAndIsBoundedInNumber() async throws {

@@ -62,6 +62,32 @@ import Testing
         check(Array(keys.prefix(250)), Set(keys))
     }
 
+    @Test func tooManyKeysOfEqualHashesAreRefusedInsteadOfComparedForMinutes() {
+        let keys = (0..<100_000).map { CollidingKey(value: $0, hash: 0) }
+        let local: Set<CollidingKey> = [CollidingKey(value: -1, hash: 0)]
+        #expect(throws: SyncError.Reason.collidingKeys(type: String(reflecting: CollidingKey.self))) {
+            try KeyComparison(keys, with: local)
+        }
+        // Many stored keys against a few of the source.
+        let few = Array(keys.prefix(900)) + [CollidingKey(value: -1, hash: 0)]
+        #expect(throws: SyncError.Reason.collidingKeys(type: String(reflecting: CollidingKey.self))) {
+            try KeyComparison(few, with: Set((100_000..<101_500).map { CollidingKey(value: $0, hash: 0) }))
+        }
+        check(Array(keys.prefix(1_000)), local)
+    }
+
+    /// A key whose `hashValue` is not mixed, as that of old code that implements only this.
+    private struct OldKey: Hashable {
+        var value: Int
+        var hashValue: Int { value & 0xFFFF }
+        func hash(into hasher: inout Hasher) { hasher.combine(hashValue) }
+    }
+
+    @Test func keysWithAHashValueOfTheirOwnAreCompared() {
+        let keys = (0..<100_000).map(OldKey.init)
+        check(keys, Set(keys.suffix(60_000) + [OldKey(value: -1)]))
+    }
+
     @Test func oneKeyRepeatedOftenIsOneKey() {
         check([String](repeating: "again", count: 20_000), [])
         check([String](repeating: "again", count: 20_000) + ["other"], ["again", "gone"])

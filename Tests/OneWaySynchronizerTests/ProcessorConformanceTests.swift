@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test func aMethodThatIsNeverCalledIsFoundOut() async throws {
-        let error = await #expect(throws: ProcessorConformanceError.self) {
+        let error = await #expect(throws: ProcessorConformance.Failure.self) {
             try await ProcessorConformance.check(Misspelled(), steps: steps)
         }
         #expect(error?.violations.count == 1)
@@ -59,14 +59,14 @@ import Testing
 
     @Test func whatIsNotStoredOrNotRemovedIsFoundOut() async throws {
         let forgetful = ScriptedProcessor { if $0 == .content("b") { throw CancellationError() } }
-        let error = await #expect(throws: ProcessorConformanceError.self) {
+        let error = await #expect(throws: ProcessorConformance.Failure.self) {
             try await ProcessorConformance.check(forgetful, steps: steps)
         }
         #expect(error?.description.contains("\"b\" is not stored") == true)
         let hoarder = ScriptedProcessor { call in
             if case .remove = call { throw TestError("read-only") }
         }
-        let other = await #expect(throws: ProcessorConformanceError.self) {
+        let other = await #expect(throws: ProcessorConformance.Failure.self) {
             try await ProcessorConformance.check(hoarder, steps: steps)
         }
         #expect(other?.description.contains("the empty list: a pass fails") == true)

@@ -26,7 +26,7 @@ import Testing
             processor: processor, options: SyncOptions(removalLimit: limit, reportsKeys: true)
         ).sync()
         #expect(processor.local.keys.sorted() == ["a", "b", "c", "d", "new"])
-        #expect(report.withheld == WithheldRemovals(count: 3, reason: .removalLimit))
+        #expect(report.withheld == SyncReport.WithheldRemovals(count: 3, reason: .removalLimit))
         #expect(report.keys(.withheld, as: String.self).sorted() == ["b", "c", "d"])
         #expect(report.inserted == 1)
     }
@@ -59,7 +59,7 @@ import Testing
             try await Synchronizer(processor: processor, options: options).sync()
         }
         #expect(processor.local == ["old": 1, "new": 1])
-        #expect(failure?.report.withheld == WithheldRemovals(count: 1, reason: .incompletePass))
+        #expect(failure?.report.withheld == SyncReport.WithheldRemovals(count: 1, reason: .incompletePass))
         #expect(failure?.report.removed == 0)
     }
 

@@ -62,6 +62,24 @@ import Testing
         #expect(processor.calls.count { $0 == .content("a") } == 1)
     }
 
+    @Test(arguments: [ScriptedProcessor.Call.begin, .end])
+    func theFirstAndTheLastCallAreNotRetried(call: ScriptedProcessor.Call) async throws {
+        let processor = failing(call, times: 1, error: RetryableTestError(retryAfter: .zero))
+        await #expect(throws: SyncFailure.self) {
+            try await Synchronizer(processor: processor, options: SyncOptions(retry: RetryPolicy())).sync()
+        }
+        #expect(processor.calls.count { $0 == call } == 1)
+    }
+
+    @Test func aComparisonIsNotRetried() async throws {
+        let processor = ScriptedProcessor(source: [TestItem("a"), TestItem("a")])
+        let options = SyncOptions(retry: RetryPolicy(baseDelay: .zero) { _ in true })
+        let failure = await #expect(throws: SyncFailure.self) {
+            try await Synchronizer(processor: processor, options: options).sync()
+        }
+        #expect(failure?.report.retries == 0)
+    }
+
     @Test func aClosureCanAcceptFurtherErrors() async throws {
         let policy = RetryPolicy(baseDelay: .zero) { ($0 as? TestError)?.name == "busy" }
         let processor = failing(.content("a"), times: 1, error: TestError("busy"))

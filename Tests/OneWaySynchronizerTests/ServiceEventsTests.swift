@@ -14,7 +14,9 @@ import Testing
         { [clock] in Date(timeIntervalSince1970: clock.now.offset / .seconds(1)) }
     }
 
-    private func words<Report: Sendable>(_ events: SyncServiceEvents<Report>, until last: String) async -> [String] {
+    private func words<Report: Sendable>(_ events: SyncEvents<SyncService<Report>.Event>, until last: String) async
+        -> [String]
+    {
         var words: [String] = []
         for await event in events {
             switch event {
@@ -51,6 +53,22 @@ import Testing
             await words(events, until: "succeeded") == [
                 "began", "list 1", "localKeys 0", "retried 1", "content 1", "succeeded",
             ])
+        service.requestStop()
+        try await run.value
+    }
+
+    @Test func whoObservesFromTheMiddleOfASyncSeesItsProgress() async throws {
+        let gate = Gate()
+        let processor = ScriptedProcessor(source: [TestItem("a"), TestItem("b")]) { call in
+            if call == .content("a") { try await gate.pass() }
+        }
+        let synchronizer = Synchronizer(processor: processor, options: SyncOptions(concurrency: 1), clock: clock)
+        let service = SyncService(synchronizer: synchronizer, schedule: everyMinute, clock: clock)
+        let run = Task { try await service.run() }
+        try await gate.waitForArrivals()
+        let events = service.events
+        gate.open()
+        #expect(await words(events, until: "succeeded") == ["content 1", "content 2", "succeeded"])
         service.requestStop()
         try await run.value
     }
@@ -170,7 +188,7 @@ import Testing
         service.requestStop()
         try await run.value
         let failing = SyncSchedule(interval: .seconds(-1), failureDelay: .zero, maxFailureDelay: .zero)
-        #expect(failing.delay(consecutiveFailures: 3, random: 0) > .zero)
+        #expect(failing.delay(consecutiveFailures: 3, random: 0) == .seconds(4))
     }
 
     /// Would deadlock if the error were released under the service's lock.

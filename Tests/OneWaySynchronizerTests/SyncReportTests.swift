@@ -20,8 +20,8 @@ import Testing
         #expect(report.failed == count)
         #expect(
             report.errorCounts == [
-                ErrorCount(stage: .content, kind: "OneWayTestSupport.TestError", count: count / 10 * 9),
-                ErrorCount(stage: .content, kind: "OneWayTestSupport.RetryableTestError", count: count / 10),
+                SyncReport.ErrorCount(stage: .content, kind: "OneWayTestSupport.TestError", count: count / 10 * 9),
+                SyncReport.ErrorCount(stage: .content, kind: "OneWayTestSupport.RetryableTestError", count: count / 10),
             ])
     }
 
@@ -39,7 +39,8 @@ import Testing
         log.fill(&report)
         #expect(report.errorCounts.count == 33)
         #expect(report.errorCount == errors.count)
-        #expect(report.errorCounts.first == ErrorCount(stage: .content, kind: "other", count: errors.count - 32))
+        #expect(
+            report.errorCounts.first == SyncReport.ErrorCount(stage: .content, kind: "other", count: errors.count - 32))
     }
 
     @Test func descriptionsAreForPeople() async throws {

@@ -25,7 +25,7 @@ public struct HTTPPages: Sendable {
         case number(first: Int)
         /// The number of objects before the page.
         case offset
-        case custom(capturing: [String], next: @Sendable (HTTPPageInfo) throws -> URL?)
+        case custom(capturing: [String], next: @Sendable (Page) throws -> URL?)
     }
 
     /// Where the value goes in the request for the next page.
@@ -134,7 +134,7 @@ public struct HTTPPages: Sendable {
     ///
     /// It receives the values at some key paths of the page before, beside its objects.
     public static func custom(
-        capturing: [String] = [], next: @escaping @Sendable (HTTPPageInfo) throws -> URL?
+        capturing: [String] = [], next: @escaping @Sendable (Page) throws -> URL?
     ) -> HTTPPages {
         HTTPPages(.custom(capturing: capturing, next: next))
     }
@@ -306,7 +306,7 @@ extension HTTPPages {
             if count == 0, Self.hasNewTombstones(page, facts) { count = facts.tombstones.count }
             return count == 0 ? nil : String((page.token.flatMap { Int($0) } ?? 0) + count)
         case .custom(_, let next):
-            let info = HTTPPageInfo(
+            let info = Page(
                 url: page.head.url, index: page.index, elementCount: facts.elementCount, headers: page.head.headers,
                 captured: facts.captured)
             return try next(info)?.absoluteString

@@ -13,6 +13,7 @@ import SyncModel
 //   uuid           its 36 characters
 //   uri            unchanged
 //   binary         any value, arrays and objects too, as its JSON text
+//   json           any value, arrays and objects too
 extension ElementMapper {
     /// Reads the next value into an attribute. Handles the common cases inline.
     ///
@@ -55,7 +56,11 @@ extension ElementMapper {
         case .date:
             if byte == ASCII.quote {
                 let text = try cursor.readString()
-                if let microseconds = DateText.microseconds(text) {
+                let date =
+                    field.dateStyle < 0
+                    ? DateText.microseconds(text)
+                    : text.withUTF8 { mapping.dateStyles[field.dateStyle].microseconds($0) }
+                if let microseconds = date {
                     group.records.setDate(Timestamp(microseconds: microseconds), at: field.slot)
                     return true
                 }
@@ -66,7 +71,7 @@ extension ElementMapper {
                 group.records.setBool(try cursor.readBool(), at: field.slot)
                 return true
             }
-        case .float, .decimal, .binary, .uuid, .uri, .transformed, .none: break
+        case .float, .decimal, .binary, .uuid, .uri, .json, .transformed, .none: break
         }
         return try takeOther(&cursor, field, entry: entry)
     }
@@ -82,7 +87,7 @@ extension ElementMapper {
         case .transformed:
             if try cursor.takeNull() { break }
             return try transform(&cursor, field, entry: entry)
-        case .int, .double, .float, .decimal, .string, .bool, .date, .binary, .uuid, .uri:
+        case .int, .double, .float, .decimal, .string, .bool, .date, .binary, .uuid, .uri, .json:
             if try cursor.takeNull() { break }
             return try convert(&cursor, field, entry: entry)
         }
@@ -104,6 +109,9 @@ extension ElementMapper {
         case (.binary, _):
             group.records.setBinary(try cursor.rawValue().bytes, at: field.slot)
             problem = nil
+        case (.json, _):
+            let isSet = group.records.setJSON(try cursor.rawValue().bytes, at: field.slot)
+            problem = isSet ? nil : .outOfRange(field.type)
         case (_, .string): problem = try cursor.readString().withUTF8 { convertText($0, field) }
         case (_, .number): problem = convertNumber(try cursor.readNumber(), field)
         case (_, .boolean): problem = convertBool(try cursor.readBool(), field)
@@ -131,7 +139,10 @@ extension ElementMapper {
             guard let uuid = UUID(utf8: text) else { return .wrongType(field.type) }
             group.records.setUUID(uuid, at: field.slot)
         case .date:
-            guard let microseconds = DateText.microseconds(text) else { return .unreadableDate }
+            let date =
+                field.dateStyle < 0
+                ? DateText.microseconds(text) : mapping.dateStyles[field.dateStyle].microseconds(text)
+            guard let microseconds = date else { return .unreadableDate }
             group.records.setDate(Timestamp(microseconds: microseconds), at: field.slot)
         case .bool:
             if let flag = Self.flag(text) {
@@ -140,7 +151,7 @@ extension ElementMapper {
             }
             return convertNumberText(text, field)
         case .int, .double, .float, .decimal: return convertNumberText(text, field)
-        case .binary, .transformed, .none: return .wrongType(field.type)
+        case .binary, .json, .transformed, .none: return .wrongType(field.type)
         }
         return nil
     }
@@ -163,7 +174,10 @@ extension ElementMapper {
             guard group.records.setDecimal(number.text.bytes, at: field.slot) else { return .outOfRange(field.type) }
         case .bool: group.records.setBool(number.mantissa != 0 || number.isTruncated, at: field.slot)
         case .date:
-            guard let microseconds = DateText.microseconds(number) else { return .unreadableDate }
+            let date =
+                field.dateStyle < 0
+                ? DateText.microseconds(number) : mapping.dateStyles[field.dateStyle].microseconds(number)
+            guard let microseconds = date else { return .unreadableDate }
             group.records.setDate(Timestamp(microseconds: microseconds), at: field.slot)
         case .string:
             // Equal numbers get equal text: a key that arrives as 1, as 1.0 and as "1" is the same
@@ -177,7 +191,7 @@ extension ElementMapper {
             } else {
                 group.records.setString(number.text.bytes, at: field.slot)
             }
-        case .uuid, .uri, .binary, .transformed, .none: return .wrongType(field.type)
+        case .uuid, .uri, .binary, .json, .transformed, .none: return .wrongType(field.type)
         }
         return nil
     }
@@ -189,7 +203,7 @@ extension ElementMapper {
         case .double, .float: group.records.setDouble(flag ? 1 : 0, at: field.slot)
         case .decimal: group.records.setValue(.decimal(flag ? 1 : 0), at: field.slot)
         case .string: group.records.setText(flag ? "true" : "false", at: field.slot)
-        case .date, .uuid, .uri, .binary, .transformed, .none: return .wrongType(field.type)
+        case .date, .uuid, .uri, .binary, .json, .transformed, .none: return .wrongType(field.type)
         }
         return nil
     }
@@ -234,7 +248,7 @@ extension ElementMapper {
     private mutating func transform(
         _ cursor: inout JSONCursor, _ field: EntityMapping.Field, entry: Int
     ) throws(JSONFault) -> Bool {
-        let json = try JSONValue(&cursor, exactDecimals: field.type == .decimal)
+        let json = try JSONValue(&cursor, exactDecimals: field.type == .decimal || field.type == .json)
         guard let transformer = mapping.transformers[field.slot] else { return true }
         do {
             return try store(try transformer.forward(json) ?? .null, field, entry: entry)

@@ -5,7 +5,8 @@ extension JSONWriter {
     /// Writes the value of an attribute.
     ///
     /// Dates are written as ISO 8601, UUIDs and URIs as strings, and decimals exactly. Binary data
-    /// that is a JSON value is written unchanged, other data in Base64.
+    /// that is a JSON value is written unchanged, other data in Base64. JSON values are written in
+    /// their canonical form.
     ///
     /// - Throws: ``JSONError/nonFiniteNumber`` if the value is infinite or NaN.
     @inline(__always)
@@ -22,6 +23,7 @@ extension JSONWriter {
         case .date(let moment): date(moment)
         case .binary(let data): binary(data)
         case .uuid(let uuid): string(uuid.uuidString)
+        case .json(let json): raw(json.text.utf8)
         }
     }
 

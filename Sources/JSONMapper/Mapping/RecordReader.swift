@@ -8,13 +8,17 @@ public import SyncModel
 public final class RecordReader {
     /// Batch sizes and contents.
     public struct Options: Sendable {
-        /// The maximum number of objects in a batch; 1,000 by default. Must be at least 1.
+        /// The maximum number of objects in a batch, apart from objects nested in them; 1,000 by
+        /// default. Must be at least 1.
         public var batchRowCount: Int
-        /// The size of values and relationships, in bytes, at which a batch ends; 1 MiB by default.
+        /// The size of the values of all objects, in bytes, at which a batch ends; 1 MiB by default.
         /// Must be at least 1.
         public var batchByteCount: Int
-        /// Whether batches include the JSON of relationships; false by default.
+        /// Whether batches include the values of relationships, with the objects nested in them;
+        /// false by default.
         package var keepsRelationships = false
+        /// Whether batches include the JSON of nested objects; false by default.
+        package var keepsJSON = false
         /// Whether properties that are absent from an object are cleared; false by default.
         package var clearsAbsent = false
         /// The index of a relationship that is not cleared for being absent; nil, the default, for
@@ -36,7 +40,7 @@ public final class RecordReader {
             self.acceptsIdentifiers = acceptsIdentifiers
         }
 
-        /// Creates options with a choice whether batches include the JSON of relationships.
+        /// Creates options with a choice whether batches include the values of relationships.
         package init(
             batchRowCount: Int = 1000, batchByteCount: Int = 1 << 20, keepsRelationships: Bool,
             acceptsIdentifiers: Bool? = nil
@@ -85,7 +89,7 @@ public final class RecordReader {
             guard let outcome = try reader.next({ cursor in try collector.read(&cursor, index: index) }) else { break }
             _ = try collector.finish(outcome)
         }
-        return collector.takeBatch()
+        return try collector.takeBatch()
     }
 
     /// Reads the next batch as records, with defaults for absent values.

@@ -11,7 +11,7 @@ public protocol AnySynchronizer: AnyObject, Sendable {
     var isSyncing: Bool { get }
 
     /// The events from now on, for one observer, with a buffer of 256 events.
-    var events: SyncEvents { get }
+    var events: SyncEvents<SyncEvent> { get }
 
     /// Runs a pass; see ``Synchronizer/sync()``.
     @discardableResult

@@ -1,5 +1,4 @@
 import SyncBase
-import Synchronization
 
 /// Marks the tasks of a pass, so that a call that would wait for its own pass is recognized.
 final class PassMarker: Sendable {
@@ -8,7 +7,7 @@ final class PassMarker: Sendable {
     @TaskLocal static var surrounding: [PassMarker] = []
 
     fileprivate let synchronizer: ObjectIdentifier
-    private let ended = Atomic(false)
+    private let hasEnded = Locked(false)
 
     init(of synchronizer: AnyObject) {
         self.synchronizer = ObjectIdentifier(synchronizer)
@@ -16,11 +15,11 @@ final class PassMarker: Sendable {
 
     /// Whether the pass still runs. A running pass keeps its synchronizer alive, so that its
     /// identifier is unique.
-    fileprivate var isRunning: Bool { !ended.load(ordering: .acquiring) }
+    fileprivate var isRunning: Bool { !hasEnded.value }
 
     /// Runs a pass whose tasks are marked.
     func mark<Value: Sendable>(_ pass: @Sendable () async -> Value) async -> Value {
-        defer { ended.store(true, ordering: .releasing) }
+        defer { hasEnded.value = true }
         return await Self.$surrounding.withValue(Self.surrounding.filter(\.isRunning) + [self]) { await pass() }
     }
 }

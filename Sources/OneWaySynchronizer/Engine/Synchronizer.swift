@@ -151,7 +151,7 @@ public actor Synchronizer<Processor: SyncProcessor>: AnySynchronizer {
         let request = PassRequest { result in Task { completion(result) } }
         // The surrounding pass does not wait for the one that is requested.
         let context = PassMarker.$surrounding.withValue([]) {
-            PassContext(leases: request.leases, prepare: { await self.admitInbox() }, run: { await self.run($0) })
+            PassContext(leases: request.leases) { await self.run($0) }
         }
         shared.withLock { $0.inbox.append(.sync(request, context)) }
         Task { await admitInbox() }
@@ -177,11 +177,11 @@ public actor Synchronizer<Processor: SyncProcessor>: AnySynchronizer {
     public func waitUntilIdle() async {
         guard let wait = PassWait(for: self) else { return }
         defer { wait.end() }
-        admitInbox()
-        while state.isSyncing {
+        while true {
+            admitInbox()
+            guard state.isSyncing else { return }
             // Never fails, and is not cancellable.
             try? await idle.value(isCancellable: false)
-            admitInbox()
         }
     }
 
@@ -211,14 +211,16 @@ public actor Synchronizer<Processor: SyncProcessor>: AnySynchronizer {
 
     /// The events from now on, for one observer; each access makes a new one, with a buffer of 256
     /// events.
-    public nonisolated var events: SyncEvents { events(bufferSize: 256) }
+    public nonisolated var events: SyncEvents<SyncEvent> { events(bufferSize: 256) }
 
     /// The events from now on, for one observer.
     ///
     /// - Parameter bufferSize: How many events wait for the observer before they are merged and
     ///   dropped; see ``SyncEvents``. At least 1.
-    public nonisolated func events(bufferSize: Int) -> SyncEvents {
-        SyncEvents(subscription: broadcaster.subscribe(capacity: bufferSize))
+    public nonisolated func events(bufferSize: Int) -> SyncEvents<SyncEvent> {
+        let events = SyncEvents(subscription: broadcaster.subscribe(capacity: bufferSize))
+        shared.withLock(\.control)?.observe()
+        return events
     }
 
     // MARK: Doing what the machine says

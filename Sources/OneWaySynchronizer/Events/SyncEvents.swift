@@ -1,19 +1,18 @@
 import SyncBase
 
-/// The events of a synchronizer as one observer sees them, from the moment it subscribed.
+/// The events of a ``Synchronizer`` or a ``SyncService`` as one observer sees them, from the moment
+/// it subscribed.
 ///
 /// For a single `for await` loop. Slow observers never slow a pass: events wait in a buffer of
 /// bounded size. When it is full, progress is merged first, so that the latest of each stage stays;
-/// then the oldest of the other events are dropped. Failures and ends of passes are kept beyond the
-/// buffer's size, until 1,024 of them wait. The sequence ends when the loop's task is cancelled or
-/// the synchronizer is gone.
-public struct SyncEvents: AsyncSequence, Sendable {
-    /// The events of passes.
-    public typealias Element = SyncEvent
+/// then the oldest of the other events are dropped. Failures, ends of passes, results of a
+/// service's syncs and changes of its lease are kept beyond the buffer's size, until 1,024 of them
+/// wait. The sequence ends when the loop's task is cancelled or the source of the events is gone.
+public struct SyncEvents<Element: Sendable>: AsyncSequence, Sendable {
     /// The sequence never throws.
     public typealias Failure = Never
 
-    let subscription: Subscription<SyncEvent>
+    let subscription: Subscription<Element>
 
     /// How many events were merged or dropped so far because the buffer was full.
     public var droppedCount: Int { subscription.droppedCount }
@@ -25,15 +24,15 @@ public struct SyncEvents: AsyncSequence, Sendable {
 
     /// An iterator over the events of an observer, oldest first.
     public struct AsyncIterator: AsyncIteratorProtocol {
-        let subscription: Subscription<SyncEvent>
+        let subscription: Subscription<Element>
 
-        /// Waits for the next event; `nil` when the task is cancelled or the synchronizer is gone.
-        public mutating func next() async -> SyncEvent? {
+        /// Waits for the next event; `nil` when the task is cancelled or the source is gone.
+        public mutating func next() async -> Element? {
             await subscription.next()
         }
 
-        /// Waits for the next event; `nil` when the task is cancelled or the synchronizer is gone.
-        public mutating func next(isolation actor: isolated (any Actor)?) async -> SyncEvent? {
+        /// Waits for the next event; `nil` when the task is cancelled or the source is gone.
+        public mutating func next(isolation actor: isolated (any Actor)?) async -> Element? {
             await subscription.next()
         }
     }

@@ -1,5 +1,4 @@
 import SyncBase
-import Synchronization
 
 /// A granted lease: renews it, knows until when it is certain to be held, and ends what runs under
 /// it when it is lost.
@@ -7,7 +6,7 @@ final class HeldLease: Sendable {
     /// The leases that the current task runs under, outermost first.
     @TaskLocal static var surrounding: [HeldLease] = []
 
-    private static let lastID = Atomic(0)
+    private static let lastID = Locked(0)
 
     private struct State {
         /// Until when it is certain to be held, by the clock.
@@ -19,7 +18,10 @@ final class HeldLease: Sendable {
     }
 
     /// A number that no other lease of the process has.
-    let id = HeldLease.lastID.add(1, ordering: .relaxed).newValue
+    let id = HeldLease.lastID.withLock { lastID in
+        lastID += 1
+        return lastID
+    }
     private let grant: any SyncLeaseGrant
     private let name: String
     private let duration: Duration

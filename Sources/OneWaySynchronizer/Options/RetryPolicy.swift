@@ -68,9 +68,7 @@ public struct RetryPolicy: Sendable {
 
 /// `initial` · 2^`doublings`, at most `cap`; without overflow for any number of doublings.
 func backoff(initial: Duration, doublings: Int, cap: Duration) -> Duration {
-    var delay = min(initial, cap)
-    for _ in 0..<max(doublings, 0) where delay < cap && delay > .zero {
-        delay = min(delay.addingClamped(delay), cap)
-    }
-    return delay
+    // 200 doublings of any wait are longer than the longest one.
+    let factor = Double(sign: .plus, exponent: min(doublings, 200), significand: 1)
+    return min(initial.multipliedClamped(by: factor), cap)
 }

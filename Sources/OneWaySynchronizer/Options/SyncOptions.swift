@@ -34,7 +34,7 @@ public struct SyncOptions: Sendable {
     /// How many removals a pass may make before they are suspicious. Default `nil`: any number.
     public var removalLimit: RemovalLimit?
 
-    /// When removals are made. Default ``RemovalOrder/beforeDownloads``.
+    /// When removals are made. Default ``SyncOptions/RemovalOrder/beforeDownloads``.
     public var removalOrder: RemovalOrder
 
     /// Whether and how a failed call is tried again. Default `nil`: never.

@@ -14,7 +14,7 @@ final class ErrorLog: Sendable {
 
     private struct State {
         var errors: [SyncError] = []
-        var counts: [Kind: ErrorCount] = [:]
+        var counts: [Kind: SyncReport.ErrorCount] = [:]
     }
 
     private let state = Locked(State())
@@ -34,10 +34,12 @@ final class ErrorLog: Sendable {
             if state.counts[known] != nil {
                 state.counts[known]?.count += 1
             } else if state.counts.count < Self.maximumKindCount {
-                state.counts[known] = ErrorCount(stage: error.stage, kind: String(reflecting: type), count: 1)
+                state.counts[known] = SyncReport.ErrorCount(
+                    stage: error.stage, kind: String(reflecting: type), count: 1)
             } else {
                 let other = Kind(stage: error.stage, type: nil)
-                state.counts[other, default: ErrorCount(stage: error.stage, kind: "other", count: 0)].count += 1
+                state.counts[other, default: SyncReport.ErrorCount(stage: error.stage, kind: "other", count: 0)]
+                    .count += 1
             }
             return isKept
         }

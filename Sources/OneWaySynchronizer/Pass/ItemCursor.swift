@@ -11,7 +11,7 @@ final class ItemCursor: Sendable {
         var index: Int
         /// From 1.
         var attempt: Int
-        /// How long to wait before the call.
+        /// How long to wait before the call; zero or less for not at all.
         var delay: Duration = .zero
     }
 
@@ -55,6 +55,8 @@ final class ItemCursor: Sendable {
         var isTimedOut = false
         var waiting = RetryQueue()
         var workers: [Worker]
+        /// Whether progress is reported.
+        var isObserved = false
         var reportedCount = 0
         var reportedTime: Duration = .zero
     }
@@ -193,6 +195,11 @@ final class ItemCursor: Sendable {
 
     // MARK: Items
 
+    /// Reports progress from now on. Without observers, an item costs no look at the clock.
+    func observe() {
+        state.withLock { $0.isObserved = true }
+    }
+
     private func note(_ end: CallEnd?, in state: inout State) {
         switch end {
         case nil, .interrupted:
@@ -207,7 +214,7 @@ final class ItemCursor: Sendable {
         case .failed:
             state.failed += 1
         }
-        if events.isObserved { reportProgress(in: &state) }
+        if state.isObserved { reportProgress(in: &state) }
     }
 
     /// Waiting items that are due come first, then new ones, then those not yet due.
@@ -215,7 +222,7 @@ final class ItemCursor: Sendable {
         if let due = state.waiting.nextDue {
             let delay = due - clock.now()
             if delay <= .zero || state.next == count, let item = state.waiting.popFirst() {
-                return Step(index: item.index, attempt: item.attempt, delay: max(delay, .zero))
+                return Step(index: item.index, attempt: item.attempt, delay: delay)
             }
         }
         guard state.next < count else { return nil }

@@ -121,10 +121,10 @@ struct Pass<Processor: SyncProcessor>: Sendable {
             : KeyComparison.membership(of: downloads.map { $0.owsPrimaryKey }, in: localKeys)
         if options.downloadPreview {
             try await download(
-                downloads, .preview, isStored: isStored, decidesOutcome: !options.downloadContent, in: &report)
+                downloads, .preview, isStored: isStored, isDecisive: !options.downloadContent, in: &report)
         }
         if options.downloadContent {
-            try await download(downloads, .content, isStored: isStored, decidesOutcome: true, in: &report)
+            try await download(downloads, .content, isStored: isStored, isDecisive: true, in: &report)
         }
         if case .remove = plan.removal, options.removalOrder == .afterDownloads, errors.isEmpty {
             // The processor may have added items that the source does not list.
@@ -162,9 +162,9 @@ struct Pass<Processor: SyncProcessor>: Sendable {
     }
 
     private func withhold(
-        _ keys: Set<Item.Key>, for reason: WithheldRemovals.Reason, in report: inout SyncReport
+        _ keys: Set<Item.Key>, for reason: SyncReport.WithheldRemovals.Reason, in report: inout SyncReport
     ) {
-        report.withheld = keys.isEmpty ? nil : WithheldRemovals(count: keys.count, reason: reason)
+        report.withheld = keys.isEmpty ? nil : SyncReport.WithheldRemovals(count: keys.count, reason: reason)
         if options.reportsKeys { report.keys[.withheld] = Array(keys) }
     }
 
@@ -206,15 +206,15 @@ struct Pass<Processor: SyncProcessor>: Sendable {
     ///
     /// - Parameters:
     ///   - isStored: For each of `items`, whether it was stored before; empty if none was.
-    ///   - decidesOutcome: Whether this stage, and no later one, decides what the report says
+    ///   - isDecisive: Whether this stage, and no later one, decides what the report says
     ///     became of an item.
     private func download(
-        _ items: [Item], _ call: ItemCall, isStored: [Bool], decidesOutcome: Bool, in report: inout SyncReport
+        _ items: [Item], _ call: ItemCall, isStored: [Bool], isDecisive: Bool, in report: inout SyncReport
     ) async throws(Stop) {
         let downloads = await forEach(
             items, call, isStored: isStored, width: options.width, stopsOnFailure: options.stopOnError,
-            keepsAnswers: options.reportsKeys && decidesOutcome, in: &report)
-        if decidesOutcome {
+            keepsAnswers: options.reportsKeys, in: &report)
+        if isDecisive {
             let tally = downloads.tally
             report.updated = tally.trueCount
             report.inserted = tally.done - tally.trueCount
@@ -300,6 +300,8 @@ struct Pass<Processor: SyncProcessor>: Sendable {
             stage: stage, count: items.count, width: width, stopsOnFailure: stopsOnFailure, keepsAnswers: keepsAnswers,
             callTimeout: call == .shouldUpdate ? nil : options.itemTimeout, clock: clock, events: events)
         control.adopt(cursor)
+        // Who observes from now on finds the cursor.
+        if events.isObserved { cursor.observe() }
         let calls = ItemCalls(
             call: call, items: items, isStored: isStored, processor: processor, cursor: cursor, clock: clock,
             deadline: [stageEnd, deadline].compactMap(\.self).min()

@@ -1,6 +1,6 @@
 /// Items that wait to be tried again, the one that is due first on top: a binary heap.
 struct RetryQueue {
-    struct Item {
+    struct Item: Equatable {
         var index: Int
         var attempt: Int
         var due: Duration

@@ -106,18 +106,18 @@ struct KeyComparison<Key: Hashable & Sendable>: Sendable {
     }
 }
 
-/// How a hash and the position of its key share one word, an *entry*: the hash's top bits above the
+/// How a hash and the position of its key share 64 bits, an *entry*: the hash's top bits above the
 /// position's. The first of them are the number of its group.
 private struct HashLayout {
     /// From 1, like all widths here: shifts by less than a word take one instruction.
     let groupBits: Int
-    private let positionMask: UInt
+    private let positionMask: UInt64
 
     /// Groups are of about two thousand keys: their table then fits a processor's first cache.
     init(count: Int) {
         // Positions are below `count`, so that none has all bits set.
         let positionBits = Int.bitWidth - max(count, 1).leadingZeroBitCount
-        positionMask = (1 &<< UInt(positionBits)) - 1
+        positionMask = (1 &<< UInt64(positionBits)) - 1
         groupBits = min(max(positionBits - 11, 1), 16)
     }
 
@@ -125,37 +125,37 @@ private struct HashLayout {
 
     /// A hash whose top bits depend on all of its bits, also for a key type whose own `hashValue`
     /// is a small number.
-    static func mixed(_ hash: Int) -> Int {
-        let product = UInt(bitPattern: hash).multipliedFullWidth(by: 0x9E37_79B9_7F4A_7C15)
-        return Int(bitPattern: product.low ^ product.high)
+    static func mixed(_ hash: Int) -> UInt64 {
+        let product = UInt64(truncatingIfNeeded: hash).multipliedFullWidth(by: 0x9E37_79B9_7F4A_7C15)
+        return product.low ^ product.high
     }
 
-    func entry(hash: Int, position: Int) -> UInt {
-        hashBits(of: UInt(bitPattern: hash)) | UInt(bitPattern: position)
+    func entry(hash: UInt64, position: Int) -> UInt64 {
+        hashBits(of: hash) | UInt64(truncatingIfNeeded: position)
     }
 
-    func group(of entry: UInt) -> Int { Int(entry &>> UInt(UInt.bitWidth - groupBits)) }
+    func group(of entry: UInt64) -> Int { Int(truncatingIfNeeded: entry &>> UInt64(UInt64.bitWidth - groupBits)) }
 
-    func position(of entry: UInt) -> Int { Int(entry & positionMask) }
+    func position(of entry: UInt64) -> Int { Int(truncatingIfNeeded: entry & positionMask) }
 
     /// An entry's hash, with the position's bits cleared.
-    func hashBits(of entry: UInt) -> UInt { entry & ~positionMask }
+    func hashBits(of entry: UInt64) -> UInt64 { entry & ~positionMask }
 
-    func haveEqualHashes(_ left: UInt, _ right: UInt) -> Bool { hashBits(of: left ^ right) == 0 }
+    func haveEqualHashes(_ left: UInt64, _ right: UInt64) -> Bool { hashBits(of: left ^ right) == 0 }
 }
 
 /// Entries by their group; in a group, in the order of their positions.
 private struct HashGroups {
-    private(set) var entries: [UInt]
+    private(set) var entries: [UInt64]
     /// Where each group ends.
     private var ends: [Int]
 
-    init(_ hashes: [Int], _ layout: HashLayout) {
+    init(_ hashes: [UInt64], _ layout: HashLayout) {
         // Each group's end is first its start, and moves as the group is filled.
         var ends = [Int](repeating: 0, count: layout.groupCount + 1)
-        for hash in hashes { ends[layout.group(of: UInt(bitPattern: hash)) + 1] += 1 }
+        for hash in hashes { ends[layout.group(of: hash) + 1] += 1 }
         for group in 1..<ends.count { ends[group] += ends[group - 1] }
-        entries = [UInt](repeating: 0, count: hashes.count)
+        entries = [UInt64](repeating: 0, count: hashes.count)
         for position in hashes.indices {
             let entry = layout.entry(hash: hashes[position], position: position)
             let group = layout.group(of: entry)
@@ -173,9 +173,9 @@ private struct HashGroups {
 
 /// A table of open addressing, half full at most, that is used for one group after another.
 private struct HashTable {
-    private static let empty = UInt.max
+    private static let empty = UInt64.max
     private let layout: HashLayout
-    private var slots: [UInt] = []
+    private var slots: [UInt64] = []
     private var slotBits = 0
 
     init(_ layout: HashLayout) {
@@ -186,19 +186,20 @@ private struct HashTable {
     mutating func clear(for count: Int) {
         slotBits = Int.bitWidth - count.leadingZeroBitCount + 1
         let slotCount = 1 &<< slotBits
-        if slotCount > slots.count { slots = [UInt](repeating: Self.empty, count: slotCount) }
+        if slotCount > slots.count { slots = [UInt64](repeating: Self.empty, count: slotCount) }
         for slot in 0..<slotCount { slots[slot] = Self.empty }
     }
 
     /// By the bits of the hash that follow the group's.
-    func firstSlot(for entry: UInt) -> Int {
-        Int((layout.hashBits(of: entry) &<< UInt(layout.groupBits)) &>> UInt(UInt.bitWidth - slotBits))
+    func firstSlot(for entry: UInt64) -> Int {
+        let bits = layout.hashBits(of: entry) &<< UInt64(layout.groupBits)
+        return Int(truncatingIfNeeded: bits &>> UInt64(UInt64.bitWidth - slotBits))
     }
 
     func slot(after slot: Int) -> Int { (slot + 1) & ((1 &<< slotBits) - 1) }
 
     /// The entry in a slot; `nil` in an empty one.
-    subscript(slot: Int) -> UInt? {
+    subscript(slot: Int) -> UInt64? {
         get { slots[slot] == Self.empty ? nil : slots[slot] }
         set { slots[slot] = newValue ?? Self.empty }
     }

@@ -17,7 +17,7 @@ public struct SyncPlan<Item: SyncItem>: Sendable {
         /// Stored and absent from the source: removed.
         case remove
         /// Stored and absent from the source, but kept, because removals are withheld.
-        case withhold(WithheldRemovals.Reason)
+        case withhold(SyncReport.WithheldRemovals.Reason)
         /// Stored and absent from the source; so many are that the pass would end with an error
         /// instead of removing any.
         case refuse
@@ -36,7 +36,7 @@ public struct SyncPlan<Item: SyncItem>: Sendable {
     /// What becomes of the local items that are absent from the source.
     enum Removal: Sendable, Hashable {
         case remove
-        case withhold(WithheldRemovals.Reason)
+        case withhold(SyncReport.WithheldRemovals.Reason)
         case refuse(SyncError.Reason)
     }
 

@@ -21,7 +21,7 @@ extension SyncReport: Codable {
         durations = try container.decode([SyncStage: Duration].self, forKey: .durations)
         errors = try container.decode([SyncError].self, forKey: .errors)
         errorCounts = try container.decode([ErrorCount].self, forKey: .errorCounts)
-        keys = try container.decodeIfPresent([SyncOutcome: [String]].self, forKey: .keys) ?? [:]
+        keys = try container.decodeIfPresent([KeyGroup: [String]].self, forKey: .keys) ?? [:]
     }
 
     /// Encodes the report, with keys and errors as texts.

@@ -54,85 +54,27 @@ public struct SyncReport: Sendable {
     /// The number of all errors.
     public var errorCount: Int { errorCounts.reduce(0) { $0 + $1.count } }
 
-    /// Keys by outcome, each an array of the processor's key type; empty unless
+    /// Keys by group, each an array of the processor's key type; empty unless
     /// ``SyncOptions/reportsKeys``.
-    var keys: [SyncOutcome: any Sendable] = [:]
+    var keys: [KeyGroup: any Sendable] = [:]
 
     /// Creates a report of a pass in which nothing happened.
     public init() {}
 
-    /// Returns the keys with an outcome, in no particular order.
+    /// Returns the keys of a group, in no particular order.
     ///
     /// - Parameters:
-    ///   - outcome: What became of them.
+    ///   - group: What became of them.
     ///   - type: The processor's key type, such as `String.self`. After decoding, keys are strings.
     /// - Returns: Empty unless ``SyncOptions/reportsKeys`` was set; also for a type that is not the
     ///   key type.
-    public func keys<Key: Hashable & Sendable>(_ outcome: SyncOutcome, as type: Key.Type) -> [Key] {
-        keys[outcome] as? [Key] ?? []
+    public func keys<Key: Hashable & Sendable>(_ group: KeyGroup, as type: Key.Type) -> [Key] {
+        keys[group] as? [Key] ?? []
     }
 
-    /// Sets the keys with an outcome, as a pass under ``SyncOptions/reportsKeys`` does.
-    public mutating func setKeys<Key: Hashable & Sendable>(_ keys: [Key], of outcome: SyncOutcome) {
-        self.keys[outcome] = keys
-    }
-}
-
-/// What became of a key in a pass.
-public enum SyncOutcome: String, Sendable, Hashable, CaseIterable, Codable, CodingKeyRepresentable {
-    /// It was not stored, and was downloaded.
-    case inserted
-    /// It was stored, and was downloaded again.
-    case updated
-    /// It was stored and absent from the source, and was removed.
-    case removed
-    /// It was stored and absent from the source, and was kept.
-    case withheld
-}
-
-/// Removals that a pass did not make.
-public struct WithheldRemovals: Sendable, Hashable, Codable {
-    /// Why removals are withheld.
-    public enum Reason: String, Sendable, Hashable, Codable, CaseIterable {
-        /// The source's list was partial: a missing item may exist.
-        case partialList
-        /// There were more than ``SyncOptions/removalLimit`` allows, and its action is to withhold.
-        case removalLimit
-        /// Under ``RemovalOrder/afterDownloads`` the pass failed, or was cancelled, before its
-        /// removals were due.
-        case incompletePass
-    }
-
-    /// How many local items were kept that are absent from the source; above 0.
-    public var count: Int
-
-    /// Why they were kept.
-    public var reason: Reason
-
-    /// Creates `count` removals, withheld for `reason`.
-    public init(count: Int, reason: Reason) {
-        self.count = count
-        self.reason = reason
-    }
-}
-
-/// How often one kind of error happened in one stage.
-public struct ErrorCount: Sendable, Hashable, Codable {
-    /// The stage.
-    public var stage: SyncStage
-
-    /// The type of the underlying error, such as `Foundation.URLError`; `other` beyond 32 kinds in
-    /// a pass.
-    public var kind: String
-
-    /// How often it happened; above 0.
-    public var count: Int
-
-    /// Creates a count.
-    public init(stage: SyncStage, kind: String, count: Int) {
-        self.stage = stage
-        self.kind = kind
-        self.count = count
+    /// Sets the keys of a group, as a pass under ``SyncOptions/reportsKeys`` does.
+    public mutating func setKeys<Key: Hashable & Sendable>(_ keys: [Key], of group: KeyGroup) {
+        self.keys[group] = keys
     }
 }
 

@@ -11,11 +11,12 @@ public struct SyncSchedule: Sendable, Hashable, Codable {
     /// do not ask at the same moment. Default 0.1.
     public var jitter: Double
 
-    /// The wait after a first failure, doubled with every further one. Default `nil`: ``interval``.
+    /// The wait after a first failure, doubled with every further one. Default `nil`: ``interval``;
+    /// so do zero and less.
     public var failureDelay: Duration?
 
     /// The longest wait after failures, before jitter. Default `nil`: ten times the longer of
-    /// ``interval`` and ``failureDelay``.
+    /// ``interval`` and ``failureDelay``; so do zero and less.
     public var maxFailureDelay: Duration?
 
     /// Whether the first sync begins at once instead of after an ``interval``. Default `true`.
@@ -46,8 +47,9 @@ public struct SyncSchedule: Sendable, Hashable, Codable {
         var delay = interval
         if consecutiveFailures > 0 {
             let initial = failureDelay.flatMap { $0 > .zero ? $0 : nil } ?? interval
-            let cap = maxFailureDelay ?? max(interval, initial).multipliedClamped(by: 10)
-            delay = max(backoff(initial: initial, doublings: consecutiveFailures - 1, cap: cap), .milliseconds(1))
+            let cap =
+                maxFailureDelay.flatMap { $0 > .zero ? $0 : nil } ?? max(interval, initial).multipliedClamped(by: 10)
+            delay = backoff(initial: initial, doublings: consecutiveFailures - 1, cap: cap)
         }
         return delay.addingClamped(delay.multipliedClamped(by: min(jitter, 1) * random))
     }

@@ -17,7 +17,7 @@ extension SyncService where Report == SyncReport {
         self.init(
             schedule: schedule, lease: lease, clock: SyncClock(clock), date: date, stage: { synchronizer.stage }
         ) { observers in
-            guard observers.isObserved else { return try await synchronizer.sync() }
+            // Also for those who begin to observe while it runs.
             let events = synchronizer.events
             let forwarding = Task { await events.forwardProgress(to: observers) }
             let result: Result<SyncReport, SyncFailure>
@@ -32,9 +32,9 @@ extension SyncService where Report == SyncReport {
     }
 }
 
-extension SyncEvents {
+extension SyncEvents<SyncEvent> {
     /// Forwards progress and retries until the task is cancelled, those that wait included.
-    fileprivate func forwardProgress(to observers: Broadcaster<SyncServiceEvent<SyncReport>>) async {
+    fileprivate func forwardProgress(to observers: Broadcaster<SyncService<SyncReport>.Event>) async {
         for await event in self {
             switch event {
             case .progress(let progress): observers.send(.progress(progress))

@@ -19,7 +19,6 @@ package import SyncBase
 /// the source. A trigger reaches the service it is called on; a service that stands by keeps it
 /// until it takes over.
 public final class SyncService<Report: Sendable>: Sendable {
-    typealias Event = SyncServiceEvent<Report>
     /// Runs a sync, and reports its progress.
     typealias Operation = @Sendable (Broadcaster<Event>) async throws -> Report
 
@@ -111,14 +110,14 @@ public final class SyncService<Report: Sendable>: Sendable {
 
     /// The events from now on, for one observer, for logs and metrics; each access makes a new one,
     /// with a buffer of 256 events.
-    public var events: SyncServiceEvents<Report> { events(bufferSize: 256) }
+    public var events: SyncEvents<Event> { events(bufferSize: 256) }
 
     /// The events from now on, for one observer.
     ///
     /// - Parameter bufferSize: How many events wait for the observer before they are merged and
     ///   dropped; at least 1.
-    public func events(bufferSize: Int) -> SyncServiceEvents<Report> {
-        SyncServiceEvents(subscription: broadcaster.subscribe(capacity: bufferSize))
+    public func events(bufferSize: Int) -> SyncEvents<Event> {
+        SyncEvents(subscription: broadcaster.subscribe(capacity: bufferSize))
     }
 
     // MARK: Running and stopping
@@ -214,7 +213,10 @@ public final class SyncService<Report: Sendable>: Sendable {
     }
 
     private func runSyncs() async throws {
-        if !schedule.runsAtStart { await waitForNextRun() }
+        if !schedule.runsAtStart {
+            begin(.waiting)
+            await waitForNextRun()
+        }
         while !control.withLock(\.isStopRequested) {
             try Task.checkCancellation()
             await sync()
@@ -323,7 +325,6 @@ public final class SyncService<Report: Sendable>: Sendable {
     private func waitForNextRun() async {
         let failures = control.withLock { $0.health.consecutiveFailures }
         let delay = schedule.delay(consecutiveFailures: failures, random: Double.random(in: 0..<1))
-        begin(.waiting)
         change { $0.nextRun = date().addingTimeInterval(delay / .seconds(1)) }
         await wait(delay) { $0.isTriggered || $0.isStopRequested }
         change { $0.nextRun = nil }

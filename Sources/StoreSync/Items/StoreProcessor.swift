@@ -75,9 +75,9 @@ public final class StoreProcessor: SyncProcessor {
     }
 
     /// Lists the source. A list that has an entry without a key is partial.
-    public func owsFetchSourceList() async throws -> SourceList<StoreItem> {
+    public func owsFetchSourceList() async throws -> SourceList<Item> {
         let source = try await list()
-        var result = SourceList<StoreItem>([])
+        var result = SourceList<Item>([])
         let payload = try PayloadReader(
             source, at: "", mapper: store.mapper, entity: entity, options: RecordReader.Options())
         while let (_, elements) = try await payload.nextElements() {
@@ -88,13 +88,13 @@ public final class StoreProcessor: SyncProcessor {
         return result
     }
 
-    private func item(_ json: [UInt8]) throws -> StoreItem? {
+    private func item(_ json: [UInt8]) throws -> Item? {
         var collector = try RecordCollector(store.mapper, entity: entity)
         try collector.add(json, index: 0)
-        guard let group = collector.takeBatch()?.groups.first else { return nil }
+        guard let group = try collector.takeBatch()?.groups.first else { return nil }
         let record = Record(row: 0, of: group.records, layout: group.mapping.layout)
         return record.key.map {
-            StoreItem(owsPrimaryKey: $0, revision: revision.map { record[$0] } ?? .null, json: json)
+            Item(owsPrimaryKey: $0, revision: revision.map { record[$0] } ?? .null, json: json)
         }
     }
 
@@ -119,7 +119,7 @@ public final class StoreProcessor: SyncProcessor {
     }
 
     /// Returns the objects whose revision is unknown or differs from the stored one.
-    public func owsShouldUpdateItems(_ items: [StoreItem]) async throws -> Set<RecordKey>? {
+    public func owsShouldUpdateItems(_ items: [Item]) async throws -> Set<RecordKey>? {
         guard let revision else { return Set(items.map(\.owsPrimaryKey)) }
         return try await store.store.read { [entity] reader in
             var stored: [RecordKey: AttributeValue] = [:]
@@ -134,7 +134,7 @@ public final class StoreProcessor: SyncProcessor {
     }
 
     /// Fetches an object, and writes its batch once that is full.
-    public func owsDownloadItem(for item: StoreItem) async throws {
+    public func owsDownloadItem(for item: Item) async throws {
         let source = try await details?(item.owsPrimaryKey) ?? .bytes(item.json)
         let batch = fetched.withLock { fetched -> [JSONSource] in
             fetched.waiting.append(source)

@@ -79,6 +79,11 @@ struct CombinedRows {
         ordinals = rowsOfRecords.map { group.elementIndices[$0[0]] }
     }
 
+    /// The combined record of a row.
+    func record(of row: Int) -> Int {
+        recordOfRow[row]
+    }
+
     /// The result of each row, from that of the combined records.
     func expanded(_ result: MergeResult) -> MergeResult {
         var rows = recordOfRow.map { result.rows[$0] }

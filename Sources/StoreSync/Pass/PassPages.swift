@@ -49,9 +49,7 @@ final class PassPages {
             let payload = try PayloadReader(
                 page.json, at: page.keyPath ?? request.options.keyPath, mapper: request.mapper,
                 entity: request.entity, options: options, capturing: list.map { [$0] } ?? [],
-                acceptsSingleObject: acceptsSingleObject || page.keyPath != nil,
-                flag: flag, keepsNestedJSON: request.rules.isHookedWhereNested, clearsAbsent: request.rules.clearsAbsent
-            )
+                acceptsSingleObject: acceptsSingleObject || page.keyPath != nil, flag: flag)
             return (payload, flag != nil || request.rules.isHooked)
         }
         let merger = PageMerger(request: request, pass: pass, collect: collector)
@@ -155,7 +153,9 @@ final class PassPages {
             var writer = JSONWriter()
             try writer.value(element)
             try collector.add(writer.bytes, index: index)
-            guard collector.isFull || index == elements.count - 1, let batch = collector.takeBatch() else { continue }
+            guard collector.isFull || index == elements.count - 1, let batch = try collector.takeBatch() else {
+                continue
+            }
             found.formUnion(try await pass.find(batch).map(\.object))
         }
         return found

@@ -117,6 +117,9 @@ extension Fingerprint {
         case .uri(let text):
             combine(byte: 9)
             combine(text)
+        case .json(let json):
+            combine(byte: 10)
+            combine(json.text)
         }
     }
 

@@ -18,12 +18,14 @@ public enum AttributeType: String, Hashable, Sendable, CaseIterable {
     case bool
     /// A point in time, to the microsecond.
     case date
-    /// Bytes. The mapper also stores whole JSON arrays and objects as binary values.
+    /// Bytes. The mapper stores the text of a JSON value unchanged.
     case binary
     /// A UUID.
     case uuid
     /// A URI, stored as the text it was read from.
     case uri
+    /// A JSON value of any kind, compared as a value. JSON `null` is null.
+    case json
     /// Bytes that a named transformer creates and reads; their content is opaque to the model.
     case transformable
 
@@ -40,6 +42,7 @@ public enum AttributeType: String, Hashable, Sendable, CaseIterable {
         case (.int64, .int), (.double, .double), (.decimal, .decimal), (.string, .string), (.bool, .bool): true
         case (.float, .double(let number)): number.isNaN || Double(Float(number)) == number
         case (.date, .date), (.binary, .binary), (.uuid, .uuid), (.uri, .uri), (.transformable, .binary): true
+        case (.json, .json(let json)): !json.isNull
         default: false
         }
     }

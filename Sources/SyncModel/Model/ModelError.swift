@@ -25,8 +25,8 @@ public enum ModelError: Error, Hashable, Sendable {
     case orderedToOne(entity: String, relationship: String)
     /// A name in an identity is not an attribute of the entity.
     case unknownIdentity(entity: String, attribute: String)
-    /// An identity contains an attribute of a type that cannot identify objects, such as
-    /// transformable.
+    /// An identity contains an attribute of a type that cannot identify objects: transformable or
+    /// JSON.
     case unsuitableIdentity(entity: String, attribute: String, type: AttributeType)
     /// The scope of an identity is not a to-one relationship of the entity.
     case unsuitableScope(entity: String, relationship: String)

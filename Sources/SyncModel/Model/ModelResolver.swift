@@ -158,7 +158,7 @@ struct ModelResolver {
                 throw .unknownIdentity(entity: entity.name, attribute: name)
             }
             let type = attributes[index][slot].type
-            guard type != .transformable else {
+            guard type != .transformable, type != .json else {
                 throw .unsuitableIdentity(entity: entity.name, attribute: name, type: type)
             }
             slots.append(slot)

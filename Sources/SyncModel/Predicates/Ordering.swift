@@ -35,11 +35,13 @@ public struct Ordering: Hashable, Sendable {
     /// Resolves the criterion's path in an entity.
     ///
     /// - Throws: `RecordPredicateError` if a name does not exist, or the path leads to neither an
-    ///   attribute nor a count.
+    ///   attribute nor a count, or to a JSON value, which has no order.
     public func bound(to layout: EntityLayout, in model: DataModel) throws(RecordPredicateError) -> BoundOrdering {
         let bound = try key.bound(to: layout, in: model)
-        if case .target = bound.leaf {
+        switch bound.leaf {
+        case .target, .attribute(_, .json):
             throw .unsuitableProperty(entity: layout.name, key: key.path, name: key.components.last ?? "")
+        case .attribute, .count: break
         }
         return BoundOrdering(key: bound, ascending: ascending, nulls: nulls)
     }

@@ -10,8 +10,9 @@ extension PredicateTree where Path == PropertyPath {
     ///   one.
     /// - A text compared with a `uuid`, `uri` or `date` attribute. A day without a time is midnight
     ///   in UTC.
+    /// - A text compared with a `json` attribute, as the text of a JSON value.
     ///
-    /// Any number can be compared with any number. A value that cannot be compared with its
+    /// Any number can be compared with any number. JSON values are only compared for equality. A value that cannot be compared with its
     /// attribute is an error, so that all stores select the same records.
     ///
     /// - Throws: `RecordPredicateError` for the first path or value that does not fit.
@@ -21,6 +22,9 @@ extension PredicateTree where Path == PropertyPath {
             return .constant(holds)
         case .comparison(let key, let comparison, let value):
             let bound = try key.bound(to: layout, in: model)
+            if case .attribute(_, .json) = bound.leaf, comparison != .equal, comparison != .notEqual {
+                throw .unsuitableProperty(entity: layout.name, key: key.path, name: key.components.last ?? "")
+            }
             return .comparison(bound, comparison, try key.fitted(value, to: bound, of: layout))
         case .isIn(let key, let values):
             let bound = try key.bound(to: layout, in: model)
@@ -76,7 +80,7 @@ extension PropertyPath {
             (.int64, .double),
             (.int16, .decimal), (.int32, .decimal), (.int64, .decimal), (.double, .double), (.float, .double),
             (.decimal, .decimal), (.string, .string), (.bool, .bool), (.date, .date), (.binary, .binary),
-            (.uuid, .uuid), (.uri, .uri), (.transformable, .binary):
+            (.uuid, .uuid), (.uri, .uri), (.json, .json), (.transformable, .binary):
             return value
         case (.double, .int(let number)), (.float, .int(let number)):
             return Double(exactly: number).map { .double($0) } ?? value
@@ -90,6 +94,8 @@ extension PropertyPath {
             if let uuid = UUID(uuidString: text) { return .uuid(uuid) }
         case (.uri, .string(let text)):
             return .uri(text)
+        case (.json, .string(let text)):
+            if let json = CanonicalJSON(text), !json.isNull { return .json(json) }
         case (.date, .string(let text)):
             if let microseconds = DateText.microseconds(text) { return .date(Timestamp(microseconds: microseconds)) }
         default:

@@ -23,6 +23,8 @@ extension RecordBatch {
         case uuid
         /// A URI, as text.
         case uri
+        /// A JSON value, as canonical text.
+        case json
     }
 }
 
@@ -62,7 +64,7 @@ struct Cell: Sendable {
 
     @inlinable var isInArena: Bool {
         switch kind {
-        case .decimal, .string, .binary, .uuid, .uri: true
+        case .decimal, .string, .binary, .uuid, .uri, .json: true
         case .absent, .null, .bool, .int, .double, .date: false
         }
     }

@@ -89,7 +89,7 @@ extension RecordBatch {
 
         /// Returns the bytes of a cell with variable-length content.
         ///
-        /// These are the UTF-8 of a text, URI or decimal, the 16 bytes of a UUID, or the bytes of a
+        /// These are the UTF-8 of a text, URI, decimal or JSON value, the 16 bytes of a UUID, or the bytes of a
         /// binary value. The buffer is empty, without a base address, for a cell of any other kind.
         /// For empty content, the base address is nil only if the whole batch has no bytes.
         @inlinable
@@ -116,7 +116,7 @@ extension RecordBatch {
                 let number = Double(bitPattern: one.payload)
                 let otherNumber = Double(bitPattern: another.payload)
                 return number == otherNumber || (number.isNaN && otherNumber.isNaN)
-            case .decimal, .string, .binary, .uuid, .uri:
+            case .decimal, .string, .binary, .uuid, .uri, .json:
                 // The heads are equal, and they include the lengths.
                 let bytes = bytes(row: row, slot: slot)
                 let otherBytes = other.bytes(row: otherRow, slot: otherSlot)
@@ -139,6 +139,7 @@ extension RecordBatch {
             case .uri: .uri(text(row: row, slot: slot))
             case .binary: .binary(Data(bytes(row: row, slot: slot)))
             case .uuid: .uuid(uuid(row: row, slot: slot))
+            case .json: .json(CanonicalJSON(canonical: text(row: row, slot: slot)))
             }
         }
 

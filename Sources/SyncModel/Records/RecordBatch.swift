@@ -19,8 +19,8 @@ public import Foundation
 /// absent cell, and clears it for a null cell. The last value set for a cell counts.
 ///
 /// Integers and doubles are stored in the cell, as are dates, in microseconds since 1970 (see
-/// `Timestamp`). Texts and URIs are stored as unchecked UTF-8, decimals as text in a canonical form
-/// that equal numbers share, and UUIDs as 16 bytes.
+/// `Timestamp`). Texts and URIs are stored as unchecked UTF-8, decimals and JSON values as text in a
+/// canonical form that equal values share, and UUIDs as 16 bytes.
 ///
 /// Setters require an open row and an existing slot. Violations are programming errors and stop the
 /// program.
@@ -203,9 +203,28 @@ public struct RecordBatch: Sendable {
         return true
     }
 
+    /// Sets a cell to a JSON value.
+    ///
+    /// - Parameters:
+    ///   - text: One JSON value as valid UTF-8. A lone surrogate becomes U+FFFD.
+    ///   - slot: The slot of the attribute.
+    /// - Returns: True if the text is a JSON value within the limits of `CanonicalJSON`; JSON `null`
+    ///   sets the cell to null. Otherwise false, and the cell is unchanged.
+    public mutating func setJSON(_ text: UnsafeBufferPointer<UInt8>, at slot: Int) -> Bool {
+        let start = arena.count
+        guard CanonicalJSONWriter.append(canonical: text, to: &arena) else { return false }
+        if arena[start...].elementsEqual("null".utf8) {
+            arena.removeLast(arena.count - start)
+            setNull(at: slot)
+        } else {
+            set(Cell(.json, offset: start, length: arena.count - start), at: slot)
+        }
+        return true
+    }
+
     /// Sets a cell to a value of any kind; the setters for one kind are faster.
     ///
-    /// A decimal that is not a number is set as null.
+    /// A decimal that is not a number is set as null, as is JSON `null`.
     public mutating func setValue(_ value: AttributeValue, at slot: Int) {
         switch value {
         case .null: setNull(at: slot)
@@ -222,6 +241,8 @@ public struct RecordBatch: Sendable {
         case .binary(let data): data.withUnsafeBytes { setBinary($0.assumingMemoryBound(to: UInt8.self), at: slot) }
         case .uuid(let uuid): setUUID(uuid, at: slot)
         case .uri(let text): text.withUTF8Bytes { setURI($0, at: slot) }
+        case .json(let json) where json.isNull: setNull(at: slot)
+        case .json(let json): json.text.withUTF8Bytes { setBytes($0, .json, at: slot) }
         }
     }
 

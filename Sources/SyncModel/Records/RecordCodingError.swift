@@ -10,7 +10,8 @@ extension Record {
         /// A value cannot be converted between the attribute's type and the Swift type. The error
         /// omits the value, because it may be personal data.
         case wrongType(entity: String, property: String, type: String)
-        /// The type is not a flat list of properties; records have no nested objects or lists.
+        /// The type is not a flat list of properties; only JSON attributes have nested objects or
+        /// lists.
         case unsupportedShape(entity: String, property: String?)
     }
 }

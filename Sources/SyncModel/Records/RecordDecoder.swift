@@ -15,6 +15,7 @@ extension Record {
     /// - Numbers are converted if the conversion loses nothing.
     /// - `Date`, `Data`, `UUID`, `URL` and `Decimal` are decoded from attributes of their kind;
     ///   `UUID` and `URL` also from text.
+    /// - A JSON attribute is decoded as any type, by `CanonicalJSON.decode(_:)`.
     /// - A `RawRepresentable` type is decoded from its raw value.
     /// - A relationship is decoded as the identity of its targets if that is a single value: one
     ///   value for a to-one relationship, an array for a to-many one.
@@ -137,6 +138,10 @@ private struct PropertyDecoder: Decoder, SingleValueDecodingContainer {
     }
 
     func decode<T: Decodable>(_ type: T.Type) throws -> T {
+        if case .value(.json(let json)) = content {
+            let direct = (type as? any ValueInitializable.Type)?.init(.json(json))
+            return try direct as? T ?? json.decode(type)
+        }
         guard case .value(let value) = content, let convertible = type as? any ValueInitializable.Type else {
             return try T(from: self)
         }

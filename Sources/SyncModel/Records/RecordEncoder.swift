@@ -5,7 +5,8 @@ extension Record {
     ///
     /// The counterpart of `decode(_:)`. Values are converted to the types of the attributes if the
     /// conversion loses nothing; only a `float` attribute rounds. A relationship is set from the
-    /// identity of its targets: one value for a to-one relationship, an array for a to-many one.
+    /// identity of its targets: one value for a to-one relationship, an array for a to-many one. A
+    /// JSON attribute is set from a value of any type, as `CanonicalJSON(encoding:)` encodes it.
     /// Properties that the value does not encode are unchanged, such as nil properties with a
     /// synthesized conformance.
     ///
@@ -72,8 +73,21 @@ private final class RecordEncoder: Encoder {
         }
 
         func encode(_ value: some Encodable, forKey key: K) throws {
+            let layout = encoder.record.layout
+            if let slot = layout.slot(of: key.stringValue), layout.attributes[slot].type == .json {
+                return try encoder.set(.value(try Self.json(value)), for: key.stringValue)
+            }
             let property = PropertyEncoder(entity: encoder.record.entityName, key: key)
             try encoder.set(try property.content(of: value), for: key.stringValue)
+        }
+
+        /// The JSON form of a value of any type.
+        private static func json(_ value: some Encodable) throws -> AttributeValue {
+            switch (value as? any ValueConvertible)?.value {
+            case .null: .null
+            case .json(let json): json.value
+            default: try CanonicalJSON(encoding: value).value
+            }
         }
 
         private func refusal(_ key: K) -> Refusal {
@@ -247,7 +261,7 @@ extension AttributeType {
             case .uuid: UUID(value).map { .uuid($0) }
             case .uri: String(value).map { .uri($0) }
             case .string: String(value).map { .string($0) }
-            case .bool, .date, .binary, .transformable: nil
+            case .bool, .date, .binary, .json, .transformable: nil
             }
         guard let fitted, accepts(fitted) else { return nil }
         return fitted

@@ -9,8 +9,10 @@ extension AttributeValue {
     ///   double as doubles. A double that is not a number comes before all numbers.
     /// - Texts and URIs are compared by their UTF-8 bytes (SQLite's `BINARY`, PostgreSQL's `"C"`);
     ///   binary values and UUIDs by their bytes. False comes before true.
+    /// - JSON values are compared by the bytes of their canonical text. Databases order them in other
+    ///   ways; predicates and orderings of stores therefore do not order them.
     /// - Values of different kinds are in this order: null, Booleans, numbers, texts, dates, binary
-    ///   values, UUIDs, URIs.
+    ///   values, UUIDs, URIs, JSON values.
     public func compare(_ other: AttributeValue) -> ComparisonResult {
         switch (self, other) {
         case (.bool(let one), .bool(let other)): order(one ? 1 : 0, other ? 1 : 0)
@@ -28,6 +30,7 @@ extension AttributeValue {
         case (.date(let one), .date(let other)): order(one, other)
         case (.binary(let one), .binary(let other)): orderBytes(one, other)
         case (.uuid(let one), .uuid(let other)): order(one, other)
+        case (.json(let one), .json(let other)): orderBytes(one.text.utf8, other.text.utf8)
         default: order(kindRank, other.kindRank)
         }
     }

@@ -9,6 +9,7 @@ public import Foundation
 /// - Texts are compared by their UTF-8 bytes, as in SQL: two normalization forms of a letter
 ///   differ.
 /// - `1.50` and `1.5` are the same decimal.
+/// - JSON values are equal as `CanonicalJSON` describes.
 /// - Zero and minus zero are the same double, and NaN equals itself.
 ///
 /// The *comparisons of predicates* use `compare(_:)` instead, by which `1` and `1.0` are equal.
@@ -33,6 +34,8 @@ public enum AttributeValue: Sendable {
     case uuid(UUID)
     /// A URI, as the text it was read from.
     case uri(String)
+    /// A JSON value other than `null`, which is `.null`.
+    case json(CanonicalJSON)
 
     /// Whether the value is null.
     public var isNull: Bool {
@@ -54,6 +57,7 @@ extension AttributeValue: Hashable {
         case (.date(let one), .date(let other)): one == other
         case (.binary(let one), .binary(let other)): one == other
         case (.uuid(let one), .uuid(let other)): one == other
+        case (.json(let one), .json(let other)): one == other
         default: false
         }
     }
@@ -76,6 +80,7 @@ extension AttributeValue: Hashable {
         case .date(let moment): hasher.combine(moment)
         case .binary(let data): hasher.combine(data)
         case .uuid(let uuid): hasher.combine(uuid)
+        case .json(let json): hasher.combine(json)
         }
     }
 
@@ -90,14 +95,15 @@ extension AttributeValue: Hashable {
         case .binary: 5
         case .uuid: 6
         case .uri: 7
+        case .json: 8
         }
     }
 
     private var rank: Int {
         switch self {
-        case .int: 8
-        case .double: 9
-        case .decimal: 10
+        case .int: 9
+        case .double: 10
+        case .decimal: 11
         default: kindRank
         }
     }

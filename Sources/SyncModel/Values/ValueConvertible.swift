@@ -123,6 +123,7 @@ extension AttributeValue: CustomStringConvertible {
         case .date(let moment): moment.date.formatted(.iso8601)
         case .binary(let data): "\(data.count) bytes"
         case .uuid(let uuid): uuid.uuidString
+        case .json(let json): json.text
         }
     }
 }

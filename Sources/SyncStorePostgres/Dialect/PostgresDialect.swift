@@ -37,6 +37,7 @@ package struct PostgresDialect: SQLDialect {
         case .uuid: "uuid"
         case .binary, .transformable: "bytea"
         case .date: "timestamptz"
+        case .json: "jsonb"
         }
     }
 
@@ -77,6 +78,7 @@ package struct PostgresDialect: SQLDialect {
         case .string(let text), .uri(let text): .text(PostgresText.kept(text))
         case .binary(let data): .blob(data)
         case .uuid(let uuid): .typed(uuid.uuidString, as: "uuid")
+        case .json(let json): .typed(PostgresText.kept(json: json), as: "jsonb")
         case .date(let moment): .typed(PostgresText.moment(moment), as: "timestamptz")
         }
     }
@@ -121,6 +123,7 @@ package struct PostgresDialect: SQLDialect {
         case .int16, .int32, .int64: "\(column)::bigint"
         case .double, .float: "\(column)::double precision"
         case .decimal: "\(column)::numeric::text"
+        case .json: "\(column)::jsonb::text"
         case .string, .uri, .bool, .date, .binary, .transformable, .uuid: "\(column)::\(valueType(type))"
         }
     }

@@ -45,6 +45,74 @@ package enum PostgresText {
         return String(decoding: bytes, as: UTF8.self)
     }
 
+    // MARK: JSON
+
+    /// The mark as an escape in JSON text.
+    private static let escapedMark = Array(#"\u0001"#.utf8)
+    /// U+0000 as an escape in JSON text, which `jsonb` does not accept.
+    private static let escapedZero = Array(#"\u0000"#.utf8)
+
+    /// Returns the stored form of a JSON value: that of all its strings, see ``kept(_:)``.
+    static func kept(json: CanonicalJSON) -> String {
+        var text = json.text
+        return text.withUTF8 { withKept(json: $0) { String(decoding: $0, as: UTF8.self) } }
+    }
+
+    /// Calls a closure with the stored form of a canonical JSON text.
+    static func withKept<R>(json text: UnsafeBufferPointer<UInt8>, _ body: (UnsafeBufferPointer<UInt8>) -> R) -> R {
+        guard text.contains(UInt8(ascii: "\\")) else { return body(text) }
+        return replacing(in: text) { rest in
+            if rest.starts(with: escapedZero) { return (6, escapedMark + escapedMark) }
+            if rest.starts(with: escapedMark) { return (6, escapedMark + Array(#"\u0002"#.utf8)) }
+            return nil
+        }.withUnsafeBufferPointer(body)
+    }
+
+    /// Returns the JSON value of a stored form; nil if the text exceeds a limit.
+    static func json(_ kept: UnsafeBufferPointer<UInt8>) -> CanonicalJSON? {
+        guard kept.contains(UInt8(ascii: "\\")), let json = CanonicalJSON(utf8: kept) else {
+            return CanonicalJSON(utf8: kept)
+        }
+        var text = json.text
+        return text.withUTF8 { text in
+            replacing(in: text) { rest in
+                guard rest.starts(with: escapedMark) else { return nil }
+                let second = rest.dropFirst(6)
+                if second.starts(with: escapedMark) { return (12, escapedZero) }
+                return second.starts(with: #"\u0002"#.utf8) ? (12, escapedMark) : nil
+            }.withUnsafeBufferPointer { CanonicalJSON(utf8: $0) }
+        }
+    }
+
+    /// Replaces escapes in JSON text.
+    ///
+    /// - Parameter replacement: Receives the text from an escape on, and returns how many bytes to
+    ///   replace with others; nil to keep the escape.
+    private static func replacing(
+        in text: UnsafeBufferPointer<UInt8>,
+        _ replacement: (Slice<UnsafeBufferPointer<UInt8>>) -> (count: Int, bytes: [UInt8])?
+    ) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(text.count)
+        var index = 0
+        while index < text.count {
+            guard text[index] == UInt8(ascii: "\\"), index + 1 < text.count else {
+                bytes.append(text[index])
+                index += 1
+                continue
+            }
+            if let (count, replaced) = replacement(text[index...]) {
+                bytes += replaced
+                index += count
+            } else {
+                // The second byte may be a backslash, which begins no escape.
+                bytes += text[index..<(index + 2)]
+                index += 2
+            }
+        }
+        return bytes
+    }
+
     /// Returns a regular expression that finds a text within stored forms; nil if its own stored
     /// form is enough.
     ///

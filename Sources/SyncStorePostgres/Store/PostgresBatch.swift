@@ -174,6 +174,7 @@ extension PostgresCopyBuffer {
             if number.isNaN { addNull() } else { add(Float(number).bitPattern) }
         case (.decimal, .decimal): addNumeric(reader.bytes(row: row, slot: slot))
         case (.binary, .binary), (.binary, .transformable), (.uuid, .uuid): add(reader.bytes(row: row, slot: slot))
+        case (.json, .json): addJSON(reader.bytes(row: row, slot: slot))
         default: return false
         }
         return true

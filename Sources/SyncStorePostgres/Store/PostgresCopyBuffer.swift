@@ -87,6 +87,17 @@ final class PostgresCopyBuffer {
         kept.withUnsafeBufferPointer(add)
     }
 
+    /// Adds a `jsonb`, whose format begins with its version.
+    ///
+    /// - Parameter text: A JSON value as a batch contains it.
+    func addJSON(_ text: UnsafeBufferPointer<UInt8>) {
+        PostgresText.withKept(json: text) { kept in
+            append(Int32(truncatingIfNeeded: 1 + kept.count))
+            append(1 as UInt8)
+            append(kept)
+        }
+    }
+
     /// Adds a `numeric`.
     ///
     /// The format is: base-10000 digits, their weight, the sign, the number of decimal places.

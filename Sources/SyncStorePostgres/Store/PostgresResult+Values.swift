@@ -19,6 +19,7 @@ extension PostgresResult {
             case .string: .string(PostgresText.text(bytes.bindMemory(to: UInt8.self)))
             case .uri: .uri(PostgresText.text(bytes.bindMemory(to: UInt8.self)))
             case .uuid: .uuid(bytes.loadUnaligned(as: UUID.self))
+            case .json: PostgresText.json(bytes.bindMemory(to: UInt8.self))?.value ?? .null
             case .binary, .transformable: .binary(Data(bytes))
             case .date: Self.moment(bytes.bigEndianInteger)
             }

@@ -85,7 +85,7 @@ extension RecordBatch.Reader {
         case .date:
             return order(date(row: one, slot: slot).microseconds, date(row: other, slot: slot).microseconds)
         case .double: return order(double(row: one, slot: slot), double(row: other, slot: slot))
-        case .decimal, .string, .binary, .uuid, .uri:
+        case .decimal, .string, .binary, .uuid, .uri, .json:
             // Texts are stored as these bytes, and UUIDs as text that sorts as their bytes do.
             let bytes = bytes(row: one, slot: slot)
             let otherBytes = self.bytes(row: other, slot: slot)

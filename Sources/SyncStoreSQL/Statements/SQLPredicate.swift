@@ -161,7 +161,7 @@ package struct SQLPredicate {
                 terms.append(parameters.add(binding))
             }
         }
-        return "\(expression) IN (\(terms.joined(separator: ", ")))"
+        return "\(expression)\(collation(key)) IN (\(terms.joined(separator: ", ")))"
     }
 
     /// A comparison of texts by their bytes.

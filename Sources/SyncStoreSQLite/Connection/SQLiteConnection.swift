@@ -1,5 +1,6 @@
 import COneWaySQLite
 import Foundation
+import SyncModel
 import SyncStore
 import SyncStoreSQL
 
@@ -15,6 +16,8 @@ final class SQLiteConnection {
     private var batchTables: [Int: SQLiteBatchTable] = [:]
     /// The collation that compares decimal numbers, kept as text, by value.
     static let decimalCollation = "sync_decimal"
+    /// The collation that compares JSON values, whatever their form.
+    static let jsonCollation = "sync_json"
     /// The function that looks an object up in a set that the connection knows by a number.
     static let objectSetFunction = "sync_contains"
     /// How many statements are kept prepared.
@@ -167,7 +170,16 @@ final class SQLiteConnection {
                 let other = decimal(otherBytes, otherLength)
                 return one < other ? -1 : one > other ? 1 : 0
             }, nil)
+        sqlite3_create_collation_v2(
+            handle, Self.jsonCollation, SQLITE_UTF8, nil,
+            { _, length, bytes, otherLength, otherBytes in
+                CanonicalJSON.compare(text(bytes, length), text(otherBytes, otherLength))
+            }, nil)
     }
+}
+
+private func text(_ bytes: UnsafeRawPointer?, _ length: Int32) -> UnsafeBufferPointer<UInt8> {
+    UnsafeBufferPointer(start: bytes?.assumingMemoryBound(to: UInt8.self), count: bytes == nil ? 0 : Int(length))
 }
 
 /// A decimal number from its text; zero for a text that is none, which only other programs write.

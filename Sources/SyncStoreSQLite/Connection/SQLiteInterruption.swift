@@ -1,5 +1,5 @@
 import COneWaySQLite
-import Synchronization
+import SyncBase
 
 /// Whether a transaction is to be broken off; set by whoever cancels it, from any thread, and
 /// looked at by the statements of that one.
@@ -7,14 +7,12 @@ import Synchronization
 /// `sqlite3_interrupt` would not do: it is for whatever a connection does at that moment, which may
 /// be the next transaction already.
 final class SQLiteCancellation: Sendable {
-    private let isRequestedFlag = Atomic(false)
+    private let isRequestedFlag = Locked(false)
 
-    var isRequested: Bool {
-        isRequestedFlag.load(ordering: .acquiring)
-    }
+    var isRequested: Bool { isRequestedFlag.value }
 
     func request() {
-        isRequestedFlag.store(true, ordering: .releasing)
+        isRequestedFlag.value = true
     }
 }
 

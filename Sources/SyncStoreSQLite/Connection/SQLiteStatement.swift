@@ -184,6 +184,7 @@ final class SQLiteStatement {
         case (.string, _): return .string(text(at: column))
         case (.uri, _): return .uri(text(at: column))
         case (.uuid, _): return UUID(uuidString: text(at: column)).map { .uuid($0) } ?? .null
+        case (.json, _): return CanonicalJSON(utf8: bytes(at: column))?.value ?? .null
         case (.binary, _), (.transformable, _): return .binary(Data(bytes(at: column)))
         case (.date, _): return moment(at: column, stored: stored).map { .date($0) } ?? .null
         }
@@ -218,6 +219,11 @@ final class SQLiteStatement {
         case .double: return sqlite3_column_double(handle, place) == reader.double(row: row, slot: slot)
         case .string, .uri, .decimal, .binary:
             return Self.areSame(bytes(at: column), reader.bytes(row: row, slot: slot))
+        case .json:
+            let stored = bytes(at: column)
+            let bytes = reader.bytes(row: row, slot: slot)
+            // Other programs may have written the same value in another form.
+            return CanonicalJSON.compare(stored, bytes) == 0
         case .uuid:
             return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: UUIDText.byteCount) { room in
                 guard let start = room.baseAddress else { return false }

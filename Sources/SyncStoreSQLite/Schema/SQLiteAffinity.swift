@@ -41,7 +41,7 @@ extension AttributeType {
         case .bool, .int16, .int32, .int64: [.integer, .numeric, .none]
         case .double, .float: [.real, .numeric, .integer, .none]
         // A number in text would be stored as a number, and lose zeros or digits.
-        case .string, .uri, .decimal: [.text, .none]
+        case .string, .uri, .decimal, .json: [.text, .none]
         case .uuid: [.text, .numeric, .none]
         case .date: dates == .iso8601 ? [.text, .numeric, .none] : [.real, .none]
         case .binary, .transformable: [.integer, .real, .numeric, .text, .none]
@@ -53,7 +53,7 @@ extension AttributeType {
         switch self {
         case .bool, .int16, .int32, .int64: [.integer, .any]
         case .double, .float: [.real, .any]
-        case .string, .uri, .decimal, .uuid: [.text, .any]
+        case .string, .uri, .decimal, .uuid, .json: [.text, .any]
         case .date: dates == .iso8601 ? [.text, .any] : [.real, .any]
         case .binary, .transformable: [.none, .any]
         }

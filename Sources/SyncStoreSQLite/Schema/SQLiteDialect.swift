@@ -12,7 +12,7 @@ package struct SQLiteDialect: SQLDialect {
         case .int16, .int32, .int64: "INTEGER"
         case .bool: "BOOLEAN"
         case .double, .float: "REAL"
-        case .decimal, .string, .uri, .uuid: "TEXT"
+        case .decimal, .string, .uri, .uuid, .json: "TEXT"
         case .binary, .transformable: "BLOB"
         case .date: dates == .iso8601 ? "DATETIME" : "REAL"
         }
@@ -54,6 +54,7 @@ package struct SQLiteDialect: SQLDialect {
         case .string(let text), .uri(let text): return .text(text)
         case .binary(let data): return .blob(data)
         case .uuid(let uuid): return .text(uuid.uuidString)
+        case .json(let json): return .text(json.text)
         case .date(let moment):
             guard dates == .iso8601 else { return .real(Double(moment.microseconds) / 1_000_000) }
             if let text = DateText.text(sortable: moment) { return .text(text) }
@@ -93,7 +94,11 @@ package struct SQLiteDialect: SQLDialect {
     package func selected(_ column: String, as type: AttributeType) -> String { column }
 
     package func collation(_ type: AttributeType) -> String {
-        type == .decimal ? " COLLATE \(SQLiteConnection.decimalCollation)" : ""
+        switch type {
+        case .decimal: " COLLATE \(SQLiteConnection.decimalCollation)"
+        case .json: " COLLATE \(SQLiteConnection.jsonCollation)"
+        default: ""
+        }
     }
 
     /// Compares blobs: SQLite's functions for text stop at a zero byte and count characters.

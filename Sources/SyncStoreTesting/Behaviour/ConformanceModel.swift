@@ -67,6 +67,7 @@ enum ConformanceModel {
                 SyncAttribute("binary", .binary)
                 SyncAttribute("uuid", .uuid)
                 SyncAttribute("uri", .uri)
+                SyncAttribute("json", .json)
                 SyncAttribute("transformable", .transformable)
             }
         }

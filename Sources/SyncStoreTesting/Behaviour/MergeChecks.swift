@@ -171,9 +171,15 @@ enum MergeChecks {
                 "string": "Zoë \u{0}\u{1F600}", "bool": true, "date": .date(Timestamp(microseconds: -1)),
                 "binary": .binary(Data([0, 255])),
                 "uuid": .uuid(UUID(uuid: (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16))),
-                "uri": .uri("https://example.com/ü"), "transformable": .binary(Data("[1]".utf8)),
+                "uri": .uri("https://example.com/ü"),
+                "json": CanonicalJSON(#"{"z":[1.50,1e300],"a\u0000\u0001":{"\\u0000\u0000":"\u0001\u0001ü\n"}}"#).value,
+                "transformable": .binary(Data("[1]".utf8)),
             ],
-            ["key": "", "int64": .int(.max), "double": -1e300, "string": "", "binary": .binary(Data()), "bool": false],
+            [
+                "key": "", "int64": .int(.max), "double": -1e300, "string": "", "binary": .binary(Data()),
+                "bool": false,
+                "json": CanonicalJSON("\"\"").value,
+            ],
         ]
         try await store.transaction { transaction in
             for row in rows {

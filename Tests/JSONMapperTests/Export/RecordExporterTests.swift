@@ -31,6 +31,7 @@ import Testing
         (.date, .date(Timestamp(microseconds: 1_435_063_208_123_456)), #""2015-06-23T12:40:08.123456Z""#),
         (.date, .date(Timestamp(microseconds: -1)), #""1969-12-31T23:59:59.999999Z""#),
         (.binary, .binary(Data(#"{"a": [1]}"#.utf8)), #"{"a": [1]}"#), (.binary, .binary(Data("\"x\"".utf8)), #""x""#),
+        (.json, CanonicalJSON(#"{"b":"\u0000","a":[1.0]}"#)?.value ?? .null, #"{"a":[1],"b":"\u0000"}"#),
         (.binary, .binary(Data([1, 2, 255])), #""AQL/""#), (.binary, .binary(Data()), #""""#),
         (.binary, .binary(Data("[1] ".utf8)), #""WzFdIA==""#),
     ])

@@ -74,7 +74,7 @@ import Testing
                 let milliseconds = asText ? small * 86_400_123 : abs(small) * 1_000_000
                 let text = JSONValue.string(DateText.text(milliseconds * 1000, fraction: .shortest))
                 return (asText ? text : .integer(milliseconds / 1000), text)
-            case .binary:
+            case .binary, .json:
                 let array = JSONValue.array([.integer(small), .object(["a": .null]), .string("x")])
                 return (array, array)
             case .uuid:

@@ -46,6 +46,8 @@ import Testing
         (.uri, "\"https:\\/\\/a.b\\/\"", .uri("https://a.b/")),
         (.binary, "[1, {\"a\": null}]", .binary(Data("[1, {\"a\": null}]".utf8))),
         (.binary, "\"text\"", .binary(Data("\"text\"".utf8))), (.binary, "false", .binary(Data("false".utf8))),
+        (.json, "[1, {\"b\": null, \"a\": 1.0}]", CanonicalJSON("[1,{\"a\":1,\"b\":null}]")?.value ?? .null),
+        (.json, "\"\\u0061\"", CanonicalJSON("\"a\"")?.value ?? .null), (.json, "null", .null),
         (.string, "null", .null), (.int16, "null", .null), (.binary, "null", .null), (.date, "null", .null),
     ])
     func valuesBecomeTheAttributesType(type: AttributeType, json: String, value: AttributeValue) throws {
@@ -55,7 +57,8 @@ import Testing
     @Test(arguments: [
         (AttributeType.int16, "32768"), (.int32, "2147483648"), (.int64, "9223372036854775808"), (.int16, "1.5"),
         (.int64, "\"\""), (.int64, "\"a\""), (.int64, "\"+-5\""), (.int64, "\"0x10\""), (.int64, "[]"), (.int64, "{}"),
-        (.double, "1e999"), (.double, "\"nan\""), (.double, "\"1 2\""), (.float, "1e300"), (.decimal, "1e200"),
+        (.double, "1e999"), (.json, "[1e999]"), (.double, "\"nan\""), (.double, "\"1 2\""), (.float, "1e300"),
+        (.decimal, "1e200"),
         (.decimal, "\"one\""), (.bool, "\"yes\""), (.bool, "[]"), (.string, "[]"), (.string, "{\"a\":1}"),
         (.date, "\"yesterday\""), (.date, "true"), (.date, "[]"), (.date, "\"\""),
         (.uuid, "\"E621E1F8-C36C-495A-93FC-0C247A3E6E5\""), (.uuid, "\"E621E1F8C36C-495A-93FC-0C247A3E6E5F-\""),

@@ -24,6 +24,8 @@ struct ScenarioValues {
             case ("uuid", .string(let text)):
                 if let uuid = UUID(uuidString: text) { return .uuid(uuid) }
             case ("uri", .string(let text)): return .uri(text)
+            case ("json", _) where type == .json:
+                return CanonicalJSON(String(decoding: try content.bytes, as: UTF8.self)).value
             case ("json", _): return .binary(Data(try content.bytes))
             default: break
             }

@@ -1,0 +1,19 @@
+public import Foundation
+public import HTTPTransfer
+public import JSONMapper
+
+extension HTTPPages {
+    /// A page that has been read, as a function of ``HTTPPages/custom(capturing:next:)`` sees it.
+    public struct Page: Sendable {
+        /// The address of the page, after redirects.
+        public var url: URL
+        /// The index of the page, from 0.
+        public var index: Int
+        /// The number of objects.
+        public var elementCount: Int
+        /// The header fields of the response.
+        public var headers: HTTPHeaders
+        /// The captured values by their key paths; absent values are left out.
+        public var captured: [String: JSONValue]
+    }
+}

@@ -1,0 +1,15 @@
+extension SyncOptions {
+    /// When a pass removes items that are absent from the source.
+    public enum RemovalOrder: String, Sendable, Hashable, Codable, CaseIterable {
+        /// Before anything is downloaded.
+        case beforeDownloads
+
+        /// After the last download, and only if none failed: a failed pass never leaves less than
+        /// there was before.
+        ///
+        /// The removals of a pass with a failure are withheld; the next pass finds them again. An
+        /// item that the processor downloaded in the pass is not removed, even if the source does
+        /// not list it.
+        case afterDownloads
+    }
+}

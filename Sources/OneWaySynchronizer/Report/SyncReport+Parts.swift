@@ -1,0 +1,60 @@
+extension SyncReport {
+    /// What became of a key in a pass.
+    public enum KeyGroup: String, Sendable, Hashable, CaseIterable, Codable, CodingKeyRepresentable {
+        /// It was not stored, and was downloaded.
+        case inserted
+        /// It was stored, and was downloaded again.
+        case updated
+        /// It was stored and absent from the source, and was removed.
+        case removed
+        /// It was stored and absent from the source, and was kept.
+        case withheld
+    }
+
+    /// Removals that a pass did not make.
+    public struct WithheldRemovals: Sendable, Hashable, Codable {
+        /// Why removals are withheld.
+        public enum Reason: String, Sendable, Hashable, Codable, CaseIterable {
+            /// The source's list was partial: a missing item may exist.
+            case partialList
+            /// There were more than ``SyncOptions/removalLimit`` allows, and its action is to
+            /// withhold.
+            case removalLimit
+            /// Under ``SyncOptions/RemovalOrder/afterDownloads`` the pass failed, or was cancelled,
+            /// before its removals were due.
+            case incompletePass
+        }
+
+        /// How many local items were kept that are absent from the source; above 0.
+        public var count: Int
+
+        /// Why they were kept.
+        public var reason: Reason
+
+        /// Creates `count` removals, withheld for `reason`.
+        public init(count: Int, reason: Reason) {
+            self.count = count
+            self.reason = reason
+        }
+    }
+
+    /// How often one kind of error happened in one stage.
+    public struct ErrorCount: Sendable, Hashable, Codable {
+        /// The stage.
+        public var stage: SyncStage
+
+        /// The type of the underlying error, such as `Foundation.URLError`; `other` beyond 32 kinds
+        /// in a pass.
+        public var kind: String
+
+        /// How often it happened; above 0.
+        public var count: Int
+
+        /// Creates a count.
+        public init(stage: SyncStage, kind: String, count: Int) {
+            self.stage = stage
+            self.kind = kind
+            self.count = count
+        }
+    }
+}

@@ -1,0 +1,40 @@
+extension SyncService {
+    /// Something that an observer of a ``SyncService`` can see happen.
+    public enum Event: Sendable {
+        /// A sync began.
+        case began
+
+        /// A stage of the running sync went on. Only for services that run a ``Synchronizer``.
+        case progress(SyncProgress)
+
+        /// A call of the running sync failed and will be tried again. Only for services that run a
+        /// ``Synchronizer``.
+        case retried(SyncError, attempt: Int, after: Duration)
+
+        /// A sync succeeded.
+        case succeeded(Report)
+
+        /// A sync failed, or the lease was lost or could not be requested.
+        case failed(any Error)
+
+        /// A sync was cancelled.
+        case cancelled
+
+        /// The service began to wait for a lease that this process holds; `nil` if the holder is
+        /// not known.
+        case standingBy(SyncLeaseHolder?)
+
+        /// The service was granted the lease.
+        case tookOver
+    }
+}
+
+extension SyncService.Event: BufferedEvent {
+    var retention: EventRetention {
+        switch self {
+        case .progress(let progress): .progress(of: progress.stage)
+        case .began, .retried: .droppable
+        case .succeeded, .failed, .cancelled, .standingBy, .tookOver: .kept
+        }
+    }
+}

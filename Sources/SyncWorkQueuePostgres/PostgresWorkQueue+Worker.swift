@@ -1,0 +1,157 @@
+#if Postgres
+import Foundation
+import OneWayPostgresClient
+public import OneWaySynchronizer
+import SyncBase
+
+extension PostgresWorkQueue {
+    /// Downloads the items of a ``PostgresWorkQueue``; created by `worker(with:concurrency:)`.
+    public final class Worker<Processor: SyncProcessor>: Sendable where Processor.Item: Codable {
+        private struct State {
+            var link: WorkQueueLink?
+            var finished: [WorkClaim: WorkEnd] = [:]
+            var isStopping = false
+        }
+
+        /// The downloads that run.
+        private struct Downloads {
+            var tasks: [WorkClaim: Task<Void, Never>] = [:]
+            /// The one that runs alone, because workers may have died of it.
+            var suspect: WorkClaim?
+        }
+
+        private let processor: Processor
+        private let queue: PostgresWorkQueue
+        private let concurrency: Int
+        private let name: String
+        private let state = Locked(State())
+
+        init(_ processor: Processor, queue: PostgresWorkQueue, concurrency: Int) {
+            self.processor = processor
+            self.queue = queue
+            self.concurrency = concurrency
+            let process = SyncLeaseHolder()
+            name = "\(process.program) (process \(process.processID) on \(process.host))"
+        }
+
+        /// Downloads items until ``stop()`` is called or the task is cancelled. Not to be called
+        /// again while it runs.
+        ///
+        /// If the connection is lost, running downloads are cancelled, because others will be given
+        /// their items. The worker connects again after 0.1 s, then after twice as long each time,
+        /// up to 10 s. It goes on trying while the server has no connection left, and after
+        /// conflicts with other transactions.
+        ///
+        /// - Throws: `CancellationError` if the task is cancelled: running downloads are cancelled,
+        ///   awaited and returned to the queue. `PostgresError` if the queue cannot be used, or if
+        ///   the first connection fails.
+        public func run() async throws {
+            var hasConnected = false
+            var pause = Duration.milliseconds(100)
+            while true {
+                do {
+                    let link = try await WorkQueueLink(queue, role: .worker)
+                    (hasConnected, pause) = (true, .milliseconds(100))
+                    return try await work(link)
+                } catch let error as PostgresError where error.isRetryable && hasConnected {
+                    guard !state.withLock(\.isStopping) else { return }
+                    try await Task.sleep(for: pause)
+                    pause = min(pause * 2, .seconds(10))
+                }
+            }
+        }
+
+        /// Begins no further item; ``run()`` returns when the running downloads have ended. Cannot
+        /// be undone.
+        public func stop() {
+            let link = state.withLock { state in
+                state.isStopping = true
+                return state.link
+            }
+            link?.wake()
+        }
+
+        // MARK: The loop
+
+        /// Runs on the thread of the link, which processors cannot block.
+        private func work(_ link: isolated WorkQueueLink) async throws {
+            state.withLock { $0 = State(link: link, isStopping: $0.isStopping) }
+            var downloads = Downloads()
+            do {
+                try await loop(link, &downloads)
+            } catch {
+                for task in downloads.tasks.values { task.cancel() }
+                for task in downloads.tasks.values { await task.value }
+                // In a task of its own, because this one may be cancelled. If it fails, the time of
+                // the items runs out.
+                let ends = state.withLock(\.finished).mapValues { $0.isCancellation ? .givenBack : $0 }
+                await Task { try? await link.finish(ends) }.value
+                throw error
+            }
+        }
+
+        private func loop(_ link: isolated WorkQueueLink, _ downloads: inout Downloads) async throws {
+            let interval = queue.options.visibilityTimeout / 3
+            var nextSign = ContinuousClock.now + interval
+            var isAsked = true
+            while true {
+                try Task.checkCancellation()
+                let (finished, isStopping) = state.withLock { ($0.finished, $0.isStopping) }
+                if !finished.isEmpty {
+                    try await link.finish(finished)
+                    state.withLock { state in
+                        for claim in finished.keys { state.finished[claim] = nil }
+                    }
+                    for claim in finished.keys {
+                        downloads.tasks[claim] = nil
+                        if downloads.suspect == claim { downloads.suspect = nil }
+                    }
+                }
+                if isStopping, downloads.tasks.isEmpty { return }
+                if isAsked || ContinuousClock.now >= nextSign {
+                    let kept = try await link.prolong()
+                    for (claim, task) in downloads.tasks where !kept.contains(claim) { task.cancel() }
+                    nextSign = ContinuousClock.now + interval
+                }
+                if !isStopping, downloads.suspect == nil {
+                    let claimed = try await link.claim(
+                        atMost: concurrency - downloads.tasks.count, by: name, isIdle: downloads.tasks.isEmpty)
+                    for work in claimed { start(work, &downloads, link.waker) }
+                }
+                isAsked = false
+                if state.withLock({ $0.finished.isEmpty && $0.isStopping == isStopping }) {
+                    isAsked = try await link.wait(until: nextSign).contains(WorkQueueStatements.withdrawal)
+                }
+            }
+        }
+
+        private func start(_ work: ClaimedWork, _ downloads: inout Downloads, _ waker: PostgresWaker) {
+            // An item that was lost and claimed again is not downloaded twice at a time.
+            let earlier = downloads.tasks.filter { $0.key.isSameItem(as: work.claim) }.values
+            downloads.tasks[work.claim] = Task {
+                for task in earlier { await task.value }
+                await self.download(work, waker)
+            }
+            if work.isSuspect { downloads.suspect = work.claim }
+        }
+
+        private func download(_ work: ClaimedWork, _ waker: PostgresWaker) async {
+            let end: WorkEnd
+            do {
+                let item = try JSONDecoder().decode(Processor.Item.self, from: Data(work.item.utf8))
+                try await PostgresWorkQueue.$generation.withValue(work.claim.generation) {
+                    switch work.stage {
+                    case .preview: try await processor.owsDownloadItemPreview(for: item)
+                    case .content: try await processor.owsDownloadItem(for: item)
+                    }
+                }
+                end = .done
+            } catch {
+                end = Task.isCancelled ? .cancelled : .failed(PostgresWorkError.Failure(error, worker: name))
+            }
+            state.withLock { $0.finished[work.claim] = end }
+            waker.wake()
+        }
+    }
+}
+#endif
