@@ -1,5 +1,6 @@
 import CoreDataModel
 import Foundation
+import HTTPTransfer
 import OneWaySynchronizer
 import SyncModel
 import SyncStore
@@ -9,7 +10,7 @@ import SyncStorePostgres
 import SyncStoreSQLite
 
 /// The location of a store, as given on the command line.
-enum StoreLocation: Hashable, Sendable {
+enum StoreLocation: Hashable, Sendable, CustomStringConvertible {
     /// In memory, while the command runs.
     case memory
     /// In an SQLite database. Its model is kept in a file next to it and reused by later commands.
@@ -28,6 +29,24 @@ enum StoreLocation: Hashable, Sendable {
         } else {
             return nil
         }
+    }
+
+    /// The location as on the command line, without a password.
+    var description: String {
+        switch self {
+        case .memory: "memory:"
+        case .sqlite(let path): "sqlite:\(PrintableText.line(path, limit: 200))"
+        case .postgres(let address):
+            // The parts before the host and after the path can contain a password.
+            "postgres://" + PrintableText.line(Self.host(of: address), limit: 200)
+        }
+    }
+
+    /// Returns the host and the path of a PostgreSQL address.
+    private static func host(of address: String) -> String {
+        let plain = address.prefix { $0 != "?" }
+        let start = plain.range(of: "://")?.upperBound ?? plain.startIndex
+        return String(plain[start...].split(separator: "@", omittingEmptySubsequences: false).last ?? "")
     }
 
     /// Returns the file with the model that a database was last opened with.
@@ -102,16 +121,6 @@ enum StoreLocation: Hashable, Sendable {
         }
     }
 
-    /// Opens the store for a plan, which must not migrate it. A missing store is planned in memory.
-    ///
-    /// - Throws: ``StoreLocationError/otherModel`` for a database with a different model.
-    func openForPlan(_ model: DataModel) async throws -> any Store {
-        if case .memory = self { return MemoryStore(model) }
-        guard let kept = try await keptModel() else { return MemoryStore(model) }
-        guard kept == model else { throw StoreLocationError.otherModel }
-        return try await open(model)
-    }
-
     /// Opens the store for reading.
     func openForReading(_ model: DataModel) async throws -> any Store {
         switch self {
@@ -137,20 +146,29 @@ enum StoreLocationError: Error, CustomStringConvertible {
     case noModel
     /// The command was built without a PostgreSQL client.
     case noPostgres
+    /// There is no database at the location.
+    case missing(String)
 
     var description: String {
         switch self {
-        case .otherModel: "no plan without a change: the database was made by another model"
+        case .otherModel: "the database has another model; a plan cannot change it"
         case .noPostgres:
-            "this Demo was built without PostgreSQL; swift run --traits Postgres Demo … builds it in (it needs libpq)"
-        case .noModel: "no model is kept beside the database; --model is needed"
+            "this Demo was built without PostgreSQL; build it with: swift run --traits Postgres Demo … (needs libpq)"
+        case .noModel: "no model is kept with the database; name one with --model"
+        case .missing(let store): "there is no database at \(store)"
         }
     }
 }
 
 extension ArgumentScanner {
+    private static let storeExpectation = "sqlite:PATH, postgres://… or memory:"
+
     /// Reads the store location that follows an option.
     mutating func store(of option: String) throws(UsageError) -> StoreLocation {
-        try value(of: option, as: "sqlite:PATH, postgres://… or memory:", StoreLocation.init)
+        let text = try text(of: option, as: Self.storeExpectation)
+        if let store = StoreLocation(text) { return store }
+        let isPath = !text.contains(":")
+        let suggestion = isPath ? "; did you mean sqlite:\(text)?" : ""
+        throw error("\(option) needs \(Self.storeExpectation), not '\(text)'\(suggestion)")
     }
 }

@@ -26,7 +26,7 @@ struct SyncRequest: Sendable {
         self.entity = entity
         self.parent = parent
         self.options = options
-        self.rules = rules ?? SyncRules(options)
+        self.rules = rules ?? SyncRules(options, isInferred: mapper.model[entity]?.entity.isInferred == true)
     }
 
     /// Whether absent objects are deleted at the end.
@@ -117,6 +117,9 @@ struct SyncRequest: Sendable {
     private func result(of pass: SyncPass) async throws -> StoreSyncResult {
         let layout = try mapper.mapping(of: entity).layout
         var result = pass.tally.result(for: layout)
+        if options.failsOnDrift, !result.drift.isEmpty || result.rejectedCount > 0 {
+            throw StoreSyncError.payloadDiffers(result.drift, rejectedCount: result.rejectedCount)
+        }
         if options.reportsKeys {
             result.keys = StoreSyncResult.Keys(
                 inserted: try await pass.keys(of: pass.tally.inserted(layout), layout),
@@ -131,6 +134,9 @@ struct SyncRequest: Sendable {
         _ stored: StoredRecord, with json: JSONValue, in transaction: any StoreTransaction
     ) async throws -> StoreSyncResult {
         let layout = stored.record.layout
+        // The JSON may be a part of the object.
+        var rules = rules
+        rules.clearsAbsent = options.absentKeys == .clear
         var collector = try RecordCollector(mapper, entity: layout.name, options: rules.readerOptions)
         var writer = JSONWriter()
         try writer.value(json)

@@ -69,7 +69,10 @@ package struct SQLLinkPlan: Sendable {
         former = found
         current = found
         if isExclusive {
-            for link in links { holders[link.target] = link.source }
+            for link in links {
+                holders[link.target] = link.source
+                if shape == .mirroredColumn { holders[link.source] = link.target }
+            }
         }
         var writes = Writes()
         for (index, source) in batch.sources.enumerated() where sources.contains(source) {
@@ -87,7 +90,9 @@ package struct SQLLinkPlan: Sendable {
         var released: [ObjectID] = []
         var pairs: [StoreLink: Int64?] = [:]
         var pairOrder: [StoreLink] = []
-        var mirrored: [StoreLink] = []
+        /// The other directions to add, with the order in which they came about.
+        private(set) var mirrored: [StoreLink: Int] = [:]
+        private var mirrorCount = 0
 
         mutating func assign(_ object: ObjectID, _ value: ObjectID?, position: Int64 = 0) {
             let assignment = Assignment(object: object, value: value, position: position)
@@ -100,6 +105,13 @@ package struct SQLLinkPlan: Sendable {
         mutating func set(_ source: ObjectID, _ target: ObjectID, _ position: Int64?) {
             let link = StoreLink(source: source, target: target)
             if pairs.updateValue(position, forKey: link) == nil { pairOrder.append(link) }
+            if position == nil { mirrored[link] = nil }
+        }
+
+        /// Adds the other direction of a pair, after a removal of it if there was one.
+        mutating func mirror(_ source: ObjectID, _ target: ObjectID) {
+            mirrored[StoreLink(source: source, target: target)] = mirrorCount
+            mirrorCount += 1
         }
     }
 
@@ -163,7 +175,7 @@ package struct SQLLinkPlan: Sendable {
                 writes.assign(target, source)
             case .join(let isSymmetric):
                 writes.set(source, target, Int64(place))
-                if isNew, isSymmetric { writes.mirrored.append(StoreLink(source: target, target: source)) }
+                if isNew, isSymmetric { writes.mirror(target, source) }
             }
             guard isNew else { continue }
             if isExclusive { holders[target] = source }
@@ -178,7 +190,7 @@ package struct SQLLinkPlan: Sendable {
         if let holder = holders[target], holder != source {
             current[holder]?.removeAll { $0 == target }
             // Its column may have been written by this plan already; one that was not is released.
-            if shape != .targetColumn, writes.assignments[holder] != nil { writes.assign(holder, nil) }
+            if shape != .targetColumn, writes.assignments[holder]?.value == target { writes.assign(holder, nil) }
         }
         switch shape {
         case .targetColumn, .join: break
@@ -203,6 +215,11 @@ package struct SQLLinkPlan: Sendable {
     private mutating func mirror(adding source: ObjectID, to target: ObjectID) {
         guard isOwnInverse, source != target else { return }
         guard shape != .mirroredColumn else {
+            // Whoever the target belonged to is free.
+            for former in current[target] ?? [] where former != source && holders[former] == target {
+                holders[former] = nil
+                current[former]?.removeAll { $0 == target }
+            }
             current[target] = [source]
             holders[source] = target
             return
@@ -219,20 +236,22 @@ package struct SQLLinkPlan: Sendable {
 
     // MARK: In the end
 
+    /// Whether a source of the batch has the list that it had.
+    private func isUnchanged(_ source: ObjectID) -> Bool {
+        sources.contains(source) && former[source] ?? [] == current[source] ?? []
+    }
+
     private mutating func finish(_ writes: Writes) {
         assignments = writes.assigned.compactMap { writes.assignments[$0] }
         released = writes.released
-        for link in writes.pairOrder {
+        for link in writes.pairOrder where !isUnchanged(link.source) {
             if let position = writes.pairs[link] ?? nil {
                 added.append((link, position))
-            } else {
+            } else if batch.relationship.isOrdered || writes.mirrored[link] == nil {
                 removed.append(link)
             }
         }
-        mirrored = writes.mirrored.filter { link in
-            // Taken off again by a later source.
-            if case .some(.none) = writes.pairs[link] { false } else { true }
-        }
+        mirrored = writes.mirrored.sorted { $0.value < $1.value }.map(\.key).filter { !isUnchanged($0.source) }
         var detached: Set<ObjectID> = []
         for source in batch.sources {
             let before = (former[source] ?? []).filter { !batch.newTargets.contains($0) }

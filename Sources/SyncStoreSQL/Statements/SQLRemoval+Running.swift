@@ -28,6 +28,9 @@ extension SQLRemoval {
             }
             if reportsKeys { try gatherKeys(family: family, connection, &result) }
         }
+        for family in schema.families.indices {
+            for statement in releases(family: family) { try connection.perform(statement) }
+        }
         for family in schema.families.indices { try connection.perform(deletion(family: family)) }
         return result
     }

@@ -17,6 +17,8 @@ package struct SQLRemoval: Sendable {
     }
 
     let schema: SQLSchema
+    /// The tables whose foreign keys may be missing, or do something else than the model's rules.
+    private let adopted: Set<String>
     /// The temporary table.
     private let doomed: String
     /// The rules that add objects.
@@ -24,8 +26,10 @@ package struct SQLRemoval: Sendable {
     /// The rules that refuse.
     package let denials: [Rule]
 
-    package init(_ schema: SQLSchema) {
+    /// - Parameter adopted: The tables whose foreign keys are not the store's own.
+    package init(_ schema: SQLSchema, adopted: Set<String> = []) {
         self.schema = schema
+        self.adopted = adopted
         let dialect = schema.dialect
         doomed = dialect.doomedTable
         var cascades: [Rule] = []
@@ -111,6 +115,25 @@ package struct SQLRemoval: Sendable {
         return "SELECT \(terms.joined(separator: ", ")) FROM \(doomed) d "
             + "JOIN \(SQLText.name(schema.families[family].table)) o ON o.\(schema.rowColumn) = d.row "
             + "WHERE d.family = \(family) ORDER BY d.row"
+    }
+
+    /// Takes the objects to go of a family off what stays, where no foreign key of the store does.
+    package func releases(family: Int) -> [String] {
+        let table = schema.families[family].table
+        let objects = "IN (SELECT row FROM \(doomed) WHERE family = \(family))"
+        let columns = schema.references.joined().map(\.link).filter { $0.target == table && adopted.contains($0.table) }
+        let ends = schema.joins.filter { adopted.contains($0.table) }.flatMap { join in
+            [(join.table, join.source, join.sourceTable), (join.table, join.target, join.targetTable)]
+        }
+        return columns.map { link in
+            let names = [link.column] + (link.position.map { [$0] } ?? [])
+            return "UPDATE \(SQLText.name(link.table)) "
+                + "SET \(names.map { "\(SQLText.name($0)) = NULL" }.joined(separator: ", ")) "
+                + "WHERE \(SQLText.name(link.column)) \(objects)"
+        }
+            + ends.filter { $0.2 == table }.map { join, column, _ in
+                "DELETE FROM \(SQLText.name(join)) WHERE \(SQLText.name(column)) \(objects)"
+            }
     }
 
     /// Deletes the objects to go of a family; foreign keys take them off what stays.

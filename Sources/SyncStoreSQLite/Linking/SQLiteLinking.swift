@@ -17,13 +17,17 @@ struct SQLiteLinking: SQLLinkWriter {
     private static let columnCount = 3
     private static let tableName = SQLiteBatchTable.name(columnCount: columnCount)
 
-    init(_ batch: LinkBatch, queries: SQLQueries, connection: SQLiteConnection) throws(SQLiteError) {
+    /// Works out what is to be written.
+    ///
+    /// - Parameter links: The links of the batch's sources.
+    init(
+        _ batch: LinkBatch, links: [StoreLink], queries: SQLQueries, connection: SQLiteConnection
+    ) throws(SQLiteError) {
         schema = queries.schema
         self.batch = batch
         self.connection = connection
         table = try connection.batchTable(columnCount: Self.columnCount, dates: schema.dates)
         let relationship = batch.relationship
-        let links = try connection.links(relationship, of: batch.sources, queries)
         // What is linked exists.
         var sources = Set(links.map(\.source))
         var targets = Set(links.map(\.target))
@@ -64,10 +68,14 @@ struct SQLiteLinking: SQLLinkWriter {
     // MARK: Columns
 
     func release(_ link: SQLSchema.ColumnLink) throws(SQLiteError) {
+        guard !plan.released.isEmpty else { return }
         let column = SQLText.name(link.column)
+        // Rows that are assigned anyway may get what they have.
         try run(
-            "UPDATE OR FAIL \(SQLText.name(link.table)) SET \(column) = NULL WHERE \(column) IN (SELECT c0 FROM \(Self.tableName))",
-            plan.released.map { ($0, nil, 0) })
+            "UPDATE OR FAIL \(SQLText.name(link.table)) SET \(column) = NULL "
+                + "WHERE \(column) IN (SELECT c0 FROM \(Self.tableName) WHERE c1 IS NULL) "
+                + "AND \(schema.rowColumn) NOT IN (SELECT c0 FROM \(Self.tableName) WHERE c1 IS NOT NULL)",
+            plan.released.map { ($0, nil, 0) } + plan.assignments.map { ($0.object, $0.object, 0) })
     }
 
     func assign(_ link: SQLSchema.ColumnLink, position: SQLLinkPosition) throws(SQLiteError) {
