@@ -32,9 +32,7 @@ actor DiffPrinter {
     func print(_ changes: ObjectChanges, before: any StoreReader, after: any StoreReader) async throws {
         for layout in before.model.layouts where !layout.entity.isBookkeeping {
             var hasTitle = false
-            // Inverses that inference added repeat what the relationships show.
-            let relationships = layout.relationships.filter { $0.declaration.userInfo["sync.unmapped"] == nil }
-            let properties = layout.attributes.map(\.name) + relationships.map(\.name)
+            let properties = layout.dataProperties
             func show(_ line: (head: String, tail: String), _ role: TextStyle.Role) {
                 if !hasTitle { console.print(console.style(PrintableText.line(layout.name), .heading)) }
                 hasTitle = true
@@ -92,7 +90,8 @@ actor DiffPrinter {
     private static func line(
         _ sign: String, _ stored: StoredRecord, _ parts: [String]
     ) -> (head: String, tail: String) {
-        ("\(sign) \(RecordText.text(stored.key))", parts.joined(separator: ", "))
+        let key = stored.record.layout.isIdentifiedByContent ? "" : " \(RecordText.text(stored.key))"
+        return (sign + key, parts.joined(separator: ", "))
     }
 
     /// Returns the values of an object without its identity and without nulls.

@@ -174,6 +174,17 @@ import Testing
         #expect(run.lines[4] == "3 inserted, 1 updated, 1 deleted")
     }
 
+    @Test func whatInferenceAddsIsNotShown() async throws {
+        let old = try folder.write(#"[{"a": 1, "b": 1}, {"a": 1, "b": 1}]"#, to: "old.json")
+        let new = try folder.write(#"[{"a": 1, "b": 1}, {"a": 1, "b": 2}]"#, to: "new.json")
+        let run = await CommandRun(["diff", old, new])
+        #expect(run.lines == ["Item", "-  a: 1, b: 1", "+  a: 1, b: 2", "1 inserted, 0 updated, 1 deleted"])
+        let store = "sqlite:\(folder.url.path)/pairs.db"
+        #expect(await CommandRun(["sync", old, "--entity", "Pair", "--store", store]).code == 0)
+        let table = await CommandRun(["query", "--entity", "Pair", "--store", store])
+        #expect(table.lines == ["a  b", "1  1", "1  1"], "\(table.output)")
+    }
+
     @Test func aDiffHasColoursOnATerminal() async throws {
         let run = try await diff(Self.newer, isTerminal: true)
         #expect(run.output.contains("\u{1B}[31m- 2\u{1B}[0m  title: Brazil"))
