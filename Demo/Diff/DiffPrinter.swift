@@ -32,7 +32,9 @@ actor DiffPrinter {
     func print(_ changes: ObjectChanges, before: any StoreReader, after: any StoreReader) async throws {
         for layout in before.model.layouts where !layout.entity.isBookkeeping {
             var hasTitle = false
-            let properties = layout.attributes.map(\.name) + layout.relationships.map(\.name)
+            // Inverses that inference added repeat what the relationships show.
+            let relationships = layout.relationships.filter { $0.declaration.userInfo["sync.unmapped"] == nil }
+            let properties = layout.attributes.map(\.name) + relationships.map(\.name)
             func show(_ line: (head: String, tail: String), _ role: TextStyle.Role) {
                 if !hasTitle { console.print(console.style(PrintableText.line(layout.name), .heading)) }
                 hasTitle = true

@@ -69,7 +69,7 @@ final class ModelXMLReader: NSObject, XMLParserDelegate {
 
     func parser(_ parser: XMLParser, didEndElement name: String, namespaceURI: String?, qualifiedName: String?) {
         guard failure == nil, let place = places.popLast() else { return }
-        close(place)
+        close(place, line: parser.lineNumber)
         isComplete = places.isEmpty
     }
 
@@ -143,7 +143,7 @@ final class ModelXMLReader: NSObject, XMLParserDelegate {
         }
     }
 
-    private func close(_ place: Place) {
+    private func close(_ place: Place, line: Int) {
         switch place {
         case .entity:
             if let entity { document.entities.append(entity) }

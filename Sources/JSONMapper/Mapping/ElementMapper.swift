@@ -50,6 +50,12 @@ struct ElementMapper {
     private var toleratedCount = 0
     /// What was found in elements that may still be discarded.
     private var notes: [Note] = []
+    /// The members of the open element that the entity's properties cannot express, as JSON.
+    private var otherKeys: [UInt8] = []
+    /// The slots of the open row whose values did not fit.
+    private var unfitSlots: [Int] = []
+    private var contentHash: Int64 = 0
+    private var contentHashes = UniqueHashes()
     private var elementIndex = 0
     private var isOpen = false
     private var isStub = false
@@ -84,11 +90,16 @@ struct ElementMapper {
         discard()
         elementIndex = index
         isOpen = true
+        if !otherKeys.isEmpty { otherKeys.removeAll(keepingCapacity: true) }
+        if !unfitSlots.isEmpty { unfitSlots.removeAll(keepingCapacity: true) }
         if isRoot { walk.element &+= 1 }
         group.records.beginRecord()
     }
 
     mutating func commit() {
+        if let slot = mapping.contentHashSlot {
+            group.records.setInt(contentHashes.unique(contentHash), at: slot)
+        }
         if isStub { group.stubRows.append(group.records.count) }
         group.records.endRecord()
         group.elementIndices.append(elementIndex)
@@ -165,7 +176,12 @@ struct ElementMapper {
     ///
     /// - Returns: Whether the object fits. If false, `stop` has the reason.
     mutating func map(_ cursor: inout JSONCursor) throws(JSONFault) -> Bool {
+        if mapping.contentHashSlot != nil {
+            var copy = cursor
+            contentHash = Int64(bitPattern: try copy.contentHash())
+        }
         guard try mapObject(&cursor, level: 0) else { return false }
+        if let slot = mapping.otherKeysSlot { setOtherKeys(at: slot) }
         if clearsAbsent { clearAbsent() }
         return checkMandatory()
     }
@@ -243,7 +259,9 @@ struct ElementMapper {
             }
             previous = entry
             let found = entries + entry
-            if found.pointee.isPlain {
+            if keepsOtherKeys {
+                guard try takeKeeping(&cursor, found.pointee, entry: entry) else { return false }
+            } else if found.pointee.isPlain {
                 guard try take(&cursor, mapping.fields[found.pointee.firstField], entry: entry) else { return false }
             } else {
                 guard try takeSeveral(&cursor, found.pointee, entry: entry) else { return false }
@@ -255,6 +273,10 @@ struct ElementMapper {
     private mutating func takeUnknown(
         _ key: JSONSlice, hash: UInt64, _ cursor: inout JSONCursor, level: Int
     ) throws(JSONFault) -> Bool {
+        if keepsOtherKeys, mapping.expectsOtherKeys, level == 0 {
+            keep(try cursor.rawValue(), under: key.bytes)
+            return true
+        }
         let levelHash = hash ^ (UInt64(truncatingIfNeeded: level) &* 0x9E37_79B9_7F4A_7C15)
         startNotes()
         if !unknownKeys.count(levelHash, element: elementIndex) {
@@ -267,12 +289,74 @@ struct ElementMapper {
         }
         switch contract.unknownKey {
         case .ignore, .null:
-            try cursor.skipValue()
+            let value = try cursor.rawValue()
+            if keepsOtherKeys, level == 0 { keep(value, under: key.bytes) }
             return true
         case .reject, .fail:
             let outer = mapping.trie.levels[level].path
             return give(up: .unknownKey, action: contract.unknownKey, path: outer + [key.string])
         }
+    }
+
+    // MARK: Other keys
+
+    /// Whether the entity has an attribute for what its other properties cannot express.
+    @inline(__always)
+    private var keepsOtherKeys: Bool { mapping.otherKeysSlot != nil }
+
+    /// Reads a value, and keeps it as JSON if the property cannot express it.
+    @inline(never)
+    private mutating func takeKeeping(
+        _ cursor: inout JSONCursor, _ found: KeyTrie.Entry, entry: Int
+    ) throws(JSONFault) -> Bool {
+        let start = cursor
+        let unfitCount = unfitSlots.count
+        let isTaken =
+            found.isPlain
+            ? try take(&cursor, mapping.fields[found.firstField], entry: entry)
+            : try takeSeveral(&cursor, found, entry: entry)
+        guard isTaken, mapping.trie.paths[entry].count == 1 else { return isTaken }
+        let isUnfit = unfitSlots.count > unfitCount
+        var copy = start
+        let first = try copy.significant()
+        let isEmpty = first == ASCII.n || first == ASCII.openBracket
+        guard isUnfit || isEmpty else { return true }
+        let value = try copy.rawValue()
+        let slots = (0..<found.fieldCount).map { mapping.fields[found.firstField + $0].slot }
+        if isUnfit { for slot in slots { group.records.setNull(at: slot) } }
+        let written = mapping.trie.paths[entry][0]
+        let isKept =
+            isUnfit || (first == ASCII.n && slots.contains { mapping.omitsNull[$0] })
+            || (found.relationship >= 0 && isKeptEmpty(value, found.relationship))
+        if isKept { keep(value, under: Array(JSONWriter.quotedKey(written).dropFirst().dropLast())) }
+        return true
+    }
+
+    /// Whether a value of a relationship is empty in another way than an export writes it.
+    private func isKeptEmpty(_ value: JSONSlice, _ relationship: Int) -> Bool {
+        let style = mapping.emptyStyles[relationship]
+        if value.bytes.first == ASCII.n { return style != .null }
+        return style != .list && value.bytes.dropFirst().first { !ASCII.isWhitespace($0) } == ASCII.closeBracket
+    }
+
+    /// Keeps a value as JSON.
+    ///
+    /// - Parameter key: The key as written, without its quotes.
+    private mutating func keep(_ value: JSONSlice, under key: some Collection<UInt8>) {
+        otherKeys.append(otherKeys.isEmpty ? ASCII.openBrace : ASCII.comma)
+        otherKeys.append(ASCII.quote)
+        otherKeys.append(contentsOf: key)
+        otherKeys.append(ASCII.quote)
+        otherKeys.append(ASCII.colon)
+        otherKeys.append(contentsOf: value.bytes)
+    }
+
+    private mutating func setOtherKeys(at slot: Int) {
+        guard !otherKeys.isEmpty else { return group.records.setNull(at: slot) }
+        otherKeys.append(ASCII.closeBrace)
+        let isSet = otherKeys.withUnsafeBufferPointer { group.records.setJSON($0, at: slot) }
+        if !isSet { note(.unfitValue, path: nil, isTolerated: true) }
+        otherKeys.removeAll(keepingCapacity: true)
     }
 
     /// Reads a value that has several targets, once for each.
@@ -349,8 +433,10 @@ struct ElementMapper {
     ) -> Bool {
         let path = entry < 0 ? mapping.keys.attributes[field.slot].path() : mapping.trie.paths[entry]
         switch action {
-        case .ignore: break
-        case .null: group.records.setNull(at: field.slot)
+        case .ignore: unfitSlots.append(field.slot)
+        case .null:
+            unfitSlots.append(field.slot)
+            group.records.setNull(at: field.slot)
         case .reject, .fail:
             return give(up: reason, action: action, slot: field.slot, path: path)
         }
@@ -404,7 +490,8 @@ struct ElementMapper {
 
     /// Clears the properties that are absent from the object.
     private mutating func clearAbsent() {
-        for slot in mapping.clearableSlots where group.records.openKind(at: slot) == .absent {
+        for slot in mapping.clearableSlots
+        where group.records.openKind(at: slot) == .absent && !unfitSlots.contains(slot) {
             group.records.setValue(mapping.layout.attributes[slot].defaultValue, at: slot)
         }
         guard keepsRelationships else { return }

@@ -26,7 +26,7 @@ struct SyncRequest: Sendable {
         self.entity = entity
         self.parent = parent
         self.options = options
-        self.rules = rules ?? SyncRules(options)
+        self.rules = rules ?? SyncRules(options, isInferred: mapper.model[entity]?.entity.isInferred == true)
     }
 
     /// Whether absent objects are deleted at the end.
@@ -134,6 +134,9 @@ struct SyncRequest: Sendable {
         _ stored: StoredRecord, with json: JSONValue, in transaction: any StoreTransaction
     ) async throws -> StoreSyncResult {
         let layout = stored.record.layout
+        // The JSON may be a part of the object.
+        var rules = rules
+        rules.clearsAbsent = options.absentKeys == .clear
         var collector = try RecordCollector(mapper, entity: layout.name, options: rules.readerOptions)
         var writer = JSONWriter()
         try writer.value(json)

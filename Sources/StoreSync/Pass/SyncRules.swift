@@ -50,7 +50,10 @@ struct SyncRules {
         return options
     }
 
-    init(_ options: StoreSyncOptions) {
+    /// Creates the rules of a sync.
+    ///
+    /// - Parameter isInferred: Whether the entity was inferred from a sample.
+    init(_ options: StoreSyncOptions, isInferred: Bool) {
         let operations = options.operations
         policy = MergePolicy(inserts: operations.contains(.insert), updates: operations.contains(.update))
         nestedPolicy = MergePolicy(
@@ -58,7 +61,7 @@ struct SyncRules {
         unlinks = operations.contains(.deleteRelationships)
         willInsert = options.willInsert
         reportsKeys = options.reportsKeys
-        clearsAbsent = options.absentKeys == .clear
+        clearsAbsent = options.absentKeys == .clear || (isInferred && options.absentKeys == .automatic)
     }
 
     /// Creates the rules of an import.

@@ -30,12 +30,15 @@ struct PostgresMerge {
         _ records: RecordBatch, _ connection: PostgresConnection, _ buffer: PostgresCopyBuffer
     ) throws -> [ObjectID?] {
         let request = MergeRequest(records, policy: MergePolicy(inserts: false, updates: false))
-        return try run(request, nil, connection, buffer).objects
+        return try run(request, [], connection, buffer).objects
     }
 
     func run(
-        _ request: MergeRequest, _ links: InitialLinks?, _ connection: PostgresConnection, _ buffer: PostgresCopyBuffer
+        _ request: MergeRequest, _ links: [InitialLinks], _ connection: PostgresConnection,
+        _ buffer: PostgresCopyBuffer
     ) throws -> MergeResult {
+        // A batch has room for one target per row.
+        let links = links.first
         let (records, policy) = (request.records, request.policy)
         var result = MergeResult(Array(repeating: nil, count: records.count))
         // Objects of an abstract entity can be found, though not created.
@@ -73,6 +76,7 @@ struct PostgresMerge {
                 }
             }
         }
+        result.noteLinked(links == nil ? 0 : 1)
         return result
     }
 

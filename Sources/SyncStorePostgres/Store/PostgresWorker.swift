@@ -193,7 +193,7 @@ actor PostgresWorker: SQLWorker {
         return try await perform { try merge.find(records, $0, buffer) }
     }
 
-    func merge(_ request: MergeRequest, _ links: InitialLinks?) async throws -> MergeResult {
+    func merge(_ request: MergeRequest, _ links: [InitialLinks]) async throws -> MergeResult {
         let merge = merge(into: try schema.model.layout(of: request))
         return try await perform { try merge.run(request, links, $0, buffer) }
     }

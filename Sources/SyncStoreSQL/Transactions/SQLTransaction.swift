@@ -65,10 +65,10 @@ package final class SQLTransaction<Worker: SQLWorker>: InitialLinkingTransaction
     }
 
     package func merge(_ request: MergeRequest) async throws -> MergeResult {
-        try await change { try await $0.merge(request, nil) }
+        try await change { try await $0.merge(request, []) }
     }
 
-    package func mergeLinking(_ request: MergeRequest, _ links: InitialLinks) async throws -> MergeResult {
+    package func mergeLinking(_ request: MergeRequest, _ links: [InitialLinks]) async throws -> MergeResult {
         try await change { try await $0.merge(request, links) }
     }
 

@@ -18,7 +18,7 @@ package protocol SQLWorker: Actor {
     func count(_ query: StoreQuery) async throws -> Int
     func links(_ relationship: RelationshipLayout, of sources: [ObjectID]) async throws -> [StoreLink]
     func find(_ records: RecordBatch) async throws -> [ObjectID?]
-    func merge(_ request: MergeRequest, _ links: InitialLinks?) async throws -> MergeResult
+    func merge(_ request: MergeRequest, _ links: [InitialLinks]) async throws -> MergeResult
     func link(_ batch: LinkBatch) async throws -> LinkResult
     func remove(_ query: StoreQuery, reportsKeys: Bool) async throws -> RemovalResult
 }

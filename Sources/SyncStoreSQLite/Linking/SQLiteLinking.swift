@@ -17,13 +17,17 @@ struct SQLiteLinking: SQLLinkWriter {
     private static let columnCount = 3
     private static let tableName = SQLiteBatchTable.name(columnCount: columnCount)
 
-    init(_ batch: LinkBatch, queries: SQLQueries, connection: SQLiteConnection) throws(SQLiteError) {
+    /// Works out what is to be written.
+    ///
+    /// - Parameter links: The links of the batch's sources.
+    init(
+        _ batch: LinkBatch, links: [StoreLink], queries: SQLQueries, connection: SQLiteConnection
+    ) throws(SQLiteError) {
         schema = queries.schema
         self.batch = batch
         self.connection = connection
         table = try connection.batchTable(columnCount: Self.columnCount, dates: schema.dates)
         let relationship = batch.relationship
-        let links = try connection.links(relationship, of: batch.sources, queries)
         // Linked objects exist.
         var sources = Set(links.map(\.source))
         var targets = Set(links.map(\.target))

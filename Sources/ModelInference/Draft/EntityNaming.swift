@@ -19,7 +19,17 @@ enum EntityNaming {
     static func property(ofKey key: String) -> String {
         if !key.isEmpty, key.allSatisfy({ $0.isUppercase }) { return key.lowercased() }
         let legible = String(key.map { $0.isLetter || $0.isNumber ? $0 : "_" })
-        return JSONKey.camelCase(legible) ?? "value"
+        return limited(JSONKey.camelCase(legible) ?? "value")
+    }
+
+    /// Returns the beginning of a name, short enough for the columns of every database.
+    static func limited(_ name: String) -> String {
+        name.utf8.count <= 48 ? name : String(name.prefix(24))
+    }
+
+    /// Returns whether entities of that name record the progress of syncs.
+    static func isReserved(_ name: String) -> Bool {
+        ["syncpendinglink", "syncbookmark", "syncpass", "syncmodel"].contains(name.lowercased())
     }
 
     /// Returns whether a property is found under a key without an annotation.
