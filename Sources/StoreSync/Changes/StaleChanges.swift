@@ -55,7 +55,7 @@ final class StaleChanges {
             try collector.add(writer.bytes, index: index)
         }
         var stale: Set<Int> = []
-        for group in collector.takeBatch()?.groups ?? [] {
+        for group in try collector.takeBatch()?.groups ?? [] {
             try await noteStored(group.records, of: group.mapping.layout)
             for (index, record) in zip(group.elementIndices, group.makeRecords()) {
                 guard let key = record.key, !record[attribute].isNull else { continue }
