@@ -175,4 +175,42 @@ import Testing
         #expect(
             try await store.importObjects(.bytes(Array(#"[{"user_id": 4}]"#.utf8)), into: "User").counts.inserted == 1)
     }
+
+    @Test func aDatabaseIsFilledAndRead() async throws {
+        let folder = try TemporaryDirectory()
+        let path = folder.url.appending(path: "data.sqlite").path
+        let users = folder.url.appending(path: "users.json").path
+        try Data(#"[{"id": 1, "name": "Ada", "age": 36}, {"id": 2, "name": "Bo", "age": 3}]"#.utf8)
+            .write(to: URL(filePath: users))
+        let model = try DataModel {
+            SyncEntity("User", identity: "id") {
+                SyncAttribute("id", .int64, optional: false)
+                SyncAttribute("name", .string)
+                SyncAttribute("age", .int64)
+            }
+        }
+        let mapper = try RecordMapper(model)
+        let store = try await SQLiteStore(mapper.model, at: .file(path))  // data.sqlite
+        try await JSONStore(store, mapper: mapper).sync(.file(users), into: "User")
+        let adults = try await store.sql { reader in
+            try await reader.rows("SELECT name FROM User WHERE age >= ?", 18)
+        }
+        #expect(adults.count == 1)
+
+        let json = try JSONStore(store, mapper: mapper)
+        let lease = SQLiteLease(for: path)
+        try await lease.withLease(waiting: .forever) { try await json.sync(.file(users), into: "User") }
+        #expect(try await store.count(StoreQuery("User")) == 2)
+    }
+
+    /// Compiled only: a stream of events never ends by itself.
+    private func follow(_ store: JSONStore, _ listURL: URL, _ eventsURL: URL, webhook body: [UInt8]) async throws {
+        let users = HTTPJSONSource(listURL, pages: .link)
+        let events = HTTPEventStream(
+            eventsURL, reading: HTTPServerEvent.objects(types: ["user.changed"], removals: ["user.deleted"]))
+        let live = LiveSync(
+            store, from: users, into: "User", feed: events, schedule: SyncSchedule(interval: .seconds(3600)))
+        try await live.service.run()
+        try await live.apply([.objects(.bytes(body), keyPath: "data.object")])
+    }
 }
