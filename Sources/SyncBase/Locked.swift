@@ -1,4 +1,4 @@
-package import Foundation
+import Foundation
 
 /// A value behind a lock, the only lock of this package.
 ///

@@ -78,7 +78,7 @@ struct Mirror: Service {
         }
     }
 
-    private func note(_ event: SyncServiceEvent<SyncSummary>) async {
+    private func note(_ event: SyncService<SyncSummary>.Event) async {
         switch event {
         case .began:
             logger.debug("sync began")
