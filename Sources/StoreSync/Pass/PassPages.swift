@@ -42,6 +42,8 @@ final class PassPages {
     func readAll() async throws {
         digests = []
         readingCount += 1
+        progress.readingNumber = readingCount
+        progress.elementCount = 0
         let (request, acceptsSingleObject) = (request, !isRemote)
         let options = request.readerOptions(for: pass.transaction)
         let reader = PageReader(source) { page in
@@ -153,7 +155,7 @@ final class PassPages {
             var writer = JSONWriter()
             try writer.value(element)
             try collector.add(writer.bytes, index: index)
-            guard collector.isFull || index == elements.count - 1, let batch = try collector.takeBatch() else {
+            guard collector.isFull() || index == elements.count - 1, let batch = try collector.takeBatch() else {
                 continue
             }
             found.formUnion(try await pass.find(batch).map(\.object))
