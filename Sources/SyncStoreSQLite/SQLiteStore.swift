@@ -59,6 +59,9 @@ public final class SQLiteStore: Store {
         /// A store refuses a file with a higher version. With a higher version than the file's, it
         /// drops the tables and columns that the model no longer has.
         public var modelVersion = 0
+        /// A text to keep with the tables, in the transaction that creates or adapts them; nil, the
+        /// default, to leave an earlier one.
+        package var note: String?
         /// The largest number of pages of the file; nil, the default, for no limit.
         ///
         /// Beyond it a change fails with ``SQLiteError/Code/full``.
