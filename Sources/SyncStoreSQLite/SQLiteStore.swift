@@ -60,6 +60,9 @@ public final class SQLiteStore: Store {
         /// drops the tables and columns that the model no longer has. Raise it with each change
         /// that does more than add something: programs with the older model would undo the change.
         public var modelVersion = 0
+        /// A text to keep with the tables, in the transaction that creates or adapts them; nil, the
+        /// default, to leave an earlier one.
+        package var note: String?
         /// The largest number of pages of the file; nil, the default, for no limit.
         ///
         /// Beyond it a change fails with ``SQLiteError/Code/full``.

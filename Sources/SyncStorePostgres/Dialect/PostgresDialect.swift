@@ -202,6 +202,7 @@ package struct PostgresDialect: SQLDialect {
 
     package func converted(_ column: String, from type: AttributeType, to wider: AttributeType) -> String {
         guard type != wider else { return column }
+        if wider == .json { return "pg_catalog.to_jsonb(\(column))" }
         let converted = "CAST(\(column) AS \(valueType(wider)))"
         // Text forms of UUIDs are in upper case everywhere.
         return type == .uuid ? "upper(\(converted))" : converted

@@ -11,6 +11,8 @@ struct PostgresSettings: Sendable {
     let isReadOnly: Bool
     let lockTimeout: Duration?
     let modelVersion: Int
+    /// A text to keep with the tables; nil to leave an earlier one.
+    let note: String?
     let silenceLimit: Duration
     let isBehindSessionPooler: Bool
 

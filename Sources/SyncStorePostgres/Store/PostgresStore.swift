@@ -46,6 +46,9 @@ public final class PostgresStore: Store {
         /// tables that have all that the model has, and more, stay as they are: during a rolling
         /// deployment, an older program does not drop what a newer one added.
         public var modelVersion = 0
+        /// A text to keep with the tables, in the transaction that creates or adapts them; nil, the
+        /// default, to leave an earlier one.
+        package var note: String?
         /// How long a transaction waits for a lock before it fails with `55P03`; nil, the default,
         /// for no limit.
         public var lockTimeout: Duration?
@@ -101,7 +104,7 @@ public final class PostgresStore: Store {
         self.model = model
         let settings = PostgresSettings(
             address: PostgresAddress(connectionString), schemaName: options.schema, isReadOnly: options.isReadOnly,
-            lockTimeout: options.lockTimeout, modelVersion: options.modelVersion,
+            lockTimeout: options.lockTimeout, modelVersion: options.modelVersion, note: options.note,
             silenceLimit: max(options.silenceLimit, .seconds(1)),
             isBehindSessionPooler: options.isBehindSessionPooler)
         self.settings = settings

@@ -9,6 +9,8 @@ struct SQLiteSettings: Sendable {
     let isTransient: Bool
     let busyTimeout: Duration
     let modelVersion: Int
+    /// A text to keep with the tables; nil to leave an earlier one.
+    let note: String?
     /// The largest number of pages of the file; nil for SQLite's own limit.
     let maximumPageCount: Int?
     /// How many bytes of pages are kept in memory.
@@ -20,6 +22,7 @@ struct SQLiteSettings: Sendable {
         self.isTransient = isTransient
         busyTimeout = options.busyTimeout
         modelVersion = options.modelVersion
+        note = options.note
         maximumPageCount = options.maximumPageCount
         cacheByteCount = options.cacheByteCount
     }

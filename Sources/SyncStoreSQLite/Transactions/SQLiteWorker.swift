@@ -8,7 +8,7 @@ import SyncStoreSQL
 actor SQLiteWorker: SQLWorker {
     private let executor: BlockingExecutor
     let schema: SQLSchema
-    private let settings: SQLiteSettings
+    let settings: SQLiteSettings
     private let queries: SQLQueries
     private var connection: SQLiteConnection?
     /// The tables that are not the store's own; only the writer needs them.
@@ -31,7 +31,7 @@ actor SQLiteWorker: SQLWorker {
         queries = SQLQueries(schema)
     }
 
-    private func opened() throws -> SQLiteConnection {
+    func opened() throws -> SQLiteConnection {
         if let connection { return connection }
         let new = try settings.open()
         connection = new
