@@ -7,13 +7,14 @@ import SyncStore
 #if Postgres
 import SyncStorePostgres
 #endif
+import SyncStoreSQL
 import SyncStoreSQLite
 
 /// The location of a store, as given on the command line.
 enum StoreLocation: Hashable, Sendable, CustomStringConvertible {
     /// In memory, while the command runs.
     case memory
-    /// In an SQLite database. Its model is kept in a file next to it and reused by later commands.
+    /// In an SQLite database, which also contains the model.
     case sqlite(String)
     /// In a PostgreSQL database, which also contains the model.
     case postgres(String)
@@ -49,11 +50,6 @@ enum StoreLocation: Hashable, Sendable, CustomStringConvertible {
         return String(plain[start...].split(separator: "@", omittingEmptySubsequences: false).last ?? "")
     }
 
-    /// Returns the file with the model that a database was last opened with.
-    private static func modelFile(of path: String) -> URL {
-        URL(filePath: path + ".model.xml")
-    }
-
     /// Returns the model that the store was last opened with; nil if there is none yet.
     ///
     /// - Throws: ``StoreLocationError/noModel`` for a database without a model; `ModelFileError` if
@@ -62,20 +58,20 @@ enum StoreLocation: Hashable, Sendable, CustomStringConvertible {
         switch self {
         case .memory: return nil
         case .sqlite(let path):
-            let file = Self.modelFile(of: path)
-            if FileManager.default.fileExists(atPath: file.path) { return try ModelFile(contentsOf: file).model }
-            if FileManager.default.fileExists(atPath: path) { throw StoreLocationError.noModel }
-            return nil
+            return try Self.model(of: try await SQLiteStore.note(at: path))
         #if Postgres
         case .postgres(let address):
-            let note = try await PostgresStore.note(at: address)
-            if let text = note.text { return try ModelFile(xml: Data(text.utf8)).model }
-            if note.isStore { throw StoreLocationError.noModel }
-            return nil
+            return try Self.model(of: try await PostgresStore.note(at: address))
         #else
         case .postgres: throw StoreLocationError.noPostgres
         #endif
         }
+    }
+
+    private static func model(of note: SQLStoreNote) throws -> DataModel? {
+        if let text = note.text { return try ModelFile(xml: Data(text.utf8)).model }
+        if note.isStore { throw StoreLocationError.noModel }
+        return nil
     }
 
     /// The lease that lets only one process sync into the store; nil if no other process can.
@@ -96,7 +92,7 @@ enum StoreLocation: Hashable, Sendable, CustomStringConvertible {
     /// store.
     var newFiles: [URL] {
         guard case .sqlite(let path) = self, !FileManager.default.fileExists(atPath: path) else { return [] }
-        return [Self.modelFile(of: path)] + ["", "-wal", "-shm"].map { URL(filePath: path + $0) }
+        return ["", "-wal", "-shm"].map { URL(filePath: path + $0) }
     }
 
     /// Opens the store to change it, adapts it to the model, and keeps that.
@@ -104,17 +100,14 @@ enum StoreLocation: Hashable, Sendable, CustomStringConvertible {
         switch self {
         case .memory: return MemoryStore(model)
         case .sqlite(let path):
-            let xml = try model.coreDataXML()
-            let store = try await SQLiteStore(model, at: .file(path))
-            let file = Self.modelFile(of: path)
-            if (try? Data(contentsOf: file)) != xml { try xml.write(to: file, options: .atomic) }
-            return store
+            var options = SQLiteStore.Options()
+            options.note = String(decoding: try model.coreDataXML(), as: UTF8.self)
+            return try await SQLiteStore(model, at: .file(path), options: options)
         #if Postgres
         case .postgres(let address):
-            let text = String(decoding: try model.coreDataXML(), as: UTF8.self)
-            let store = try await PostgresStore(model, at: address)
-            if try await PostgresStore.note(at: address).text != text { try await store.write(note: text) }
-            return store
+            var options = PostgresStore.Options()
+            options.note = String(decoding: try model.coreDataXML(), as: UTF8.self)
+            return try await PostgresStore(model, at: address, options: options)
         #else
         case .postgres: throw StoreLocationError.noPostgres
         #endif

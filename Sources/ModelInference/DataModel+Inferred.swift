@@ -89,21 +89,34 @@ extension InferredModel {
     public init(
         from reader: JSONReader, entity: String, options: ModelInferenceOptions = ModelInferenceOptions()
     ) throws {
-        var sampler = ShapeSampler(entity: entity, key: options.key)
-        var isPartial = false
-        let limit = options.sampleCount ?? .max
-        while let isObject = try reader.next({ cursor in try sampler.examine(&cursor) }) {
+        let sampler = try Self.sampler(of: reader, entity: entity, key: options.key, limit: options.sampleCount)
+        let draft = try ModelDraft(sampler.shapes, options: options)
+        self.init(
+            model: try draft.model(), entity: entity, key: draft.key, elementCount: sampler.shapes.elementCount,
+            isPartial: sampler.isPartial, findings: draft.findings)
+    }
+
+    /// Examines the elements of a reader.
+    static func sampler(
+        of reader: JSONReader, entity: String, key: [String], limit: Int?
+    ) throws -> ExaminedSample {
+        var shapes = ShapeSampler(entity: entity, key: key)
+        while let isObject = try reader.next({ cursor in try shapes.examine(&cursor) }) {
             guard isObject else { throw ModelInferenceError.notAnObject(index: reader.elementCount - 1) }
-            guard sampler.elementCount < limit else {
-                isPartial = try reader.next { cursor in try cursor.skipValue() } != nil
-                break
+            if let limit, shapes.elementCount >= limit {
+                let isPartial = try reader.next { cursor in try cursor.skipValue() } != nil
+                return ExaminedSample(shapes: shapes, isPartial: isPartial)
             }
         }
-        let draft = try ModelDraft(sampler, options: options)
-        self.init(
-            model: try draft.model(), entity: entity, key: draft.key, elementCount: sampler.elementCount,
-            isPartial: isPartial, findings: draft.findings)
+        return ExaminedSample(shapes: shapes, isPartial: false)
     }
+}
+
+/// The shapes of a sample that has been read.
+struct ExaminedSample: ~Copyable {
+    let shapes: ShapeSampler
+    /// Whether there are more elements than were read.
+    let isPartial: Bool
 }
 
 extension ShapeSampler {

@@ -80,7 +80,8 @@ extension InferredModel.Finding: CustomStringConvertible {
                 case .empty: "its values are always empty"
                 case .limit: "the model is large enough without it"
                 }
-            return key.isEmpty ? "other keys of \(place) are kept as JSON: \(text)" : "\(place) is kept as JSON: \(text)"
+            return key.isEmpty
+                ? "other keys of \(place) are kept as JSON: \(text)" : "\(place) is kept as JSON: \(text)"
         }
     }
 }

@@ -3,6 +3,7 @@ import Foundation
 import JSONMapper
 import SyncModel
 import OneWayTestSupport
+import SyncStoreSQLite
 import Testing
 
 @testable import Demo
@@ -80,8 +81,7 @@ import Testing
     }
 
     @Test func aDatabaseWithoutItsModelIsLeftAlone() async throws {
-        _ = try await sync(Self.users)
-        try FileManager.default.removeItem(at: folder.url.appending(path: "data.sqlite.model.xml"))
+        _ = try await SQLiteStore(DataModel([]), at: .file(folder.url.appending(path: "data.sqlite").path))
         for run in [try await sync("[]"), await export()] {
             #expect(run.code == 1)
             #expect(run.errors == "failed: no model is kept with the database; name one with --model\n")

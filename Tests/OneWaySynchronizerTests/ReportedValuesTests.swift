@@ -55,9 +55,10 @@ import Testing
                 host: "web-1", program: "Demo", processID: 7, since: Date(timeIntervalSince1970: 1)))
         let health = SyncHealth(
             lastSuccess: Date(timeIntervalSince1970: 3), lastReport: report, lastError: TestError("no"),
-            consecutiveFailures: 2, activity: activity)
+            consecutiveFailures: 2, nextRun: Date(timeIntervalSince1970: 9), activity: activity)
         let decoded = try roundTrip(health)
         #expect(decoded.lastSuccess == health.lastSuccess && decoded.consecutiveFailures == 2)
+        #expect(decoded.nextRun == health.nextRun && decoded.lastFailure == nil)
         #expect(decoded.lastReport?.listed == 3)
         #expect(decoded.lastReport?.keys(.removed, as: String.self) == ["1", "2"])
         #expect(decoded.activity == activity && decoded.isStandingBy && decoded.leaseHolder?.host == "web-1")

@@ -118,8 +118,8 @@ package final class EntityMapping: Sendable {
         trie = KeyTrie(Self.sources(keys))
         let fields = trie.fieldOrder.map { bySlot[$0] }
         self.fields = fields
-        looseNames =
-            // What has an attribute of its own for other keys is exported with its exact keys.
+        looseNames// What has an attribute of its own for other keys is exported with its exact keys.
+        =
             !keys.dialect.infersFromNames || otherKeysSlot != nil
             ? [:]
             : Dictionary(grouping: fields.indices) { Self.looseHash(layout.attributes[fields[$0].slot].name.utf8) }

@@ -17,6 +17,8 @@ extension JSONDialect {
     package static let letterCaseAnnotation = "sync.letterCase"
     /// The mark `YES` of a double attribute whose whole numbers are exported without a fraction.
     package static let wholeNumbersAnnotation = "sync.wholeNumbers"
+    /// The mark `YES` of an attribute whose values were always null in the sample.
+    package static let untypedAnnotation = "sync.untyped"
     /// How an export writes a property without a value: `null`, `omit` or, for a to-many
     /// relationship, `list`.
     ///

@@ -22,7 +22,9 @@ enum ContentHash {
         }
         if left > 0 {
             var word: UInt64 = 0
-            for index in 0..<left { word |= UInt64(cursor.load(fromByteOffset: index, as: UInt8.self)) << (8 * UInt64(index)) }
+            for index in 0..<left {
+                word |= UInt64(cursor.load(fromByteOffset: index, as: UInt8.self)) << (8 * UInt64(index))
+            }
             hash = step(hash, word)
         }
         return mixed(hash)

@@ -39,7 +39,9 @@ package struct ShapeProperty {
         let written = JSONWriter.quotedKey(name)
         bytes = Self.copy(plain)
         // A key that needs escapes has several spellings.
-        quoted = written.count == plain.count + 2 ? Self.copy(written + [ASCII.colon]) : UnsafeBufferPointer(start: nil, count: 0)
+        quoted =
+            written.count == plain.count + 2
+            ? Self.copy(written + [ASCII.colon]) : UnsafeBufferPointer(start: nil, count: 0)
     }
 
     /// The style of the dates; nil unless all strings are dates of one style.

@@ -43,6 +43,14 @@ struct RootIdentity {
     }
 }
 
+extension RootIdentity {
+    /// Whether the keys that a sampler was asked for identify every element.
+    static func holds(_ sampler: borrowing ShapeSampler) -> Bool {
+        guard let requested = sampler.combinations.first else { return false }
+        return requested.count == sampler.root.objectCount && !requested.identity.repeats
+    }
+}
+
 extension ShapeProperty {
     /// Whether the values are all integers, all texts, all UUIDs or all dates.
     var isSuitableKey: Bool {

@@ -56,8 +56,10 @@ extension ShapeNode {
 
     /// Common codes of languages by ISO 639 that are no English words.
     private static let languages: Set<String> = [
-        "en", "fr", "de", "es", "pt", "ru", "ja", "zh", "ko", "ar", "nl", "sv", "pl", "tr", "cs", "da", "fi", "el", "hu",
-        "ro", "uk", "vi", "th", "bg", "hr", "sk", "sl", "sr", "lt", "lv", "et", "fa", "hi", "bn", "ca", "gl", "eu", "eng",
+        "en", "fr", "de", "es", "pt", "ru", "ja", "zh", "ko", "ar", "nl", "sv", "pl", "tr", "cs", "da", "fi", "el",
+        "hu",
+        "ro", "uk", "vi", "th", "bg", "hr", "sk", "sl", "sr", "lt", "lv", "et", "fa", "hi", "bn", "ca", "gl", "eu",
+        "eng",
         "fra", "deu", "spa", "ita", "por", "rus", "jpn", "zho", "kor", "ara", "nld", "swe", "pol", "tur", "ces", "cym",
         "est", "fin", "hrv", "hun", "per", "slk", "srp", "urd", "bre", "gsw", "roh", "bos",
     ]

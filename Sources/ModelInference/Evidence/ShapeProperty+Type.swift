@@ -17,7 +17,9 @@ struct InferredType {
 extension ShapeProperty {
     /// The narrowest type that holds all values, as they were written.
     var inferredType: InferredType {
-        if kinds.isEmpty { return InferredType(type: .string) }
+        if kinds.isEmpty {
+            return InferredType(type: .string, userInfo: [JSONDialect.untypedAnnotation: "YES"])
+        }
         if kinds.contains(.unexamined) { return .json(.limit) }
         if kinds == .boolean { return InferredType(type: .bool) }
         if kinds.isSubset(of: .strings) { return textType }

@@ -45,7 +45,8 @@ struct PostgresMerge {
         let inserts = policy.inserts && !layout.isAbstract
         try records.withReader { reader in
             let order = PostgresMergeRounds(
-                reader, layout, matches: request.matches, writes: policy.inserts || policy.updates)
+                reader, layout, matches: request.matches, writes: policy.inserts || policy.updates,
+                longSlots: schema.longSlots(of: layout.index), longLimit: schema.dialect.longKeys?.limit ?? .max)
             for round in order.rounds where !round.rows.isEmpty {
                 let presence = batch.presence(reader, round.rows)
                 let extras = PostgresBatch.Extras(
@@ -54,7 +55,8 @@ struct PostgresMerge {
                     hasMarks: presence.contains(.sometimes))
                 let merge = statements.merge(
                     PostgresMergeStatements.Task(
-                        isByObject: round.isByObject, inserts: inserts && !round.isByObject, updates: policy.updates,
+                        isByObject: round.isByObject, isLong: round.isLong, inserts: inserts && !round.isByObject,
+                        updates: policy.updates,
                         presence: presence, hasMarks: extras.hasMarks,
                         linked: extras.targets == nil ? nil : links?.relationship))
                 let answer: PostgresResult

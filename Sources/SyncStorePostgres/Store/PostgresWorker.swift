@@ -82,7 +82,7 @@ actor PostgresWorker: SQLWorker {
 
     /// Begins a transaction that writes, once no other store of the schema does.
     func beginWriting() async throws {
-        try await begin(settings.beginning)
+        try await begin(settings.beginning())
     }
 
     /// Begins a transaction that reads what is committed now.

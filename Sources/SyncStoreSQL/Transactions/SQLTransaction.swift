@@ -19,9 +19,9 @@ package final class SQLTransaction<Worker: SQLWorker>: InitialLinkingTransaction
         self.batchRowCount = batchRowCount
     }
 
-    /// Makes it of no use any more.
+    /// Ends the transaction; further calls fail.
     ///
-    /// - Throws: What a change failed by, whatever became of that error.
+    /// - Throws: The error of a change that failed, even if it was caught.
     package func end() throws {
         try state.withLock { try $0.end() }
     }

@@ -1,7 +1,7 @@
 package import SyncModel
 package import SyncStore
 
-/// Does what a transaction is asked for, on one connection.
+/// Carries out the calls of a transaction on one connection.
 package protocol SQLWorker: Actor {
     /// Makes the transaction's changes last; if that fails, they are undone.
     ///
@@ -11,7 +11,7 @@ package protocol SQLWorker: Actor {
     func rollback() async
     /// Starts to read the objects of a query.
     ///
-    /// - Returns: What the cursor is known by.
+    /// - Returns: The number of the cursor.
     func openCursor(_ query: StoreQuery) async throws -> Int
     /// Reads the next objects of a cursor; none after the last.
     func next(_ cursor: Int, count: Int) async throws -> [StoredRecord]

@@ -3,28 +3,26 @@ import Foundation
 import SyncModel
 import SyncStoreSQL
 
-/// A batch in memory that statements select from as if it were a table: a virtual table of
-/// SQLite's.
+/// A virtual table that shows a batch in memory to statements.
 ///
-/// It lets one statement do for a whole batch what would take a run of it per row, without a value
-/// being bound or copied. The columns are those of `SQLiteBatchColumns`. It is empty but while
-/// ``lend(_:_:)`` runs.
+/// One statement handles a whole batch, without binding or copying values. The columns are those of
+/// `SQLiteBatchColumns`. The table is empty except while ``lend(_:_:)`` runs.
 ///
 /// It belongs to a connection, and like that is used by one thread at a time.
 final class SQLiteBatchTable {
-    /// What statements find in it.
+    /// The rows that statements read.
     struct Content {
         let reader: RecordBatch.Reader
         /// The rows of the batch to be found, in this order.
         var rows: [Int]
         /// The object of each row of the batch; empty if no statement reads them.
         var objects: [ObjectID?] = []
-        /// The objects that each row of the batch leads to, one row after the other, nil for none;
-        /// empty if no row has one.
+        /// The targets of each row of the batch, one row after the other, nil for none; empty if no
+        /// row has one.
         var targets: [ObjectID?] = []
-        /// How many objects a row leads to.
+        /// The number of targets of a row.
         var targetCount = 0
-        /// A row of what is found where a cell is absent; nil for null.
+        /// A row with the values of absent cells; nil for null.
         var defaults: RecordBatch.Reader?
         /// Whether a cell is to be written, slot by slot for each of `rows`; empty for all.
         var isWritten: [Bool] = []
@@ -53,7 +51,7 @@ final class SQLiteBatchTable {
         shown.deallocate()
     }
 
-    /// The name in statements of a table of so many cells.
+    /// The name of the table with a number of cells per row.
     static func name(columnCount: Int) -> String {
         "sync_batch_\(columnCount)"
     }
@@ -100,7 +98,7 @@ final class SQLiteBatchTable {
     }
 }
 
-/// What a batch table shows, and how its values are given to SQLite. Nothing in it is counted, so
+/// The content of a batch table, and its values for SQLite. Nothing in it is reference-counted, so
 /// that reading a cell costs no more than that.
 private struct BatchTableState {
     /// The same as the table's content, where it lies.

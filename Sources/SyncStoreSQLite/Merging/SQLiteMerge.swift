@@ -1,3 +1,4 @@
+import Foundation
 import SyncModel
 import SyncStore
 import SyncStoreSQL
@@ -17,11 +18,13 @@ struct SQLiteMerge {
     let findByRow: String
     let probe: String
     let lastRow: String
+    private let schema: SQLSchema
     /// A row of what an insertion puts where a cell is absent.
     private let defaults: RecordBatch
 
     init(_ entity: Int, schema: SQLSchema, adopted: SQLiteAdoptedTable?) {
         layout = schema.model.layouts[entity]
+        self.schema = schema
         let slots = layout.identitySlots
         statements = SQLiteMergeStatements(
             entity, schema: schema, batch: SQLiteBatchTable.name(columnCount: layout.attributes.count), adopted: adopted
@@ -38,6 +41,17 @@ struct SQLiteMerge {
         }
         defaults.endRecord()
         self.defaults = defaults
+    }
+
+    /// The error for values that a unique index of the model has already; nil for another error.
+    func valuesTaken(_ error: SQLiteError) -> StoreError? {
+        let start = "UNIQUE constraint failed: "
+        guard error.primaryCode == SQLiteError.Code.constraint, error.message.hasPrefix(start) else { return nil }
+        let prefix = schema.table(of: layout.index) + "."
+        let columns = error.message.dropFirst(start.count).components(separatedBy: ", ").map {
+            $0.hasPrefix(prefix) ? String($0.dropFirst(prefix.count)) : $0
+        }
+        return schema.valuesTaken(index: nil, columns: columns, entity: layout.index)
     }
 
     func find(_ records: RecordBatch, connection: SQLiteConnection) throws -> [ObjectID?] {

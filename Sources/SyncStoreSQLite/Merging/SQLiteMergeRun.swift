@@ -251,7 +251,7 @@ struct SQLiteMergeRun {
             try table.lend(content) { () throws(SQLiteError) in try statement.run() }
             try checkChangeCount(updates.rows.count)
         } catch let error as SQLiteError {
-            guard error.isUniquenessViolation else { throw error }
+            guard error.isUniquenessViolation, merge.valuesTaken(error) == nil else { throw error }
             throw StoreError.identityTaken(entity: try entity(of: updates.rows[0]))
         }
     }

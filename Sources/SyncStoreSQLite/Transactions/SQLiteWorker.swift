@@ -8,7 +8,7 @@ import SyncStoreSQL
 actor SQLiteWorker: SQLWorker {
     private let executor: BlockingExecutor
     let schema: SQLSchema
-    private let settings: SQLiteSettings
+    let settings: SQLiteSettings
     private let queries: SQLQueries
     private var connection: SQLiteConnection?
     /// The tables that are not the store's own; only the writer needs them.
@@ -32,7 +32,7 @@ actor SQLiteWorker: SQLWorker {
         queries = SQLQueries(schema)
     }
 
-    private func opened() throws -> SQLiteConnection {
+    func opened() throws -> SQLiteConnection {
         if let connection { return connection }
         let new = try settings.open()
         connection = new
@@ -221,21 +221,9 @@ actor SQLiteWorker: SQLWorker {
         let merge = merge(into: layout)
         return try interruptible {
             do { return try merge.run(request, links, connection: try opened()) } catch let error as SQLiteError {
-                throw valuesTaken(error, layout) ?? error
+                throw merge.valuesTaken(error) ?? error
             }
         }
-    }
-
-    /// The error for values that a unique index has already; nil for another error.
-    private func valuesTaken(_ error: SQLiteError, _ layout: EntityLayout) -> StoreError? {
-        let table = schema.table(of: layout.index)
-        let start = "UNIQUE constraint failed: "
-        guard error.primaryCode == SQLiteError.Code.constraint, error.message.hasPrefix(start) else { return nil }
-        let prefix = table + "."
-        let columns = error.message.dropFirst(start.count).components(separatedBy: ", ").map {
-            $0.hasPrefix(prefix) ? String($0.dropFirst(prefix.count)) : $0
-        }
-        return schema.valuesTaken(index: nil, columns: columns, entity: layout.index)
     }
 
     private func merge(into layout: EntityLayout) -> SQLiteMerge {

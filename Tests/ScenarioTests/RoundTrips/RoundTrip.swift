@@ -1,3 +1,4 @@
+import CoreDataModel
 import JSONMapper
 import ModelInference
 import StoreSync
@@ -33,6 +34,9 @@ enum RoundTrip {
         _ json: [UInt8], on kind: StoreKind, sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
         let inferred = try infer(json)
+        let file = try ModelFile(xml: try inferred.model.coreDataXML())
+        #expect(file.model == inferred.model, sourceLocation: sourceLocation)
+        #expect(file.warnings.map { "\($0)" } == [], sourceLocation: sourceLocation)
         try await withStore(kind, inferred.model) { store in
             let result = try await store.sync(.bytes(json), into: entity)
             #expect(result.drift.entries.map(\.description) == [], sourceLocation: sourceLocation)

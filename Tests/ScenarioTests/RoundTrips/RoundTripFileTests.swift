@@ -45,13 +45,15 @@ import Testing
         #expect(try type("languages", "countries.json") == .json)
         #expect(try type("nativeName", "countries.json", of: "Name") == .json)
         let catalogue = try model("catalogue.json").model
-        #expect(catalogue.entities.map(\.name) == ["Thing", "Performance", "VenueNames", "Price", "SeatCategory", "Area"])
+        #expect(
+            catalogue.entities.map(\.name) == ["Thing", "Performance", "VenueNames", "Price", "SeatCategory", "Area"])
         #expect(try model("npm-package.json").model.entities.count < 6)
         #expect(try model("openapi.json").model.entities.count < 12)
     }
 
     @Test(arguments: [
-        ("countries.json", ["cca3"]), ("films.json", []), ("github-issues.json", ["id"]), ("invoices.json", ["invoice_number"]),
+        ("countries.json", ["cca3"]), ("films.json", []), ("github-issues.json", ["id"]),
+        ("invoices.json", ["invoice_number"]),
         ("books.json", ["isbn"]), ("duplicate-ids.json", []), ("missing-ids.json", []), ("translations.json", ["slug"]),
         ("composite.json", ["country_code", "year"]), ("uuids.json", ["uuid"]), ("npm-package.json", ["_id"]),
     ])
@@ -155,8 +157,10 @@ import Testing
 
     @Test(arguments: StoreKind.all)
     func aChangedFileComesBackAsItIsNow(kind: StoreKind) async throws {
-        let first = #"[{"id":1,"a":1,"tags":[{"id":1,"n":"x"}],"o":{"p":1}},{"id":2,"a":null,"tags":[],"o":null},{"id":3}]"#
-        let second = #"[{"id":1,"tags":[],"o":{"p":2}},{"id":2,"a":5,"tags":[{"id":2,"n":"z"},{"id":1,"n":"x"}]},{"id":4,"a":null}]"#
+        let first =
+            #"[{"id":1,"a":1,"tags":[{"id":1,"n":"x"}],"o":{"p":1}},{"id":2,"a":null,"tags":[],"o":null},{"id":3}]"#
+        let second =
+            #"[{"id":1,"tags":[],"o":{"p":2}},{"id":2,"a":5,"tags":[{"id":2,"n":"z"},{"id":1,"n":"x"}]},{"id":4,"a":null}]"#
         let inferred = try RoundTrip.infer(Array(first.utf8))
         try await RoundTrip.withStore(kind, inferred.model) { store in
             for json in [first, second, first] {

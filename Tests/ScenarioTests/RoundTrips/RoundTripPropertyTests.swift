@@ -38,8 +38,10 @@ struct DocumentGenerator {
     }
 
     private static let words = [
-        "name", "title", "kind", "type", "value", "owner", "home_address", "lineItems", "created_at", "updatedAt", "URL",
-        "x.y", "Full Name", "tags", "children", "parent", "data", "e-mail", "größe", "_links", "user", "user_id", "items",
+        "name", "title", "kind", "type", "value", "owner", "home_address", "lineItems", "created_at", "updatedAt",
+        "URL",
+        "x.y", "Full Name", "tags", "children", "parent", "data", "e-mail", "größe", "_links", "user", "user_id",
+        "items",
         "order", "select", "2nd", "currency", "amount", "description", "node", "Name", "",
     ]
 
@@ -63,7 +65,8 @@ struct DocumentGenerator {
             return .object(object)
         }
         var writer = JSONWriter()
-        try writer.value(.array(elements.contains { $0 != .object(JSONObject()) } ? elements : [.object(["a": .integer(1)])]))
+        try writer.value(
+            .array(elements.contains { $0 != .object(JSONObject()) } ? elements : [.object(["a": .integer(1)])]))
         return writer.bytes
     }
 
@@ -122,7 +125,8 @@ struct DocumentGenerator {
     private mutating func value(_ shape: Shape) -> JSONValue {
         switch shape {
         case .integer: return .integer(Int64(number(1000)) * (number(5) == 0 ? 1_000_000_000_000_000 : 1))
-        case .decimal: return number(3) == 0 ? .integer(Int64(number(9))) : .decimal("\(number(1000)).\(1 + number(998))")
+        case .decimal:
+            return number(3) == 0 ? .integer(Int64(number(9))) : .decimal("\(number(1000)).\(1 + number(998))")
         case .text: return .string(["", "a", "Ä\n\"", "42", "true", "2014"][number(6)])
         case .date(let style):
             let second = 10 + number(50)
@@ -135,7 +139,8 @@ struct DocumentGenerator {
         case .flag: return .bool(number(2) == 0)
         case .uuid: return .string("e621e1f8-c36c-495a-93fc-0c247a3e6e5\(number(10))")
         case .timestamp: return .integer(Int64(1_400_000_000 + number(1000)))
-        case .mixed: return [.integer(1), .string("1"), .bool(true), .array([]), .object(["a": .integer(1)])][number(5)]
+        case .mixed:
+            return [.integer(1), .string("1"), .bool(true), .array([]), .object(["a": .integer(1)])][number(5)]
         case .empty: return number(2) == 0 ? .array([]) : .object(JSONObject())
         case .scalars: return .array((0..<number(4)).map { .integer(Int64($0)) })
         case .map(let inner):
