@@ -63,7 +63,7 @@ let package = Package(
                 "SyncBase", "OneWaySynchronizer", "OneWayLoopbackServer", "SyncModel", "CoreDataModel", "JSONMapper",
                 "ModelInference", "SyncStore",
                 "StoreSync", "HTTPTransfer", "HTTPSource", "SyncStoreSQL", "SyncStoreSQLite", "SyncStorePostgres",
-            ], path: "Demo", exclude: ["LoopbackServer"], swiftSettings: settings),
+            ], path: "Demo", exclude: ["LoopbackServer", "Server"], swiftSettings: settings),
         .target(name: "SyncModel", dependencies: ["SyncBase"], swiftSettings: settings),
         .target(name: "CoreDataModel", dependencies: ["SyncBase", "SyncModel"], swiftSettings: settings),
         .target(name: "JSONMapper", dependencies: ["SyncBase", "SyncModel"], swiftSettings: settings),
@@ -180,6 +180,13 @@ let package = Package(
                 "SyncBase", "HTTPTransfer", "HTTPSource", "OneWayLoopbackServer", "StoreSync", "SyncStore",
                 "SyncStoreSQLite", "OneWaySyncSQLite", "SyncModel", "JSONMapper",
                 "OneWaySynchronizer", "OneWayTestSupport",
+            ], swiftSettings: settings),
+        .testTarget(
+            name: "DocumentationTests",
+            dependencies: [
+                "OneWaySyncSQLite", "CoreDataModel", "HTTPSource", "HTTPTransfer", "JSONMapper", "ModelInference",
+                "OneWayLoopbackServer", "OneWaySynchronizer", "OneWayTestSupport", "StoreSync", "SyncModel",
+                "SyncProcessorTesting", "SyncStore", "SyncStorePostgres", "SyncStoreTesting",
             ], swiftSettings: settings),
         .testTarget(
             name: "SimulationTests", dependencies: ["SyncBase", "Simulation", "OneWayTestSupport"],

@@ -193,7 +193,9 @@ struct ArgumentScanner {
                     words[0] = String(name.dropFirst())
                 }
                 guard words.count == 1, !words[0].isEmpty else { return nil }
-                ordering.append(Ordering(words[0], ascending: !isDescending))
+                // Null is the least value, as in SQLite.
+                ordering.append(
+                    Ordering(words[0], ascending: !isDescending, nulls: isDescending ? .last : .first))
             }
             return ordering
         }

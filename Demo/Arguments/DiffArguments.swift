@@ -14,7 +14,7 @@ struct DiffArguments: Equatable {
     /// The JSON whose sync is shown.
     var input: InputFile
     var entity: String
-    /// The model file; nil for the model of the store, or one inferred from both files.
+    /// The model file; nil for the model of the store, or one inferred from A.
     var model: URL?
     var dialect = JSONDialect.sync
     /// The keys on the path to the array, separated by dots.

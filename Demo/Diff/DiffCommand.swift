@@ -48,7 +48,7 @@ struct DiffCommand: Command {
             let (one, other) = (try file.bytes(), try arguments.input.bytes())
             let model = try arguments.model.map { try ModelChoice.given($0, warn: console.printWarning).model }
             let mapper = try ModelChoice.mapper(
-                try model ?? Self.model(of: [one, other], arguments), dialect: arguments.dialect,
+                try model ?? Self.model(of: one, or: other, arguments), dialect: arguments.dialect,
                 warn: console.printWarning)
             let store = try JSONStore(MemoryStore(mapper.model), mapper: mapper)
             let options = StoreSyncOptions(keyPath: arguments.keyPath)
@@ -57,15 +57,14 @@ struct DiffCommand: Command {
         }
     }
 
-    /// Infers a model from the objects of several documents.
-    private static func model(of documents: [[UInt8]], _ arguments: DiffArguments) throws -> DataModel {
-        var objects: [UInt8] = []
-        for document in documents {
-            let reader = JSONReader(bytes: document, layout: JSONStart.layout(document, at: arguments.keyPath))
-            while let object = try reader.next({ cursor in try cursor.rawValue().withUTF8 { Array($0) } }) {
-                objects += object + [UInt8(ascii: "\n")]
-            }
+    /// Infers the model that a sync of A would keep. If A has no objects, B decides.
+    private static func model(of one: [UInt8], or other: [UInt8], _ arguments: DiffArguments) throws -> DataModel {
+        do {
+            return try DataModel.inferred(
+                from: one, entity: arguments.entity, layout: JSONStart.layout(one, at: arguments.keyPath))
+        } catch ModelInferenceError.emptySample {
+            return try DataModel.inferred(
+                from: other, entity: arguments.entity, layout: JSONStart.layout(other, at: arguments.keyPath))
         }
-        return try DataModel.inferred(from: objects, entity: arguments.entity, layout: .lines)
     }
 }

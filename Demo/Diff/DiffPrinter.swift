@@ -32,7 +32,7 @@ actor DiffPrinter {
     func print(_ changes: ObjectChanges, before: any StoreReader, after: any StoreReader) async throws {
         for layout in before.model.layouts where !layout.entity.isBookkeeping {
             var hasTitle = false
-            let properties = layout.attributes.map(\.name) + layout.relationships.map(\.name)
+            let properties = layout.dataProperties
             func show(_ line: (head: String, tail: String), _ role: TextStyle.Role) {
                 if !hasTitle { console.print(console.style(PrintableText.line(layout.name), .heading)) }
                 hasTitle = true
@@ -90,7 +90,8 @@ actor DiffPrinter {
     private static func line(
         _ sign: String, _ stored: StoredRecord, _ parts: [String]
     ) -> (head: String, tail: String) {
-        ("\(sign) \(RecordText.text(stored.key))", parts.joined(separator: ", "))
+        let key = stored.record.layout.isIdentifiedByContent ? "" : " \(RecordText.text(stored.key))"
+        return (sign + key, parts.joined(separator: ", "))
     }
 
     /// Returns the values of an object without its identity and without nulls.

@@ -46,6 +46,8 @@ extension Usage {
           --format FORMAT    swift (default), or xcdatamodel for the XML
           --entity NAME      The entity of the objects in the JSON (default Item)
           --key-path A.B     The keys that lead to the array in the JSON
+          --key KEYS         The keys that identify an object, such as title,year
+          --sample N         Infer the model from the first N objects (default all)
 
         Examples:
           Demo model films.json --entity Film

@@ -20,6 +20,9 @@ extension Usage {
                                  Without it, the model of the database is used, or one
                                  inferred from the JSON
           --key-path A.B         The keys that lead to the array
+          --key KEYS             The keys that identify an object together, such as
+                                 title,year; for an inferred model
+          --sample N             Infer the model from the first N objects (default all)
           --dialect sync|groot   The vocabulary of the model's annotations (default
                                  sync); groot needs --model
           --strict               Fail if the JSON differs from the model

@@ -1,5 +1,6 @@
 import CoreDataModel
 import Foundation
+import HTTPTransfer
 import JSONMapper
 import ModelInference
 import SyncModel
@@ -31,8 +32,11 @@ struct ModelCommand: Command {
         if JSONStart.first(of: bytes) == UInt8(ascii: "<") || bytes.starts(with: "bplist".utf8) {
             return reported(try ModelFile(xml: Data(bytes), named: arguments.input.name))
         }
-        return try DataModel.inferred(
-            from: bytes, entity: arguments.entity, layout: JSONStart.layout(bytes, at: arguments.keyPath))
+        let reader = JSONReader(bytes: bytes, layout: JSONStart.layout(bytes, at: arguments.keyPath))
+        let inferred = try ModelChoice.inferred(
+            from: reader, entity: arguments.entity, options: arguments.inference)
+        for note in inferred.notes { console.printError("note: \(PrintableText.line(note, limit: 400))") }
+        return inferred.model
     }
 
     /// Prints the warnings of a model file, and returns its model.

@@ -79,7 +79,7 @@ struct QueryCommand: Command {
     /// The columns: those of the command line, or all attributes and to-one relationships.
     private func properties(of layout: EntityLayout) throws -> [String] {
         guard let properties = arguments.properties else {
-            return layout.attributes.map(\.name) + layout.relationships.filter { !$0.isToMany }.map(\.name)
+            return layout.dataProperties.filter { layout.relationship($0)?.isToMany != true }
         }
         for name in properties where layout.slot(of: name) == nil && layout.relationship(name) == nil {
             throw NameError(property: name, of: layout)

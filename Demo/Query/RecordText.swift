@@ -60,6 +60,21 @@ enum RecordText {
 }
 
 extension EntityLayout {
+    /// The properties that JSON has, in order. Inference adds hashes and inverse relationships.
+    var dataProperties: [String] {
+        attributes.filter { !Self.isAdded($0.userInfo) }.map(\.name)
+            + relationships.filter { !Self.isAdded($0.declaration.userInfo) }.map(\.name)
+    }
+
+    /// Whether the key of objects is a hash of their content, which says nothing to a person.
+    var isIdentifiedByContent: Bool {
+        identitySlots.contains { attributes[$0].userInfo[JSONDialect.contentHashAnnotation] != nil }
+    }
+
+    private static func isAdded(_ userInfo: [String: String]) -> Bool {
+        userInfo[JSONDialect.contentHashAnnotation] != nil || userInfo[JSONDialect.unmappedAnnotation] != nil
+    }
+
     /// Whether a property is a number.
     func isNumeric(_ property: String) -> Bool {
         slot(of: property).map { [.int16, .int32, .int64, .double, .float, .decimal].contains(attributes[$0].type) }

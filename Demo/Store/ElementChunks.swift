@@ -66,8 +66,8 @@ struct ElementChunks<Base: AsyncSequence<[UInt8], any Error> & Sendable>: AsyncS
 extension JSONSource {
     /// Returns the source of a document in memory.
     ///
-    /// - Parameter keyPath: The keys that lead to the array. Without them, newline-delimited JSON is
-    ///   accepted as well.
+    /// - Parameter keyPath: The keys that lead to the array. Without them, newline-delimited JSON
+    ///   is accepted as well.
     static func document(_ bytes: [UInt8], at keyPath: String) -> JSONSource {
         guard keyPath.isEmpty, JSONStart(bytes) == .object else { return .bytes(bytes) }
         let (chunks, chunk) = AsyncThrowingStream.makeStream(of: [UInt8].self)

@@ -16,6 +16,8 @@ struct ModelChoice {
 
     let model: DataModel
     let origin: Origin
+    /// What a person should know about an inferred model, most important first.
+    var notes: [String] = []
 
     private static let shownWarningCount = 10
 
@@ -29,8 +31,11 @@ struct ModelChoice {
     }
 
     /// Infers a model from JSON.
-    static func inferred(from reader: JSONReader, entity: String) throws -> ModelChoice {
-        ModelChoice(model: try DataModel.inferred(from: reader, entity: entity), origin: .inferred)
+    static func inferred(
+        from reader: JSONReader, entity: String, options: ModelInferenceOptions = ModelInferenceOptions()
+    ) throws -> ModelChoice {
+        let inferred = try InferredModel(from: reader, entity: entity, options: options)
+        return ModelChoice(model: inferred.model, origin: .inferred, notes: inferred.notes)
     }
 
     /// Reports warnings, equal ones together. Files of apps have hundreds of index declarations.
@@ -77,5 +82,35 @@ extension AttributeValue {
         var writer = JSONWriter()
         try writer.value(json)
         self = .binary(Data(writer.bytes))
+    }
+}
+
+extension InferredModel {
+    private static let listedCount = 4
+
+    /// The findings as sentences for a person, most important first.
+    var notes: [String] {
+        var notes: [String] = []
+        var unknown: [String] = []
+        var kept: [String] = []
+        for finding in findings {
+            let place = finding.key.isEmpty ? finding.entity : "\(finding.entity).\(finding.key)"
+            switch finding.kind {
+            case .noKey:
+                notes.append(
+                    "no key identifies a \(finding.entity), so a changed one is deleted and inserted; --key names one")
+            case .onlyNulls: unknown.append(place)
+            case .json: kept.append(place)
+            }
+        }
+        if isPartial { notes.append("the model was inferred from the first \(Quantity.count(elementCount, "object"))") }
+        if !kept.isEmpty { notes.append("kept as JSON: \(Self.list(kept))") }
+        if !unknown.isEmpty { notes.append("always null, so the type is unknown: \(Self.list(unknown))") }
+        return notes
+    }
+
+    private static func list(_ places: [String]) -> String {
+        let surplus = places.count - listedCount
+        return places.prefix(listedCount).joined(separator: ", ") + (surplus > 0 ? " and \(surplus) more" : "")
     }
 }

@@ -10,15 +10,23 @@ extension StoreLocation {
     /// - Parameters:
     ///   - model: The model file; nil for the model that is kept with the database.
     ///   - warn: Called with each part of the model file that cannot be used.
-    /// - Throws: ``StoreLocationError/missing`` if there is no store; errors of the model and of the
+    /// - Throws: ``StoreLocationError/missing`` if there is no store; errors of the model and the
     ///   store.
     func openForReading(
         model: URL?, dialect: JSONDialect = .sync, warn: (String) -> Void = { _ in }
     ) async throws -> JSONStore {
-        let kept = try await keptModel()
-        let chosen = try model.map { try ModelChoice.given($0, warn: warn).model } ?? kept
-        guard let chosen else { throw StoreLocationError.missing(description) }
-        let mapper = try ModelChoice.mapper(chosen, dialect: dialect, warn: warn)
+        if let model {
+            return try await openForReading(ModelChoice.given(model, warn: warn).model, dialect, warn)
+        }
+        guard let kept = try await keptModel() else { throw StoreLocationError.missing(description) }
+        // What cannot be used of a kept model was reported when it was given.
+        return try await openForReading(kept, dialect) { _ in }
+    }
+
+    private func openForReading(
+        _ model: DataModel, _ dialect: JSONDialect, _ warn: (String) -> Void
+    ) async throws -> JSONStore {
+        let mapper = try ModelChoice.mapper(model, dialect: dialect, warn: warn)
         return try JSONStore(try await openForReading(mapper.model), mapper: mapper)
     }
 

@@ -46,7 +46,9 @@ struct ServerSync {
                 }
             }
         }
-        return try .inferred(from: JSONReader(bytes: sample.json, layout: .array()), entity: arguments.entity)
+        return try .inferred(
+            from: JSONReader(bytes: sample.json, layout: .array()), entity: arguments.entity,
+            options: arguments.inference)
     }
 
     /// Runs one sync or plan.
@@ -74,12 +76,16 @@ struct ServerSync {
     ///     [####----] 12 pages, 12000 of 20000 objects, 3.1 MB, 4000 objects/s, 2.0 s left
     static func line(_ progress: RemoteSyncProgress, after duration: Duration) -> ProgressLine {
         let seconds = duration / .seconds(1)
+        let isAgain = progress.totalElementCount.map { progress.elementCount > $0 } ?? false
         let rate = seconds > 0 ? Double(progress.elementCount) / seconds : 0
         var parts = [
             "\(progress.pageCount) pages", "\(progress.elementCount) objects",
-            Quantity.megabytes(progress.byteCount), "\(Int(rate)) objects/s",
+            Quantity.megabytes(progress.byteCount),
         ]
-        guard let total = progress.totalElementCount, total > 0 else {
+        if rate > 0 { parts.append("\(Int(rate)) objects/s") }
+        // Pages are read twice before anything is deleted.
+        if isAgain { parts.append("reading again") }
+        guard let total = progress.totalElementCount, total > 0, !isAgain else {
             return ProgressLine(parts.joined(separator: ", "))
         }
         parts[1] = "\(progress.elementCount) of \(total) objects"

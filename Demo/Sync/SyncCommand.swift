@@ -54,7 +54,7 @@ struct SyncCommand {
         }
         let (choice, source) = try await open(file, willRead)
         let result = try await arguments.keepingModel(of: choice) {
-            let store = try await arguments.open(choice.model, warn: warn)
+            let store = try await arguments.open(choice, warn: warn)
             return try await explaining(in: store.mapper.model) {
                 arguments.isPlan
                     ? try await store.plan(source, into: arguments.entity, options: arguments.options)
@@ -65,6 +65,7 @@ struct SyncCommand {
             entity: arguments.entity, origin: choice.origin, isPlan: arguments.isPlan, result: result)
         summary.duration = ContinuousClock.now - start
         summary.byteCount = byteCount.withLock { $0 }
+        summary.notes = choice.notes
         summary.advice = arguments.advice
         return summary
     }
@@ -81,7 +82,7 @@ struct SyncCommand {
         case .file(let path):
             let reader = try JSONReader(file: path, layout: try input.layout(at: arguments.keyPath))
             return (
-                try .inferred(from: reader, entity: arguments.entity),
+                try .inferred(from: reader, entity: arguments.entity, options: arguments.inference),
                 input.source(at: arguments.keyPath, willRead: willRead)
             )
         case .standardInput:
@@ -90,7 +91,8 @@ struct SyncCommand {
             willRead(bytes.count)
             let reader = JSONReader(bytes: bytes, layout: JSONStart.layout(bytes, at: arguments.keyPath))
             return (
-                try .inferred(from: reader, entity: arguments.entity), .document(bytes, at: arguments.keyPath)
+                try .inferred(from: reader, entity: arguments.entity, options: arguments.inference),
+                .document(bytes, at: arguments.keyPath)
             )
         }
     }
@@ -117,12 +119,13 @@ struct SyncCommand {
         let start = ContinuousClock.now
         let choice = try await server.modelChoice(warn: warn)
         var summary = try await arguments.keepingModel(of: choice) {
-            let store = try await arguments.open(choice.model, bookmarked: true, warn: warn)
+            let store = try await arguments.open(choice, bookmarked: true, warn: warn)
             return try await explaining(in: store.mapper.model) {
                 try await server.run(store, origin: choice.origin, show: show)
             }
         }
         summary.duration = ContinuousClock.now - start
+        summary.notes = choice.notes
         if server.interval == nil { summary.advice = arguments.advice }
         return summary
     }

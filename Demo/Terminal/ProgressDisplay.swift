@@ -69,10 +69,19 @@ struct ProgressDisplay {
     static func line(_ progress: SyncProgress) -> ProgressLine {
         let failures = progress.failed > 0 ? ", \(progress.failed) failed" : ""
         guard let total = progress.total, total > 0 else {
-            return ProgressLine("\(progress.stage.rawValue) \(progress.done)\(failures)")
+            return ProgressLine("\(name(of: progress.stage)) \(progress.done)\(failures)")
         }
         return ProgressLine(
-            "\(progress.stage.rawValue) \(progress.done) of \(total)\(failures)",
+            "\(name(of: progress.stage)) \(progress.done) of \(total)\(failures)",
             done: progress.done + progress.failed, total: total)
+    }
+
+    /// The name of a stage for people.
+    private static func name(of stage: SyncStage) -> String {
+        switch stage {
+        case .localKeys: "local keys"
+        case .shouldUpdate: "update checks"
+        default: stage.rawValue
+        }
     }
 }

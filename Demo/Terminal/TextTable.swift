@@ -51,8 +51,8 @@ struct TextTable {
     /// Returns the lines of the table, and the titles of the columns that do not fit.
     ///
     /// - Parameters:
-    ///   - width: The width of the terminal; nil for no limit. Wide columns are narrowed first, then
-    ///     the last columns are left out.
+    ///   - width: The width of the terminal; nil for no limit. Wide columns are narrowed first,
+    ///     then the last columns are left out.
     ///   - style: The colours.
     func lines(width: Int?, style: TextStyle) -> (lines: [String], omitted: [String]) {
         let (shown, widths) = fittedWidths(in: width ?? .max)

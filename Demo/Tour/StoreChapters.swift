@@ -14,7 +14,8 @@ extension Chapter {
         stage.say(users)
         let mapper = try RecordMapper(DataModel.inferred(from: users, entity: "User"))
         stage.say(
-            "The model is inferred from this sample: \(mapper.model.entities.map(\.name).joined(separator: " and ")).")
+            "The model is inferred from this sample: \(mapper.model.dataEntities.map(\.name).joined(separator: " and "))."
+        )
         let store = try JSONStore(await SQLiteStore(mapper.model, at: .memory), mapper: mapper)
         let first = try await stage.report(store.sync(.bytes(Array(users.utf8)), into: "User"))
         try stage.check(

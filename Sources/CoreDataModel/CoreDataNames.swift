@@ -13,7 +13,7 @@ extension AttributeType {
         (.json, "String"),
     ]
 
-    /// The type of an attribute that consists of several values. `DataModel` keeps them together, as
+    /// The type of an attribute that consists of several values. `DataModel` keeps them together as
     /// JSON.
     static let compositeCoreDataName = "Composite"
 

@@ -8,8 +8,8 @@ public import SyncModel
 ///     file.warnings                       // contents of the file that the model lacks
 ///
 /// The model contains entities, inheritance, attributes, relationships, user info, and the first
-/// usable uniqueness constraint of each entity as its identity. Settings of the editor, of generated
-/// classes and of Core Data's internals are ignored. All other contents are reported in `warnings`.
+/// usable uniqueness constraint of each entity as its identity. Settings of the editor, generated
+/// classes and Core Data's internals are ignored. All other contents are reported in `warnings`.
 ///
 /// Declarations that Core Data accepts and a `DataModel` does not are repaired, and reported as
 /// well: a relationship without a destination is left out, an inverse that does not point back is

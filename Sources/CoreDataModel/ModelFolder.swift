@@ -41,7 +41,7 @@ enum ModelFolder {
         return names.contains("elements") ? .outdatedFormat(file: folder.path) : .notAModel(file: folder.path)
     }
 
-    /// Checks that a file is not a binary property list, the format of compiled and outdated models.
+    /// Checks that a file is not a binary property list, as compiled and outdated models are.
     static func checkFormat(_ data: Data, file: String) throws(ModelFileError) {
         guard data.starts(with: Data("bplist".utf8)) else { return }
         throw URL(fileURLWithPath: file).lastPathComponent == "elements"

@@ -19,8 +19,7 @@ public struct ModelWarning: Hashable, Sendable {
         case inheritedProperty(String)
         /// An omitted relationship. `destination` does not exist; it is nil if none is named.
         case unknownDestination(relationship: String, destination: String?)
-        /// An inverse that does not exist or does not point back. The relationship has no inverse in
-        /// the model.
+        /// An inverse that does not exist or does not point back. The model omits it.
         case unusableInverse(relationship: String, inverse: String)
         /// A key that occurs twice in one user info; the last value is used.
         case duplicateUserInfo(key: String)

@@ -23,6 +23,8 @@ public enum StoreSyncError: Error, Hashable, Sendable {
     case unsuitableKey(entity: String)
     /// The value at the key path of tombstones is not a list.
     case unsuitableTombstones(entity: String, keyPath: String)
+    /// The entity has no such attribute that could order the versions of an object.
+    case unknownVersion(entity: String, attribute: String)
 }
 
 extension StoreSyncError: CustomStringConvertible {
@@ -45,6 +47,7 @@ extension StoreSyncError: CustomStringConvertible {
         case .unsuitableKey(let entity): "the key does not fit the identity of \(entity)"
         case .unsuitableTombstones(let entity, let keyPath):
             "the value at \(keyPath) is not a list of deleted \(entity) objects"
+        case .unknownVersion(let entity, let attribute): "\(entity) has no attribute \(attribute)"
         }
     }
 }

@@ -27,8 +27,8 @@ struct CommandRun {
 
     var lines: [String] { output.split(separator: "\n").map(String.init) }
 
-    /// The inserted, updated, unchanged and deleted objects of an entity in the table of a sync; nil
-    /// if it has no row.
+    /// The inserted, updated, unchanged and deleted objects of an entity in the table of a sync;
+    /// nil if it has no row.
     func counts(of entity: String) -> [Int]? { Self.counts(of: entity, in: lines) }
 
     static func counts(of entity: String, in lines: [String]) -> [Int]? {

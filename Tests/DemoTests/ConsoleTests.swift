@@ -24,7 +24,7 @@ import Testing
             if isFirst { throw RetryableTestError(retryAfter: .zero) }
         }
         let synchronizer = Synchronizer(
-            processor: processor, options: SyncOptions(concurrency: 1, retry: RetryPolicy()))
+            processor: processor, options: SyncOptions(concurrency: 1, retry: RetryPolicy(baseDelay: .zero)))
         let events = synchronizer.events
         let shown = Task {
             var display = ProgressDisplay(console: console, indentation: "> ")

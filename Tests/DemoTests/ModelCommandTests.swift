@@ -27,16 +27,16 @@ import Testing
 
         private func makeUser() -> SyncEntity {
             SyncEntity("User", identity: "id", userInfo: ["sync.inferred": "true"]) {
-                SyncAttribute("id", .int64, optional: false)
+                SyncAttribute("id", .int64)
                 SyncAttribute("createdAt", .date)
-                SyncRelationship("notes", toMany: "Note", inverse: "user")
+                SyncRelationship("notes", toMany: "Note", ordered: true, inverse: "users")
             }
         }
 
         private func makeNote() -> SyncEntity {
             SyncEntity("Note", identity: "id", userInfo: ["sync.inferred": "true"]) {
-                SyncAttribute("id", .int64, optional: false)
-                SyncRelationship("user", toOne: "User", inverse: "notes")
+                SyncAttribute("id", .int64)
+                SyncRelationship("users", toMany: "User", inverse: "notes", userInfo: ["sync.unmapped": "YES"])
             }
         }
 

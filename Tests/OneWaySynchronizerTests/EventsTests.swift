@@ -51,7 +51,8 @@ import Testing
             if call == .content("a"), attempt == 1 { throw RetryableTestError(retryAfter: .zero) }
         }
         let synchronizer = Synchronizer(
-            processor: processor, options: SyncOptions(concurrency: 1, stopOnError: false, retry: RetryPolicy()),
+            processor: processor,
+            options: SyncOptions(concurrency: 1, stopOnError: false, retry: RetryPolicy(baseDelay: .zero)),
             clock: ManualClock())
         let events = synchronizer.events
         _ = try? await synchronizer.sync()
@@ -182,7 +183,8 @@ import Testing
             if call == .content("a") { throw Probe { _ = held.value?.events } }
         }
         held.update {
-            $0 = Synchronizer(processor: processor, options: SyncOptions(retry: RetryPolicy(maxAttempts: 50)))
+            $0 = Synchronizer(
+                processor: processor, options: SyncOptions(retry: RetryPolicy(maxAttempts: 50, baseDelay: .zero)))
         }
         let events = held.value?.events(bufferSize: 1)
         _ = try? await held.value?.sync()

@@ -171,11 +171,13 @@ import Testing
     }
 
     static let wishes: [(wish: Duration, expected: Duration)] = [
-        (.seconds(3), .seconds(3)), (.seconds(-5), .zero), (.seconds(86_400), .seconds(60)), (.zero, .zero),
+        (.seconds(3), .seconds(3)), (.seconds(86_400), .seconds(60)),
+        // At once means after the base delay.
+        (.zero, .milliseconds(500)), (.milliseconds(1), .milliseconds(500)), (.seconds(-5), .milliseconds(500)),
     ]
 
     @Test(arguments: wishes)
-    func anErrorsWishIsGrantedUpToTheCap(wish: Duration, expected: Duration) {
+    func anErrorsWishIsGrantedFromTheBaseDelayUpToTheCap(wish: Duration, expected: Duration) {
         let delay = RetryPolicy().delay(afterAttempt: 1, error: RetryableTestError(retryAfter: wish), random: 0.3)
         #expect(delay == expected)
     }

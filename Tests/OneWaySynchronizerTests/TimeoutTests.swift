@@ -205,7 +205,7 @@ import Testing
             }
         }
         let options = SyncOptions(
-            concurrency: 1, retry: RetryPolicy(), itemTimeout: .seconds(30), passTimeout: .seconds(31))
+            concurrency: 1, retry: RetryPolicy(baseDelay: .zero), itemTimeout: .seconds(30), passTimeout: .seconds(31))
         try await Synchronizer(processor: processor, options: options, clock: clock).sync()
         #expect(
             seen.events == [

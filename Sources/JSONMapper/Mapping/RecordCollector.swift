@@ -42,6 +42,12 @@ package struct RecordCollector {
     /// One mapper for each entity found so far. The first one is for the entity of `mapping`.
     private var elements: [ElementMapper]
     private var rejected: [MappingProblem] = []
+    /// How much JSON is read before the size of the batch is looked at again.
+    private let measuredByteCount: Int
+    /// The size of the JSON that was read since.
+    private var unmeasuredByteCount = 0
+    /// The size of the JSON of the element that is being read.
+    private var elementByteCount = 0
 
     /// Creates an empty collector.
     ///
@@ -78,6 +84,7 @@ package struct RecordCollector {
         self.options = options
         self.walk = walk
         self.isRoot = isRoot
+        measuredByteCount = min(4096, options.batchByteCount >> 8)
         self.usesEntityMapper = usesEntityMapper
         acceptsIdentifiers = options.acceptsIdentifiers ?? walk.mapper.dialect.acceptsIdentifiers
         isPlain = mapping.objectTransformer == nil && (mapping.entityMapper == nil || !usesEntityMapper)
@@ -86,10 +93,12 @@ package struct RecordCollector {
 
     /// Whether the current batch has reached its size limit. Take the batch before adding more
     /// elements.
-    package var isFull: Bool {
+    package mutating func isFull() -> Bool {
         var ownRowCount = rejected.count
         for index in elements.indices { ownRowCount += elements[index].group.records.count }
         if ownRowCount >= options.batchRowCount { return true }
+        guard unmeasuredByteCount >= measuredByteCount else { return false }
+        unmeasuredByteCount = 0
         var size = (rowCount: 0, byteCount: 0)
         addSize(to: &size)
         return size.byteCount >= options.batchByteCount
@@ -188,11 +197,15 @@ package struct RecordCollector {
     /// If the end of the element has not arrived, the element is read again later.
     @inline(__always)
     mutating func read(_ cursor: inout JSONCursor, index: Int) throws -> Outcome {
-        isPlain ? try readPlain(&cursor, index: index, element: 0) : try readTransformed(&cursor, index: index)
+        let outcome =
+            isPlain ? try readPlain(&cursor, index: index, element: 0) : try readTransformed(&cursor, index: index)
+        elementByteCount = cursor.byteOffset
+        return outcome
     }
 
     @inline(__always)
     mutating func finish(_ outcome: Outcome) throws -> Added {
+        unmeasuredByteCount += elementByteCount
         switch outcome {
         case .mapped(let element):
             elements[element].commit()

@@ -84,7 +84,7 @@ public final class RecordReader {
     ///   ``MappingError/unfit(_:)``, the next call continues after the element and also returns the
     ///   objects mapped before it.
     package func next() throws -> MappedBatch? {
-        while !collector.isFull {
+        while !collector.isFull() {
             let index = reader.elementCount
             guard let outcome = try reader.next({ cursor in try collector.read(&cursor, index: index) }) else { break }
             _ = try collector.finish(outcome)

@@ -34,8 +34,10 @@ struct PageMerger {
     }
 
     private func mapped(_ elements: [PayloadReader.Element], areGone: Bool) throws -> MappedBatch? {
-        var collector = try RecordCollector(
-            request.mapper, entity: request.entity, options: request.readerOptions(for: pass.transaction))
+        var options = request.readerOptions(for: pass.transaction)
+        // Objects that are gone can be named by their identifiers only.
+        if areGone { options.acceptsIdentifiers = true }
+        var collector = try RecordCollector(request.mapper, entity: request.entity, options: options)
         for (index, element) in elements.enumerated() where element.isGone == areGone {
             try collector.add(element.bytes, index: index)
         }

@@ -137,15 +137,29 @@ final class SyncPass {
         let records = combined?.records ?? group.records
         let ordinals = combined?.ordinals ?? group.elementIndices
         let matches = self.matches(of: records, ordinals, group.mapping, origin, skipping: skipped)
-        let links = origin.owners.map { owners in
-            InitialLinks(owners.relationship, targets: ordinals.map { owners.objects[$0] })
-        }
         let relatingsBefore = relatings
         var policy = origin.policy
         let isHeld = origin.isNested && policy.updates && layout.root == listRoot
         if isHeld { policy.updates = false }
+        var early = try await mergeEarlyTargets(
+            of: group, combined, origin,
+            isWhole: skipped.isEmpty && !isHeld && matches?.contains(.skipped) != true)
+        var links: [InitialLinks] = []
+        if let owners = origin.owners {
+            links.append(InitialLinks(owners.relationship, targets: ordinals.map { owners.objects[$0] }))
+        }
+        for index in early.keys.sorted() {
+            guard let initial = early[index]?.links else { continue }
+            links.append(initial)
+        }
         let request = MergeRequest(records, matches: matches, policy: policy)
         var result = try await transaction.merge(request, linking: links)
+        for (index, key) in early.keys.sorted().enumerated() {
+            let number = links.count - early.count + index
+            early[key]?.isLinked = { [result] source in
+                result.isLinked(row: combined?.record(of: source.row) ?? source.row, by: number)
+            }
+        }
         for row in tally.count(result, of: layout) {
             tally.drift.add(.conflict, entity: layout.name, keyPath: "", index: origin.elementIndex(ordinals[row]))
         }
@@ -162,7 +176,7 @@ final class SyncPass {
             }
         }
         if group.hasNested, rules.relates {
-            try await relate(group, result, origin, since: relatingsBefore)
+            try await relate(group, result, origin, early: early, since: relatingsBefore)
         }
     }
 

@@ -15,7 +15,11 @@ actor PayloadReader {
 
     /// A field of an element that marks the object as gone.
     struct Flag {
-        let probe: JSONProbe
+        /// A mark of every element.
+        static let always = Flag(probe: nil)
+
+        /// Nil if every element is marked.
+        let probe: JSONProbe?
         /// The text or number that marks it; nil for any value that is set.
         var value: String?
 
@@ -40,7 +44,7 @@ actor PayloadReader {
             var isGone = false
             if let flag {
                 let start = cursor
-                isGone = flag.isRaised(try flag.probe.read(&cursor)[0])
+                isGone = try flag.probe.map { flag.isRaised(try $0.read(&cursor)[0]) } ?? true
                 cursor = start
             }
             self.isGone = isGone

@@ -26,7 +26,7 @@ struct PostgresMigration {
         if try !isSuitable() || lacksNote() {
             guard !settings.isReadOnly else { throw SQLSchemaError.outdated }
             do {
-                try connection.execute(settings.beginning)
+                try connection.execute(settings.beginning())
                 // Another host may have done it meanwhile.
                 if try !isSuitable() { try migrate() }
                 try writeNote()

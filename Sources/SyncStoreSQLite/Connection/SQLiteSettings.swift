@@ -11,7 +11,7 @@ struct SQLiteSettings: Sendable {
     let modelVersion: Int
     /// A text to keep with the tables; nil to leave an earlier one.
     let note: String?
-    /// How many pages the file may have; nil for as many as SQLite allows.
+    /// The largest number of pages of the file; nil for SQLite's own limit.
     let maximumPageCount: Int?
     /// How many bytes of pages are kept in memory.
     let cacheByteCount: Int
@@ -29,7 +29,7 @@ struct SQLiteSettings: Sendable {
 
     /// Opens a connection.
     ///
-    /// - Throws: `SQLiteError`, with a reason that the file system tells where SQLite has none.
+    /// - Throws: `SQLiteError`, with a reason from the file system if SQLite gives none.
     func open() throws(SQLiteError) -> SQLiteConnection {
         guard path != ":memory:", !path.isEmpty else {
             throw SQLiteError(

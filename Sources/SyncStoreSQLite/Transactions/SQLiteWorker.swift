@@ -188,7 +188,7 @@ actor SQLiteWorker: SQLWorker {
         return try interruptible { try merge.find(records, connection: try opened()) }
     }
 
-    func merge(_ request: MergeRequest, _ links: InitialLinks?) throws -> MergeResult {
+    func merge(_ request: MergeRequest, _ links: [InitialLinks]) throws -> MergeResult {
         let merge = merge(into: try schema.model.layout(of: request))
         return try interruptible { try merge.run(request, links, connection: try opened()) }
     }
@@ -205,8 +205,10 @@ actor SQLiteWorker: SQLWorker {
     func link(_ batch: LinkBatch) throws -> LinkResult {
         try schema.model.check(batch.relationship)
         return try interruptible {
-            let linking = try SQLiteLinking(batch, queries: queries, connection: try opened())
-            return try linking.run()
+            let connection = try opened()
+            let links = try connection.links(batch.relationship, of: batch.sources, queries)
+            guard !batch.isFulfilled(by: links) else { return LinkResult() }
+            return try SQLiteLinking(batch, links: links, queries: queries, connection: connection).run()
         }
     }
 

@@ -147,8 +147,8 @@ struct StoreCases {
 
     // MARK: Memory
 
-    /// The first sync, and the same again; for a process of its own, of which making the file does
-    /// not count.
+    /// Runs the first sync and the same sync again, in a process of its own. Memory for creating the
+    /// file does not count.
     func syncTwice(_ content: Payload.Content, indexed: Bool = false) async throws -> Int {
         let payload = try payload(content).withoutOrder
         MemoryProbe.forgetPeak()
@@ -159,8 +159,8 @@ struct StoreCases {
         return try await StoreUnderTest.sync(payload, into: store) { $0.unchanged == count && $0.isUnchanged }
     }
 
-    /// The first sync, and then one user in a hundred changed, one gone, one new; for a process of
-    /// its own.
+    /// Runs the first sync, then a sync in which 1 % of the users are changed, 1 % removed and 1 %
+    /// added, in a process of its own.
     func syncChanged() async throws -> Int {
         let store = try await StoreUnderTest.sqlite(emptyFile("store"))
         _ = try await firstSync(payload(.flat), into: store)
