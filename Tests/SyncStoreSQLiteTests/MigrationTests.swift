@@ -23,11 +23,13 @@ import Testing
 
     @Test func aNoteIsKeptWithTheTables() async throws {
         let missing = try await SQLiteStore.note(at: path)
-        #expect(missing == SQLStoreNote(isStore: false, text: nil))
+        #expect(!missing.isStore)
+        #expect(missing.text == nil)
         #expect(!FileManager.default.fileExists(atPath: path))
         _ = try await open(Self.people())
         let none = try await SQLiteStore.note(at: path)
-        #expect(none == SQLStoreNote(isStore: true, text: nil))
+        #expect(none.isStore)
+        #expect(none.text == nil)
         var options = SQLiteStore.Options()
         for note in ["one", "two"] {
             options.note = note
