@@ -184,8 +184,9 @@ import Testing
                 + "= $1::bigint", [.integer(1)]
         ),
         (
-            "tags.@count = 0", #"(SELECT count(*) FROM "Person_tags" r1 WHERE r1."Person" = t."_id") = $1::bigint"#,
-            [.integer(0)]
+            "tags.@count = 0",
+            #"t."_id" NOT IN (SELECT r2."Person" FROM "Person_tags" r2 GROUP BY r2."Person" "#
+                + #"HAVING NOT (count(*) BETWEEN 0 AND 0))"#, []
         ),
     ])
     func predicatesOfPostgresBindTheirValues(text: String, sql: String, bindings: [SQLBinding]) throws {
