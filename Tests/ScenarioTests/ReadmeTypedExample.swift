@@ -37,10 +37,6 @@ struct Note: SyncObject {
 
 /// The README's example of types, compiled and run.
 @Suite struct ReadmeTypedExample {
-    @Test func theReadmeShowsThisVeryCode() throws {
-        #expect(try ReadmeSnippets.missing(from: #filePath).isEmpty)
-    }
-
     @Test func typesAreSyncedAndRead() async throws {
         let json = Array(
             """
