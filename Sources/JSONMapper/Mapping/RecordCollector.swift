@@ -130,6 +130,16 @@ package struct RecordCollector {
         return try finish(outcome)
     }
 
+    /// Maps one object given as UTF-8.
+    ///
+    /// - Throws: ``JSONError`` if the bytes are not exactly one document, and as ``add(_:index:)``.
+    package mutating func add(_ bytes: [UInt8], index: Int) throws {
+        let reader = JSONReader(bytes: bytes, layout: .document)
+        // The reader may read the object twice, before and after it knows that there is no more.
+        guard let outcome = try reader.next({ cursor in try read(&cursor, index: index) }) else { return }
+        _ = try finish(outcome)
+    }
+
     /// Maps the next value, which is nested in the element of the walk.
     ///
     /// - Parameter index: A number that is higher than all before it.

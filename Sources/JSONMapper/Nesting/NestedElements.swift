@@ -71,6 +71,7 @@ package struct NestedElements: Sendable {
         }
         let rows = owners.map { $0 < 0 ? -1 : newRow($0) ?? -1 }
         copy.owners = rows
+        copy.json = json.indices.map { rows[$0] < 0 ? [] : json[$0] }
         copy.objects = objects?.restricted { rows[$0] >= 0 }
         copy.identifiers = identifiers?.restricted { rows[$0] >= 0 }
         return copy
@@ -126,13 +127,5 @@ extension MappedBatch.Group {
         for (row, json) in undetermined { if let row = newRows[row] { copy.undetermined[row] = json } }
         copy.nested = nested.map { $0?.restricted { newRows[$0] } }
         return copy
-    }
-}
-
-extension RecordCollector {
-    /// Maps one object given as UTF-8.
-    package mutating func add(_ bytes: [UInt8], index: Int) throws {
-        let reader = JSONReader(bytes: bytes, layout: .document)
-        _ = try reader.next { cursor in try add(&cursor, index: index) }
     }
 }

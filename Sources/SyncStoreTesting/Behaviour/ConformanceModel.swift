@@ -39,6 +39,19 @@ enum ConformanceModel {
                 SyncRelationship("owner", toOne: "Person", inverse: "badge")
             }
             SyncEntity("Event", attributes: [SyncAttribute("text", .string)], relationships: [])
+            SyncEntity("Box", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncRelationship("things", toMany: "Thing", inverse: "box")
+            }
+            SyncEntity("Maker", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncRelationship("things", toMany: "Thing", inverse: "maker")
+            }
+            SyncEntity("Thing", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncRelationship("box", toOne: "Box", inverse: "things")
+                SyncRelationship("maker", toOne: "Maker", inverse: "things")
+            }
             SyncEntity("Shelf", identity: "id") {
                 SyncAttribute("id", .int64)
                 SyncRelationship("books", toMany: "Book", deleteRule: .deny)

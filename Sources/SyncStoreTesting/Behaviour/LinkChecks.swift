@@ -7,6 +7,7 @@ enum LinkChecks {
         ("a to-one relationship and its to-many inverse are kept in step", toOne),
         ("a child moves from one parent to another", moves),
         ("an object is inserted with its parent, and only then given it", initial),
+        ("objects are inserted with links of two relationships, and existing links are compared", several),
         ("an ordered relationship keeps its order", ordered),
         ("links are added and retained", modes),
         ("a one-to-one relationship has one object at either end", oneToOne),
@@ -77,6 +78,41 @@ enum LinkChecks {
                 result.changed, [people[1]], "what came with the insertion counts as a change, unless it is undone")
             try expect(result.detached, [], "what is let go was never had before")
             try expect(try await transaction.targets("Note", new[1], "person"), [], "a link that is undone")
+        }
+    }
+
+    private static func several(_ store: any Store) async throws {
+        try await store.transaction { transaction in
+            let boxes = try await transaction.put("Box", ["id": 1], ["id": 2]).ids
+            let makers = try await transaction.put("Maker", ["id": 1], ["id": 2]).ids
+            let relationships = [
+                try transaction.relationship("Thing", "box"), try transaction.relationship("Thing", "maker"),
+            ]
+            func merge(_ ids: [Int64], _ targets: [[ObjectID?]]) async throws -> MergeResult {
+                let batch = try ConformanceModel.batch("Thing", ids.map { ["id": .int($0)] }, of: transaction.model)
+                let links = zip(relationships, targets).map { InitialLinks($0, targets: $1) }
+                let result = try await transaction.merge(MergeRequest(batch), linking: links)
+                // What a store says of links must be so; it may know less.
+                for (number, relationship) in relationships.enumerated() {
+                    for (row, object) in result.objects.enumerated() {
+                        guard let object, result.isLinked(row: row, by: number) else { continue }
+                        let linked = try await transaction.links(relationship, of: [object]).map(\.target)
+                        try expect(
+                            linked, targets[number][row].map { [$0] } ?? [], "the link that a row is said to have")
+                    }
+                }
+                return result
+            }
+            let first = try await merge([1, 2, 3], [[boxes[0], nil, boxes[1]], [makers[0], makers[1], nil]])
+            try expect(
+                (0..<3).map { first.isLinked(row: $0, by: 0) }, [true, true, true], "the first links of new objects")
+            let second = try await merge(
+                [1, 2, 3, 4], [[boxes[0], boxes[0], nil, boxes[1]], [makers[1], makers[1], nil, nil]])
+            try expect(second.changes, [.unchanged, .unchanged, .unchanged, .inserted], "what became of the rows")
+            for row in [1, 2] {
+                try expect(second.isLinked(row: row, by: 0), false, "a link that an object does not have")
+            }
+            try expect(second.isLinked(row: 0, by: 1), false, "another link than the object has")
         }
     }
 

@@ -134,6 +134,34 @@ import Testing
         }
     }
 
+    @Test func anObjectInBytesIsMappedOnce() throws {
+        var collector = try RecordCollector(try mapper(), entity: "Note")
+        try collector.add(Array(#"{"id":1,"text":"a"}"#.utf8), index: 0)
+        // The key that is expected next is longer than what is left.
+        try collector.add(Array(#"{"id":2}"#.utf8), index: 1)
+        let batch = try collector.takeBatch()
+        #expect(batch?.groups.first?.elementIndices == [0, 1])
+    }
+
+    @Test func nestedObjectsCountForTheSizeOfABatch() throws {
+        let mapper = try mapper()
+        let notes = (1...40).map { "{\"id\":\($0),\"text\":\"\(String(repeating: "x", count: 100))\"}" }.joined(
+            separator: ",")
+        let json = Array(
+            ("[" + repeatElement("{\"id\":1,\"notes\":[\(notes)]}", count: 20).joined(separator: ",") + "]").utf8)
+        func counts(_ options: RecordReader.Options) throws -> [Int] {
+            let reader = try mapper.reader(of: "User", bytes: json, options: options)
+            var counts: [Int] = []
+            while let batch = try reader.next() { counts.append(batch.recordCount) }
+            return counts
+        }
+        #expect(try counts(.init(keepsRelationships: true)) == [20])
+        #expect(try counts(.init(batchByteCount: 30_000, keepsRelationships: true)).allSatisfy { $0 <= 6 })
+        // Forty rows of notes count as much as 2.5 rows of users.
+        #expect(try counts(.init(batchRowCount: 10, keepsRelationships: true)).allSatisfy { $0 <= 5 })
+        #expect(try counts(.init(batchRowCount: 10)) == [10, 10])
+    }
+
     @Test func damagedInputGivesRecordsOrAnError() throws {
         let mapper = try mapper()
         let json = Array(#"[{"id":12,"notes":[{"id":1}]},{"i\u0064":"-3","x":{"y":[1.5e3,true,null]}},null,7]"#.utf8)
