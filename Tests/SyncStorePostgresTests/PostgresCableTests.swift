@@ -56,7 +56,8 @@ struct PostgresCableTests {
             // The server hears nothing any more, and nothing tells it so.
             try await store.put([2])
             #expect(try await store.count(StoreQuery("User")) == 1)
-            await child.close()
+            // It waits for the network.
+            await child.kill()
         }
     }
 
@@ -70,7 +71,8 @@ struct PostgresCableTests {
                 try await store.put([2])
             }
             #expect(try await store.count(StoreQuery("User")) == 1)
-            await child.close()
+            // It waits for the network.
+            await child.kill()
         }
     }
 }
