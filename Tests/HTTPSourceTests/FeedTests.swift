@@ -181,7 +181,7 @@ import Testing
                 "connected false", "changes 1", "interrupted: https://api.test/events?since=…: status 500",
                 "connected true", "changes 1", "interrupted: https://api.test/events?since=5: status 410",
                 "connected false", "changes 1",
-                ])
+            ])
     }
 
     @Test(arguments: [#"{"results":[]}"#, #"{"results":[],"seq":{}}"#, "x"])

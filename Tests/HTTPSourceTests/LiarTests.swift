@@ -57,7 +57,9 @@ import Testing
         Lie(
             "an error in place of the list", .json(#"{"error":"try later"}"#), says: "there is nothing at data",
             #": {"error":"try later"}"#),
-        Lie("null in place of the list", .json(#"{"data":null}"#), says: "there is nothing at data", #": {"data":null}"#),
+        Lie(
+            "null in place of the list", .json(#"{"data":null}"#), says: "there is nothing at data", #": {"data":null}"#
+        ),
         Lie("text in place of the list", .json(#"{"data":"none"}"#), says: "data", #": {"data":"none"}"#),
         Lie("nothing", .json(""), says: "the body was cut short after 0 bytes"),
         Lie("plain text", .text("OK"), says: "line 1, column 1", ": OK"),
