@@ -118,7 +118,7 @@ package final class EntityMapping: Sendable {
         trie = KeyTrie(Self.sources(keys))
         let fields = trie.fieldOrder.map { bySlot[$0] }
         self.fields = fields
-        looseNames// What has an attribute of its own for other keys is exported with its exact keys.
+        looseNames  // What has an attribute of its own for other keys is exported with its exact keys.
         =
             !keys.dialect.infersFromNames || otherKeysSlot != nil
             ? [:]

@@ -39,7 +39,7 @@ extension PostgresMigration {
     /// Keeps the text of the settings.
     func writeNote() throws {
         guard let note = settings.note else { return }
-        try connection.query("UPDATE \(SQLSchemaRecord.table) SET note = $1::text", [.text(note)])
+        _ = try connection.query("UPDATE \(SQLSchemaRecord.table) SET note = $1::text", [.text(note)])
     }
 }
 #endif
