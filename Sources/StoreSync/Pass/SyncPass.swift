@@ -23,6 +23,12 @@ final class SyncPass {
 
     /// The objects whose relationships the payload states, by relationship.
     var stated: [RelationshipLayout.ID: ObjectSet] = [:]
+    /// Whether changes are held. True until the pass writes something.
+    var isHolding: Bool
+    /// Changes of objects that wait for the end of the pass.
+    var heldRows = HeldRows()
+    /// Changes of links that wait for the end of the pass.
+    var heldLinks = HeldLinks()
     /// Updates by nested objects to objects that the payload's list may contain as well.
     var held = HeldUpdates()
     /// The index of the root entity of the payload's list; nil if there is no list.
@@ -43,6 +49,7 @@ final class SyncPass {
         self.mapper = mapper
         self.rules = rules
         listRoot = rules.isImport ? nil : list?.root
+        isHolding = !rules.isImport
         tally = SyncTally(mapper.model)
     }
 
@@ -152,8 +159,13 @@ final class SyncPass {
         var policy = origin.policy
         let isHeld = origin.isNested && policy.updates && layout.root == listRoot
         if isHeld { policy.updates = false }
+        if origin.known != nil { try await writeHeld() }
+        policy.previewsUpdates = isHolding && policy.updates
         let request = MergeRequest(records, matches: matches, policy: policy)
         var result = try await transaction.merge(request, linking: links)
+        if policy.previewsUpdates {
+            result = try await hold(request, result, layout) { origin.elementIndex(ordinals[$0]) }
+        }
         for row in tally.count(result, of: layout) {
             tally.drift.add(.conflict, entity: layout.name, keyPath: "", index: origin.elementIndex(ordinals[row]))
         }

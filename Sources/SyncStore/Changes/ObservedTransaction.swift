@@ -64,7 +64,8 @@ final class ObservedTransaction: InitialLinkingTransaction {
 
     private func merge(_ request: MergeRequest, links: InitialLinks?) async throws -> MergeResult {
         guard let root = request.records.layout?.root else { return try await base.merge(request, linking: links) }
-        if request.policy.updates, let matches = request.matches {
+        let updates = request.policy.updates && !request.policy.previewsUpdates
+        if updates, let matches = request.matches {
             let given = matches.compactMap { match in if case .object(let object) = match { object } else { nil } }
             try await rememberKeys(of: given, root: root)
         }
@@ -76,7 +77,8 @@ final class ObservedTransaction: InitialLinkingTransaction {
                 guard let row else { continue }
                 switch row.change {
                 case .inserted: changed.inserted.insert(row.object)
-                case .updated: if !changed.inserted.contains(row.object) { changed.updated.insert(row.object) }
+                case .updated:
+                    if updates, !changed.inserted.contains(row.object) { changed.updated.insert(row.object) }
                 case .unchanged: break
                 }
             }
@@ -87,6 +89,7 @@ final class ObservedTransaction: InitialLinkingTransaction {
 
     func link(_ batch: LinkBatch) async throws -> LinkResult {
         let result = try await base.link(batch)
+        guard !batch.isPreview else { return result }
         let root = model.layouts[batch.relationship.source].root
         state.withLock { state in
             for object in result.changed where state.changed[root]?.inserted.contains(object) != true {

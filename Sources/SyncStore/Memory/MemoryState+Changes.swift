@@ -44,7 +44,9 @@ extension MemoryState {
             known = identity.flatMap { self.object(with: $0, in: layout) }
         }
         if let known, let object = object(known, of: layout) {
-            let isUpdated = policy.updates ? try update(known, object, from: reader, at: row) : false
+            let isUpdated =
+                policy.updates
+                ? try update(known, object, from: reader, at: row, isPreview: policy.previewsUpdates) : false
             return MergeResult.Row(known, isUpdated ? .updated : .unchanged)
         }
         guard policy.inserts, match == .identity else { return nil }
@@ -70,7 +72,7 @@ extension MemoryState {
     }
 
     private mutating func update(
-        _ id: ObjectID, _ object: MemoryObject, from reader: RecordBatch.Reader, at row: Int
+        _ id: ObjectID, _ object: MemoryObject, from reader: RecordBatch.Reader, at row: Int, isPreview: Bool
     ) throws -> Bool {
         let layout = model.layouts[object.entity]
         var values: [(slot: Int, value: AttributeValue)] = []
@@ -79,6 +81,7 @@ extension MemoryState {
             values.append((slot, value))
         }
         guard !values.isEmpty else { return false }
+        guard !isPreview else { return true }
         if values.contains(where: { layout.identitySlots.contains($0.slot) }) {
             var changed = object.values
             for (slot, value) in values { changed[slot] = value }
@@ -95,6 +98,12 @@ extension MemoryState {
     }
 
     mutating func link(_ batch: LinkBatch) throws -> LinkResult {
+        if batch.isPreview {
+            var preview = self
+            var batch = batch
+            batch.isPreview = false
+            return try preview.link(batch)
+        }
         let relationship = batch.relationship
         try model.check(relationship)
         let place = place(of: relationship)

@@ -52,7 +52,7 @@ struct PostgresMerge {
                 let merge = statements.merge(
                     PostgresMergeStatements.Task(
                         isByObject: round.isByObject, inserts: inserts && !round.isByObject, updates: policy.updates,
-                        presence: presence, hasMarks: extras.hasMarks,
+                        previewsUpdates: policy.previewsUpdates, presence: presence, hasMarks: extras.hasMarks,
                         linked: extras.targets == nil ? nil : links?.relationship))
                 let answer: PostgresResult
                 do {

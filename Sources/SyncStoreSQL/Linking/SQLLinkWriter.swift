@@ -12,8 +12,6 @@ package protocol SQLLinkWriter {
     func remove(_ link: SQLSchema.JoinLink) throws
     /// Adds the plan's pairs, or gives them other places.
     func add(_ link: SQLSchema.JoinLink) throws
-    /// Adds the other directions of pairs of a relationship that is its own inverse.
-    func mirror(_ link: SQLSchema.JoinLink) throws
 }
 
 /// Where an object comes among those that lead to the same one.
@@ -27,10 +25,11 @@ package enum SQLLinkPosition: Hashable, Sendable {
 }
 
 extension SQLLinkWriter {
-    /// Writes all of the plan for a batch.
+    /// Writes all of the plan for a batch, unless the batch is a preview.
     ///
     /// - Returns: What changed.
     package func write(_ batch: LinkBatch, schema: SQLSchema) throws -> LinkResult {
+        guard !batch.isPreview else { return plan.result }
         let relationship = batch.relationship
         switch schema.relationships[relationship.source][relationship.index] {
         case .column(let link):
@@ -43,7 +42,6 @@ extension SQLLinkWriter {
         case .join(let link):
             try remove(link)
             try add(link)
-            try mirror(link)
         }
         return plan.result
     }

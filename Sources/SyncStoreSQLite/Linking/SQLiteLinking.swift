@@ -23,7 +23,7 @@ struct SQLiteLinking: SQLLinkWriter {
         self.connection = connection
         table = try connection.batchTable(columnCount: Self.columnCount, dates: schema.dates)
         let relationship = batch.relationship
-        let links = try connection.links(relationship, of: batch.sources, queries)
+        let links = try connection.links(relationship, of: SQLLinkPlan.origins(of: batch, schema: schema), queries)
         // What is linked exists.
         var sources = Set(links.map(\.source))
         var targets = Set(links.map(\.target))
@@ -123,22 +123,6 @@ struct SQLiteLinking: SQLLinkWriter {
             "INSERT OR FAIL INTO \(table) (\(names.joined(separator: ", "))) SELECT \(values.joined(separator: ", ")) "
                 + "FROM \(batch) WHERE 1 ON CONFLICT \(conflict)",
             plan.added.map { ($0.link.source, $0.link.target, $0.position) })
-    }
-
-    /// Adds the other directions of pairs of a relationship that is its own inverse.
-    func mirror(_ link: SQLSchema.JoinLink) throws(SQLiteError) {
-        let table = SQLText.name(link.table)
-        var names = [link.source, link.target].map(SQLText.name)
-        var values = ["b.c0", "b.c1"]
-        var batch = "\(Self.tableName) b"
-        if let position = link.position.map(SQLText.name) {
-            batch += Self.lastPlaces(of: position, in: table, by: names[0], cell: "c0")
-            names.append(position)
-            values.append(Self.placeAtEnd)
-        }
-        try run(
-            "INSERT OR FAIL INTO \(table) (\(names.joined(separator: ", "))) SELECT \(values.joined(separator: ", ")) "
-                + "FROM \(batch) WHERE 1 ON CONFLICT DO NOTHING", plan.mirrored.map { ($0.source, $0.target, 0) })
     }
 
     // MARK: Places
