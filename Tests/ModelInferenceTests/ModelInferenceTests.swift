@@ -91,7 +91,7 @@ import Testing
         #expect(user.attributes.map(\.name) == ["id", "tags"])
         #expect(user.relationships.map(\.name) == ["company", "address", "orderItems"])
         #expect(user.relationships.map(\.isToMany) == [false, false, true])
-        #expect(user.relationships.map(\.declaration.deleteRule) == [.nullify, .cascade, .nullify])
+        #expect(user.relationships.map(\.deleteRule) == [.nullify, .cascade, .nullify])
         let company = try model.layout(of: "Company")
         #expect(company.attributes.map(\.name) == ["id", "name", "size"])
         // One company of two users; an address without identity is its user's own; an item is seen

@@ -8,11 +8,17 @@ public import SyncModel
 public final class RecordReader {
     /// Batch sizes and contents.
     public struct Options: Sendable {
-        /// The maximum number of objects in a batch; 1,000 by default. Must be at least 1.
-        public var batchRowCount: Int
+        /// The maximum number of objects in a batch; 1,000 by default. A number below 1 counts as 1.
+        public var batchRowCount: Int {
+            get { rowCount }
+            set { rowCount = max(newValue, 1) }
+        }
         /// The size of values and relationships, in bytes, at which a batch ends; 1 MiB by default.
-        /// Must be at least 1.
-        public var batchByteCount: Int
+        /// A size below 1 counts as 1.
+        public var batchByteCount: Int {
+            get { byteCount }
+            set { byteCount = max(newValue, 1) }
+        }
         /// Whether batches include the JSON of relationships; false by default.
         package var keepsRelationships = false
         /// Whether properties that are absent from an object are cleared; false by default.
@@ -27,12 +33,15 @@ public final class RecordReader {
         /// Nil, the default, uses ``JSONDialect/acceptsIdentifiers``.
         public var acceptsIdentifiers: Bool?
 
-        /// Creates options. A `batchRowCount` below 1 is raised to 1.
+        private var rowCount: Int
+        private var byteCount: Int
+
+        /// Creates options. Sizes below 1 are raised to 1.
         public init(
             batchRowCount: Int = 1000, batchByteCount: Int = 1 << 20, acceptsIdentifiers: Bool? = nil
         ) {
-            self.batchRowCount = max(batchRowCount, 1)
-            self.batchByteCount = batchByteCount
+            rowCount = max(batchRowCount, 1)
+            byteCount = max(batchByteCount, 1)
             self.acceptsIdentifiers = acceptsIdentifiers
         }
 

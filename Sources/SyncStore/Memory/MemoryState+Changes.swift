@@ -148,8 +148,7 @@ extension MemoryState {
         while next < waiting.count {
             let (root, id) = waiting[next]
             next += 1
-            for relationship in relationships(of: id, root: root) where relationship.declaration.deleteRule == .cascade
-            {
+            for relationship in relationships(of: id, root: root) where relationship.deleteRule == .cascade {
                 let targetRoot = model.layouts[relationship.destination].root
                 for target in targets(of: id, by: relationship)
                 where doomed[targetRoot, default: []].insert(target).inserted {
@@ -158,7 +157,7 @@ extension MemoryState {
             }
         }
         for (root, id) in waiting {
-            for relationship in relationships(of: id, root: root) where relationship.declaration.deleteRule == .deny {
+            for relationship in relationships(of: id, root: root) where relationship.deleteRule == .deny {
                 let going = doomed[model.layouts[relationship.destination].root] ?? []
                 guard targets(of: id, by: relationship).allSatisfy(going.contains) else {
                     let entity = tables[root][id].map { model.layouts[$0.entity].name } ?? layout.name
