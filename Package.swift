@@ -62,8 +62,8 @@ let package = Package(
             dependencies: [
                 "SyncBase", "OneWaySynchronizer", "OneWayLoopbackServer", "SyncModel", "CoreDataModel", "JSONMapper",
                 "ModelInference", "SyncStore",
-                "StoreSync", "HTTPTransfer", "HTTPSource", "SyncStoreSQLite", "SyncStorePostgres",
-            ], path: "Demo", exclude: ["LoopbackServer"], swiftSettings: settings),
+                "StoreSync", "HTTPTransfer", "HTTPSource", "SyncStoreSQL", "SyncStoreSQLite", "SyncStorePostgres",
+            ], path: "Demo", exclude: ["LoopbackServer", "Server"], swiftSettings: settings),
         .target(name: "SyncModel", dependencies: ["SyncBase"], swiftSettings: settings),
         .target(name: "CoreDataModel", dependencies: ["SyncBase", "SyncModel"], swiftSettings: settings),
         .target(name: "JSONMapper", dependencies: ["SyncBase", "SyncModel"], swiftSettings: settings),
@@ -149,7 +149,7 @@ let package = Package(
                 "SyncModel",
                 "CoreDataModel",
                 "JSONMapper",
-                "StoreSync", "OneWayPostgresTestSupport", "OneWayTestSupport",
+                "StoreSync", "SyncStoreSQLite", "OneWayPostgresTestSupport", "OneWayTestSupport",
             ], swiftSettings: settings),
         .testTarget(
             name: "SyncModelTests", dependencies: ["SyncBase", "SyncModel", "OneWayTestSupport"],
@@ -180,6 +180,13 @@ let package = Package(
                 "SyncBase", "HTTPTransfer", "HTTPSource", "OneWayLoopbackServer", "StoreSync", "SyncStore",
                 "SyncStoreSQLite", "OneWaySyncSQLite", "SyncModel", "JSONMapper",
                 "OneWaySynchronizer", "OneWayTestSupport",
+            ], swiftSettings: settings),
+        .testTarget(
+            name: "DocumentationTests",
+            dependencies: [
+                "OneWaySyncSQLite", "CoreDataModel", "HTTPSource", "HTTPTransfer", "JSONMapper", "ModelInference",
+                "OneWayLoopbackServer", "OneWaySynchronizer", "OneWayTestSupport", "StoreSync", "SyncModel",
+                "SyncProcessorTesting", "SyncStore", "SyncStorePostgres", "SyncStoreTesting",
             ], swiftSettings: settings),
         .testTarget(
             name: "SimulationTests", dependencies: ["SyncBase", "Simulation", "OneWayTestSupport"],
@@ -270,7 +277,9 @@ let package = Package(
             path: "Tests/Benchmarks/EngineBenchmark", swiftSettings: settings),
         .executableTarget(
             name: "MapperBenchmark",
-            dependencies: ["SyncBase", "JSONMapper", "SyncModel", "OneWayBenchmarkSupport", "OneWayTestSupport"],
+            dependencies: [
+                "SyncBase", "JSONMapper", "ModelInference", "SyncModel", "OneWayBenchmarkSupport", "OneWayTestSupport",
+            ],
             path: "Tests/Benchmarks/MapperBenchmark", swiftSettings: settings),
         .executableTarget(
             name: "SourceBenchmark",

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The command: `Demo [tour]`, `Demo mirror …`, `Demo sync …`, `Demo export …`, `Demo model …`.
+/// The command: `Demo [tour]`, `Demo sync …`, `Demo query …` and the others of ``Invocation``.
 @main
 struct DemoCommand {
     static func main() async {
@@ -16,7 +16,7 @@ struct DemoCommand {
             try console.checkOutput()
             return code
         } catch {
-            console.printError("failed: \(error)")
+            console.printFailure("\(error)")
             return code == ExitCode.done ? ExitCode.failed : code
         }
     }
@@ -40,6 +40,12 @@ struct DemoCommand {
                 return await ExportCommand(arguments: arguments, console: console).run()
             case .model(let arguments):
                 return await ModelCommand(arguments: arguments, console: console).run()
+            case .query(let arguments):
+                return await QueryCommand(arguments: arguments, console: console).run()
+            case .diff(let arguments):
+                return await DiffCommand(arguments: arguments, console: console).run()
+            case .history(let arguments):
+                return await HistoryCommand(arguments: arguments, console: console).run()
             }
         } catch {
             console.printError("Demo: \(error)")

@@ -18,6 +18,8 @@ struct ArgumentScanner {
     private var attachedValue: String?
     private var seenOptions: Set<String> = []
     private var takesOperandsOnly = false
+    /// The option that named the layout of JSON, if any.
+    var layoutOption: String?
     /// The options that may be repeated.
     private let repeatable: Set<String>
 
@@ -66,6 +68,11 @@ struct ArgumentScanner {
 
     func error(_ message: String) -> UsageError {
         UsageError(message, topic: topic)
+    }
+
+    /// The error for an option that the command does not have, with the most similar one.
+    func unknownOption(_ name: String) -> UsageError {
+        error("unknown option '\(name)'\(Suggestion.text(for: name, among: Usage.options(of: topic)))")
     }
 
     // MARK: Values of several commands
@@ -168,6 +175,43 @@ struct ArgumentScanner {
             return try RecordPredicate(parsing: text)
         } catch {
             throw self.error("\(option): \(error)")
+        }
+    }
+
+    /// Reads the criteria of an order, such as `year desc, title`.
+    mutating func ordering(of option: String) throws(UsageError) -> [Ordering] {
+        try value(of: option, as: "properties such as 'year desc, title'") { text in
+            var ordering: [Ordering] = []
+            for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+                var words = part.split(whereSeparator: \.isWhitespace).map(String.init)
+                var isDescending = false
+                if words.count == 2, let order = ["asc": false, "desc": true][words[1].lowercased()] {
+                    isDescending = order
+                    words.removeLast()
+                } else if let name = words.first, name.hasPrefix("-") {
+                    isDescending = true
+                    words[0] = String(name.dropFirst())
+                }
+                guard words.count == 1, !words[0].isEmpty else { return nil }
+                // Null is the least value, as in SQLite.
+                ordering.append(
+                    Ordering(words[0], ascending: !isDescending, nulls: isDescending ? .last : .first))
+            }
+            return ordering
+        }
+    }
+
+    /// Reads a whole number of at least 1.
+    mutating func count(of option: String) throws(UsageError) -> Int {
+        try value(of: option, as: "a whole number from 1") { text in Int(text).flatMap { $0 >= 1 ? $0 : nil } }
+    }
+
+    /// Reads names that are separated by commas.
+    mutating func names(of option: String, as expectation: String) throws(UsageError) -> [String] {
+        try value(of: option, as: expectation) { text in
+            let names = text.split(separator: ",", omittingEmptySubsequences: false)
+                .map { $0.trimmingCharacters(in: .whitespaces) }
+            return names.allSatisfy { !$0.isEmpty } ? names : nil
         }
     }
 }

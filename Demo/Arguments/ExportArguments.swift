@@ -13,6 +13,7 @@ struct ExportArguments: Equatable {
     var keyStyle = ExportOptions.KeyStyle.snakeCase
     /// The predicate that selects the exported objects.
     var predicate = RecordPredicate.constant(true)
+    var layout = JSONOutput.Layout.array
 
     init(_ arguments: [String]) throws(UsageError) {
         var scanner = ArgumentScanner(arguments, topic: .export)
@@ -21,7 +22,7 @@ struct ExportArguments: Equatable {
         while let argument = try scanner.next() {
             switch argument {
             case .operand(let text):
-                throw scanner.error("export takes options alone; got '\(text)'")
+                throw scanner.error("export takes only options; got '\(text)'")
             case .option("--entity"):
                 entity = try scanner.text(of: "--entity", as: "the name of an entity")
             case .option("--store"):
@@ -38,13 +39,15 @@ struct ExportArguments: Equatable {
                     of: "--inflection", among: ["snakeCase": .snakeCase, "camelCase": .camelCase])
             case .option("--where"):
                 predicate = try scanner.predicate(of: "--where")
+            case .option(let name) where JSONOutput.Layout.options.contains(name):
+                try scanner.takeLayout(name, into: &layout)
             case .option(let name):
-                throw scanner.error("unknown option '\(name)'")
+                throw scanner.unknownOption(name)
             }
         }
         guard let entity else { throw scanner.error("--entity is missing") }
         guard let store else { throw scanner.error("--store is missing") }
-        guard store != .memory else { throw scanner.error("a store in memory has nothing to export") }
+        guard store != .memory else { throw scanner.error("a store in memory has no objects to export") }
         self.entity = entity
         self.store = store
     }

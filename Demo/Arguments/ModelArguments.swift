@@ -1,3 +1,5 @@
+import ModelInference
+
 /// The arguments of `model`.
 struct ModelArguments: Equatable {
     /// The output format of a model.
@@ -12,6 +14,8 @@ struct ModelArguments: Equatable {
     var entity = "Item"
     /// The keys on the path to the array in the JSON, separated by dots.
     var keyPath = ""
+    /// The key of the objects in the JSON and the size of the sample.
+    var inference = ModelInferenceOptions()
 
     init(_ arguments: [String]) throws(UsageError) {
         var scanner = ArgumentScanner(arguments, topic: .model)
@@ -26,8 +30,12 @@ struct ModelArguments: Equatable {
                 entity = try scanner.text(of: "--entity", as: "the name of an entity")
             case .option("--key-path"):
                 keyPath = try scanner.text(of: "--key-path", as: "keys such as data.items")
+            case .option("--key"):
+                inference.key = try scanner.names(of: "--key", as: "keys such as title,year")
+            case .option("--sample"):
+                inference.sampleCount = try scanner.count(of: "--sample")
             case .option(let name):
-                throw scanner.error("unknown option '\(name)'")
+                throw scanner.unknownOption(name)
             }
         }
         guard operands.count == 1 else { throw scanner.error("expected one FILE, got \(operands.count)") }

@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTransfer
 import JSONMapper
+import ModelInference
 import OneWaySynchronizer
 import StoreSync
 import SyncModel
@@ -20,6 +21,8 @@ struct SyncArguments: Equatable {
     var store = StoreLocation.memory
     /// The keys on the path to the array, separated by dots.
     var keyPath = ""
+    /// The key of the objects and the size of the sample, for an inferred model.
+    var inference = ModelInferenceOptions()
     var dialect = JSONDialect.sync
     var operations = SyncOperations.all
     /// The scope of the JSON: only objects that match it are deleted.
@@ -28,6 +31,8 @@ struct SyncArguments: Equatable {
     var removalLimit: RemovalLimit?
     /// Whether to show the planned changes without making them.
     var isPlan = false
+    /// Whether JSON that differs from the model makes the sync fail.
+    var isStrict = false
     /// Whether to print one JSON object to standard output.
     var printsJSON = false
 
@@ -48,6 +53,10 @@ struct SyncArguments: Equatable {
                 store = try scanner.store(of: "--store")
             case .option("--key-path"):
                 keyPath = try scanner.text(of: "--key-path", as: "keys such as data.items")
+            case .option("--key"):
+                inference.key = try scanner.names(of: "--key", as: "keys such as title,year")
+            case .option("--sample"):
+                inference.sampleCount = try scanner.count(of: "--sample")
             case .option("--dialect"):
                 dialect = try scanner.choice(of: "--dialect", among: ["sync": .sync, "groot": .groot])
             case .option("--operations"):
@@ -61,11 +70,14 @@ struct SyncArguments: Equatable {
             case .option("--plan"):
                 try scanner.noValue(of: "--plan")
                 isPlan = true
+            case .option("--strict"):
+                try scanner.noValue(of: "--strict")
+                isStrict = true
             case .option("--json"):
                 try scanner.noValue(of: "--json")
                 printsJSON = true
             case .option(let name):
-                guard try server.take(name, &scanner) else { throw scanner.error("unknown option '\(name)'") }
+                guard try server.take(name, &scanner) else { throw scanner.unknownOption(name) }
             }
         }
         guard operands.count == 1 else { throw scanner.error("expected one FILE or URL, got \(operands.count)") }
@@ -85,6 +97,9 @@ struct SyncArguments: Equatable {
             throw scanner.error("--json and --every exclude each other")
         }
         guard let entity else { throw scanner.error("--entity is missing") }
+        guard model == nil || inference == ModelInferenceOptions() else {
+            throw scanner.error("--model excludes --key and --sample")
+        }
         guard dialect == .sync || model != nil else { throw scanner.error("--dialect groot needs --model") }
         input = address.map { .server($0, server) } ?? .file(file)
         self.entity = entity

@@ -40,24 +40,24 @@ struct MirrorCommand {
             synchronizer.cancel()
         }
         defer { withExtendedLifetime(interrupt) {} }
-        if arguments.printsJSON { return tellJSON(await Self.result(of: synchronizer)) }
-        return tell(await ProgressDisplay.showPass(of: synchronizer, on: console), processor.folder)
+        if arguments.printsJSON { return reportJSON(await Self.result(of: synchronizer), processor.folder) }
+        return report(await ProgressDisplay.showPass(of: synchronizer, on: console), processor.folder)
     }
 
     /// Prints the result of a pass.
     ///
     /// - Returns: The exit code for it.
-    private func tell(_ result: Result<SyncReport, SyncFailure>, _ folder: MirrorFolder) -> Int32 {
-        for note in folder.takeNotes() { console.printError("note: \(PrintableText.line(note, limit: 400))") }
+    private func report(_ result: Result<SyncReport, SyncFailure>, _ folder: MirrorFolder) -> Int32 {
+        for note in folder.takeNotes() { console.printWarning(note) }
         switch result {
         case .success(let report):
             console.print("done: \(report)")
             return ExitCode.done
         case .failure(let failure):
-            for error in failure.errors { console.printError("failed: \(error)") }
+            for error in failure.errors { console.printFailure("\(error)") }
             let surplus = failure.report.errorCount - failure.errors.count
-            if surplus > 0 { console.printError("failed: and \(surplus) more") }
-            console.printError("\(failure.isCancelled ? "stopped" : "failed"): \(failure.report)")
+            if surplus > 0 { console.printFailure("and \(surplus) more") }
+            console.printFailure("\(failure.report)", failure.isCancelled ? "stopped" : "failed")
             return failure.isCancelled ? ExitCode.interrupted : ExitCode.failed
         }
     }
@@ -75,7 +75,7 @@ struct MirrorCommand {
     /// Prints the result of a pass as one JSON object.
     ///
     /// - Returns: The exit code for it.
-    private func tellJSON(_ result: Result<SyncReport, SyncFailure>) -> Int32 {
+    private func reportJSON(_ result: Result<SyncReport, SyncFailure>, _ folder: MirrorFolder) -> Int32 {
         var writer = JSONWriter()
         writer.beginObject()
         let report: SyncReport
@@ -100,6 +100,10 @@ struct MirrorCommand {
             writer.key(name)
             writer.integer(Int64(number))
         }
+        writer.key("notes")
+        writer.beginArray()
+        for note in folder.takeNotes() { writer.string(note) }
+        writer.endArray()
         writer.endObject()
         console.print(String(decoding: writer.bytes, as: UTF8.self))
         return code
@@ -123,7 +127,7 @@ struct MirrorCommand {
             try await service.run()
             code = ExitCode.interrupted
         } catch {
-            console.printError("failed: \(error)")
+            console.printFailure("\(error)")
             code = ExitCode.failed
         }
         // Cancelling shows the events so far, but no later ones.
@@ -136,7 +140,7 @@ struct MirrorCommand {
         var display = ProgressDisplay(console: console)
         for await event in events {
             display.show(event)
-            if case .passEnded(let result) = event { _ = tell(result, folder) }
+            if case .passEnded(let result) = event { _ = report(result, folder) }
         }
     }
 
@@ -147,10 +151,10 @@ struct MirrorCommand {
             let plan = try await synchronizer.plan()
             for line in Self.lines(of: plan) { console.print(line) }
             guard let refusal = plan.refusal else { return ExitCode.done }
-            console.printError("would fail: \(refusal)")
+            console.printFailure("\(refusal)", "would fail")
             return ExitCode.failed
         } catch {
-            console.printError("\(error.isCancelled ? "stopped" : "failed"): \(error)")
+            console.printFailure("\(error)", error.isCancelled ? "stopped" : "failed")
             return error.isCancelled ? ExitCode.interrupted : ExitCode.failed
         }
     }

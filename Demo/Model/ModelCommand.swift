@@ -6,24 +6,12 @@ import ModelInference
 import SyncModel
 
 /// The command `Demo model`, which prints a model.
-struct ModelCommand {
+struct ModelCommand: Command {
     let arguments: ModelArguments
     let console: Console
 
-    /// Runs the command until it ends or is interrupted.
-    ///
-    /// - Returns: The exit code.
-    func run() async -> Int32 {
-        await InterruptHandler.cancelling {
-            do {
-                let text = try text(of: model())
-                console.write(text)
-                return ExitCode.done
-            } catch {
-                console.printError("failed: \(PrintableText.line("\(error)", limit: 1_000))")
-                return ExitCode.failed
-            }
-        }
+    func perform() async throws {
+        console.write(try text(of: model()))
     }
 
     private func text(of model: DataModel) throws -> String {
@@ -37,25 +25,23 @@ struct ModelCommand {
     /// content.
     private func model() throws -> DataModel {
         if case .file(let path) = arguments.input, arguments.input.isFolder {
-            return told(try ModelFile(contentsOf: URL(filePath: path)))
+            return reported(try ModelFile(contentsOf: URL(filePath: path)))
         }
         let bytes = try arguments.input.bytes()
-        if bytes.first(where: { !Self.isSpace($0) }) == UInt8(ascii: "<") {
-            return told(try ModelFile(xml: Data(bytes), named: arguments.input.name))
+        // A binary property list is a compiled model.
+        if JSONStart.first(of: bytes) == UInt8(ascii: "<") || bytes.starts(with: "bplist".utf8) {
+            return reported(try ModelFile(xml: Data(bytes), named: arguments.input.name))
         }
-        return try DataModel.inferred(
-            from: bytes, entity: arguments.entity,
-            layout: .array(at: arguments.keyPath, acceptsSingleObject: true))
+        let reader = JSONReader(bytes: bytes, layout: JSONStart.layout(bytes, at: arguments.keyPath))
+        let inferred = try ModelChoice.inferred(
+            from: reader, entity: arguments.entity, options: arguments.inference)
+        for note in inferred.notes { console.printError("note: \(PrintableText.line(note, limit: 400))") }
+        return inferred.model
     }
 
     /// Prints the warnings of a model file, and returns its model.
-    private func told(_ file: ModelFile) -> DataModel {
-        for warning in file.warnings { console.printError("\(warning)") }
+    private func reported(_ file: ModelFile) -> DataModel {
+        ModelChoice.report(file.warnings, console.printWarning)
         return file.model
-    }
-
-    /// Returns whether a byte is white space or part of a UTF-8 byte order mark.
-    private static func isSpace(_ byte: UInt8) -> Bool {
-        [0x20, 0x09, 0x0A, 0x0D, 0xEF, 0xBB, 0xBF].contains(byte)
     }
 }

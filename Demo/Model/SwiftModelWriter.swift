@@ -6,34 +6,51 @@ import SyncModel
 ///     import SyncModel
 ///
 ///     func makeModel() throws(ModelError) -> DataModel {
-///         try DataModel {
-///             SyncEntity("User", identity: "id") {
-///                 SyncAttribute("id", .int64, optional: false)
-///             }
+///         try DataModel([
+///             makeUser(),
+///         ])
+///     }
+///
+///     private func makeUser() -> SyncEntity {
+///         SyncEntity("User", identity: "id") {
+///             SyncAttribute("id", .int64, optional: false)
 ///         }
 ///     }
 ///
-/// Arguments with default values are omitted.
+/// Arguments with default values are omitted. Each entity has a function of its own, because the
+/// time for checking the types of one large expression grows much faster than its size.
 struct SwiftModelWriter {
-    private var lines: [String] = []
+    private var functions: [(name: String, lines: [String])] = []
+    private var names: Set<String> = ["makeModel"]
     private var needsFoundation = false
 
     /// Returns the source of a function that creates an equal model; it compiles in any file.
     static func source(of model: DataModel) -> String {
         var writer = SwiftModelWriter()
         for entity in model.entities { writer.write(entity) }
-        let imports = writer.needsFoundation ? "import Foundation\nimport SyncModel" : "import SyncModel"
-        let body = writer.lines.map { "        \($0)" }
-        return """
-            \(imports)
+        var lines = writer.needsFoundation ? ["import Foundation"] : []
+        lines += ["import SyncModel", "", "func makeModel() throws(ModelError) -> DataModel {", "    try DataModel(["]
+        lines += writer.functions.map { "        \($0.name)()," }
+        lines += ["    ])", "}"]
+        for function in writer.functions {
+            lines += ["", "private func \(function.name)() -> SyncEntity {"]
+            lines += function.lines.map { "    \($0)" } + ["}"]
+        }
+        return lines.joined(separator: "\n") + "\n"
+    }
 
-            func makeModel() throws(ModelError) -> DataModel {
-                try DataModel {
-            \(body.joined(separator: "\n"))
-                }
-            }
-
-            """
+    /// Returns a new name for the function of an entity, whose name may contain any characters.
+    private mutating func functionName(of entity: String) -> String {
+        let words = entity.split { !($0.isASCII && ($0.isLetter || $0.isNumber)) }
+        let name =
+            "make" + (words.isEmpty ? ["Entity"] : words.map { $0.prefix(1).uppercased() + $0.dropFirst() }).joined()
+        var unique = name
+        var number = 2
+        while !names.insert(unique).inserted {
+            unique = "\(name)\(number)"
+            number += 1
+        }
+        return unique
     }
 
     private mutating func write(_ entity: SyncEntity) {
@@ -45,10 +62,11 @@ struct SwiftModelWriter {
         }
         arguments += Self.tail(formerName: entity.formerName, userInfo: entity.userInfo)
         let isEmpty = entity.attributes.isEmpty && entity.relationships.isEmpty
-        lines.append("SyncEntity(\(arguments.joined(separator: ", "))) {\(isEmpty ? "}" : "")")
+        var lines = ["SyncEntity(\(arguments.joined(separator: ", "))) {\(isEmpty ? "}" : "")"]
         for attribute in entity.attributes { lines.append("    \(source(of: attribute))") }
         for relationship in entity.relationships { lines.append("    \(Self.source(of: relationship))") }
         if !isEmpty { lines.append("}") }
+        functions.append((functionName(of: entity.name), lines))
     }
 
     private mutating func source(of attribute: SyncAttribute) -> String {

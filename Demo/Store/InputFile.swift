@@ -1,5 +1,7 @@
 import Foundation
 import HTTPTransfer
+import JSONMapper
+import StoreSync
 
 /// An input of the command: a file or standard input.
 enum InputFile: Hashable, Sendable {
@@ -52,6 +54,29 @@ enum InputFile: Hashable, Sendable {
     /// - Parameter willRead: Called before each chunk with the number of bytes read so far.
     func chunks(willRead: @escaping @Sendable (Int) -> Void) -> InputChunks {
         InputChunks(file: self, willRead: willRead)
+    }
+
+    /// Returns the input as the source of a sync, in chunks.
+    ///
+    /// - Parameters:
+    ///   - keyPath: The keys that lead to the array. Without them, newline-delimited JSON is
+    ///     accepted as well.
+    ///   - willRead: Called before each chunk with the number of bytes read so far.
+    func source(at keyPath: String, willRead: @escaping @Sendable (Int) -> Void = { _ in }) -> JSONSource {
+        let chunks = chunks(willRead: willRead)
+        return keyPath.isEmpty ? .chunks(ElementChunks(base: chunks)) : .chunks(chunks)
+    }
+
+    /// Returns the layout of the JSON for inference, by its first bytes.
+    ///
+    /// - Throws: ``InputFileError`` if the file cannot be read.
+    func layout(at keyPath: String) throws(InputFileError) -> JSONLayout {
+        let handle = try open()
+        do {
+            return JSONStart.layout(try handle.read(upToCount: 4 << 10) ?? Data(), at: keyPath)
+        } catch {
+            throw InputFileError(name: name, reason: error.localizedDescription)
+        }
     }
 
     fileprivate func open() throws(InputFileError) -> FileHandle {
@@ -113,5 +138,5 @@ struct InputFileError: Error, CustomStringConvertible {
     let name: String
     let reason: String
 
-    var description: String { "\(name) cannot be read: \(reason)" }
+    var description: String { "cannot read \(name): \(reason)" }
 }

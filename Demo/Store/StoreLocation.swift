@@ -1,18 +1,20 @@
 import CoreDataModel
 import Foundation
+import HTTPTransfer
 import OneWaySynchronizer
 import SyncModel
 import SyncStore
 #if Postgres
 import SyncStorePostgres
 #endif
+import SyncStoreSQL
 import SyncStoreSQLite
 
 /// The location of a store, as given on the command line.
-enum StoreLocation: Hashable, Sendable {
+enum StoreLocation: Hashable, Sendable, CustomStringConvertible {
     /// In memory, while the command runs.
     case memory
-    /// In an SQLite database. Its model is kept in a file next to it and reused by later commands.
+    /// In an SQLite database, which also contains the model.
     case sqlite(String)
     /// In a PostgreSQL database, which also contains the model.
     case postgres(String)
@@ -30,9 +32,22 @@ enum StoreLocation: Hashable, Sendable {
         }
     }
 
-    /// Returns the file with the model that a database was last opened with.
-    private static func modelFile(of path: String) -> URL {
-        URL(filePath: path + ".model.xml")
+    /// The location as on the command line, without a password.
+    var description: String {
+        switch self {
+        case .memory: "memory:"
+        case .sqlite(let path): "sqlite:\(PrintableText.line(path, limit: 200))"
+        case .postgres(let address):
+            // The parts before the host and after the path can contain a password.
+            "postgres://" + PrintableText.line(Self.host(of: address), limit: 200)
+        }
+    }
+
+    /// Returns the host and the path of a PostgreSQL address.
+    private static func host(of address: String) -> String {
+        let plain = address.prefix { $0 != "?" }
+        let start = plain.range(of: "://")?.upperBound ?? plain.startIndex
+        return String(plain[start...].split(separator: "@", omittingEmptySubsequences: false).last ?? "")
     }
 
     /// Returns the model that the store was last opened with; nil if there is none yet.
@@ -43,20 +58,20 @@ enum StoreLocation: Hashable, Sendable {
         switch self {
         case .memory: return nil
         case .sqlite(let path):
-            let file = Self.modelFile(of: path)
-            if FileManager.default.fileExists(atPath: file.path) { return try ModelFile(contentsOf: file).model }
-            if FileManager.default.fileExists(atPath: path) { throw StoreLocationError.noModel }
-            return nil
+            return try Self.model(of: try await SQLiteStore.note(at: path))
         #if Postgres
         case .postgres(let address):
-            let note = try await PostgresStore.note(at: address)
-            if let text = note.text { return try ModelFile(xml: Data(text.utf8)).model }
-            if note.isStore { throw StoreLocationError.noModel }
-            return nil
+            return try Self.model(of: try await PostgresStore.note(at: address))
         #else
         case .postgres: throw StoreLocationError.noPostgres
         #endif
         }
+    }
+
+    private static func model(of note: SQLStoreNote) throws -> DataModel? {
+        if let text = note.text { return try ModelFile(xml: Data(text.utf8)).model }
+        if note.isStore { throw StoreLocationError.noModel }
+        return nil
     }
 
     /// The lease that lets only one process sync into the store; nil if no other process can.
@@ -77,7 +92,7 @@ enum StoreLocation: Hashable, Sendable {
     /// store.
     var newFiles: [URL] {
         guard case .sqlite(let path) = self, !FileManager.default.fileExists(atPath: path) else { return [] }
-        return [Self.modelFile(of: path)] + ["", "-wal", "-shm"].map { URL(filePath: path + $0) }
+        return ["", "-wal", "-shm"].map { URL(filePath: path + $0) }
     }
 
     /// Opens the store to change it, adapts it to the model, and keeps that.
@@ -85,31 +100,18 @@ enum StoreLocation: Hashable, Sendable {
         switch self {
         case .memory: return MemoryStore(model)
         case .sqlite(let path):
-            let xml = try model.coreDataXML()
-            let store = try await SQLiteStore(model, at: .file(path))
-            let file = Self.modelFile(of: path)
-            if (try? Data(contentsOf: file)) != xml { try xml.write(to: file, options: .atomic) }
-            return store
+            var options = SQLiteStore.Options()
+            options.note = String(decoding: try model.coreDataXML(), as: UTF8.self)
+            return try await SQLiteStore(model, at: .file(path), options: options)
         #if Postgres
         case .postgres(let address):
-            let text = String(decoding: try model.coreDataXML(), as: UTF8.self)
-            let store = try await PostgresStore(model, at: address)
-            if try await PostgresStore.note(at: address).text != text { try await store.write(note: text) }
-            return store
+            var options = PostgresStore.Options()
+            options.note = String(decoding: try model.coreDataXML(), as: UTF8.self)
+            return try await PostgresStore(model, at: address, options: options)
         #else
         case .postgres: throw StoreLocationError.noPostgres
         #endif
         }
-    }
-
-    /// Opens the store for a plan, which must not migrate it. A missing store is planned in memory.
-    ///
-    /// - Throws: ``StoreLocationError/otherModel`` for a database with a different model.
-    func openForPlan(_ model: DataModel) async throws -> any Store {
-        if case .memory = self { return MemoryStore(model) }
-        guard let kept = try await keptModel() else { return MemoryStore(model) }
-        guard kept == model else { throw StoreLocationError.otherModel }
-        return try await open(model)
     }
 
     /// Opens the store for reading.
@@ -137,20 +139,29 @@ enum StoreLocationError: Error, CustomStringConvertible {
     case noModel
     /// The command was built without a PostgreSQL client.
     case noPostgres
+    /// There is no database at the location.
+    case missing(String)
 
     var description: String {
         switch self {
-        case .otherModel: "no plan without a change: the database was made by another model"
+        case .otherModel: "the database has another model; a plan cannot change it"
         case .noPostgres:
-            "this Demo was built without PostgreSQL; swift run --traits Postgres Demo … builds it in (it needs libpq)"
-        case .noModel: "no model is kept beside the database; --model is needed"
+            "this Demo was built without PostgreSQL; build it with: swift run --traits Postgres Demo … (needs libpq)"
+        case .noModel: "no model is kept with the database; name one with --model"
+        case .missing(let store): "there is no database at \(store)"
         }
     }
 }
 
 extension ArgumentScanner {
+    private static let storeExpectation = "sqlite:PATH, postgres://… or memory:"
+
     /// Reads the store location that follows an option.
     mutating func store(of option: String) throws(UsageError) -> StoreLocation {
-        try value(of: option, as: "sqlite:PATH, postgres://… or memory:", StoreLocation.init)
+        let text = try text(of: option, as: Self.storeExpectation)
+        if let store = StoreLocation(text) { return store }
+        let isPath = !text.contains(":")
+        let suggestion = isPath ? "; did you mean sqlite:\(text)?" : ""
+        throw error("\(option) needs \(Self.storeExpectation), not '\(text)'\(suggestion)")
     }
 }

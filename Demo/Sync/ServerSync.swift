@@ -46,14 +46,16 @@ struct ServerSync {
                 }
             }
         }
-        return try .inferred(from: JSONReader(bytes: sample.json, layout: .array()), entity: arguments.entity)
+        return try .inferred(
+            from: JSONReader(bytes: sample.json, layout: .array()), entity: arguments.entity,
+            options: arguments.inference)
     }
 
     /// Runs one sync or plan.
     ///
     /// - Parameter show: Called with progress lines.
     func run(
-        _ store: JSONStore, origin: ModelChoice.Origin, show: @escaping @Sendable (String) -> Void
+        _ store: JSONStore, origin: ModelChoice.Origin, show: @escaping @Sendable (ProgressLine) -> Void
     ) async throws -> SyncSummary {
         let begin = ContinuousClock.now
         let progress: @Sendable (RemoteSyncProgress) -> Void = { progress in
@@ -72,19 +74,25 @@ struct ServerSync {
     /// Returns a progress line.
     ///
     ///     [####----] 12 pages, 12000 of 20000 objects, 3.1 MB, 4000 objects/s, 2.0 s left
-    static func line(_ progress: RemoteSyncProgress, after duration: Duration) -> String {
+    static func line(_ progress: RemoteSyncProgress, after duration: Duration) -> ProgressLine {
         let seconds = duration / .seconds(1)
+        let isAgain = progress.totalElementCount.map { progress.elementCount > $0 } ?? false
         let rate = seconds > 0 ? Double(progress.elementCount) / seconds : 0
         var parts = [
             "\(progress.pageCount) pages", "\(progress.elementCount) objects",
-            "\(SyncCommand.megabytes(progress.byteCount)) MB", "\(Int(rate)) objects/s",
+            Quantity.megabytes(progress.byteCount),
         ]
-        guard let total = progress.totalElementCount, total > 0 else { return parts.joined(separator: ", ") }
+        if rate > 0 { parts.append("\(Int(rate)) objects/s") }
+        // Pages are read twice before anything is deleted.
+        if isAgain { parts.append("reading again") }
+        guard let total = progress.totalElementCount, total > 0, !isAgain else {
+            return ProgressLine(parts.joined(separator: ", "))
+        }
         parts[1] = "\(progress.elementCount) of \(total) objects"
         if rate > 0 {
             let left = Double(max(total - progress.elementCount, 0)) / rate
-            parts.append("\(ProgressDisplay.seconds(.milliseconds(Int64(left * 1_000)))) left")
+            parts.append("\(Quantity.time(.milliseconds(Int64(left * 1_000)))) left")
         }
-        return "\(ProgressDisplay.bar(progress.elementCount, of: total)) " + parts.joined(separator: ", ")
+        return ProgressLine(parts.joined(separator: ", "), done: progress.elementCount, total: total)
     }
 }

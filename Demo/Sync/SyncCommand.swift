@@ -1,9 +1,10 @@
 import Foundation
 import HTTPTransfer
 import JSONMapper
+import ModelInference
 import OneWaySynchronizer
 import StoreSync
-import ModelInference
+import SyncBase
 import SyncModel
 
 /// The command `Demo sync`, which syncs JSON from a file or a server into a store.
@@ -19,13 +20,13 @@ struct SyncCommand {
             do {
                 try await underLease {
                     switch arguments.input {
-                    case .file(let file): tell(try await sync(file))
+                    case .file(let file): report(try await sync(file))
                     case .server(let url, let server): try await sync(ServerSync(url, server, arguments: arguments))
                     }
                 }
                 return ExitCode.done
             } catch {
-                return tell(error)
+                return report(error)
             }
         }
     }
@@ -37,42 +38,61 @@ struct SyncCommand {
             waiting: .forever,
             onWait: { holder in
                 let name = holder.map { PrintableText.line("\($0)", limit: 200) } ?? "another process"
-                console.printError("waiting for \(name) to finish with the same store")
+                console.printError("waiting for \(name), which syncs into the same store")
             }, body)
     }
 
     // MARK: A file
 
     private func sync(_ file: InputFile) async throws -> SyncSummary {
-        let (choice, source) = try await open(file)
-        let result = try await arguments.keepingModel(of: choice) {
-            let store = try await arguments.open(choice.model)
-            return arguments.isPlan
-                ? try await store.plan(source, into: arguments.entity, options: arguments.options)
-                : try await store.sync(source, into: arguments.entity, options: arguments.options)
+        let start = ContinuousClock.now
+        let byteCount = Locked(0)
+        let total = file.byteCount
+        let willRead: @Sendable (Int) -> Void = { count in
+            byteCount.withLock { $0 = count }
+            show(Self.line(done: count, total: total))
         }
-        return SyncSummary(entity: arguments.entity, origin: choice.origin, isPlan: arguments.isPlan, result: result)
+        let (choice, source) = try await open(file, willRead)
+        let result = try await arguments.keepingModel(of: choice) {
+            let store = try await arguments.open(choice, warn: warn)
+            return try await explaining(in: store.mapper.model) {
+                arguments.isPlan
+                    ? try await store.plan(source, into: arguments.entity, options: arguments.options)
+                    : try await store.sync(source, into: arguments.entity, options: arguments.options)
+            }
+        }
+        var summary = SyncSummary(
+            entity: arguments.entity, origin: choice.origin, isPlan: arguments.isPlan, result: result)
+        summary.duration = ContinuousClock.now - start
+        summary.byteCount = byteCount.withLock { $0 }
+        summary.notes = choice.notes
+        summary.advice = arguments.advice
+        return summary
     }
 
     /// Finds or infers the model, and returns it with the source of the JSON.
-    private func open(_ input: InputFile) async throws -> (ModelChoice, JSONSource) {
-        if let choice = try await arguments.modelChoice(warn: console.printError) {
-            return (choice, .chunks(input.chunks(willRead: progress(of: input))))
+    private func open(
+        _ input: InputFile, _ willRead: @escaping @Sendable (Int) -> Void
+    ) async throws -> (ModelChoice, JSONSource) {
+        if let choice = try await arguments.modelChoice(warn: warn) {
+            return (choice, input.source(at: arguments.keyPath, willRead: willRead))
         }
-        let layout = JSONLayout.array(at: arguments.keyPath, acceptsSingleObject: true)
-        show("reading \(input.name) for a model")
+        show(ProgressLine("reading \(input.name) for a model"))
         switch input {
         case .file(let path):
-            let reader = try JSONReader(file: path, layout: layout)
+            let reader = try JSONReader(file: path, layout: try input.layout(at: arguments.keyPath))
             return (
-                try .inferred(from: reader, entity: arguments.entity),
-                .chunks(input.chunks(willRead: progress(of: input)))
+                try .inferred(from: reader, entity: arguments.entity, options: arguments.inference),
+                input.source(at: arguments.keyPath, willRead: willRead)
             )
         case .standardInput:
             // The bytes are needed twice, but can be read only once.
             let bytes = try input.bytes()
+            willRead(bytes.count)
+            let reader = JSONReader(bytes: bytes, layout: JSONStart.layout(bytes, at: arguments.keyPath))
             return (
-                try .inferred(from: JSONReader(bytes: bytes, layout: layout), entity: arguments.entity), .bytes(bytes)
+                try .inferred(from: reader, entity: arguments.entity, options: arguments.inference),
+                .document(bytes, at: arguments.keyPath)
             )
         }
     }
@@ -80,13 +100,13 @@ struct SyncCommand {
     // MARK: A server
 
     private func sync(_ server: ServerSync) async throws {
-        guard let interval = server.interval else { return tell(try await syncOnce(server)) }
+        guard let interval = server.interval else { return report(try await syncOnce(server)) }
         let schedule = SyncSchedule(interval: interval, jitter: 0, maxFailureDelay: interval * 10)
         let service = SyncService(schedule: schedule) {
             do {
-                tell(try await syncOnce(server))
+                report(try await syncOnce(server))
             } catch {
-                if !(error is CancellationError) { _ = tell(error) }
+                if !(error is CancellationError) { _ = report(error) }
                 throw error
             }
         }
@@ -96,89 +116,71 @@ struct SyncCommand {
     /// Opens the store and syncs it. It is opened each time, so that a server that is down at the
     /// start, and with it the model, may come later.
     private func syncOnce(_ server: ServerSync) async throws -> SyncSummary {
-        let choice = try await server.modelChoice(warn: console.printError)
-        // A plan must not even adapt the database.
-        let model = arguments.isPlan ? choice.model : try choice.model.adding([SyncBookmark.entity])
-        return try await arguments.keepingModel(of: choice) {
-            try await server.run(try await arguments.open(model), origin: choice.origin, show: show)
+        let start = ContinuousClock.now
+        let choice = try await server.modelChoice(warn: warn)
+        var summary = try await arguments.keepingModel(of: choice) {
+            let store = try await arguments.open(choice, bookmarked: true, warn: warn)
+            return try await explaining(in: store.mapper.model) {
+                try await server.run(store, origin: choice.origin, show: show)
+            }
+        }
+        summary.duration = ContinuousClock.now - start
+        summary.notes = choice.notes
+        if server.interval == nil { summary.advice = arguments.advice }
+        return summary
+    }
+
+    // MARK: Reporting
+
+    /// Runs a closure, and adds suggestions to its errors about names.
+    private func explaining<Result: Sendable>(
+        in model: DataModel, _ body: () async throws -> Result
+    ) async throws -> Result {
+        do {
+            return try await body()
+        } catch {
+            throw NameError.explaining(error, in: model)
         }
     }
 
-    // MARK: Telling
-
-    private func progress(of input: InputFile) -> @Sendable (Int) -> Void {
-        let total = input.byteCount
-        return { show(Self.line(done: $0, total: total)) }
+    private func warn(_ text: String) {
+        if !arguments.printsJSON { console.printWarning(text) }
     }
 
-    private func show(_ line: String) {
+    private func show(_ line: ProgressLine) {
         if !arguments.printsJSON { console.show(line) }
     }
 
-    /// Returns a progress line such as `[######------] 12.0 of 24.0 MB`.
-    static func line(done: Int, total: Int?) -> String {
-        guard let total, total > 0 else { return "\(megabytes(done)) MB" }
-        return "\(ProgressDisplay.bar(done, of: total)) \(megabytes(done)) of \(megabytes(total)) MB"
+    /// Returns a progress line such as `[######------] 12.0 MB of 24.0 MB`.
+    static func line(done: Int, total: Int?) -> ProgressLine {
+        guard let total, total > 0 else { return ProgressLine(Quantity.megabytes(done)) }
+        return ProgressLine(
+            "\(Quantity.megabytes(done)) of \(Quantity.megabytes(total))", done: done, total: total)
     }
 
-    static func megabytes(_ byteCount: Int) -> String {
-        let tenths = (byteCount + 50_000) / 100_000
-        return "\(tenths / 10).\(tenths % 10)"
-    }
-
-    private func tell(_ outcome: SyncSummary) {
+    private func report(_ summary: SyncSummary) {
         console.clear()
         if arguments.printsJSON {
-            console.print(outcome.json)
+            console.print(summary.json)
         } else {
-            for line in outcome.lines { console.print(line) }
+            for line in summary.lines(width: console.width, style: console.style) { console.print(line) }
         }
     }
 
-    private func tell(_ error: any Error) -> Int32 {
+    /// Prints a failure.
+    ///
+    /// - Returns: The exit code for it.
+    private func report(_ error: any Error) -> Int32 {
         let isCancelled = error is CancellationError
         let text = isCancelled ? "stopped; nothing was changed" : PrintableText.line("\(error)", limit: 1_000)
         console.clear()
         if arguments.printsJSON {
             console.print(SyncSummary.json(ofFailure: text))
+        } else if isCancelled {
+            console.printError(text)
         } else {
-            console.printError(isCancelled ? text : "failed: \(text)")
+            console.printFailure(text)
         }
         return isCancelled ? ExitCode.interrupted : ExitCode.failed
-    }
-}
-
-extension SyncArguments {
-    /// The sync options of the arguments.
-    var options: StoreSyncOptions {
-        StoreSyncOptions(operations: operations, scope: scope, keyPath: keyPath, removalLimit: removalLimit)
-    }
-
-    /// Returns the given or stored model; nil if it must be inferred from the JSON.
-    ///
-    /// - Throws: ``StoreLocationError/noModel`` for a database without a model.
-    func modelChoice(warn: (String) -> Void) async throws -> ModelChoice? {
-        if let model { return try .given(model, warn: warn) }
-        if let kept = try await store.keptModel() { return ModelChoice(model: kept, origin: .kept) }
-        return nil
-    }
-
-    /// Does a sync. If it fails, a database that was made for it by a model from its JSON is
-    /// removed again: the JSON may have been an error message.
-    func keepingModel<Result>(of choice: ModelChoice, _ body: () async throws -> Result) async throws -> Result {
-        let newFiles = choice.origin == .inferred && !isPlan ? store.newFiles : []
-        do {
-            return try await body()
-        } catch {
-            for file in newFiles { try? FileManager.default.removeItem(at: file) }
-            throw error
-        }
-    }
-
-    /// Opens the store, to change it or for a plan.
-    func open(_ model: DataModel) async throws -> JSONStore {
-        let mapper = try RecordMapper(model, dialect: dialect)
-        let opened = isPlan ? try await store.openForPlan(mapper.model) : try await store.open(mapper.model)
-        return try JSONStore(opened, mapper: mapper)
     }
 }

@@ -2,7 +2,7 @@ import HTTPTransfer
 import JSONMapper
 import StoreSync
 
-/// The result of a sync as text and as JSON.
+/// The result of a sync, as at most a screen of text and as JSON.
 struct SyncSummary {
     let entity: String
     let origin: ModelChoice.Origin
@@ -11,48 +11,122 @@ struct SyncSummary {
     let result: StoreSyncResult
     /// The result of a sync from a server; nil for a file.
     var remote: RemoteSyncResult?
+    /// How long the sync took.
+    var duration = Duration.zero
+    /// The number of bytes that were read.
+    var byteCount = 0
+    /// Sentences about the model, such as that no key was found.
+    var notes: [String] = []
+    /// What to do next.
+    var advice: [String] = []
 
-    private static let shownProblemCount = 20
-
-    /// The result for people: one line per entity, the synced one first, then problems.
-    var lines: [String] {
-        if remote?.coverage == .unchanged { return ["nothing has changed, says the server"] }
-        let others = result.countsByEntity.keys.filter { $0 != entity }.sorted()
-        var lines = ([entity] + others).map { name in
-            let counts = name == entity ? result.counts : result.countsByEntity[name, default: .init()]
-            return "\(name): \(Self.text(counts))"
-        }
-        lines += driftLines
-        if result.toleratedCount > 0 {
-            lines.append("\(result.toleratedCount) values did not fit, and were cleared or ignored")
-        }
-        if result.rejectedCount > 0 {
-            lines.append("\(result.rejectedCount) objects were left out:")
-            lines += result.rejected.prefix(Self.shownProblemCount).map {
-                "  \(PrintableText.line("\($0)", limit: 200))"
-            }
-            let surplus = result.rejectedCount - min(result.rejected.count, Self.shownProblemCount)
-            if surplus > 0 { lines.append("  and \(surplus) more") }
-        }
-        if let remote {
-            let what = remote.coverage == .changes ? "what has changed" : "everything"
-            lines.append("\(what), in \(remote.pageCount) pages of \(SyncCommand.megabytes(remote.byteCount)) MB")
-        }
-        lines += remote?.warnings.map { "warning: \(PrintableText.line($0, limit: 300))" } ?? []
-        lines.append(isPlan ? "a plan; nothing was changed" : "done, by a model that was \(origin.rawValue)")
-        return lines
+    /// The maximum numbers of lines, so that all of them fit a terminal of 24 lines.
+    private enum Limit {
+        static let tables = 8
+        static let drift = 4
+        static let rejected = 2
+        static let notes = 3
     }
 
-    /// One line for each difference between the payload and the model, or within the payload.
+    // MARK: Text
+
+    /// The result for people.
+    ///
+    /// - Parameters:
+    ///   - width: The width of the terminal; nil for no limit.
+    ///   - style: The colours.
+    func lines(width: Int?, style: TextStyle) -> [String] {
+        /// A text on one line, which is cut if the terminal is narrower.
+        func fitted(_ text: String, _ role: TextStyle.Role? = nil) -> String {
+            style(width.map { text.fitted(to: $0) } ?? text, role)
+        }
+        var lines: [String] = []
+        if remote?.coverage == .unchanged {
+            lines.append("unchanged: the server reports no changes")
+        } else {
+            lines += tableLines(width, style)
+            if withheldCount > 0 {
+                lines.append(
+                    fitted("\(Quantity.count(withheldCount, "object")) absent from the JSON were kept", .warning))
+            }
+            let parts = [driftLines, rejectedLines]
+            for part in parts {
+                for (index, text) in part.enumerated() { lines.append(fitted(text, index == 0 ? .warning : nil)) }
+            }
+        }
+        let warnings = (remote?.warnings ?? []).map { "warning: \(PrintableText.line($0, limit: 300))" } + notes
+        lines += warnings.prefix(Limit.notes).map { fitted($0, .warning) }
+        lines.append(style(ending, .heading))
+        return lines + advice
+    }
+
+    /// The last sentence: whether the sync is done, how long it took, and how much it read.
+    private var ending: String {
+        var amount = Quantity.bytes(byteCount)
+        if let remote { amount = "\(Quantity.count(remote.pageCount, "page")), \(Quantity.bytes(remote.byteCount))" }
+        if remote?.coverage == .changes { amount += ", changes only" }
+        let facts = "\(Quantity.time(duration)), \(amount), \(origin.rawValue) model"
+        return isPlan ? "plan: nothing was changed (\(facts))" : "done in \(facts)"
+    }
+
+    private var withheldCount: Int {
+        result.countsByEntity.values.reduce(0) { $0 + $1.withheld }
+    }
+
+    /// The counts by table: the synced entity first, then those with the most changes.
+    private func tableLines(_ width: Int?, _ style: TextStyle) -> [String] {
+        let others = result.countsByEntity.filter { $0.key != entity }.sorted { one, other in
+            one.value.changeCount != other.value.changeCount
+                ? one.value.changeCount > other.value.changeCount : one.key < other.key
+        }
+        var table = TextTable(columns: [
+            .init(title: "table"), .init(title: "inserted", isNumeric: true), .init(title: "updated", isNumeric: true),
+            .init(title: "unchanged", isNumeric: true), .init(title: "deleted", isNumeric: true),
+        ])
+        let own = result.countsByEntity[entity] ?? result.counts
+        for (name, counts) in [(entity, own)] + others.prefix(Limit.tables - 1).map({ ($0.key, $0.value) }) {
+            table.add([TextTable.Cell(PrintableText.line(name))] + Self.cells(counts))
+        }
+        let rest = others.dropFirst(Limit.tables - 1)
+        if !rest.isEmpty {
+            var counts = StoreSyncResult.Counts()
+            for other in rest {
+                counts.inserted += other.value.inserted
+                counts.updated += other.value.updated
+                counts.unchanged += other.value.unchanged
+                counts.deleted += other.value.deleted
+            }
+            table.add([TextTable.Cell("\(rest.count) more", .faint)] + Self.cells(counts))
+        }
+        return table.lines(width: width, style: style).lines
+    }
+
+    private static func cells(_ counts: StoreSyncResult.Counts) -> [TextTable.Cell] {
+        [
+            TextTable.Cell("\(counts.inserted)", counts.inserted > 0 ? .added : .faint),
+            TextTable.Cell("\(counts.updated)", counts.updated > 0 ? .changed : .faint),
+            TextTable.Cell("\(counts.unchanged)", counts.unchanged > 0 ? nil : .faint),
+            TextTable.Cell("\(counts.deleted)", counts.deleted > 0 ? .removed : .faint),
+        ]
+    }
+
+    /// The differences between the JSON and the model, or within the JSON.
     private var driftLines: [String] {
         let entries = result.drift.entries
         guard !entries.isEmpty else { return [] }
-        var lines = ["the payload differs from the model or from itself:"]
-        lines += entries.prefix(Self.shownProblemCount).map { "  \(PrintableText.line("\($0)", limit: 200))" }
-        let surplus = entries.count - min(entries.count, Self.shownProblemCount)
-        if surplus > 0 || result.drift.omittedCount > 0 {
-            lines.append("  and \(surplus) more places, \(result.drift.omittedCount) occurrences elsewhere")
-        }
+        var lines = ["the JSON differs from the model or contradicts itself:"]
+        lines += entries.prefix(Limit.drift).map { "  \(PrintableText.line("\($0)", limit: 200))" }
+        let surplus = entries.count - Limit.drift
+        if surplus > 0 { lines.append("  and \(Quantity.count(surplus, "more place")); --json lists all") }
+        return lines
+    }
+
+    private var rejectedLines: [String] {
+        guard result.rejectedCount > 0 else { return [] }
+        var lines = ["\(Quantity.count(result.rejectedCount, "object")) could not be synced:"]
+        lines += result.rejected.prefix(Limit.rejected).map { "  \(PrintableText.line("\($0)", limit: 200))" }
+        let surplus = result.rejectedCount - min(result.rejected.count, Limit.rejected)
+        if surplus > 0 { lines.append("  and \(Quantity.grouped(surplus)) more; --json lists them") }
         return lines
     }
 
@@ -63,105 +137,9 @@ struct SyncSummary {
             + "\(counts.deleted) deleted"
         return counts.withheld > 0 ? "\(done), \(counts.withheld) kept though absent" : done
     }
+}
 
-    /// The result for programs, as one line of JSON.
-    var json: String {
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.key("entity")
-        writer.string(entity)
-        writer.key("model")
-        writer.string(origin.rawValue)
-        writer.key("is_plan")
-        writer.bool(isPlan)
-        if let remote {
-            writer.key("coverage")
-            writer.string(remote.coverage.rawValue)
-            writer.key("pages")
-            writer.integer(Int64(remote.pageCount))
-            writer.key("bytes")
-            writer.integer(Int64(remote.byteCount))
-            writer.key("warnings")
-            writer.beginArray()
-            for warning in remote.warnings { writer.string(warning) }
-            writer.endArray()
-        }
-        Self.write(result.counts, to: &writer)
-        writer.key("entities")
-        writer.beginObject()
-        for (name, counts) in result.countsByEntity.sorted(by: { $0.key < $1.key }) {
-            writer.key(name)
-            writer.beginObject()
-            Self.write(counts, to: &writer)
-            writer.endObject()
-        }
-        writer.endObject()
-        writer.key("tolerated")
-        writer.integer(Int64(result.toleratedCount))
-        writer.key("drift")
-        writer.beginArray()
-        for entry in result.drift.entries { Self.write(entry, to: &writer) }
-        writer.endArray()
-        writer.key("rejected")
-        writer.integer(Int64(result.rejectedCount))
-        writer.key("problems")
-        writer.beginArray()
-        for problem in result.rejected { Self.write(problem, to: &writer) }
-        writer.endArray()
-        writer.endObject()
-        return String(decoding: writer.bytes, as: UTF8.self)
-    }
-
-    /// Returns the JSON for a failed sync: `{"error": "…"}`.
-    static func json(ofFailure text: String) -> String {
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.key("error")
-        writer.string(text)
-        writer.endObject()
-        return String(decoding: writer.bytes, as: UTF8.self)
-    }
-
-    private static func write(_ counts: StoreSyncResult.Counts, to writer: inout JSONWriter) {
-        let numbers: KeyValuePairs = [
-            "inserted": counts.inserted, "updated": counts.updated, "unchanged": counts.unchanged,
-            "deleted": counts.deleted, "withheld": counts.withheld,
-        ]
-        for (name, number) in numbers {
-            writer.key(name)
-            writer.integer(Int64(number))
-        }
-    }
-
-    private static func write(_ entry: DriftReport.Entry, to writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.key("kind")
-        writer.string(entry.kind.rawValue)
-        writer.key("entity")
-        writer.string(entry.entity)
-        writer.key("key_path")
-        writer.string(entry.keyPath)
-        writer.key("count")
-        writer.integer(Int64(entry.count))
-        writer.key("first_index")
-        writer.integer(Int64(entry.firstIndex))
-        if let found = entry.found {
-            writer.key("found")
-            writer.string(found)
-        }
-        writer.endObject()
-    }
-
-    private static func write(_ problem: MappingProblem, to writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.key("entity")
-        writer.string(problem.entity)
-        writer.key("index")
-        writer.integer(Int64(problem.index))
-        writer.key("key_path")
-        writer.string(problem.keyPath)
-        writer.key("reason")
-        writer.string("\(problem)")
-        writer.endObject()
-    }
+extension StoreSyncResult.Counts {
+    /// The number of objects that were written.
+    fileprivate var changeCount: Int { inserted + updated + deleted }
 }

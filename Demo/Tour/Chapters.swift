@@ -3,19 +3,19 @@ import OneWayLoopbackServer
 import OneWaySynchronizer
 
 extension Chapter {
-    static let firstSync = Chapter(title: "A first sync brings everything") { stage in
-        stage.say("'maple' comes slowly. 'oak' answers 503 at first, and is tried again.")
+    static let firstSync = Chapter(title: "The first sync downloads everything") { stage in
+        stage.say("'maple' is slow. 'oak' first fails with status 503 and is retried.")
         let report = try await stage.syncSuccessfully()
-        try stage.check("all 12 were inserted, with one retry", report.inserted == 12 && report.retries == 1)
+        try stage.check("all 12 items were inserted, with one retry", report.inserted == 12 && report.retries == 1)
         try stage.check("files and previews equal the source", try stage.isFolderEqualToSource())
         let transfers = stage.server.takeTransfers()
         try stage.check(
-            "every preview came before the first content",
+            "every preview was downloaded before the first content",
             transfers.prefix(12).allSatisfy { $0.hasPrefix("/previews/") } && transfers.count == 24)
     }
 
-    static let dryRun = Chapter(title: "The source changes; a dry run tells what that means") { stage in
-        stage.say("'alder' is gone, 'birch' has a new revision, 'yew' is new.")
+    static let dryRun = Chapter(title: "A dry run shows what a change of the source means") { stage in
+        stage.say("'alder' was removed, 'birch' has a new revision, and 'yew' was added.")
         stage.server.entries["alder"] = nil
         stage.server.entries["birch"] = CatalogueServer.Entry(content: "Birch was rewritten.\n", revision: 2)
         stage.server.entries["yew"] = CatalogueServer.Entry(content: "Yew is new here.\n")
@@ -23,15 +23,15 @@ extension Chapter {
         let plan = try await stage.synchronizer.plan()
         for line in MirrorCommand.lines(of: plan) { stage.say("plan: \(line)") }
         try stage.check(
-            "the plan is 1 insert, 1 update, 1 remove, 10 kept",
+            "the plan has 1 insertion, 1 update, 1 removal and 10 unchanged items",
             plan.counts == [
                 .insert: 1, .update: 1, .remove: 1, .keep: 10,
             ])
-        try stage.check("nothing was changed by it", try stage.mirroredContents() == before)
-        try stage.check("nothing was transferred by it", stage.server.takeTransfers().isEmpty)
+        try stage.check("the plan changed nothing", try stage.mirroredContents() == before)
+        try stage.check("the plan transferred nothing", stage.server.takeTransfers().isEmpty)
     }
 
-    static let changedSource = Chapter(title: "A second sync transfers only the difference") { stage in
+    static let changedSource = Chapter(title: "The second sync transfers only the differences") { stage in
         _ = try await stage.syncSuccessfully()
         let transfers = stage.server.takeTransfers()
         stage.say("transferred: \(transfers.sorted().joined(separator: " "))")
@@ -42,8 +42,8 @@ extension Chapter {
         try stage.check("files and previews equal the source", try stage.isFolderEqualToSource())
     }
 
-    static let emptyList = Chapter(title: "A suspicious list is stopped before it does harm") { stage in
-        stage.say("The server's database breaks, and its list is empty. removalLimit: half of what is stored.")
+    static let emptyList = Chapter(title: "A removal limit protects against a broken source") { stage in
+        stage.say("The server returns an empty list. The removal limit is half of the stored items.")
         stage.server.isEmptied = true
         stage.synchronizer.options.removalLimit = RemovalLimit(fraction: 0.5)
         let failure = try await stage.syncUnsuccessfully()
@@ -54,9 +54,9 @@ extension Chapter {
         try stage.check("nothing was removed", try stage.isFolderEqualToSource())
     }
 
-    static let stopOnError = Chapter(title: "stopOnError: the first error ends the pass") { stage in
-        stage.say("Three entries are new. The first of them, 'ash', is listed and yet not there: 404.")
-        stage.say("Previews are off for now, so that it is the content that fails.")
+    static let stopOnError = Chapter(title: "With stopOnError, the first error ends the pass") { stage in
+        stage.say("Three items are new. The first one, 'ash', is listed but missing: status 404.")
+        stage.say("Previews are off, so that the content fails.")
         for (order, name) in ["ash", "beech", "chestnut"].enumerated() {
             stage.server.entries[name] = CatalogueServer.Entry(content: "\(name) is late.\n", order: order)
         }
@@ -65,24 +65,24 @@ extension Chapter {
         stage.synchronizer.options.downloadPreview = false
         stage.synchronizer.options.concurrency = 1
         let failure = try await stage.syncUnsuccessfully()
-        try stage.check("the one error is about 'ash'", failure.report.errorCount == 1 && failure.isAbout("ash"))
-        try stage.check("no other entry was tried", stage.server.takeTransfers().isEmpty)
+        try stage.check("the only error is about 'ash'", failure.report.errorCount == 1 && failure.isAbout("ash"))
+        try stage.check("no other item was downloaded", stage.server.takeTransfers().isEmpty)
     }
 
-    static let keepGoing = Chapter(title: "stopOnError = false: the others are done all the same") { stage in
+    static let keepGoing = Chapter(title: "Without stopOnError, the other items are downloaded") { stage in
         stage.synchronizer.options.stopOnError = false
         let failure = try await stage.syncUnsuccessfully()
         try stage.check("the error about 'ash' is reported", failure.report.errorCount == 1 && failure.isAbout("ash"))
-        try stage.check("'beech' and 'chestnut' have come", failure.report.inserted == 2)
-        stage.say("The server finds 'ash' again, and the previews that were left out are wanted too:")
+        try stage.check("'beech' and 'chestnut' were inserted", failure.report.inserted == 2)
+        stage.say("'ash' is back. The next pass also downloads the missing previews.")
         stage.server.entries["ash"]?.isMissing = false
         stage.synchronizer.options = TourStage.options
         _ = try await stage.syncSuccessfully()
         try stage.check("files and previews equal the source", try stage.isFolderEqualToSource())
     }
 
-    static let cancel = Chapter(title: "A cancel in the middle leaves nothing half done") { stage in
-        stage.say("Every entry has a new revision; the contents after the fourth hang. Then somebody cancels.")
+    static let cancel = Chapter(title: "A cancellation leaves nothing incomplete") { stage in
+        stage.say("Every item has a new revision. All contents after the fourth hang, and the pass is cancelled.")
         let gate = try LoopbackGate()
         for (index, key) in stage.server.entries.keys.sorted().enumerated() {
             stage.server.entries[key]?.revision += 1
@@ -100,18 +100,18 @@ extension Chapter {
         }
         let failure = try await stage.syncUnsuccessfully()
         await canceller.value
-        try stage.check("the caller is told that it was cancelled", failure.isCancelled)
+        try stage.check("the caller receives a cancellation", failure.isCancelled)
         try stage.check("four contents were updated", failure.report.updated == 4)
-        try stage.check("no half-downloaded file is left", try stage.hasNoLeftovers())
-        stage.say("The server recovers, and the next pass does the rest:")
+        try stage.check("no incomplete file is left", try stage.hasNoLeftovers())
+        stage.say("The server recovers. The next pass downloads the rest.")
         gate.open()
         let report = try await stage.syncSuccessfully()
-        try stage.check("only the rest was fetched", report.unchanged == 4)
+        try stage.check("only the rest was downloaded", report.unchanged == 4)
         try stage.check("files and previews equal the source", try stage.isFolderEqualToSource())
     }
 
-    static let queuedSync = Chapter(title: "sync() during a pass queues one more, which later callers share") { stage in
-        stage.say("A pass is held in the middle; two more callers come, and the source changes once more.")
+    static let queuedSync = Chapter(title: "Calls of sync() during a pass share the next pass") { stage in
+        stage.say("Two more callers arrive during a pass, and the source changes.")
         let gate = try LoopbackGate()
         stage.server.entries["yew"]?.revision += 1
         stage.server.entries["yew"]?.gate = gate
@@ -136,12 +136,13 @@ extension Chapter {
             if case .statusChanged(let status) = event, !status.isSyncing { break }
         }
         try stage.check("three callers needed two passes", passCount == 2)
-        try stage.check("the first got the report of the first pass", reports[0].inserted == 0)
-        try stage.check("the others got that of the second", reports.dropFirst().allSatisfy { $0.inserted == 1 })
-        try stage.check("which saw the change: files equal the source", try stage.isFolderEqualToSource())
+        try stage.check("the first caller received the report of the first pass", reports[0].inserted == 0)
+        try stage.check(
+            "the others received the report of the second pass", reports.dropFirst().allSatisfy { $0.inserted == 1 })
+        try stage.check("the second pass saw the change: files equal the source", try stage.isFolderEqualToSource())
     }
 
-    static let notifications = Chapter(title: "Status notifications, for whoever wants no more than that") { stage in
+    static let notifications = Chapter(title: "Notifications announce the status") { stage in
         let (statuses, status) = AsyncStream.makeStream(of: SyncStatus.self)
         let observer = NotificationCenter.default.addObserver(
             forName: .OneWaySynchronizerDidChangeSyncStatusNotification, object: stage.synchronizer, queue: nil
@@ -163,7 +164,7 @@ extension Chapter {
             return seen
         }
         _ = try await stage.syncSuccessfully()
-        try stage.check("a pass is announced when it begins and when it has ended", await seen.value == [true, false])
+        try stage.check("the beginning and the end of a pass are announced", await seen.value == [true, false])
     }
 }
 

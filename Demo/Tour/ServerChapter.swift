@@ -10,7 +10,7 @@ import SyncStore
 import SyncStoreSQLite
 
 extension Chapter {
-    static let remoteSync = Chapter(title: "A database is kept equal to an API") { stage in
+    static let remoteSync = Chapter(title: "A database mirrors an API") { stage in
         let server = try UsersServer()
         defer { Task { await server.stop() } }
         let model = try DataModel {
@@ -31,7 +31,7 @@ extension Chapter {
                 retry: RetryPolicy(maxAttempts: 5, baseDelay: .milliseconds(5)), date: { today.withLock { $0 } }))
         func sync() async throws -> (RemoteSyncResult, requests: Int) {
             let result = try await store.sync(from: source, into: "User") { progress in
-                stage.console.show("   " + ServerSync.line(progress, after: .zero))
+                stage.console.show(ServerSync.line(progress, after: .zero), indentation: "   ")
             }
             stage.console.clear()
             let (requests, failures) = server.takeCounts()
@@ -39,34 +39,36 @@ extension Chapter {
             return (result, requests)
         }
 
-        stage.say("20,000 users, 500 to a page; some requests are answered by 503, some answers are cut in the middle.")
+        stage.say(
+            "The server has 20,000 users in pages of 500. Some requests fail with status 503, and some responses break off."
+        )
         let (first, _) = try await sync()
-        try stage.check("all 20,000 are there", first.result.counts.inserted == UsersServer.userCount)
+        try stage.check("all 20,000 users were inserted", first.result.counts.inserted == UsersServer.userCount)
 
-        stage.say("From here on the server is asked for what has changed, from a minute before the latest change on.")
+        stage.say("From now on, only changes are requested, with an overlap of a minute.")
         let (second, _) = try await sync()
         try stage.check("nothing was written", second.coverage == .changes && second.result.isUnchanged)
         let (third, requests) = try await sync()
         try stage.check(
-            "the same question was answered by 304, and nothing was done at all",
+            "the same request was answered with status 304, and no transaction began",
             third.coverage == .unchanged && requests <= 2)
 
         server.set(7, to: "Ada")
         server.set(20_001, to: "Eve")
         server.set(8, to: nil)
-        stage.say("A user has another name, one is new, one is gone, of which the server says nothing.")
+        stage.say("One user is renamed, one is added, and one is removed. The server does not report the removal.")
         let (delta, _) = try await sync()
         try stage.check(
-            "one was updated, one inserted",
+            "one user was updated, and one was inserted",
             delta.result.counts.updated == 1 && delta.result.counts.inserted == 1 && delta.result.counts.deleted == 0)
 
         // More than a day, because dates are stored in whole microseconds.
         today.withLock { $0 += 86_460 }
-        stage.say("A day later everything is read; pages are read twice before anything is deleted.")
+        stage.say("A day later, everything is read again. Pages are read twice before anything is deleted.")
         let (full, _) = try await sync()
         try stage.check(
-            "the ghost was found", full.coverage == .everything && full.result.counts.deleted == 1)
+            "the removed user was deleted", full.coverage == .everything && full.result.counts.deleted == 1)
         let count = try await store.store.count(StoreQuery("User"))
-        try stage.check("the database is equal to the API", count == UsersServer.userCount)
+        try stage.check("the database equals the API", count == UsersServer.userCount)
     }
 }

@@ -6,40 +6,42 @@ import SyncStore
 import SyncStoreSQLite
 
 extension Chapter {
-    static let jsonSync = Chapter(title: "JSON goes into a database, with no code per field") { stage in
+    static let jsonSync = Chapter(title: "JSON is synced into a database without code per field") { stage in
         let users = """
             [{"id": 1, "name": "Ada", "notes": [{"id": 11, "text": "Engine"}, {"id": 12, "text": "Numbers"}]},
              {"id": 2, "name": "Bob", "notes": [{"id": 21, "text": "Bread"}]}]
             """
         stage.say(users)
         let mapper = try RecordMapper(DataModel.inferred(from: users, entity: "User"))
-        stage.say("The model is made of this sample: \(mapper.model.entities.map(\.name).joined(separator: " and ")).")
+        stage.say(
+            "The model is inferred from this sample: \(mapper.model.dataEntities.map(\.name).joined(separator: " and "))."
+        )
         let store = try JSONStore(await SQLiteStore(mapper.model, at: .memory), mapper: mapper)
-        let first = try await stage.tell(store.sync(.bytes(Array(users.utf8)), into: "User"))
+        let first = try await stage.report(store.sync(.bytes(Array(users.utf8)), into: "User"))
         try stage.check(
             "2 users and 3 notes were inserted",
             first.counts.inserted == 2 && first.countsByEntity["Note"]?.inserted == 3)
-        let second = try await stage.tell(store.sync(.bytes(Array(users.utf8)), into: "User"))
-        try stage.check("the same again writes nothing", second.isUnchanged)
+        let second = try await stage.report(store.sync(.bytes(Array(users.utf8)), into: "User"))
+        try stage.check("the same JSON again writes nothing", second.isUnchanged)
 
-        stage.say("Ada's name is longer, one of her notes is gone; Bob is gone; Eve is new.")
+        stage.say("Ada has a longer name and lost a note. Bob was removed, and Eve was added.")
         let changed = """
             [{"id": 1, "name": "Ada Lovelace", "notes": [{"id": 11, "text": "Engine"}]},
              {"id": 3, "name": "Eve", "notes": []}]
             """
         let planned = try await store.plan(.bytes(Array(changed.utf8)), into: "User")
-        let third = try await stage.tell(store.sync(.bytes(Array(changed.utf8)), into: "User"))
-        try stage.check("what was planned was done", planned == third)
+        let third = try await stage.report(store.sync(.bytes(Array(changed.utf8)), into: "User"))
+        try stage.check("the plan and the sync have the same result", planned == third)
         try stage.check(
             "1 user was inserted, 1 updated, 1 deleted",
             third.counts.inserted == 1 && third.counts.updated == 1 && third.counts.deleted == 1)
-        let scoped = try await stage.tell(
+        let scoped = try await stage.report(
             store.sync(
                 .bytes(Array("[]".utf8)), into: "User", options: StoreSyncOptions(scope: PropertyPath("name") == "Eve"))
         )
-        try stage.check("an empty list about Eve alone leaves Ada alone", scoped.counts.deleted == 1)
+        try stage.check("an empty list that covers only Eve deletes only Eve", scoped.counts.deleted == 1)
         try await stage.check(
-            "an export gives Ada back", of: store, "User",
+            "an export returns Ada", of: store, "User",
             is: #"[{"id": 1, "name": "Ada Lovelace", "notes": [{"id": 11, "text": "Engine"}]}]"#)
     }
 
@@ -60,7 +62,7 @@ extension Chapter {
              "work": {"city": "London"}}
             """
         stage.say(user)
-        _ = try await stage.tell(store.insertOrUpdate(.bytes(Array(user.utf8)), into: "User"))
+        _ = try await stage.report(store.insertOrUpdate(.bytes(Array(user.utf8)), into: "User"))
         let matches =
             PropertyPath("remoteID") == 7 && PropertyPath("userDescription").beginsWith("a reserved")
             && PropertyPath("city") == "London"
@@ -68,14 +70,14 @@ extension Chapter {
         try stage.check("remoteID, userDescription and city have their values", count == 1)
         _ = try await store.update(.identity(7), in: "User", with: JSONValue(parsing: #"{"firstName": "Augusta"}"#))
         try await stage.check(
-            "an update in camelCase and an export agree, the date in UTC", of: store, "User",
+            "an update in camelCase is exported in snake_case, and the date in UTC", of: store, "User",
             is: """
                 [{"id": 7, "first_name": "Augusta", "description": "a reserved word",
                   "created_at": "2014-01-02T01:04:05Z", "work": {"city": "London"}}]
                 """)
     }
 
-    static let annotations = Chapter(title: "An import by Groot's annotations deletes nothing") { stage in
+    static let annotations = Chapter(title: "An import with Groot's annotations deletes nothing") { stage in
         let mapper = try RecordMapper(
             DataModel {
                 SyncEntity("Album", userInfo: ["identityAttributes": "number"]) {
@@ -97,11 +99,11 @@ extension Chapter {
         ]
         for payload in payloads {
             stage.say(payload)
-            let result = try await stage.tell(store.importObjects(.bytes(Array(payload.utf8)), into: "Album"))
+            let result = try await stage.report(store.importObjects(.bytes(Array(payload.utf8)), into: "Album"))
             try stage.check("nothing was deleted", result.counts.deleted == 0 && result.rejectedCount == 0)
         }
         try await stage.check(
-            "identifiers stand for artists, also for one that came later", of: store, "Album",
+            "identifiers are linked to artists, also to one that is imported later", of: store, "Album",
             is: """
                 [{"id": 1, "info": {"title": "First"}, "artist": {"id": 9, "name": "Nina"}},
                  {"id": 2, "info": {"title": "Second"}, "artist": {"id": 9, "name": "Nina"}},
@@ -112,7 +114,7 @@ extension Chapter {
 
 extension TourStage {
     /// Prints the counts of a sync, and returns its result.
-    fileprivate func tell(_ result: StoreSyncResult) -> StoreSyncResult {
+    fileprivate func report(_ result: StoreSyncResult) -> StoreSyncResult {
         for (entity, counts) in result.countsByEntity.sorted(by: { $0.key < $1.key }) {
             say("\(entity): \(SyncSummary.text(counts))")
         }

@@ -15,7 +15,7 @@ struct Tour {
             let stage = try TourStage(console: console)
             defer { stage.close() }
             do {
-                try await tell(on: stage)
+                try await present(on: stage)
             } catch {
                 await stage.server.stop()
                 throw error
@@ -25,22 +25,22 @@ struct Tour {
             console.printError("\nThe tour failed: \(error)")
             return ExitCode.failed
         }
-        console.print("\nEverything was as claimed, in \(ProgressDisplay.seconds(ContinuousClock.now - begin)).")
-        console.print("Now try it on a server of yours:  swift run Demo mirror --help")
-        console.print("or on JSON of yours, or an API:   swift run Demo sync --help")
+        console.print("\nAll claims are true. The tour took \(Quantity.time(ContinuousClock.now - begin)).")
+        console.print("Sync your own JSON or an API:  swift run Demo sync --help")
+        console.print("Mirror your own server:        swift run Demo mirror --help")
         return ExitCode.done
     }
 
-    private func tell(on stage: TourStage) async throws {
+    private func present(on stage: TourStage) async throws {
         console.print(
             """
-            OneWaySynchronizer makes a local collection equal to a remote one, and never writes back.
-            The remote one, here, is a catalogue of \(stage.server.entries.count) texts at \(stage.server.listURL.absoluteString)
-            (a server inside this process); the local one is a temporary folder.
+            OneWaySynchronizer makes a local collection equal to a remote one. It never writes back.
+            Here, the remote collection is a catalogue of \(stage.server.entries.count) texts, which this process serves at
+            \(stage.server.listURL.absoluteString). The local collection is a temporary folder.
             """)
         for (index, chapter) in Chapter.all.enumerated() {
             console.print("\n\(index + 1). \(chapter.title)")
-            try await chapter.tell(stage)
+            try await chapter.run(stage)
         }
     }
 }
@@ -48,7 +48,7 @@ struct Tour {
 /// A chapter of the tour.
 struct Chapter: Sendable {
     let title: String
-    let tell: @Sendable (TourStage) async throws -> Void
+    let run: @Sendable (TourStage) async throws -> Void
 
     /// The chapters in order; each continues from the state that the previous one leaves.
     static let all = [
@@ -62,5 +62,5 @@ struct Chapter: Sendable {
 struct TourFailure: Error, CustomStringConvertible {
     let claim: String
 
-    var description: String { "it is not true that \(claim)" }
+    var description: String { "this claim is false: \(claim)" }
 }

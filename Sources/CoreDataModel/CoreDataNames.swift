@@ -13,8 +13,16 @@ extension AttributeType {
         (.json, "String"),
     ]
 
+    /// The type of an attribute that consists of several values. `DataModel` keeps them together as
+    /// JSON.
+    static let compositeCoreDataName = "Composite"
+
     /// Creates the type with a name in a model file; nil for a type that `DataModel` lacks.
     init?(coreDataName: String) {
+        if coreDataName == Self.compositeCoreDataName {
+            self = .json
+            return
+        }
         guard let found = Self.coreDataNames.first(where: { $0.name == coreDataName }) else { return nil }
         self = found.type
     }
@@ -49,7 +57,8 @@ extension AttributeType {
         return value.flatMap { accepts($0) ? $0 : nil }
     }
 
-    private static let flags = ["yes": true, "true": true, "1": true, "no": false, "false": false, "0": false]
+    /// The Boolean values by their lowercase spellings in model files.
+    static let flags = ["yes": true, "true": true, "1": true, "no": false, "false": false, "0": false]
 
     /// Parses an integer with a fraction of zero; the Xcode editor sometimes writes `0.0`.
     private func wholeNumber(_ text: String) -> AttributeValue? {

@@ -51,7 +51,7 @@ enum ModelElements {
         read: ["name", "parentEntity", "isAbstract", "elementID"],
         harmless: [
             "representedClassName", "codeGenerationType", "syncable", "versionHashModifier", "customClassModule",
-            "coreSpotlightDisplayNameExpression",
+            "coreSpotlightDisplayNameExpression", "indexed",
         ])
 
     static let attribute = Known(
@@ -62,7 +62,7 @@ enum ModelElements {
         harmless: [
             "usesScalarValueType", "syncable", "indexed", "customClassName", "allowsExternalBinaryDataStorage",
             "allowsCloudEncryption", "preserveAfterDeletion", "preservesValueInHistoryOnDeletion",
-            "spotlightIndexingEnabled", "storedInTruthFile", "versionHashModifier",
+            "spotlightIndexingEnabled", "storedInTruthFile", "versionHashModifier", "elementType", "compositeName",
         ],
         unsupported: [
             "derived", "derivationExpression", "minValueString", "maxValueString", "minDateTimeInterval",
@@ -81,6 +81,6 @@ enum ModelElements {
     /// Elements of Core Data that have no counterpart in `DataModel`.
     static let unsupported: Set<String> = [
         "fetchedProperty", "fetchRequest", "fetchIndex", "configuration", "compoundIndexes", "composite",
-        "validationPredicate",
+        "compositeAttribute", "validationPredicate",
     ]
 }

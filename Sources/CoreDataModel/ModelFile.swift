@@ -8,12 +8,16 @@ public import SyncModel
 ///     file.warnings                       // contents of the file that the model lacks
 ///
 /// The model contains entities, inheritance, attributes, relationships, user info, and the first
-/// uniqueness constraint of each entity as its identity. Settings of the editor, of generated
-/// classes and of Core Data's internals are ignored. All other contents are reported in `warnings`.
+/// usable uniqueness constraint of each entity as its identity. Settings of the editor, generated
+/// classes and Core Data's internals are ignored. All other contents are reported in `warnings`.
+///
+/// Declarations that Core Data accepts and a `DataModel` does not are repaired, and reported as
+/// well: a relationship without a destination is left out, an inverse that does not point back is
+/// removed, and a constraint that is unsuitable as an identity is ignored.
 public struct ModelFile: Sendable {
     /// The model.
     public let model: DataModel
-    /// The contents of the file that the model lacks, in file order.
+    /// The contents of the file that the model lacks or has in another form, in file order.
     public let warnings: [ModelWarning]
 
     /// The maximum size of a model file: 16 MiB.
@@ -25,11 +29,16 @@ public struct ModelFile: Sendable {
     ///
     /// - Parameter url: An `.xcdatamodeld` folder, an `.xcdatamodel` folder, or the XML file that
     ///   such a folder contains as `contents`. An `.xcdatamodeld` folder is read at its current
-    ///   version, or at its only version if it does not name one.
+    ///   version. If it does not name one, the latest version by number is read, with a warning.
     /// - Throws: `ModelFileError` with the file and, if known, the line.
     public init(contentsOf url: URL) throws(ModelFileError) {
-        let contents = try ModelFolder.contents(of: url)
-        try self.init(xml: try ModelFolder.data(of: contents), named: contents.path)
+        let (contents, assumedVersion) = try ModelFolder.contents(of: url)
+        let file = try ModelFile(xml: try ModelFolder.data(of: contents), named: contents.path)
+        model = file.model
+        let assumption = assumedVersion.map { version in
+            ModelWarning(file: contents.path, line: 1, reason: .assumedVersion(version))
+        }
+        warnings = (assumption.map { [$0] } ?? []) + file.warnings
     }
 
     /// Creates a model file by reading its XML.
@@ -42,7 +51,9 @@ public struct ModelFile: Sendable {
     ///   - name: The name of the file in errors and warnings; `contents` by default.
     /// - Throws: `ModelFileError` with the line, if known.
     public init(xml: Data, named name: String = "contents") throws(ModelFileError) {
-        let document = try ModelXMLReader.read(xml, file: name)
+        try ModelFolder.checkFormat(xml, file: name)
+        var document = try ModelXMLReader.read(xml, file: name)
+        document.repair()
         warnings = document.warnings
         do {
             model = try DataModel(document.entities)

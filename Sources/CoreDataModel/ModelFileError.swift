@@ -9,8 +9,10 @@ public enum ModelFileError: Error, Hashable, Sendable {
     case unreadable(file: String, reason: String)
     /// The folder contains neither `contents` nor a version of a model.
     case notAModel(file: String)
-    /// The folder has several versions and does not name the current one.
-    case noCurrentVersion(file: String)
+    /// The file or folder is a compiled model (`.mom`, `.momd`), which contains no XML.
+    case compiled(file: String)
+    /// The model has the binary format that Xcode wrote before version 4.
+    case outdatedFormat(file: String)
     /// The current version does not exist, or `.xccurrentversion` is not a property list that names
     /// one.
     case unknownCurrentVersion(file: String)
@@ -42,19 +44,24 @@ extension ModelFileError: CustomStringConvertible {
     /// The error as one line of text for people.
     public var description: String {
         switch self {
-        case .unreadable(let file, let reason): "\(file): cannot be read: \(reason)"
-        case .notAModel(let file): "\(file): neither a model nor a folder of versions of one"
-        case .noCurrentVersion(let file): "\(file): several versions, and none is said to be current"
-        case .unknownCurrentVersion(let file): "\(file): the current version is not there"
-        case .tooLarge(let file): "\(file): larger than \(ModelFile.maximumByteCount) bytes"
-        case .unsupportedEncoding(let file): "\(file): not UTF-8"
+        case .unreadable(let file, let reason): "\(file): the file cannot be read: \(reason)"
+        case .notAModel(let file): "\(file): the folder contains neither a model nor versions of a model"
+        case .compiled(let file):
+            "\(file): this is a compiled model; use the .xcdatamodeld or .xcdatamodel that it was compiled from"
+        case .outdatedFormat(let file):
+            "\(file): the model has a format from before Xcode 4; open and save it in Xcode to convert it"
+        case .unknownCurrentVersion(let file): "\(file): .xccurrentversion does not name a version in the folder"
+        case .tooLarge(let file): "\(file): the file is larger than \(ModelFile.maximumByteCount) bytes"
+        case .unsupportedEncoding(let file): "\(file): the file is not UTF-8"
         case .documentType(let file, let line): "\(file):\(line): a document type is not allowed"
         case .processingInstruction(let file, let line): "\(file):\(line): a processing instruction is not allowed"
-        case .tooDeep(let file, let line): "\(file):\(line): nested deeper than \(ModelFile.maximumDepth) elements"
+        case .tooDeep(let file, let line):
+            "\(file):\(line): elements are nested more than \(ModelFile.maximumDepth) deep"
         case .malformed(let file, let line, let column, let reason): "\(file):\(line):\(column): \(reason)"
-        case .unexpectedRoot(let file, let line, let element): "\(file):\(line): <\(element)> is no model"
+        case .unexpectedRoot(let file, let line, let element):
+            "\(file):\(line): the root element is <\(element)> instead of <model>"
         case .missingAttribute(let file, let line, let element, let attribute):
-            "\(file):\(line): <\(element)> lacks \(attribute)"
+            "\(file):\(line): <\(element)> has no attribute \(attribute)"
         case .invalid(let file, let line, let error): "\(file):\(line): \(error)"
         case .unwritable(let entity, let property, let reason):
             "\(entity)\(property.map { ".\($0)" } ?? "") cannot be written: \(reason)"

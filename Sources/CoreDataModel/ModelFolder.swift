@@ -3,25 +3,49 @@ import Foundation
 /// The lookup of the XML file in a model folder, and its reading.
 enum ModelFolder {
     /// Returns the XML file for a URL of a file, a model folder, or a folder of versions.
-    static func contents(of url: URL) throws(ModelFileError) -> URL {
-        guard isFolder(url) else { return url }
-        if let contents = contents(inModel: url) { return contents }
-        let versions = try names(in: url).filter { $0.hasSuffix(".xcdatamodel") }.sorted()
+    ///
+    /// - Returns: The XML file, and the name of its version if that had to be assumed.
+    static func contents(of url: URL) throws(ModelFileError) -> (file: URL, assumedVersion: String?) {
+        guard isFolder(url) else { return (url, nil) }
+        if let contents = contents(inModel: url) { return (contents, nil) }
+        let names = try names(in: url)
+        // Newer versions have higher numbers; the first one often has none.
+        let versions = names.filter { $0.hasSuffix(suffix) }
+            .sorted {
+                $0.dropLast(suffix.count).compare($1.dropLast(suffix.count), options: .numeric) == .orderedAscending
+            }
+        guard let latest = versions.last else { throw refusal(of: url, containing: names) }
         let marker = url.appendingPathComponent(".xccurrentversion")
-        let version: String
-        if FileManager.default.fileExists(atPath: marker.path) {
+        var version = latest
+        let isMarked = FileManager.default.fileExists(atPath: marker.path)
+        if isMarked {
             guard let name = currentVersion(in: try data(of: marker)), versions.contains(name) else {
                 throw .unknownCurrentVersion(file: url.path)
             }
             version = name
-        } else {
-            guard let only = versions.first else { throw .notAModel(file: url.path) }
-            guard versions.count == 1 else { throw .noCurrentVersion(file: url.path) }
-            version = only
         }
         let folder = url.appendingPathComponent(version)
-        guard let contents = contents(inModel: folder) else { throw .notAModel(file: folder.path) }
-        return contents
+        guard let contents = contents(inModel: folder) else {
+            throw refusal(of: folder, containing: try self.names(in: folder))
+        }
+        return (contents, isMarked || versions.count == 1 ? nil : version)
+    }
+
+    private static let suffix = ".xcdatamodel"
+
+    /// Returns the error for a folder without XML, by the names of its files.
+    private static func refusal(of folder: URL, containing names: [String]) -> ModelFileError {
+        if names.contains(where: { $0.hasSuffix(".mom") || $0.hasSuffix(".omo") }) {
+            return .compiled(file: folder.path)
+        }
+        return names.contains("elements") ? .outdatedFormat(file: folder.path) : .notAModel(file: folder.path)
+    }
+
+    /// Checks that a file is not a binary property list, as compiled and outdated models are.
+    static func checkFormat(_ data: Data, file: String) throws(ModelFileError) {
+        guard data.starts(with: Data("bplist".utf8)) else { return }
+        throw URL(fileURLWithPath: file).lastPathComponent == "elements"
+            ? .outdatedFormat(file: file) : .compiled(file: file)
     }
 
     /// Returns the bytes of a file.

@@ -1,6 +1,6 @@
-/// A part of a model file that the model does not contain.
+/// A part of a model file that the model does not contain, or contains in another form.
 public struct ModelWarning: Hashable, Sendable {
-    /// The kind of the ignored part.
+    /// The kind of the part.
     public enum Reason: Hashable, Sendable {
         /// An element that the reader does not recognize; its contents are ignored.
         case unknownElement(String)
@@ -13,15 +13,28 @@ public struct ModelWarning: Hashable, Sendable {
         case unsupported(what: String)
         /// An omitted attribute of the model, without a type or with a type that `DataModel` lacks.
         case unsupportedType(attribute: String, type: String)
+        /// An attribute of several values, which the model keeps as JSON in one attribute.
+        case compositeAttribute(String)
+        /// A property that the entity inherits; the declaration of the ancestor is used.
+        case inheritedProperty(String)
+        /// An omitted relationship. `destination` does not exist; it is nil if none is named.
+        case unknownDestination(relationship: String, destination: String?)
+        /// An inverse that does not exist or does not point back. The model omits it.
+        case unusableInverse(relationship: String, inverse: String)
         /// A key that occurs twice in one user info; the last value is used.
         case duplicateUserInfo(key: String)
+        /// An ignored element without a required attribute.
+        case missingAttribute(element: String, attribute: String)
+        /// The version that was read. Its folder has several versions and does not name the current
+        /// one.
+        case assumedVersion(String)
     }
 
     /// The name of the file that was passed to the reader.
     public let file: String
     /// The line on which the start tag of the element ends, counted from 1.
     public let line: Int
-    /// The kind of the ignored part, with its names.
+    /// The kind of the part, with its names.
     public let reason: Reason
 }
 
@@ -30,14 +43,30 @@ extension ModelWarning: CustomStringConvertible {
     public var description: String {
         let text =
             switch reason {
-            case .unknownElement(let name): "unknown element <\(name)>, passed over"
-            case .unknownAttribute(let element, let attribute): "unknown attribute \(attribute) of <\(element)>"
+            case .unknownElement(let name): "unknown element <\(name)> is ignored"
+            case .unknownAttribute(let element, let attribute):
+                "unknown attribute \(attribute) of <\(element)> is ignored"
             case .unknownValue(let element, let attribute, let value):
-                "<\(element)> cannot have \(attribute)=\(value.debugDescription)"
-            case .unsupported(let what): "\(what) has no counterpart here, passed over"
+                "invalid \(attribute)=\(value.debugDescription) of <\(element)> is ignored"
+            case .unsupported(let what): "\(what) has no counterpart and is ignored"
             case .unsupportedType(let attribute, let type):
-                "attribute \(attribute) left out: type \(type.debugDescription)"
-            case .duplicateUserInfo(let key): "user info has \(key.debugDescription) twice"
+                type.isEmpty
+                    ? "attribute \(attribute) is left out because it has no type"
+                    : "attribute \(attribute) is left out because of its type \(type)"
+            case .compositeAttribute(let attribute): "composite attribute \(attribute) is kept as JSON"
+            case .inheritedProperty(let property):
+                "\(property) is declared by an ancestor, whose declaration is used"
+            case .unknownDestination(let relationship, nil):
+                "relationship \(relationship) is left out because it has no destination"
+            case .unknownDestination(let relationship, let destination?):
+                "relationship \(relationship) is left out because its destination \(destination) does not exist"
+            case .unusableInverse(let relationship, let inverse):
+                "inverse \(inverse) of relationship \(relationship) is ignored because it does not point back"
+            case .duplicateUserInfo(let key): "key \(key.debugDescription) occurs twice; the last value is used"
+            case .missingAttribute(let element, let attribute):
+                "<\(element)> without attribute \(attribute) is ignored"
+            case .assumedVersion(let version):
+                "the folder has several versions and no .xccurrentversion; \(version) is used"
             }
         return "\(file):\(line): \(text)"
     }

@@ -5,32 +5,6 @@ import SyncModel
 import FoundationXML
 #endif
 
-/// The declarations of a model file, with their lines.
-struct ModelDocument {
-    var entities: [SyncEntity] = []
-    var warnings: [ModelWarning] = []
-    /// The lines of the entities, and of the properties that were kept, by name.
-    fileprivate(set) var entityLines: [String: Int] = [:]
-    fileprivate(set) var propertyLines: [String: [String: Int]] = [:]
-
-    /// Returns the line of the entity or property in an error.
-    func line(of error: ModelError) -> Int {
-        let (entity, property): (String, String?) =
-            switch error {
-            case .emptyName(let entity, let property): (entity, property)
-            case .duplicateEntity(let entity), .unknownParent(let entity, _), .inheritanceCycle(let entity, _),
-                .unknownIdentity(let entity, _), .unsuitableIdentity(let entity, _, _), .unknownEntity(let entity):
-                (entity, nil)
-            case .duplicateProperty(let entity, let property), .inheritedProperty(let entity, let property, _),
-                .unknownDestination(let entity, let property, _), .unknownInverse(let entity, let property, _, _),
-                .inverseDoesNotPointBack(let entity, let property, _, _), .orderedToOne(let entity, let property),
-                .defaultOfWrongType(let entity, let property, _), .unsuitableScope(let entity, let property):
-                (entity, property)
-            }
-        return property.flatMap { propertyLines[entity]?[$0] } ?? entityLines[entity] ?? 1
-    }
-}
-
 /// A parser delegate that builds a model's declarations from its XML.
 ///
 /// The parser calls it for each element. `Place` represents the position of an element, and
@@ -44,19 +18,19 @@ final class ModelXMLReader: NSObject, XMLParserDelegate {
     }
 
     private let file: String
-    private var document = ModelDocument()
+    private var document: ModelDocument
     private var places: [Place] = []
     private var entity: SyncEntity?
     private var attribute: SyncAttribute?
     private var relationship: SyncRelationship?
     private var userInfo: [String: String] = [:]
-    private var constraints: [[String]] = []
     private var failure: ModelFileError?
     /// Whether the root element was closed.
     private var isComplete = false
 
     private init(file: String) {
         self.file = file
+        document = ModelDocument(file: file)
     }
 
     static func read(_ data: Data, file: String) throws(ModelFileError) -> ModelDocument {
@@ -130,14 +104,16 @@ final class ModelXMLReader: NSObject, XMLParserDelegate {
         case (.entity, "attribute"):
             return try openAttribute(element)
         case (.entity, "relationship"):
-            try openRelationship(element)
-            return .relationship
+            return try openRelationship(element)
         case (.entity, "userInfo"), (.attribute, "userInfo"), (.relationship, "userInfo"):
             userInfo = [:]
             return .userInfo
         case (.userInfo, "entry"):
             report(element.unknown(besides: ModelElements.entry))
-            let key = try element.required("key")
+            guard let key = element.attributes["key"] else {
+                warn(element.line, .missingAttribute(element: element.name, attribute: "key"))
+                return .skipped
+            }
             if userInfo.updateValue(element.attributes["value"] ?? "", forKey: key) != nil {
                 warn(element.line, .duplicateUserInfo(key: key))
             }
@@ -145,13 +121,14 @@ final class ModelXMLReader: NSObject, XMLParserDelegate {
         case (.entity, "uniquenessConstraints"):
             return .uniquenessConstraints
         case (.uniquenessConstraints, "uniquenessConstraint"):
-            constraints.append([])
-            if constraints.count > 1 {
-                warn(element.line, .unsupported(what: "a second uniqueness constraint"))
-            }
+            document.addConstraint(line: element.line, to: entity)
             return .uniquenessConstraint
         case (.uniquenessConstraint, "constraint"):
-            constraints[constraints.count - 1].append(try element.required("value"))
+            guard let name = element.attributes["value"] else {
+                warn(element.line, .missingAttribute(element: element.name, attribute: "value"))
+                return .skipped
+            }
+            document.addConstrained(name, of: entity)
             return .skipped
         case (.skipped, _):
             return .skipped
@@ -169,14 +146,7 @@ final class ModelXMLReader: NSObject, XMLParserDelegate {
     private func close(_ place: Place, line: Int) {
         switch place {
         case .entity:
-            guard var done = entity else { return }
-            let identity = constraints.first ?? []
-            if identity.contains(where: { name in done.relationships.contains { $0.name == name } }) {
-                warn(line, .unsupported(what: "a uniqueness constraint on a relationship"))
-            } else {
-                done.identity = identity
-            }
-            document.entities.append(done)
+            if let entity { document.entities.append(entity) }
             entity = nil
         case .attribute:
             if let attribute {
@@ -204,10 +174,10 @@ final class ModelXMLReader: NSObject, XMLParserDelegate {
     private func openEntity(_ element: ModelElement) throws(ModelFileError) {
         report(element.unknown(besides: ModelElements.entity))
         let name = try element.required("name")
-        document.entityLines[name] = element.line
-        constraints = []
+        document.note(element.line, of: name)
         entity = SyncEntity(
-            name, parent: element.attributes["parentEntity"], abstract: flag(element, "isAbstract"), attributes: [],
+            name, parent: element.attributes["parentEntity"].flatMap { $0.isEmpty ? nil : $0 },
+            abstract: flag(element, "isAbstract"), attributes: [],
             relationships: [], formerName: element.attributes["elementID"])
     }
 
@@ -220,6 +190,7 @@ final class ModelXMLReader: NSObject, XMLParserDelegate {
             return .skipped
         }
         noteLine(element.line, of: name)
+        if typeName == AttributeType.compositeCoreDataName { warn(element.line, .compositeAttribute(name)) }
         let isTransient = flag(element, "transient")
         if isTransient {
             warn(element.line, .unsupported(what: "transient"))
@@ -260,15 +231,18 @@ final class ModelXMLReader: NSObject, XMLParserDelegate {
         return attribute
     }
 
-    private func openRelationship(_ element: ModelElement) throws(ModelFileError) {
+    private func openRelationship(_ element: ModelElement) throws(ModelFileError) -> Place {
         report(element.unknown(besides: ModelElements.relationship))
         let name = try element.required("name")
         noteLine(element.line, of: name)
         if flag(element, "transient") {
             warn(element.line, .unsupported(what: "transient"))
         }
-        let destination = try element.required("destinationEntity")
-        let inverse = element.attributes["inverseName"]
+        guard let destination = element.attributes["destinationEntity"], !destination.isEmpty else {
+            warn(element.line, .unknownDestination(relationship: name, destination: nil))
+            return .skipped
+        }
+        let inverse = element.attributes["inverseName"].flatMap { $0.isEmpty ? nil : $0 }
         let deleteRule = rule(element)
         let isOptional = flag(element, "optional")
         let formerName = element.attributes["elementID"]
@@ -289,6 +263,7 @@ final class ModelXMLReader: NSObject, XMLParserDelegate {
         if !isToMany, flag(element, "ordered") {
             warn(element.line, .unknownValue(element: element.name, attribute: "ordered", value: "YES"))
         }
+        return .relationship
     }
 
     private func rule(_ element: ModelElement) -> SyncRelationship.DeleteRule {
@@ -300,18 +275,14 @@ final class ModelXMLReader: NSObject, XMLParserDelegate {
 
     /// Returns whether an attribute is YES; false if it is NO or missing.
     private func flag(_ element: ModelElement, _ key: String) -> Bool {
-        switch element.attributes[key] {
-        case "YES": return true
-        case "NO", nil: return false
-        case .some(let text):
-            warn(element.line, .unknownValue(element: element.name, attribute: key, value: text))
-            return false
-        }
+        guard let text = element.attributes[key] else { return false }
+        if let isSet = AttributeType.flags[text.lowercased()] { return isSet }
+        warn(element.line, .unknownValue(element: element.name, attribute: key, value: text))
+        return false
     }
 
     private func noteLine(_ line: Int, of property: String) {
-        guard let entity else { return }
-        document.propertyLines[entity.name, default: [:]][property] = line
+        if let entity { document.note(line, of: property, in: entity) }
     }
 
     private func report(_ warnings: [ModelWarning]) {

@@ -14,10 +14,22 @@ extension DataModel {
     ///   not a number, or an annotation `sync.type`.
     public func coreDataXML() throws(ModelFileError) -> Data {
         var writer = ModelXMLWriter()
-        for entity in entities {
-            try writer.write(entity)
+        for layout in layouts {
+            try writer.write(layout.entity, identity: identity(of: layout))
         }
         return writer.finished()
+    }
+
+    /// The names of the attributes that identify the objects of an entity, inherited ones first.
+    private func identity(of layout: EntityLayout) -> [String] {
+        guard !layout.entity.identity.isEmpty else { return [] }
+        var names = layout.entity.identity
+        var ancestor = layout.parent
+        while let index = ancestor {
+            names = layouts[index].entity.identity + names
+            ancestor = layouts[index].parent
+        }
+        return names
     }
 }
 
@@ -36,7 +48,7 @@ private struct ModelXMLWriter {
         Data((text + "</model>\n").utf8)
     }
 
-    mutating func write(_ entity: SyncEntity) throws(ModelFileError) {
+    mutating func write(_ entity: SyncEntity, identity: [String]) throws(ModelFileError) {
         self.entity = entity.name
         property = nil
         try open(
@@ -54,10 +66,10 @@ private struct ModelXMLWriter {
             try write(relationship)
         }
         property = nil
-        if !entity.identity.isEmpty {
+        if !identity.isEmpty {
             try open("uniquenessConstraints", depth: 2, [], isEmpty: false)
             try open("uniquenessConstraint", depth: 3, [], isEmpty: false)
-            for name in entity.identity {
+            for name in identity {
                 try open("constraint", depth: 4, [("value", name)], isEmpty: true)
             }
             close("uniquenessConstraint", depth: 3)

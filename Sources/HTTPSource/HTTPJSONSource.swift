@@ -28,6 +28,27 @@ public struct HTTPJSONSource: RemoteSource {
         case lines
         /// As the values of an object, whose keys become a field of each, as in Firebase.
         case keyed(by: String)
+        /// As the data of server-sent events, in a stream that ends.
+        ///
+        /// Only events of these types count; all for an empty set. A source that goes on for ever
+        /// is an ``HTTPEventStream``.
+        case events(types: Set<String> = [])
+
+        /// Whether the end of a page can be told only by the end of its body.
+        var isOpenEnded: Bool {
+            switch self {
+            case .lines, .events: true
+            case .array, .keyed: false
+            }
+        }
+
+        /// The part of a source's fingerprint that depends on the format.
+        var fingerprint: String {
+            switch self {
+            case .events(let types): "events \(types.sorted())"
+            case .array, .lines, .keyed: "\(self)"
+            }
+        }
     }
 
     /// The address of the first page, without what `pages` and `delta` add to it.
@@ -113,7 +134,7 @@ public struct HTTPJSONSource: RemoteSource {
     public var fingerprint: String {
         get async throws {
             var parts = [
-                url.absoluteString, pages.fingerprint, delta?.fingerprint ?? "", "\(format)", keyPath,
+                url.absoluteString, pages.fingerprint, delta?.fingerprint ?? "", format.fingerprint, keyPath,
                 body.map { "\($0)" } ?? "",
             ]
             if !bookmarkHeaders.isEmpty {

@@ -58,7 +58,7 @@ extension HTTPClient {
                 let head = try await fetch.head()
                 if head.status == 206 {
                     guard head.headers["Content-Range"]?.hasPrefix("bytes \(byteCount)-") == true else {
-                        throw HTTPError(url: url, problem: .refused("the server sent another range than asked for"))
+                        throw HTTPError(url: url, problem: .malformed("another range than asked for"))
                     }
                 } else {
                     // The whole body again, because it has changed, or because the server has no

@@ -34,6 +34,8 @@ public struct HTTPError: Error, Sendable, Equatable {
         case unsuitablePointer(keyPath: String, found: String)
         /// The response is a success, but its body reports an error with this text.
         case refused(String)
+        /// The response breaks the rules of HTTP, or a limit of the transport, as the text says.
+        case malformed(String)
         /// The body is JSON that does not suit. The text says where and why; `firstLine` is its
         /// beginning.
         case unsuitableJSON(String, firstLine: String)
@@ -64,12 +66,22 @@ extension HTTPError: CustomStringConvertible {
         case .timedOut: return "\(name): timed out"
         case .status(let status, let firstLine, let retryAfter):
             let wait = retryAfter.map { ", asks to wait \($0.components.seconds) s" } ?? ""
-            return "\(name): status \(status)\(wait)" + (firstLine.isEmpty ? "" : ": \(firstLine)")
+            let reason =
+                switch status {
+                case 301, 302, 303, 307, 308: ", a redirect without an address (Location)"
+                case 206: ", a part of a body of which the whole was asked for"
+                case 304: ", although no earlier response was named"
+                default: ""
+                }
+            return "\(name): status \(status)\(reason)\(wait)" + (firstLine.isEmpty ? "" : ": \(firstLine)")
         case .cutShort(let received, let expected):
             let all = expected.map { " of \($0)" } ?? ""
             return "\(name): the body was cut short after \(received)\(all) bytes"
         case .tooLarge(let limit): return "\(name): the body is longer than \(limit) bytes"
-        case .notJSON(let firstLine): return "\(name): the body is not JSON: \(firstLine)"
+        case .notJSON(let firstLine):
+            let beginning = firstLine.trimmingCharacters(in: .whitespaces).lowercased()
+            let kind = beginning.hasPrefix("<?xml") ? "XML" : beginning.hasPrefix("<") ? "HTML" : "something else"
+            return "\(name): the body is \(kind), not JSON: \(firstLine)"
         case .tooManyRedirects(let limit): return "\(name): more than \(limit) redirects"
         case .forbiddenAddress(let target):
             return "\(name): leads to \(target)"
@@ -78,6 +90,7 @@ extension HTTPError: CustomStringConvertible {
         case .unsuitablePointer(let keyPath, let found):
             return "\(name): the pointer to the next page, \(keyPath), is unsuitable: \(found)"
         case .refused(let text): return "\(name): the server reports an error: \(text)"
+        case .malformed(let text): return "\(name): the response is unusable: \(text)"
         case .unsuitableJSON(let reason, let firstLine): return "\(name): \(reason): \(firstLine)"
         case .pageLoop: return "\(name): the pages lead back to one that was read"
         case .tooManyPages(let limit): return "\(name): more than \(limit) pages"
@@ -97,7 +110,7 @@ extension HTTPError: RetryableError {
             [408, 425, 429].contains(status) || status == 403 && retryAfter != nil
                 || status >= 500 && ![501, 505].contains(status)
         case .tooLarge, .notJSON, .tooManyRedirects, .forbiddenAddress, .pageLoop, .repeatedPage, .unsuitablePointer,
-            .refused, .unsuitableJSON, .tooManyPages, .cannotWrite:
+            .refused, .malformed, .unsuitableJSON, .tooManyPages, .cannotWrite:
             false
         }
     }

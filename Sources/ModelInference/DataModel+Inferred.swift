@@ -1,4 +1,3 @@
-public import Foundation
 public import JSONMapper
 public import SyncModel
 
@@ -8,34 +7,33 @@ extension DataModel {
     ///     let json = #"[{"id": 1, "first_name": "Ada", "notes": [{"id": 7}]}]"#
     ///     let model = try DataModel.inferred(from: json, entity: "User")
     ///     // User: id int64, firstName string, notes to-many Note
-    ///     // Note: id int64, user to-one User
+    ///     // Note: id int64, users to-many User
     ///
-    /// The result depends only on the sample, not on the machine. These rules apply:
+    /// An export of the sample's objects by the model has the same values as the sample. The result
+    /// depends only on the sample and the options. These rules apply:
     ///
-    /// - **Entities.** The elements belong to the named entity. A nested object belongs to an
-    ///   entity named after its key, and the objects of an array to one named after the singular of
-    ///   its key. Objects with the same entity name belong to the same entity, at any level. An
-    ///   object with more than 256 different keys is treated as a dictionary, and stored as a
-    ///   whole.
-    /// - **Singulars.** `people`, `children`, `series` and `species` are known. `-ies` becomes
-    ///   `-y`. `-xes`, `-ches`, `-shes` and `-sses` lose `es`. Any other final `s` is removed,
-    ///   except in `-ss`, `-us` and `-is`.
+    /// - **Entities.** The elements belong to the named entity. Nested objects belong to an entity
+    ///   named after their key, and the objects of an array to one named after the singular of the
+    ///   key. Places of the sample whose objects have the same keys, and are equal if they have the
+    ///   same identity, share an entity. Objects nested in objects of their own kind, such as
+    ///   replies to replies, share an entity.
+    /// - **Maps.** An object is kept as JSON if its keys are data: numbers, versions, paths or codes,
+    ///   or many names of which each object has few, with values of one shape.
     /// - **Attributes** have the camelCase names of their keys. If the naming convention does not
-    ///   lead back to the key, the attribute is annotated with `sync.remoteKey`. All attributes are
-    ///   optional except a primary key that has a value in every object.
+    ///   lead back to the key, the attribute is annotated with it.
     /// - **Types** cover all values of the sample. Integers are `int64`; with fractions, `double`;
-    ///   beyond `Int64`, `decimal`; and numbers that no decimal can hold, `string`. Texts are
-    ///   `uuid` if all are UUIDs, `date` if all are ISO 8601 dates, and otherwise `string`, also if
-    ///   mixed with numbers. A value that is always null is `string`. Arrays of values other than
-    ///   objects, and mixtures that no other type can hold, are `binary`, which stores any JSON as
-    ///   a whole.
-    /// - **The primary key** is `id`. Without it, the primary key is `remote_id`, `<entity>_id`,
-    ///   `uuid` or `guid`, if it has a value in every object, and its values in the elements are
-    ///   unique. An entity without a primary key has no identity.
-    /// - **Relationships** result from nesting. Each has an inverse named after the entity that
-    ///   contains it, unless the sample has a relationship of that name. If two parents contain the
-    ///   same child, a to-many relationship is many-to-many. Objects without an identity belong to
-    ///   the object that contains them, and are deleted with it.
+    ///   with more digits, `decimal`. Texts are `uuid` or `date` if all are written in the same
+    ///   style, which exports use again, and otherwise `string`. Integers between 1990 and 2100
+    ///   under a key such as `created_at` are dates. Arrays of values other than objects, and values
+    ///   that no other type can hold, are `json`.
+    /// - **Keys.** The elements are identified by a key such as `id`, `uuid`, `code` or `slug` whose
+    ///   values are unique and never null, or by two keys such as `country_code` and `year` that are
+    ///   unique together. Without such keys they are matched by their whole content.
+    /// - **Nested objects** are identified by such a key if equal keys belong to equal objects, and
+    ///   can then belong to several objects. With different contents, the key identifies an object
+    ///   within the object that contains it. Objects without a key belong to the object that
+    ///   contains them, and are deleted with it.
+    /// - **Inverses** are added to all relationships. They are neither read nor exported.
     ///
     /// - Parameters:
     ///   - json: The sample as UTF-8: an array of objects, or one object.
@@ -62,8 +60,8 @@ extension DataModel {
 
     /// Infers a model from the elements of a JSON reader, for large files and streams.
     ///
-    /// The reader is read to its end. Memory use grows with the number of distinct keys and
-    /// identifiers, not with the size of the sample.
+    /// The reader is read to its end. Memory use depends on the number of distinct keys and on the
+    /// largest element, not on the size of the sample.
     ///
     /// - Parameters:
     ///   - reader: A reader with a source.
@@ -71,46 +69,66 @@ extension DataModel {
     /// - Throws: The errors of ``inferred(from:entity:layout:options:)``, and those of the reader's
     ///   source.
     public static func inferred(from reader: JSONReader, entity: String) throws -> DataModel {
-        var sample = ModelSample(root: entity)
-        while let element = try reader.next({ cursor in try JSONValue(&cursor) }) {
-            guard case .object(let object) = element else {
-                throw ModelInferenceError.notAnObject(index: reader.elementCount - 1)
+        try InferredModel(from: reader, entity: entity).model
+    }
+}
+
+extension InferredModel {
+    /// Infers a model from the elements of a JSON reader.
+    ///
+    /// `DataModel.inferred(from:entity:layout:options:)` documents the rules. The reader is read to
+    /// its end, or until the sample is large enough. Memory use depends on the number of distinct
+    /// keys and on the largest element, not on the size of the sample.
+    ///
+    /// - Parameters:
+    ///   - reader: A reader with a source.
+    ///   - entity: The name of the elements' entity.
+    ///   - options: The key of the elements, and limits.
+    /// - Throws: `JSONError` if the sample is not JSON or does not match the reader's layout;
+    ///   `ModelInferenceError` if a model cannot be inferred from it; errors of the reader's source.
+    public init(
+        from reader: JSONReader, entity: String, options: ModelInferenceOptions = ModelInferenceOptions()
+    ) throws {
+        let sampler = try Self.sampler(of: reader, entity: entity, key: options.key, limit: options.sampleCount)
+        let draft = try ModelDraft(sampler.shapes, options: options)
+        self.init(
+            model: try draft.model(), entity: entity, key: draft.key, elementCount: sampler.shapes.elementCount,
+            isPartial: sampler.isPartial, findings: draft.findings)
+    }
+
+    /// Examines the elements of a reader.
+    static func sampler(
+        of reader: JSONReader, entity: String, key: [String], limit: Int?
+    ) throws -> ExaminedSample {
+        var shapes = ShapeSampler(entity: entity, key: key)
+        while let isObject = try reader.next({ cursor in try shapes.examine(&cursor) }) {
+            guard isObject else { throw ModelInferenceError.notAnObject(index: reader.elementCount - 1) }
+            if let limit, shapes.elementCount >= limit {
+                let isPartial = try reader.next { cursor in try cursor.skipValue() } != nil
+                return ExaminedSample(shapes: shapes, isPartial: isPartial)
             }
-            sample.add(object)
         }
-        return try ModelDraft(sample).model()
+        return ExaminedSample(shapes: shapes, isPartial: false)
     }
 }
 
-/// A failure to infer a model from a sample.
-public enum ModelInferenceError: Error, Hashable, Sendable {
-    /// The sample has no elements.
-    case emptySample
-    /// An element is not an object; the index counts from 0.
-    case notAnObject(index: Int)
-    /// No element has a key.
-    case noKeys(entity: String)
-    /// The elements have more different keys than are allowed for objects; they are probably
-    /// dictionaries.
-    case tooManyKeys(entity: String, maximum: Int)
+/// The shapes of a sample that has been read.
+struct ExaminedSample: ~Copyable {
+    let shapes: ShapeSampler
+    /// Whether there are more elements than were read.
+    let isPartial: Bool
 }
 
-extension ModelInferenceError: CustomStringConvertible {
-    /// The error as a readable sentence.
-    public var description: String {
-        switch self {
-        case .emptySample: "the sample has no element"
-        case .notAnObject(let index): "element \(index) of the sample is no object"
-        case .noKeys(let entity): "no \(entity) of the sample has a key"
-        case .tooManyKeys(let entity, let maximum):
-            "the sample's \(entity) has more than \(maximum) different keys, as dictionaries have, not objects of one kind"
-        }
-    }
-}
-
-extension ModelInferenceError: LocalizedError {
-    /// The same text as `description`.
-    public var errorDescription: String? {
-        description
+extension ShapeSampler {
+    /// Examines the next value of a reader.
+    ///
+    /// - Returns: Whether the value is an object; if not, it was skipped.
+    fileprivate mutating func examine(_ cursor: inout JSONCursor) throws(JSONFault) -> Bool {
+        let isObject = try cursor.kind() == .object
+        // The value may still be incomplete. It is examined only once, when all of it is there.
+        var whole = cursor
+        try cursor.skipValue()
+        if isObject { try add(&whole) }
+        return isObject
     }
 }

@@ -1,4 +1,5 @@
 public import Foundation
+public import JSONMapper
 public import OneWaySynchronizer
 
 /// Why a sync ended without effect, apart from errors of the JSON, the mapping and the store.
@@ -7,6 +8,9 @@ public enum StoreSyncError: Error, Hashable, Sendable {
     case differentModels
     /// More objects are absent than may be deleted.
     case removalLimitExceeded(entity: String, removals: Int, localCount: Int, limit: RemovalLimit)
+    /// The payload differs from the model or contradicts itself, or objects were left out, and the
+    /// options forbid it.
+    case payloadDiffers(DriftReport, rejectedCount: Int)
     /// The parent is not in the store, or more than one object matches it.
     case noParent(entity: String)
     /// The parent's entity has no relationship of that name to the children, or several and no name
@@ -19,6 +23,8 @@ public enum StoreSyncError: Error, Hashable, Sendable {
     case unsuitableKey(entity: String)
     /// The value at the key path of tombstones is not a list.
     case unsuitableTombstones(entity: String, keyPath: String)
+    /// The entity has no such attribute that could order the versions of an object.
+    case unknownVersion(entity: String, attribute: String)
 }
 
 extension StoreSyncError: CustomStringConvertible {
@@ -28,6 +34,11 @@ extension StoreSyncError: CustomStringConvertible {
         case .differentModels: "the mapper and the store have different models"
         case .removalLimitExceeded(let entity, let removals, let localCount, let limit):
             "\(removals) of \(localCount) \(entity) would be deleted; the limit is \(limit)"
+        case .payloadDiffers(let drift, let rejectedCount):
+            "the payload differs from the model: "
+                + (drift.entries.prefix(3).map { "\($0)" }
+                + (drift.entries.count > 3 ? ["\(drift.entries.count - 3) more places"] : [])
+                + (rejectedCount > 0 ? ["\(rejectedCount) objects left out"] : [])).joined(separator: "; ")
         case .noParent(let entity): "there is no such \(entity), or more than one"
         case .noRelationship(let entity, let destination):
             "\(entity) has no relationship to \(destination), or has several and none was named"
@@ -36,6 +47,7 @@ extension StoreSyncError: CustomStringConvertible {
         case .unsuitableKey(let entity): "the key does not fit the identity of \(entity)"
         case .unsuitableTombstones(let entity, let keyPath):
             "the value at \(keyPath) is not a list of deleted \(entity) objects"
+        case .unknownVersion(let entity, let attribute): "\(entity) has no attribute \(attribute)"
         }
     }
 }

@@ -25,11 +25,19 @@ public struct StoreSyncOptions: Sendable {
     /// Whether the result lists the keys of inserted, updated and deleted objects; false by
     /// default.
     public var reportsKeys: Bool
-    /// What an absent key of an object means; ``AbsentKeys/keep`` by default.
+    /// Whether a payload that differs from the model fails; false by default.
+    ///
+    /// A sync then throws ``StoreSyncError/payloadDiffers(_:rejectedCount:)`` instead of reporting
+    /// ``StoreSyncResult/drift`` or objects that were left out, and nothing is written.
+    public var failsOnDrift: Bool
+    /// What an absent key of an object means; ``AbsentKeys/automatic`` by default.
     public var absentKeys: AbsentKeys
 
     /// The meaning of a key that an object does not have.
     public enum AbsentKeys: Hashable, Sendable, CaseIterable {
+        /// As `clear` for an entity that was inferred from a sample, whose objects are mirrored as
+        /// they are; otherwise as `keep`.
+        case automatic
         /// The property stays as it is.
         case keep
         /// The property is cleared, for sources that leave out what is empty.
@@ -43,13 +51,14 @@ public struct StoreSyncOptions: Sendable {
     public init(
         operations: SyncOperations = .all, scope: RecordPredicate = .constant(true), keyPath: String = "",
         removalLimit: RemovalLimit? = nil, reportsKeys: Bool = false,
-        absentKeys: AbsentKeys = .keep, willInsert: InsertHook? = nil
+        failsOnDrift: Bool = false, absentKeys: AbsentKeys = .automatic, willInsert: InsertHook? = nil
     ) {
         self.operations = operations
         self.scope = scope
         self.keyPath = keyPath
         self.removalLimit = removalLimit
         self.reportsKeys = reportsKeys
+        self.failsOnDrift = failsOnDrift
         self.absentKeys = absentKeys
         self.willInsert = willInsert
     }

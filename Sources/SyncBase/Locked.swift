@@ -1,4 +1,4 @@
-package import Foundation
+import Foundation
 
 /// A value behind a lock, the only lock of this package.
 ///
@@ -8,26 +8,31 @@ package import Foundation
 /// A value that the body replaces is released while the lock is held. Return it from the body if
 /// its `deinit`, or that of a value inside it, may call into this package.
 ///
-/// Unchecked, because the compiler does not know the lock: `content` is read and written only while
-/// `lock` is held.
+/// Unchecked, because the compiler does not know the lock: what `content` points to is read and
+/// written only while `lock` is held.
 package final class Locked<Value: Sendable>: @unchecked Sendable {
-    @usableFromInline let lock = NSLock()
-    @usableFromInline var content: Value
+    private let lock = NSLock()
+    /// Memory of its own: a stored property would be checked for exclusive access each time.
+    private let content: UnsafeMutablePointer<Value>
 
     /// Creates a lock around a value.
-    @inlinable
     package init(_ value: Value) {
-        content = value
+        content = .allocate(capacity: 1)
+        content.initialize(to: value)
+    }
+
+    deinit {
+        content.deinitialize(count: 1)
+        content.deallocate()
     }
 
     /// Runs a function that reads or changes the value while no other one does.
     ///
     /// Not reentrant: the body must not use the same lock again.
-    @inlinable
     package func withLock<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
         lock.lock()
         defer { lock.unlock() }
-        return try body(&content)
+        return try body(&content.pointee)
     }
 
     /// The value. Changing a part of it in place, as in `options.value.limit = 3`, is atomic.
@@ -37,12 +42,12 @@ package final class Locked<Value: Sendable>: @unchecked Sendable {
         get { withLock { $0 } }
         _modify {
             lock.lock()
-            let former = content
+            let former = content.pointee
             defer {
                 lock.unlock()
                 withExtendedLifetime(former) {}
             }
-            yield &content
+            yield &content.pointee
         }
     }
 }

@@ -16,8 +16,8 @@ public import SyncStoreSQL
 /// - It adds new entities, attributes and relationships.
 /// - Renamed ones keep their data; see `SyncEntity.formerName`.
 /// - Wider types take over narrower ones.
-/// - Removed ones stay until ``Options/modelVersion`` is raised, because a newer version of the
-///   program may have added them.
+/// - Removed ones stay while nothing else changes, because a newer version of the program may have
+///   added them. Raise ``Options/modelVersion`` to drop them.
 ///
 /// Any other change throws an `SQLSchemaError` and leaves the file as it was;
 /// ``rebuild(_:at:options:filling:)`` then creates the tables anew.
@@ -57,8 +57,12 @@ public final class SQLiteStore: Store {
         /// The version of the model; 0 by default.
         ///
         /// A store refuses a file with a higher version. With a higher version than the file's, it
-        /// drops the tables and columns that the model no longer has.
+        /// drops the tables and columns that the model no longer has. Raise it with each change
+        /// that does more than add something: programs with the older model would undo the change.
         public var modelVersion = 0
+        /// A text to keep with the tables, in the transaction that creates or adapts them; nil, the
+        /// default, to leave an earlier one.
+        package var note: String?
         /// The largest number of pages of the file; nil, the default, for no limit.
         ///
         /// Beyond it a change fails with ``SQLiteError/Code/full``.

@@ -51,9 +51,36 @@ import Testing
         }
     }
 
-    @Test func severalVersionsWithoutAMarkAreRefused() throws {
-        try withFolder(["A.xcdatamodel/contents": one, "B.xcdatamodel/contents": two]) { folder throws in
-            #expect(throws: ModelFileError.noCurrentVersion(file: folder.path)) { try ModelFile(contentsOf: folder) }
+    @Test func theLatestOfSeveralVersionsWithoutAMarkIsAssumed() throws {
+        try withFolder([
+            "A.xcdatamodel/contents": one, "A 9.xcdatamodel/contents": one, "A 10.xcdatamodel/contents": two,
+        ]) { folder throws in
+            let file = try ModelFile(contentsOf: folder)
+            #expect(file.model["Two"] != nil)
+            #expect(file.warnings.map(\.reason) == [.assumedVersion("A 10.xcdatamodel")])
+        }
+    }
+
+    @Test func aCompiledModelIsRefusedWithAnAdvice() throws {
+        let files = ["A.momd/A.mom": "bplist00", "A.momd/VersionInfo.plist": "", "B.mom": "bplist00"]
+        try withFolder(files) { folder throws in
+            for path in ["A.momd", "A.momd/A.mom", "B.mom"] {
+                let url = folder.appendingPathComponent(path)
+                let error = #expect(throws: ModelFileError.compiled(file: url.path)) { try ModelFile(contentsOf: url) }
+                #expect(error?.description.contains("use the .xcdatamodeld") == true)
+            }
+        }
+    }
+
+    @Test func aModelOfXcode3IsRefusedWithAnAdvice() throws {
+        let files = ["A.xcdatamodel/elements": "bplist00", "A.xcdatamodel/layout": "bplist00"]
+        try withFolder(files) { folder throws in
+            let model = folder.appendingPathComponent("A.xcdatamodel")
+            for url in [folder, model] {
+                #expect(throws: ModelFileError.outdatedFormat(file: model.path)) { try ModelFile(contentsOf: url) }
+            }
+            let elements = model.appendingPathComponent("elements")
+            #expect(throws: ModelFileError.outdatedFormat(file: elements.path)) { try ModelFile(contentsOf: elements) }
         }
     }
 
@@ -94,7 +121,7 @@ import Testing
         try withFolder(["A.xcdatamodel/contents": "<model>\n<novelty/></model>"]) { folder throws in
             let warnings = try ModelFile(contentsOf: folder).warnings
             let file = folder.appendingPathComponent("A.xcdatamodel").appendingPathComponent("contents").path
-            #expect(warnings.map(\.description) == ["\(file):2: unknown element <novelty>, passed over"])
+            #expect(warnings.map(\.description) == ["\(file):2: unknown element <novelty> is ignored"])
         }
     }
 }

@@ -169,6 +169,6 @@ import Testing
 
     @Test(arguments: Usage.Topic.allCases)
     func everyHelpFitsATerminal(topic: Usage.Topic) {
-        #expect(Usage.text(topic).split(separator: "\n").allSatisfy { $0.count <= 110 })
+        #expect(Usage.text(topic).split(separator: "\n").allSatisfy { $0.count <= 88 })
     }
 }

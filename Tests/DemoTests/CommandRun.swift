@@ -10,10 +10,14 @@ struct CommandRun {
     let output: String
     let errors: String
 
-    init(_ arguments: [String], isTerminal: Bool = false) async {
+    init(
+        _ arguments: [String], isTerminal: Bool = false, width: Int? = nil, environment: [String: String] = [:]
+    ) async {
         let output = EventLog<String>()
         let errors = EventLog<String>()
-        let console = Console(isTerminal: isTerminal, progressInterval: .seconds(86_400)) { text, stream in
+        let console = Console(
+            isTerminal: isTerminal, width: width, environment: environment, progressInterval: .seconds(86_400)
+        ) { text, stream in
             (stream == .output ? output : errors).append(text)
         }
         code = await DemoCommand.run(arguments, console: console)
@@ -22,6 +26,18 @@ struct CommandRun {
     }
 
     var lines: [String] { output.split(separator: "\n").map(String.init) }
+
+    /// The inserted, updated, unchanged and deleted objects of an entity in the table of a sync;
+    /// nil if it has no row.
+    func counts(of entity: String) -> [Int]? { Self.counts(of: entity, in: lines) }
+
+    static func counts(of entity: String, in lines: [String]) -> [Int]? {
+        for line in lines {
+            let words = line.split(separator: " ")
+            if words.first == entity[...], words.count == 5 { return words.dropFirst().compactMap { Int($0) } }
+        }
+        return nil
+    }
 }
 
 extension TemporaryDirectory {

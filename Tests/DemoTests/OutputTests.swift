@@ -55,7 +55,7 @@ import Testing
             isDown.update { $0 = false }
             let second = await CommandRun(arguments)
             #expect(second.code == 0, "\(second.errors)")
-            #expect(second.output.contains("1 inserted"))
+            #expect(second.counts(of: "User") == [1, 0, 0, 0])
             isDown.update { $0 = true }
             let third = await CommandRun(arguments)
             #expect(third.code == 1)

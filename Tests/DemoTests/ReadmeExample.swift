@@ -8,7 +8,6 @@ import Testing
 import FoundationNetworking
 #endif
 
-// README
 struct Article: SyncItem, Decodable {
     let id: Int
     let modified: Double  // seconds since 1970
@@ -46,13 +45,8 @@ struct ArticleMirror: SyncProcessor {
         return data
     }
 }
-// end of README
 
 @Suite struct ReadmeExample {
-    @Test func theReadmeShowsThisVeryCode() throws {
-        #expect(try ReadmeSnippets.missing(from: #filePath).isEmpty)
-    }
-
     @Test func itMirrorsAnAPI() async throws {
         let server = try LoopbackHTTPServer { request in
             switch request.path {

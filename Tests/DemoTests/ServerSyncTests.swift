@@ -32,17 +32,13 @@ import Testing
     @Test func aServerIsSyncedAndThenUnchanged() async throws {
         try await LoopbackHTTPServer.serving(Self.handler) { server in
             let plan = await CommandRun(arguments(server, "--plan"))
-            #expect(plan.lines.last == "a plan; nothing was changed")
+            #expect(plan.output.contains("plan: nothing was changed ("))
             let first = await CommandRun(arguments(server))
             #expect(first.errors.isEmpty)
-            #expect(
-                first.lines == [
-                    "User: 2 inserted, 0 updated, 0 unchanged, 0 deleted",
-                    "Note: 2 inserted, 0 updated, 0 unchanged, 0 deleted", "everything, in 3 pages of 0.0 MB",
-                    "done, by a model that was inferred",
-                ])
+            #expect(first.counts(of: "User") == [2, 0, 0, 0] && first.counts(of: "Note") == [2, 0, 0, 0])
+            #expect(first.lines[3].contains(", 3 pages, ") && first.lines[3].hasSuffix(", inferred model"))
             let second = await CommandRun(arguments(server))
-            #expect(second.lines == ["nothing has changed, says the server"])
+            #expect(second.lines.first == "unchanged: the server reports no changes")
             let third = await CommandRun(arguments(server, "--json"))
             #expect(third.output.contains(#""coverage":"unchanged""#))
         }
@@ -78,10 +74,11 @@ import Testing
         progress.pageCount = 3
         progress.elementCount = 1_500
         progress.byteCount = 340_000
-        #expect(ServerSync.line(progress, after: .seconds(3)) == "3 pages, 1500 objects, 0.3 MB, 500 objects/s")
+        #expect(
+            ServerSync.line(progress, after: .seconds(3)).description == "3 pages, 1500 objects, 0.3 MB, 500 objects/s")
         progress.totalElementCount = 2_000
         #expect(
-            ServerSync.line(progress, after: .seconds(3))
+            ServerSync.line(progress, after: .seconds(3)).description
                 == "[##################------] 3 pages, 1500 of 2000 objects, 0.3 MB, 500 objects/s, 1.0 s left")
     }
 }

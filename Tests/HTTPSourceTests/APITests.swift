@@ -204,4 +204,51 @@ import Testing
         try await world.sync(source)
         #expect(try await world.users() == [1: "a", 2: "b", 3: "c"])
     }
+
+    @Test func eventsAreAList() async throws {
+        let world = try await SourceWorld()
+        let server = ScriptedServer { _, _ in
+            .json(
+                """
+                : list
+                event: row
+                data: {"id":1,
+                data: "name":"a"}
+
+                event: heartbeat
+                data: now
+
+                event: row
+                data: {"id":2,"name":"b"}
+
+                event: end
+                data: [DONE]
+
+
+                """)
+        }
+        var source = try HTTPJSONSource.users(server)
+        source.format = .events(types: ["row"])
+        let result = try await world.sync(source)
+        #expect(server.requests[0].headers["Accept"] == "text/event-stream, application/json")
+        #expect(try await world.users() == [1: "a", 2: "b"])
+        #expect(result.warnings.isEmpty)
+    }
+
+    /// Lines that came without a length or chunks may lack their end, and prove nothing.
+    @Test(arguments: [true, false]) func linesProveWhatIsGoneOnlyIfTheirEndIsKnown(isFramed: Bool) async throws {
+        let world = try await SourceWorld()
+        let server = ScriptedServer { _, index in
+            var response = HTTPResponse.json(
+                index == 0 ? "{\"id\":1,\"name\":\"a\"}\n{\"id\":2,\"name\":\"b\"}\n" : "{\"id\":1,\"name\":\"a\"}\n")
+            response.isFramed = isFramed
+            return response
+        }
+        var source = try HTTPJSONSource.users(server)
+        source.format = .lines
+        try await world.sync(source)
+        let result = try await world.sync(source)
+        #expect(try await world.users().count == (isFramed ? 1 : 2))
+        #expect(result.result.counts.withheld == (isFramed ? 0 : 1))
+    }
 }

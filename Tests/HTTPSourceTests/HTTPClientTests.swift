@@ -127,7 +127,7 @@ import Testing
 
     @Test func garbageIsAnError() async throws {
         let problem = try await problem { _ in .garbage(Array("SSH-2.0-OpenSSH\r\n".utf8)) }
-        guard case .unreachable = problem else {
+        guard case .malformed = problem else {
             Issue.record("got \(String(describing: problem))")
             return
         }

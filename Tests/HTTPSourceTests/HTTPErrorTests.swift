@@ -16,7 +16,23 @@ import Testing
         #expect(HTTPDate.retryAfter(value, now: now) == .seconds(seconds))
     }
 
-    @Test(arguments: [nil, "", "soon", "-1", "1.5", "Sun, 99 Nov 1994 08:49:37 GMT"])
+    /// The century of a year with two digits is that of the nearest year that is at most 50 years
+    /// ahead (RFC 9110, section 5.6.7).
+    @Test(arguments: [
+        ("Thursday, 01-Jan-76 00:00:00 GMT", 3_345_062_400.0), ("Friday, 01-Jan-77 00:00:00 GMT", 220_924_800),
+        ("Tuesday, 29-Feb-00 23:59:60 GMT", 951_868_799),
+    ])
+    func yearsOfTwoDigitsAreRead(text: String, seconds: Double) {
+        let now = Date(timeIntervalSince1970: 1_767_268_800)
+        #expect(HTTPDate.parse(text, now: now)?.timeIntervalSince1970 == seconds)
+    }
+
+    @Test(arguments: [
+        nil, "", "soon", "-1", "1.5", "Sun, 99 Nov 1994 08:49:37 GMT", "Sun, 29 Feb 1994 08:49:37 GMT",
+        "Sun, 06 Nov 1994 24:49:37 GMT", "Sun, 06 Nov 1994 08:49 GMT", "Sun, 06 Nov 1994 08:49:37 CET",
+        "Sun, 06 Nov 199 08:49:37 GMT", "Sun, 06 Nov 99999 08:49:37 GMT", "06 Nov 1994 08:49:37 GMT",
+        "Sun, 06 Nov 1994 08:49:37", "Sun, +6 Nov 1994 08:49:37 GMT", "Sun, 06 11 1994 08:49:37 GMT",
+    ])
     func anythingElseIsIgnored(value: String?) {
         #expect(HTTPDate.retryAfter(value, now: now) == nil)
     }

@@ -5,12 +5,7 @@ import Testing
 
 /// The README's example of an API, compiled with the one import that the README shows.
 @Suite struct ReadmeExample {
-    @Test func theReadmeShowsThisVeryCode() throws {
-        #expect(try ReadmeSnippets.missing(from: #filePath).isEmpty)
-    }
-
     private func sync(_ model: DataModel, from url: URL, into path: String, token: String) async throws {
-        // README
         let mapper = try RecordMapper(model.adding([SyncBookmark.entity]))
         let store = try JSONStore(try await SQLiteStore(mapper.model, at: .file(path)), mapper: mapper)
         let users = HTTPJSONSource(
@@ -23,6 +18,5 @@ import Testing
         }
         let result = try await store.sync(from: users, into: "User")
         print(result.coverage, result.result.counts.inserted)
-        // end of README
     }
 }

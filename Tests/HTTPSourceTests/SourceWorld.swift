@@ -23,8 +23,10 @@ struct SourceWorld {
         }
     }
 
-    init(_ makeStore: (DataModel) async throws -> any Store = { MemoryStore($0) }) async throws {
-        let mapper = try RecordMapper(try Self.model.get())
+    init(
+        _ model: DataModel? = nil, _ makeStore: (DataModel) async throws -> any Store = { MemoryStore($0) }
+    ) async throws {
+        let mapper = try RecordMapper(try model ?? Self.model.get())
         json = try JSONStore(try await makeStore(mapper.model), mapper: mapper)
     }
 
@@ -43,6 +45,19 @@ struct SourceWorld {
     /// The bookmark that is kept; nil if there is none.
     func bookmark(_ attribute: String) async throws -> AttributeValue? {
         try await json.store.records(StoreQuery("SyncBookmark")).first.map { $0.record[attribute] }
+    }
+
+    /// A hash of all that the store has, the same for equal content within a process.
+    func digest() async throws -> String {
+        var fingerprint = Fingerprint()
+        for entity in json.store.model.entities {
+            fingerprint.combine(entity.name)
+            let records = try await json.store.records(StoreQuery(entity.name)).map { stored in
+                entity.attributes.map { "\($0.name)=\(stored.record[$0.name])" }.joined(separator: " ")
+            }
+            for record in records.sorted() { fingerprint.combine(record) }
+        }
+        return fingerprint.text
     }
 
     @discardableResult

@@ -13,15 +13,13 @@ import Testing
     private func expectFit(_ json: [UInt8], of entity: String, _ mapper: RecordMapper) throws {
         let reader = try mapper.reader(
             of: entity, bytes: json, options: RecordReader.Options(keepsRelationships: true))
-        while let batch = try reader.next() {
-            #expect(batch.rejected == [])
-            for group in batch.groups {
-                for entry in group.relationships.entries where entry.kind == .object || entry.kind == .array {
-                    let relationship = group.mapping.layout.relationships[entry.relationship]
-                    let nested = Array(group.relationships.bytes[entry.range])
-                    try expectFit(nested, of: mapper.model.layouts[relationship.destination].name, mapper)
-                }
-            }
+        while let batch = try reader.next() { expectFit(batch) }
+    }
+
+    private func expectFit(_ batch: MappedBatch) {
+        #expect(batch.rejected == [])
+        for elements in batch.groups.flatMap(\.nested).compactMap({ $0 }) {
+            if let objects = elements.objects { expectFit(objects) }
         }
     }
 

@@ -13,15 +13,20 @@ import Testing
     @Test(arguments: [
         ("1", AttributeType.int64), ("1|-9223372036854775808", .int64), ("1|null", .int64), ("null", .string),
         ("1|2.5", .double), ("1e3", .double), ("18446744073709551615", .decimal), ("1|18446744073709551615", .decimal),
-        ("1.5|123456789012345678901234567890", .decimal), ("18446744073709551615|0.5", .double),
-        ("true|false", .bool), ("true|1", .binary), (#"true|"yes""#, .binary),
-        (#""a""#, .string), (#""a"|1"#, .string), (#""1""#, .string), (#""1441888808""#, .string),
-        (#""2014-01-02"|"2014-01-02T10:00:00Z""#, .date), (#""2014-01-02"|null"#, .date),
+        ("1.5|123456789012345678901234567890", .decimal), ("18446744073709551615|0.5", .decimal),
+        ("1.5|9007199254740993", .decimal), ("1e300|9007199254740993", .json), ("1e300|0.5", .double),
+        ("3.141592653589793238462643", .decimal), ("0.30000000000000004", .double), ("1e400", .json),
+        ("true|false", .bool), ("true|1", .json), (#"true|"yes""#, .json),
+        (#""a""#, .string), (#""a"|1"#, .json), (#""1""#, .string), (#""1441888808""#, .string),
+        (#""2014-01-02"|"2014-01-02T10:00:00Z""#, .string), (#""2014-01-02"|null"#, .date),
+        (#""2014-01-02T10:00:00Z"|"2014-01-02T10:00:00.120Z""#, .date), (#""2014-01-02T10:00:00.1Z""#, .date),
         (#""2014-01-02"|"soon""#, .string), (#""2014-13-02""#, .string),
-        (#""E621E1F8-C36C-495A-93FC-0C247A3E6E5F""#, .uuid),
+        (#""E621E1F8-C36C-495A-93FC-0C247A3E6E5F""#, .uuid), (#""e621e1f8-c36c-495a-93fc-0c247a3e6e5f""#, .uuid),
+        (#""e621e1f8-c36c-495a-93fc-0c247A3E6E5F""#, .string),
         (#""E621E1F8-C36C-495A-93FC-0C247A3E6E5F"|"x""#, .string),
-        ("[1,2]", .binary), ("[]", .binary), (#"["a"]|"a""#, .binary), (#"[{"a":1}]|[2]"#, .binary),
-        (#"{"a":1}|5"#, .binary), (#"{"a":1}|[{"a":1}]"#, .binary), ("{}", .binary), ("[[1]]", .binary),
+        ("[1,2]", .json), ("[]", .json), (#"["a"]|"a""#, .json), (#"[{"a":1}]|[2]"#, .json),
+        (#"{"a":1}|5"#, .json), (#"{"a":1}|[{"a":1}]"#, .json), ("{}", .json), ("[[1]]", .json),
+        (#"{"10":1}"#, .json), (#"[{"a":1},null]"#, .json),
     ])
     func theTypeIsTheNarrowestThatHoldsAll(values: String, expected: AttributeType) throws {
         #expect(try type(values) == expected)
@@ -40,15 +45,15 @@ import Testing
             ["id", "first_name", "lastName", "type", "ID", "a b", "$ref", "e-mail", "_"], keys.attributes)
         for (key, attribute) in written {
             #expect(attribute.spellings.contains([key]), "\(key)")
-            #expect(attribute.path() == [key] || attribute.path(.camelCase) == [key], "\(key)")
+            #expect(attribute.path() == [key], "\(key)")
         }
     }
 
-    @Test func twoSpellingsOfAKeyAreOneAttribute() throws {
+    @Test func twoSpellingsOfAKeyAreTwoAttributes() throws {
         let json = #"[{"id": 1, "first_name": "a"}, {"id": 2, "firstName": 5}]"#
         let layout = try DataModel.inferred(from: json, entity: "User").layout(of: "User")
-        #expect(layout.attributes.map(\.name) == ["id", "firstName"])
-        #expect(layout.attributes.map(\.type) == [.int64, .string])
+        #expect(layout.attributes.map(\.name) == ["id", "firstName", "firstName2"])
+        #expect(layout.attributes.map(\.type) == [.int64, .string, .int64])
     }
 
     @Test func aWordAfterTheEntityKeepsItsKey() throws {
@@ -60,24 +65,19 @@ import Testing
     }
 
     @Test(arguments: [
-        (#"[{"id": 1}, {"id": 2}]"#, "id"), (#"[{"id": 1}, {"name": "b"}]"#, "id"), (#"[{"_id": "x"}]"#, "id"),
-        (#"[{"user_id": 1, "uuid": "u"}]"#, "userID"), (#"[{"userId": 1}]"#, "userId"), (#"[{"guid": "g"}]"#, "guid"),
+        (#"[{"id": 1}, {"id": 2}]"#, "id"), (#"[{"id": 1}, {"name": "b"}]"#, nil), (#"[{"_id": "x"}]"#, "id"),
+        (#"[{"user_id": 1, "name": "u"}]"#, "userID"), (#"[{"userId": 1}]"#, "userId"), (#"[{"guid": "g"}]"#, "guid"),
         (#"[{"remote_id": 5}]"#, "remoteID"), (#"[{"user_id": 1}, {"user_id": 1}]"#, nil),
         (#"[{"user_id": 1}, {"name": "x"}]"#, nil), (#"[{"uuid": 1.5}]"#, nil), (#"[{"note_id": 1}]"#, nil),
+        (#"[{"id": 1, "a": 2}, {"id": 1, "a": 2}]"#, nil), (#"[{"id": 1}, {"id": null}]"#, nil),
+        (#"[{"slug": "a", "code": 1}, {"slug": "b", "code": 1}]"#, "slug"),
     ])
     func thePrimaryKeyIsFound(json: String, expected: String?) throws {
         let model = try DataModel.inferred(from: json, entity: "User")
         let layout = try model.layout(of: "User")
-        #expect(layout.identitySlots.map { layout.attributes[$0].name } == (expected.map { [$0] } ?? []))
-        #expect(EntityKeys(layout, in: model).localPrimaryKey == expected)
+        // Without a key, the whole content identifies an object.
+        #expect(layout.identitySlots.map { layout.attributes[$0].name } == [expected ?? "contentHash"])
         #expect(try JSONDialect.sync.identified(model) == model)
-    }
-
-    @Test func onlyAPrimaryKeyThatIsAlwaysThereIsMandatory() throws {
-        let always = try DataModel.inferred(from: #"[{"id": 1, "a": 1}]"#, entity: "User").layout(of: "User")
-        #expect(always.attributes.map(\.isOptional) == [false, true])
-        let sometimes = try DataModel.inferred(from: #"[{"id": 1}, {"id": null}]"#, entity: "User").layout(of: "User")
-        #expect(sometimes.attributes.map(\.isOptional) == [true])
     }
 
     @Test func nestedObjectsAreEntities() throws {
@@ -91,14 +91,14 @@ import Testing
         #expect(user.attributes.map(\.name) == ["id", "tags"])
         #expect(user.relationships.map(\.name) == ["company", "address", "orderItems"])
         #expect(user.relationships.map(\.isToMany) == [false, false, true])
-        #expect(user.relationships.map(\.deleteRule) == [.nullify, .cascade, .nullify])
+        #expect(user.relationships.map(\.deleteRule) == [.cascade, .cascade, .nullify])
         let company = try model.layout(of: "Company")
         #expect(company.attributes.map(\.name) == ["id", "name", "size"])
-        // One company of two users; an address without identity is its user's own; an item is seen
-        // below one user.
-        #expect(company.relationship("users")?.isToMany == true)
+        // The company differs from user to user, and so is each user's own, as an address without a
+        // key is. Nothing shows that an item belongs to one user only.
+        #expect(company.relationship("user")?.isToMany == false)
         #expect(try model.layout(of: "Address").relationship("user")?.isToMany == false)
-        #expect(try model.layout(of: "OrderItem").relationship("user")?.isToMany == false)
+        #expect(try model.layout(of: "OrderItem").relationship("users")?.isToMany == true)
         for relationship in model.layouts.flatMap(\.relationships) { #expect(relationship.inverse != nil) }
     }
 
@@ -106,31 +106,29 @@ import Testing
         let json = #"[{"id": 1, "tags": [{"id": 7}, {"id": 8}]}, {"id": 2, "tags": [{"id": 7}]}]"#
         let model = try DataModel.inferred(from: json, entity: "Company")
         #expect(try model.layout(of: "Tag").relationship("companies")?.isToMany == true)
-        let again = #"[{"id": 1, "tags": [{"id": 7}]}, {"id": 1, "tags": [{"id": 7}]}]"#
-        #expect(
-            try DataModel.inferred(from: again, entity: "Company").layout(of: "Tag").relationship("company")?.isToMany
-                == false)
     }
 
-    @Test func anInverseInTheSampleIsPaired() throws {
+    @Test func anInverseIsNeitherReadNorWritten() throws {
         let json = #"{"id": 1, "notes": [{"id": 2, "user": {"id": 1, "name": "a"}}]}"#
         let model = try DataModel.inferred(from: json, entity: "User")
+        #expect(model.entities.map(\.name) == ["User", "Note", "NoteUser"])
         let note = try model.layout(of: "Note")
-        #expect(try model.layout(of: "User").relationships.map(\.declaration.inverse) == ["user"])
-        #expect(note.relationships.map(\.name) == ["user"])
-        #expect(note.relationships.map(\.declaration.inverse) == ["notes"])
+        #expect(note.relationships.map(\.name) == ["user", "users"])
+        let keys = EntityKeys(note, in: model)
+        #expect(keys.relationships.map(\.isExportable) == [true, false])
+        #expect(keys.relationships[1].spellings.isEmpty && keys.relationships[1].identifierSpellings.isEmpty)
     }
 
     @Test func anInverseMakesWayForAnAttribute() throws {
-        let model = try DataModel.inferred(from: #"{"id": 1, "notes": [{"id": 2, "user": 1}]}"#, entity: "User")
-        #expect(try model.layout(of: "Note").relationships.map(\.name) == ["userOfNotes"])
+        let model = try DataModel.inferred(from: #"{"id": 1, "notes": [{"id": 2, "users": 1}]}"#, entity: "User")
+        #expect(try model.layout(of: "Note").relationships.map(\.name) == ["usersOfNotes"])
     }
 
-    @Test func anEntityThatRelatesToItselfIsOne() throws {
+    @Test func objectsInObjectsOfTheirKindAreOneEntity() throws {
         let json = #"{"id": 1, "comments": [{"id": 2, "comments": []}, {"id": 3, "comments": [{"id": 4}]}]}"#
-        let model = try DataModel.inferred(from: json, entity: "Comment")
-        #expect(model.entities.count == 1)
-        #expect(model.layouts[0].relationships.map(\.name) == ["comments", "parent"])
+        let model = try DataModel.inferred(from: json, entity: "Post")
+        #expect(model.entities.map(\.name) == ["Post", "Comment"])
+        #expect(model.layouts[1].relationships.map(\.name) == ["comments", "post", "parent"])
     }
 
     @Test func twoWaysToAnEntityHaveAnInverseEach() throws {
@@ -140,7 +138,7 @@ import Testing
         #expect(model.entities.map(\.name) == ["Firm", "HomeAddress", "Person", "Child", "Boss"])
         let sameTwice = #"{"id": 1, "user": {"id": 2}, "users": [{"id": 2}]}"#
         let layout = try DataModel.inferred(from: sameTwice, entity: "Team").layout(of: "User")
-        #expect(layout.relationships.map(\.name) == ["teams", "team"])
+        #expect(layout.relationships.map(\.name) == ["teams", "teamsOfUsers"])
     }
 
     @Test(arguments: [
@@ -171,16 +169,14 @@ import Testing
         let entries = (0..<300).map { #""key\#($0)": {"a": 1}"# }.joined(separator: ",")
         let model = try DataModel.inferred(from: #"{"id": 1, "byName": {\#(entries)}}"#, entity: "Root")
         #expect(model.entities.map(\.name) == ["Root"])
-        #expect(model.layouts[0].attributes.map(\.type) == [.int64, .binary])
-        #expect(throws: ModelInferenceError.tooManyKeys(entity: "Root", maximum: 256)) {
-            try DataModel.inferred(from: "{\(entries)}", entity: "Root")
-        }
+        #expect(model.layouts[0].attributes.map(\.type) == [.int64, .json])
+        let whole = try DataModel.inferred(from: "{\(entries)}", entity: "Root")
+        #expect(whole.layouts[0].attributes.map(\.name) == ["contentHash", "otherKeys"])
     }
 
     @Test(arguments: [
         ("[]", ModelInferenceError.emptySample), ("[1]", .notAnObject(index: 0)),
         (#"[{"a": 1}, null]"#, .notAnObject(index: 1)), ("[{}]", .noKeys(entity: "Root")),
-        (#"[{"": 1}]"#, .noKeys(entity: "Root")),
     ])
     func aSampleThatTellsNothingIsAnError(json: String, error: ModelInferenceError) {
         #expect(throws: error) { try DataModel.inferred(from: json, entity: "Root") }

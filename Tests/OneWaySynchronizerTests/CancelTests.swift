@@ -45,6 +45,15 @@ import Testing
         #expect(processor.local == ["a": 1])
     }
 
+    @Test func aCancelBeforeARequestDoesNotReachIt() async throws {
+        let synchronizer = Synchronizer(processor: ScriptedProcessor(source: [TestItem("a")]))
+        for _ in 0..<200 {
+            synchronizer.cancel()
+            #expect(!synchronizer.isSyncing)
+            try await synchronizer.sync()
+        }
+    }
+
     @Test func aCancelRightAfterARequestWithoutAsyncFindsIt() async throws {
         let processor = ScriptedProcessor(source: [TestItem("a")])
         let synchronizer = Synchronizer(processor: processor)

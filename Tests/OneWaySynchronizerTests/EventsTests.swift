@@ -1,6 +1,7 @@
 import Foundation
 @testable import OneWaySynchronizer
 import OneWayTestSupport
+import SyncBase
 import Testing
 
 /// What observers see.
@@ -50,7 +51,8 @@ import Testing
             if call == .content("a"), attempt == 1 { throw RetryableTestError(retryAfter: .zero) }
         }
         let synchronizer = Synchronizer(
-            processor: processor, options: SyncOptions(concurrency: 1, stopOnError: false, retry: RetryPolicy()),
+            processor: processor,
+            options: SyncOptions(concurrency: 1, stopOnError: false, retry: RetryPolicy(baseDelay: .zero)),
             clock: ManualClock())
         let events = synchronizer.events
         _ = try? await synchronizer.sync()
@@ -135,6 +137,39 @@ import Testing
         }
     }
 
+    @Test func aFullBufferKeepsTheLast1024OfTheEventsThatMatter() async throws {
+        let broadcaster = Broadcaster<SyncEvent>.ofEvents()
+        let events = SyncEvents(subscription: broadcaster.subscribe(capacity: 1))
+        for number in 0..<1_030 {
+            broadcaster.send(.failed(SyncError(stage: .content, key: number, underlying: TestError("no"))))
+        }
+        #expect(events.droppedCount == 6)
+        var iterator = events.makeAsyncIterator()
+        guard case .failed(let first)? = await iterator.next() else { throw TestError("the failures are first") }
+        #expect(first.key as? Int == 6)
+    }
+
+    @Test func progressOfSlowItemsComesTenTimesASecond() async throws {
+        let clock = ManualClock()
+        let processor = ScriptedProcessor(source: (0..<1_000).map { TestItem("\($0)") }) { call in
+            switch call {
+            case .content("101"), .content("102"): clock.advance(by: .milliseconds(100))
+            case .content("103"): clock.advance(by: .milliseconds(99))
+            default: break
+            }
+        }
+        let synchronizer = Synchronizer(processor: processor, options: SyncOptions(concurrency: 1), clock: clock)
+        let events = synchronizer.events(bufferSize: 1_000)
+        try await synchronizer.sync()
+        let progress = await words(events).filter { $0.hasPrefix("content ") }.prefix(14)
+        // Every hundredth part, and whenever 100 ms have passed.
+        #expect(
+            progress.dropFirst(9) == [
+                "content 100+0/1000", "content 102+0/1000", "content 103+0/1000", "content 113+0/1000",
+                "content 123+0/1000",
+            ])
+    }
+
     /// Would deadlock if an event were released under the broadcaster's lock.
     @Test func anErrorThatLooksAtTheEventsWhenItIsReleasedDoesNoHarm() async throws {
         final class Probe: RetryableError {
@@ -148,7 +183,8 @@ import Testing
             if call == .content("a") { throw Probe { _ = held.value?.events } }
         }
         held.update {
-            $0 = Synchronizer(processor: processor, options: SyncOptions(retry: RetryPolicy(maxAttempts: 50)))
+            $0 = Synchronizer(
+                processor: processor, options: SyncOptions(retry: RetryPolicy(maxAttempts: 50, baseDelay: .zero)))
         }
         let events = held.value?.events(bufferSize: 1)
         _ = try? await held.value?.sync()
@@ -165,6 +201,26 @@ import Testing
         // The main actor, which would post it, is here.
         sender = nil
         #expect(released == nil)
+    }
+
+    @Test @MainActor func atMost1024NotificationsWait() async throws {
+        final class Sender: Sendable {}
+        let (poster, sender) = (NotificationPoster(), Sender())
+        let seen = EventLog<Bool>()
+        let token = NotificationCenter.default.addObserver(
+            forName: .OneWaySynchronizerDidChangeSyncStatusNotification, object: sender, queue: nil
+        ) { notification in
+            guard let status = notification.userInfo?[SyncStatus.userInfoKey] as? SyncStatus else { return }
+            seen.append(status.isSyncing)
+        }
+        defer { NotificationCenter.default.removeObserver(token) }
+        // The main actor, which would post them, is here.
+        for number in 0..<1_030 { poster.post(SyncStatus(isSyncing: number % 2 == 0), from: sender) }
+        try await seen.wait { $0.count >= 1_024 }
+        await Task { @MainActor in }.value
+        #expect(seen.events.count == 1_024 && seen.events.last == false)
+        poster.post(SyncStatus(isSyncing: true), from: sender)
+        try await seen.wait { $0.last == true }
     }
 
     @Test func progressRisesAndIsBoundedInNumber() async throws {

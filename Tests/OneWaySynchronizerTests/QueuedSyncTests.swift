@@ -174,6 +174,114 @@ import Testing
         #expect(inner.local == ["b": 1])
     }
 
+    @Test func aChainOfSynchronizersIsNoCircle() async throws {
+        let last = ScriptedProcessor(source: [TestItem("c")])
+        let third = Synchronizer(processor: last)
+        let second = Synchronizer(processor: ScriptedProcessor { if $0 == .list { try await third.sync() } })
+        // The second time it would be one, if the first wait were not forgotten.
+        let first = Synchronizer(
+            processor: ScriptedProcessor { call in
+                if call == .list || call == .localKeys { try await second.sync() }
+            })
+        try await first.sync()
+        #expect(last.calls.count { $0 == .end } == 2)
+    }
+
+    @Test func aWaitThatIsOverMakesNoCircle() async throws {
+        let first = Watched<Synchronizer<ScriptedProcessor>?>(nil)
+        let answers = EventLog<Bool>()
+        let passCount = Watched(0)
+        let second = Synchronizer(
+            processor: ScriptedProcessor { call in
+                guard call == .list,
+                    passCount.update({
+                        $0 += 1; return $0
+                    }) == 2
+                else { return }
+                try await first.value?.sync()
+            })
+        let isOver = Watched(false)
+        first.update {
+            $0 = Synchronizer(
+                processor: ScriptedProcessor { call in
+                    guard call == .list, !isOver.value else { return }
+                    try await second.sync()
+                    isOver.update { $0 = true }
+                    // Its pass waits for the pass after this one, and this one for nobody any more.
+                    second.sync { answers.append((try? $0.get()) != nil) }
+                    try await second.processor.log.wait(for: .list, count: 2)
+                })
+        }
+        try await #require(first.value).sync()
+        try await answers.wait(for: true)
+        first.update { $0 = nil }
+    }
+
+    @Test func aRequestInTheLastCallIsQueuedBehindThePass() async throws {
+        for _ in 0..<20 {
+            let synchronizer = Watched<Synchronizer<ScriptedProcessor>?>(nil)
+            let ends = Watched(0)
+            let processor = ScriptedProcessor { call in
+                guard call == .end,
+                    ends.update({
+                        $0 += 1; return $0
+                    }) == 1
+                else { return }
+                synchronizer.value?.sync { _ in }
+                #expect(synchronizer.value?.isSyncing == true)
+            }
+            synchronizer.update { $0 = Synchronizer(processor: processor) }
+            let subject = try #require(synchronizer.value)
+            #expect(!subject.isSyncing)
+            let events = subject.events(bufferSize: 1_000)
+            try await subject.sync()
+            await subject.waitUntilIdle()
+            synchronizer.update { $0 = nil }
+            #expect(ends.value == 2)
+            var changes: [Bool] = []
+            for await event in events {
+                guard case .statusChanged(let status) = event else { continue }
+                changes.append(status.isSyncing)
+                if !status.isSyncing { break }
+            }
+            #expect(changes == [true, false] && processor.calls.count { $0 == .end } == 2)
+            #expect(events.droppedCount == 0)
+        }
+    }
+
+    @Test func waitingUntilIdleSeesARequestThatWasJustMade() async throws {
+        let processor = ScriptedProcessor(source: [TestItem("a")])
+        let synchronizer = Synchronizer(processor: processor)
+        for round in 1...50 {
+            synchronizer.sync { _ in }
+            #expect(synchronizer.isSyncing)
+            await synchronizer.waitUntilIdle()
+            #expect(processor.calls.count { $0 == .end } == round)
+        }
+    }
+
+    @Test func requestsThatShareAPassLeaveNothingBehind() async throws {
+        final class Witness: Sendable {
+            let gone: Gate
+            init(_ gone: Gate) { self.gone = gone }
+            deinit { gone.open() }
+        }
+        let (gate, gone) = (Gate(), Gate())
+        do {
+            let witness = Witness(gone)
+            let processor = ScriptedProcessor(source: []) { call in
+                withExtendedLifetime(witness) {}
+                if call == .list { try await gate.pass() }
+            }
+            let synchronizer = Synchronizer(processor: processor)
+            for _ in 0..<3 { synchronizer.sync { _ in } }
+            try await gate.waitForArrivals()
+            gate.open()
+            await synchronizer.waitUntilIdle()
+        }
+        try await gone.pass()
+    }
+
     @Test func aRequestWithoutWaitingMakesNoCircle() async throws {
         let first = Watched<Synchronizer<ScriptedProcessor>?>(nil)
         let answers = EventLog<Bool>()

@@ -55,9 +55,10 @@ import Testing
                 host: "web-1", program: "Demo", processID: 7, since: Date(timeIntervalSince1970: 1)))
         let health = SyncHealth(
             lastSuccess: Date(timeIntervalSince1970: 3), lastReport: report, lastError: TestError("no"),
-            consecutiveFailures: 2, activity: activity)
+            consecutiveFailures: 2, nextRun: Date(timeIntervalSince1970: 9), activity: activity)
         let decoded = try roundTrip(health)
         #expect(decoded.lastSuccess == health.lastSuccess && decoded.consecutiveFailures == 2)
+        #expect(decoded.nextRun == health.nextRun && decoded.lastFailure == nil)
         #expect(decoded.lastReport?.listed == 3)
         #expect(decoded.lastReport?.keys(.removed, as: String.self) == ["1", "2"])
         #expect(decoded.activity == activity && decoded.isStandingBy && decoded.leaseHolder?.host == "web-1")
@@ -86,24 +87,31 @@ import Testing
         #expect(report.removed == 1 && report.withheld == nil)
     }
 
-    /// A hash that says nothing, and the deprecated one that says little.
-    @Test func keysWithAPoorHashAreComparedOrRefusedInTime() async throws {
-        struct Silent: Hashable, Sendable {
-            var number: Int
-            func hash(into hasher: inout Hasher) {}
+    @Test func anActivityAsksForNoStopUnlessSaid() {
+        #expect(!SyncActivity(kind: .waiting, since: Date()).isStopRequested)
+    }
+
+    @Test func aFailureCanBeRetriedIfEachOfItsErrorsCan() {
+        func failure(_ waits: [Duration?], isCancelled: Bool = false) -> SyncFailure {
+            var report = SyncReport()
+            report.errors = waits.map { wait in
+                SyncError(
+                    stage: .content, underlying: wait.map { RetryableTestError(retryAfter: $0) } ?? TestError("no"))
+            }
+            return SyncFailure(report: report, isCancelled: isCancelled)
         }
-        struct Old: Hashable, Sendable {
-            var number: Int
-            var hashValue: Int { number }
-            func hash(into hasher: inout Hasher) { hasher.combine(number) }
-        }
-        struct Item<Key: Hashable & Sendable>: SyncItem { var owsPrimaryKey: Key }
-        let numbers = 0..<100_000
-        #expect(throws: SyncError.Reason.self) {
-            try SyncPlan(source: SourceList(numbers.map { Item(owsPrimaryKey: Silent(number: $0)) }), localKeys: [])
-        }
-        let plan = try SyncPlan(
-            source: SourceList(numbers.map { Item(owsPrimaryKey: Old(number: $0)) }), localKeys: [Old(number: 5)])
-        #expect(plan.counts == [.insert: 99_999, .keep: 1])
+        #expect(failure([.seconds(3), .seconds(9), .seconds(6)]).isRetryable)
+        #expect(failure([.seconds(3), .seconds(9), .seconds(6)]).retryAfter == .seconds(9))
+        #expect(!failure([.seconds(3), nil]).isRetryable)
+        #expect(!failure([]).isRetryable)
+        #expect(!failure([.seconds(3)], isCancelled: true).isRetryable)
+    }
+
+    @Test func optionsHaveTheirDocumentedDefaults() {
+        let options = SyncOptions()
+        #expect(options.concurrency == 0 && !options.downloadPreview && options.downloadContent && options.stopOnError)
+        #expect(options.removalLimit == nil && options.removalOrder == .beforeDownloads && options.retry == nil)
+        #expect(options.itemTimeout == nil && options.stageTimeouts.isEmpty && options.passTimeout == nil)
+        #expect(!options.concurrentUpdateChecks && !options.reportsKeys)
     }
 }

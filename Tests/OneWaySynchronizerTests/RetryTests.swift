@@ -62,6 +62,24 @@ import Testing
         #expect(processor.calls.count { $0 == .content("a") } == 1)
     }
 
+    @Test(arguments: [ScriptedProcessor.Call.begin, .end])
+    func theFirstAndTheLastCallAreNotRetried(call: ScriptedProcessor.Call) async throws {
+        let processor = failing(call, times: 1, error: RetryableTestError(retryAfter: .zero))
+        await #expect(throws: SyncFailure.self) {
+            try await Synchronizer(processor: processor, options: SyncOptions(retry: RetryPolicy())).sync()
+        }
+        #expect(processor.calls.count { $0 == call } == 1)
+    }
+
+    @Test func aComparisonIsNotRetried() async throws {
+        let processor = ScriptedProcessor(source: [TestItem("a"), TestItem("a")])
+        let options = SyncOptions(retry: RetryPolicy(baseDelay: .zero) { _ in true })
+        let failure = await #expect(throws: SyncFailure.self) {
+            try await Synchronizer(processor: processor, options: options).sync()
+        }
+        #expect(failure?.report.retries == 0)
+    }
+
     @Test func aClosureCanAcceptFurtherErrors() async throws {
         let policy = RetryPolicy(baseDelay: .zero) { ($0 as? TestError)?.name == "busy" }
         let processor = failing(.content("a"), times: 1, error: TestError("busy"))
@@ -153,11 +171,13 @@ import Testing
     }
 
     static let wishes: [(wish: Duration, expected: Duration)] = [
-        (.seconds(3), .seconds(3)), (.seconds(-5), .zero), (.seconds(86_400), .seconds(60)), (.zero, .zero),
+        (.seconds(3), .seconds(3)), (.seconds(86_400), .seconds(60)),
+        // At once means after the base delay.
+        (.zero, .milliseconds(500)), (.milliseconds(1), .milliseconds(500)), (.seconds(-5), .milliseconds(500)),
     ]
 
     @Test(arguments: wishes)
-    func anErrorsWishIsGrantedUpToTheCap(wish: Duration, expected: Duration) {
+    func anErrorsWishIsGrantedFromTheBaseDelayUpToTheCap(wish: Duration, expected: Duration) {
         let delay = RetryPolicy().delay(afterAttempt: 1, error: RetryableTestError(retryAfter: wish), random: 0.3)
         #expect(delay == expected)
     }

@@ -45,7 +45,7 @@ import Testing
             throw RetryableTestError(retryAfter: .zero)
         }
         let synchronizer = Synchronizer(
-            processor: processor, options: SyncOptions(retry: RetryPolicy()), clock: clock)
+            processor: processor, options: SyncOptions(retry: RetryPolicy(baseDelay: .zero)), clock: clock)
         let service = SyncService(synchronizer: synchronizer, schedule: everyMinute, clock: clock)
         let events = service.events
         let run = Task { try await service.run() }

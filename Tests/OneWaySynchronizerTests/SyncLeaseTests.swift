@@ -211,6 +211,63 @@ import Testing
         try await SyncLeaseScope.confirm()
     }
 
+    @Test func aCancelledTaskConfirmsNothing() async throws {
+        let lease = ScriptedLease(clock: clock)
+        try await lease.withLease(clock: clock) {
+            let confirming = Task {
+                withUnsafeCurrentTask { $0?.cancel() }
+                try await SyncLeaseScope.confirm()
+            }
+            await #expect(throws: CancellationError.self) { try await confirming.value }
+        }
+        #expect(lease.log.events == [.granted, .released])
+    }
+
+    @Test func aCancelledTaskDoesNotAskForTheLease() async throws {
+        let lease = ScriptedLease(clock: clock)
+        let task = Task { [clock] in
+            withUnsafeCurrentTask { $0?.cancel() }
+            try await lease.withLease(clock: clock) {}
+        }
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(lease.log.events.isEmpty)
+    }
+
+    @Test func aRenewalThatEndsWithTheBodyIsNoLoss() async throws {
+        let renewals = Gate()
+        let lease = ScriptedLease(clock: clock) { try await renewals.pass() }
+        let body = Gate()
+        let task = Task { [clock] in
+            try await lease.withLease(clock: clock) {
+                try await body.pass()
+                throw TestError("of the body")
+            }
+        }
+        try await clock.waitForSleepers(2)
+        clock.advance(by: .seconds(3))
+        // Cancelled when the body has ended.
+        try await renewals.waitForArrivals()
+        body.open()
+        await #expect(throws: TestError("of the body")) { try await task.value }
+    }
+
+    @Test func aRenewalThatTookLongerThanTheLeaseConfirmsNothing() async throws {
+        let renewals = Gate()
+        let lease = ScriptedLease(duration: .seconds(9), clock: clock) { await renewals.passUncancelled() }
+        let body = Gate()
+        let task = Task { [clock] in
+            try await lease.withLease(clock: clock) {
+                let confirming = Task { try await SyncLeaseScope.confirm() }
+                try await renewals.waitForArrivals()
+                clock.advance(by: .seconds(60))
+                renewals.open()
+                await #expect(throws: SyncLeaseError.self) { try await confirming.value }
+                try await body.pass()
+            }
+        }
+        await #expect(throws: SyncLeaseError.self) { try await task.value }
+    }
+
     @Test func aTaskThatOutlivesTheLeaseCannotConfirmIt() async throws {
         let lease = ScriptedLease(clock: clock)
         let gate = Gate()

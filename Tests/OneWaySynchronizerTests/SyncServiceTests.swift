@@ -110,6 +110,33 @@ import Testing
         await #expect(throws: CancellationError.self) { try await run.value }
     }
 
+    @Test func aCancelCountsAlsoAfterARequestToStop() async throws {
+        let gate = Gate()
+        let world = World(schedule: everyMinute) { if $0 == .content("a") { await gate.passUncancelled() } }
+        let run = Task { try await world.service.run() }
+        try await gate.waitForArrivals()
+        world.service.requestStop()
+        run.cancel()
+        gate.open()
+        await #expect(throws: CancellationError.self) { try await run.value }
+    }
+
+    @Test func aSyncThatSomebodyElseCancelsIsNoFailure() async throws {
+        let gate = Gate()
+        let world = World(schedule: everyMinute) { if $0 == .content("a") { try await gate.pass() } }
+        let events = world.service.events
+        let run = Task { try await world.service.run() }
+        try await gate.waitForArrivals()
+        world.synchronizer.cancel()
+        for await event in events {
+            if case .failed(let error) = event { Issue.record("\(error)") }
+            if case .cancelled = event { break }
+        }
+        #expect(world.service.health.consecutiveFailures == 0 && world.service.health.lastSuccess == nil)
+        world.service.requestStop()
+        try await run.value
+    }
+
     @Test func afterFailuresItWaitsLonger() async throws {
         let broken = Watched(true)
         let schedule = SyncSchedule(
@@ -141,6 +168,7 @@ import Testing
         let run = Task { try await world.service.run() }
         try await world.clock.waitForSleepers()
         #expect(world.processor.calls.isEmpty)
+        #expect(world.service.health.activity?.kind == .waiting)
         world.clock.advance(by: .seconds(60))
         try await world.processor.log.wait(for: .end)
         world.service.requestStop()

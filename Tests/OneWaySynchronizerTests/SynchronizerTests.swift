@@ -100,6 +100,21 @@ import Testing
         #expect(processor.calls.suffix(5) == [.content("d"), .content("b"), .content("a"), .content("c"), .end])
     }
 
+    @Test func aReorderedListKeepsWhatIsNew() async throws {
+        let processor = ScriptedProcessor(source: [TestItem("new"), TestItem("old", revision: 2)], local: ["old": 1])
+        processor.change { state in state.prepare = { $0.reversed() } }
+        let report = try await Synchronizer(processor: processor, options: SyncOptions(reportsKeys: true)).sync()
+        #expect(report.keys(.inserted, as: String.self) == ["new"])
+        #expect(report.keys(.updated, as: String.self) == ["old"])
+    }
+
+    @Test func whereAllItemsAreStoredTheyAreUpdated() async throws {
+        let processor = ScriptedProcessor(
+            source: [TestItem("a", revision: 2), TestItem("b", revision: 2)], local: ["a": 1, "b": 1])
+        let report = try await Synchronizer(processor: processor).sync()
+        #expect(report.updated == 2 && report.inserted == 0)
+    }
+
     @Test func whatPrepareReturnsIsTakenAsItIs() async throws {
         let processor = ScriptedProcessor(
             source: [TestItem("a", order: 1), TestItem("b"), TestItem("c")], local: ["z": 1])

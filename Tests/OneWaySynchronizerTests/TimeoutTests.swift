@@ -62,6 +62,36 @@ import Testing
         try await clock.waitForPendingDelays([])
     }
 
+    @Test func callsThatBeganAtDifferentTimesHaveTheirOwnTime() async throws {
+        let (first, never) = (Gate(), Gate())
+        let processor = ScriptedProcessor(source: (0..<3).map { TestItem("\($0)") }) { call in
+            if call == .content("1") { try await first.pass() }
+            if call == .content("0") || call == .content("2") { try await never.pass() }
+        }
+        let options = SyncOptions(concurrency: 2, stopOnError: false, itemTimeout: .seconds(30))
+        let synchronizer = Synchronizer(processor: processor, options: options, clock: clock)
+        let sync = Task { try await synchronizer.sync() }
+        try await never.waitForArrivals()
+        try await first.waitForArrivals()
+        try await clock.waitForPendingDelays([.seconds(30)])
+        clock.advance(by: .seconds(10))
+        first.open()
+        try await never.waitForArrivals(2)
+        clock.advance(by: .seconds(20))
+        // The first call is late, the other one has 10 more seconds.
+        try await clock.waitForPendingDelays([.seconds(10)])
+        #expect(processor.current.inFlight == 1)
+        clock.advance(by: .seconds(10))
+        let failure = try await failure(sync)
+        #expect(failure.report.failed == 2 && failure.report.inserted == 1)
+    }
+
+    @Test func anEmptyListNeedsNoWatch() async throws {
+        let options = SyncOptions(itemTimeout: .seconds(30), stageTimeouts: [.content: .seconds(60)])
+        let report = try await Synchronizer(processor: ScriptedProcessor(), options: options, clock: clock).sync()
+        #expect(report.planned == 0)
+    }
+
     static let singleCalls: [(ScriptedProcessor.Call, SyncStage)] = [
         (.begin, .begin), (.list, .list), (.localKeys, .localKeys), (.remove(["x"]), .remove),
         (.shouldUpdate("b"), .shouldUpdate), (.prepare(["a"]), .prepare), (.content("a"), .content), (.end, .end),
@@ -175,7 +205,8 @@ import Testing
             }
         }
         let options = SyncOptions(
-            concurrency: 1, retry: RetryPolicy(), itemTimeout: .seconds(30), passTimeout: .seconds(31))
+            concurrency: 1, retry: RetryPolicy(baseDelay: .zero), itemTimeout: .seconds(30),
+            stageTimeouts: [.content: .seconds(100)], passTimeout: .seconds(31))
         try await Synchronizer(processor: processor, options: options, clock: clock).sync()
         #expect(
             seen.events == [

@@ -73,10 +73,14 @@ import Testing
                             previewed.changed.compactMap { numbers[$0] }.sorted(),
                         ]
                         for relationship in layout.relationships {
-                            for link in try await transaction.links(relationship, of: objects) {
-                                found.append([
-                                    relationship.index, numbers[link.source] ?? -1, numbers[link.target] ?? -1,
-                                ])
+                            // The links of each source are in order, but sources are in any order.
+                            let links = try await transaction.links(relationship, of: objects)
+                            for object in objects {
+                                for link in links where link.source == object {
+                                    found.append([
+                                        relationship.index, numbers[object] ?? -1, numbers[link.target] ?? -1,
+                                    ])
+                                }
                             }
                         }
                         return found

@@ -12,12 +12,7 @@ import Testing
 
 /// The README's examples of models and JSON, compiled and run.
 @Suite struct ReadmeExample {
-    @Test func theReadmeShowsThisVeryCode() throws {
-        #expect(try ReadmeSnippets.missing(from: #filePath).isEmpty)
-    }
-
     private static func model() throws -> DataModel {
-        // README
         let model = try DataModel {
             SyncEntity("User", identity: "remoteID") {
                 SyncAttribute("remoteID", .int64, optional: false)
@@ -32,7 +27,6 @@ import Testing
                 SyncRelationship("user", toOne: "User", inverse: "notes")
             }
         }
-        // end of README
         return model
     }
 
@@ -45,13 +39,11 @@ import Testing
     @Test func recordsComeFromJSON() throws {
         let model = try Self.model()
         let bytes = json
-        // README
         let mapper = try RecordMapper(model)
         let users = try mapper.records(of: "User", bytes: bytes)
         let id = users[0]["remoteID"]  // .int(7), from "id": "7"
         let text = users[0]["userDescription"]  // from "description", which is a reserved word
         let name = users[1]["firstName"]  // from "firstName" as well as from "first_name"
-        // end of README
         #expect(id == .int(7))
         #expect(text == .string("wrote the first program"))
         #expect(name == .string("Grace"))
@@ -66,14 +58,12 @@ import Testing
         var printed: [String] = []
         func print(_ problem: MappingProblem) { printed.append("\(problem)") }
         func print(_ value: AttributeValue) { #expect(value.isNull) }
-        // README
         let strict = try RecordMapper(model, contract: ValueContract(wrongType: .reject))
         let reader = try strict.reader(of: "User", file: file, layout: .array(at: "data.users"))
         while let batch = try reader.nextRecords() {
             for record in batch.records { print(record["email"]) }  // a thousand at most
             for problem in batch.rejected { print(problem) }  // which element, which attribute, and why
         }
-        // end of README
         #expect(printed.count == 1)
         #expect(printed.first?.contains("User.remoteID") == true)
     }
@@ -81,13 +71,11 @@ import Testing
     @Test func recordsBecomeJSON() throws {
         let model = try Self.model()
         let users = try RecordMapper(model).records(of: "User", bytes: json)
-        // README
         var options = ExportOptions()
         options.keyStyle = .camelCase
         options.dateFormat = .pattern("yyyy-MM-dd")
         let exporter = try RecordExporter(model, options: options)
         let bytes = try exporter.bytes(ofRecords: users)
-        // end of README
         let text = String(decoding: bytes, as: UTF8.self)
         #expect(text.contains(#""firstName":"Ada""#))
         #expect(text.contains(#""birthday":"1815-12-10""#))
@@ -95,10 +83,8 @@ import Testing
 
     @Test func aSampleMakesAModel() throws {
         let bytes = json
-        // README
         let inferred = try DataModel.inferred(from: bytes, entity: "User")
         let file = try inferred.coreDataXML()  // a model file, to be changed by hand from here on
-        // end of README
         #expect(inferred["User"]?.slot(of: "firstName") != nil)
         #expect(try ModelFile(xml: file).model == inferred)
     }
@@ -108,11 +94,9 @@ import Testing
         let url = folder.url.appending(path: "Contacts.xcdatamodel")
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
         try Self.model().coreDataXML().write(to: url.appending(path: "contents"))
-        // README
         let modelFile = try ModelFile(contentsOf: url)  // .xcdatamodeld, .xcdatamodel or the XML inside
         let attributes = modelFile.model["User"]?.attributes
         let warnings = modelFile.warnings  // what the file says and a model cannot, with lines
-        // end of README
         #expect(modelFile.model == (try Self.model()))
         #expect(warnings.isEmpty)
         #expect(attributes?.count == 4)
@@ -121,12 +105,10 @@ import Testing
     @Test func aStoreBecomesEqualToJSON() async throws {
         let mapper = try RecordMapper(try Self.model())
         let bytes = Array(#"[{"id": 1, "first_name": "Ada", "notes": [{"id": 9, "text": "hello"}]}]"#.utf8)
-        // README
         let store = try JSONStore(MemoryStore(mapper.model), mapper: mapper)
         let result = try await store.sync(.bytes(bytes), into: "User")  // nested notes are synced too
         let ada = try await store.store.records(StoreQuery("User", where: PropertyPath("firstName") == "Ada"))
         let json = try await store.export(StoreQuery("User"))
-        // end of README
         #expect(result.countsByEntity.mapValues(\.inserted) == ["User": 1, "Note": 1])
         #expect(ada.count == 1)
         #expect(String(decoding: json, as: UTF8.self).contains("hello"))
@@ -139,11 +121,9 @@ import Testing
         let file = folder.url.appending(path: "data.sqlite").path
         let mapper = try RecordMapper(try Self.model())
         let store = try JSONStore(try await SQLiteStore(mapper.model, at: .file(file)), mapper: mapper)
-        // README
         let service = SyncService(schedule: SyncSchedule(interval: .seconds(60)), lease: SQLiteLease(for: file)) {
             try await store.sync(.file(users), into: "User")
         }
-        // end of README
         let run = Task { try await service.run() }
         while service.health.lastSuccess == nil { await Task.yield() }
         service.requestStop()
@@ -161,14 +141,12 @@ import Testing
                 // The loop is done.
                 withUnsafeCurrentTask { $0?.cancel() }
             }
-            // README
             let observed = ObservedStore(MemoryStore(mapper.model))
             let changes = observed.changes()  // from now on
             try await JSONStore(observed, mapper: mapper).sync(.bytes(bytes), into: "User")
             for await change in changes {
                 print(change["User"].inserted, change["User"].updated, change["User"].deleted)  // keys
             }
-            // end of README
             return printed
         }
         #expect(try await printed.value == [[.identity(1)], [], []])

@@ -108,14 +108,14 @@ package struct HookedTransaction<Hook: StoreHook>: InitialLinkingTransaction {
     }
 
     package func merge(_ request: MergeRequest) async throws -> MergeResult {
-        try await merge(request, links: nil)
+        try await merge(request, links: [])
     }
 
-    package func mergeLinking(_ request: MergeRequest, _ links: InitialLinks) async throws -> MergeResult {
+    package func mergeLinking(_ request: MergeRequest, _ links: [InitialLinks]) async throws -> MergeResult {
         try await merge(request, links: links)
     }
 
-    private func merge(_ request: MergeRequest, links: InitialLinks?) async throws -> MergeResult {
+    private func merge(_ request: MergeRequest, links: [InitialLinks]) async throws -> MergeResult {
         try hook.willMake(.merge)
         var request = request
         request.policy = hook.policy(request.policy, of: request.records.layout?.name)

@@ -91,6 +91,29 @@ struct AdoptedTableTests {
 
     // MARK: What is refused
 
+    /// The refusal names the option that would help.
+    @Test(arguments: [(DateStorage.iso8601, "1.5"), (.secondsSince1970, "'2014-02-14'")])
+    func datesOfAnotherFormAreRefusedWithAnAdvice(dates: DateStorage, value: String) async throws {
+        try await SQLiteShell.run(
+            "CREATE TABLE people (id INTEGER PRIMARY KEY, born); INSERT INTO people VALUES (1, \(value))", at: path)
+        let model = try DataModel {
+            SyncEntity("Person", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncAttribute("born", .date)
+            }
+        }
+        func open(_ dates: DateStorage) async throws {
+            var options = SQLiteStore.Options()
+            options.naming = SQLNaming(tables: ["Person": "people"], rowColumn: "rowid")
+            options.dates = dates
+            _ = try await SQLiteStore(model, at: .file(path), options: options)
+        }
+        let error = await #expect(throws: SQLSchemaError.self) { try await open(dates) }
+        let other: DateStorage = dates == .iso8601 ? .secondsSince1970 : .iso8601
+        #expect(error?.description.contains("Options.dates = .\(other.rawValue)") == true)
+        try await open(other)
+    }
+
     @Test(arguments: [
         "CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT) WITHOUT ROWID",
         "CREATE VIEW people AS SELECT 1 AS id, 'a' AS name",

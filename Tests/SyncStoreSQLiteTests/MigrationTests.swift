@@ -19,6 +19,41 @@ import Testing
         path = folder.url.appending(path: "store.sqlite").path
     }
 
+    // MARK: The note
+
+    @Test func aNoteIsKeptWithTheTables() async throws {
+        let missing = try await SQLiteStore.note(at: path)
+        #expect(missing == SQLStoreNote(isStore: false, text: nil))
+        #expect(!FileManager.default.fileExists(atPath: path))
+        _ = try await open(Self.people())
+        let none = try await SQLiteStore.note(at: path)
+        #expect(none == SQLStoreNote(isStore: true, text: nil))
+        var options = SQLiteStore.Options()
+        for note in ["one", "two"] {
+            options.note = note
+            _ = try await SQLiteStore(Self.people(), at: .file(path), options: options)
+            let kept = try await SQLiteStore.note(at: path)
+            #expect(kept.text == note)
+        }
+        // Without a note, and for reading, the earlier one stays.
+        _ = try await open(Self.people { SyncAttribute("age", .int64) })
+        let kept = try await SQLiteStore.note(at: path)
+        #expect(kept.text == "two")
+    }
+
+    @Test func aModelThatDoesNotFitLeavesTheNote() async throws {
+        var options = SQLiteStore.Options()
+        options.note = "one"
+        _ = try await SQLiteStore(Self.people { SyncAttribute("age", .int64) }, at: .file(path), options: options)
+        options.note = "two"
+        let other = try Self.people { SyncAttribute("age", .bool) }
+        await #expect(throws: SQLSchemaError.self) { [options, path] in
+            _ = try await SQLiteStore(other, at: .file(path), options: options)
+        }
+        let kept = try await SQLiteStore.note(at: path)
+        #expect(kept.text == "one")
+    }
+
     // MARK: What others have added
 
     @Test func indicesTriggersAndViewsOfOthersAreKept() async throws {

@@ -7,23 +7,15 @@ import Testing
 
 /// What the README shows of many hosts.
 @Suite struct ReadmeExample {
-    @Test func theReadmeShowsThis() throws {
-        #expect(try ReadmeSnippets.missing(from: #filePath) == [])
-    }
-
     private func hold(_ pages: ScriptedProcessor, _ database: String) async throws {
-        // README
         let lease = PostgresLease("pages", at: database)
         let queue = PostgresWorkQueue("pages", at: database)
         let synchronizer = Synchronizer(processor: queue.sharing(pages), options: SyncOptions(concurrency: 256))
         try await lease.withLease(waiting: .forever) { try await synchronizer.sync() }
-        // end of README
     }
 
     private func work(_ pages: ScriptedProcessor, _ queue: PostgresWorkQueue) async throws {
-        // README
         try await queue.worker(with: pages, concurrency: 8).run()
-        // end of README
     }
 }
 #endif

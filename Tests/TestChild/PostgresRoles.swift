@@ -32,6 +32,16 @@ enum PostgresLeaseRole {
     }
 }
 
+/// The first line of the standard input, which any number of tasks can wait for.
+private let firstLine = Task {
+    await withCheckedContinuation { continuation in
+        Thread.detachNewThread {
+            _ = readLine()
+            continuation.resume()
+        }
+    }
+}
+
 /// Holds a transaction: `postgres-hold URL SILENCE-MILLISECONDS`, and commits at the next line of
 /// its standard input.
 ///
@@ -43,9 +53,14 @@ enum PostgresHoldRole {
     }
 
     /// Commits one user, after a line and what `confirm` does.
+    ///
+    /// - Parameter schema: The schema of the store, whose name comes before what is said; nil for
+    ///   `public`.
     static func hold(
-        _ url: String, silenceMilliseconds: Int64, confirm: @escaping @Sendable () async throws -> Void
+        _ url: String, silenceMilliseconds: Int64, schema: String? = nil,
+        confirm: @escaping @Sendable () async throws -> Void
     ) async {
+        let label = schema.map { "\($0) " } ?? ""
         do {
             let model = try DataModel {
                 SyncEntity("User", identity: "id") {
@@ -57,6 +72,7 @@ enum PostgresHoldRole {
             }
             var options = PostgresStore.Options()
             options.silenceLimit = .milliseconds(silenceMilliseconds)
+            if let schema { options.schema = schema }
             let store = try await PostgresStore(model, at: url, options: options)
             var batch = RecordBatch(of: try model.layout(of: "User"))
             batch.beginRecord()
@@ -65,28 +81,38 @@ enum PostgresHoldRole {
             let records = batch
             try await store.transaction { transaction in
                 _ = try await transaction.merge(MergeRequest(records))
-                TestChild.say("held")
-                _ = readLine()
+                TestChild.say("\(label)held")
+                await firstLine.value
                 try await confirm()
             }
-            TestChild.say("committed")
+            TestChild.say("\(label)committed")
         } catch {
-            TestChild.say("failed \(error)".replacing("\n", with: " "))
+            TestChild.say("\(label)failed \(error)".replacing("\n", with: " "))
         }
     }
 }
 
-/// The same under a lease: `postgres-lease-hold URL NAME LEASE-MILLISECONDS SILENCE-MILLISECONDS`.
+/// The same under a lease: `postgres-lease-hold URL NAME LEASE-MILLISECONDS SILENCE-MILLISECONDS
+/// [SCHEMA]`; and in another schema without the lease.
 enum PostgresLeaseHoldRole {
     static func run(_ arguments: [String]) async throws {
         let numbers = arguments.dropFirst(2).compactMap { Int64($0) }
-        guard arguments.count == 4, numbers.count == 2 else { throw UsageError() }
+        guard (4...5).contains(arguments.count), numbers.count == 2 else { throw UsageError() }
+        async let other: Void = holdOther(arguments, numbers[1])
         let lease = PostgresLease(arguments[1], at: arguments[0], duration: .milliseconds(numbers[0]))
         try? await lease.withLease {
             await PostgresHoldRole.hold(arguments[0], silenceMilliseconds: numbers[1]) {
                 try await SyncLeaseScope.confirm()
             }
         }
+        await other
+    }
+
+    private static func holdOther(_ arguments: [String], _ silenceMilliseconds: Int64) async {
+        guard arguments.count == 5 else { return }
+        await PostgresHoldRole.hold(
+            arguments[0], silenceMilliseconds: silenceMilliseconds, schema: arguments[4]
+        ) {}
     }
 }
 

@@ -15,12 +15,15 @@ typedef enum {
     OWC_PAUSE = 0x10000001,
     // Codes of an ended transfer (CURLcode).
     OWC_OK = 0,
+    OWC_UNSUPPORTED_PROTOCOL = 1,
     OWC_COULDNT_RESOLVE_PROXY = 5,
     OWC_COULDNT_RESOLVE_HOST = 6,
     OWC_COULDNT_CONNECT = 7,
+    OWC_WEIRD_REPLY = 8,
     OWC_PARTIAL_FILE = 18,
     OWC_HTTP2 = 16,
     OWC_WRITE_ERROR = 23,
+    OWC_OUT_OF_MEMORY = 27,
     OWC_OPERATION_TIMEDOUT = 28,
     OWC_SSL_CONNECT_ERROR = 35,
     OWC_GOT_NOTHING = 52,
@@ -33,6 +36,7 @@ typedef enum {
     OWC_SSL_CACERT_BADFILE = 77,
     OWC_SSL_PINNEDPUBKEYNOTMATCH = 90,
     OWC_HTTP2_STREAM = 92,
+    OWC_TOO_LARGE_HEAD = 100,
 } owc_code;
 
 // Loads libcurl. Returns whether there is one of version 7.68 or newer. Thread-safe.

@@ -5,7 +5,12 @@ struct BodyRecoder: Sendable {
         case lines
         /// An object of objects, whose keys become a field of each.
         case keyed(field: String)
+        /// Server-sent events of some types; all for an empty set.
+        case events(types: Set<String>)
     }
+
+    /// The maximum number of bytes of an event.
+    private static let eventByteCount = 64 << 20
 
     private enum State {
         case start
@@ -22,6 +27,7 @@ struct BodyRecoder: Sendable {
 
     private let mode: Mode
     private var state = State.start
+    private var events = EventParser(limit: eventByteCount)
     private var depth = 0
     private var isInString = false
     private var isEscaped = false
@@ -37,6 +43,7 @@ struct BodyRecoder: Sendable {
         case .array: return nil
         case .lines: mode = .lines
         case .keyed(let field): mode = .keyed(field: field)
+        case .events(let types): mode = .events(types: types)
         }
     }
 
@@ -47,6 +54,7 @@ struct BodyRecoder: Sendable {
         switch mode {
         case .lines: for byte in bytes { line(byte, &written) }
         case .keyed(let field): for byte in bytes { keyed(byte, field, &written) }
+        case .events(let types): event(bytes, types, &written)
         }
         return written
     }
@@ -55,6 +63,10 @@ struct BodyRecoder: Sendable {
     mutating func finish() -> [UInt8] {
         switch mode {
         case .lines: return state == .start ? Array("[]".utf8) : Array("]".utf8)
+        case .events:
+            // An event without its blank line, or too large, leaves the array open.
+            if state == .end || events.isInEvent { return [] }
+            return state == .start ? Array("[]".utf8) : Array("]".utf8)
         case .keyed: return []
         }
     }
@@ -69,6 +81,26 @@ struct BodyRecoder: Sendable {
         written.append(state == .start ? UInt8(ascii: "[") : UInt8(ascii: ","))
         written.append(byte)
         state = .value
+    }
+
+    private mutating func event(_ bytes: [UInt8], _ types: Set<String>, _ written: inout [UInt8]) {
+        guard state != .end else { return }
+        do {
+            for item in try events.append(bytes) {
+                switch item {
+                case .event(let event) where types.isEmpty || types.contains(event.type):
+                    guard event.data.contains(where: { $0 > 0x20 }) else { continue }
+                    written.append(state == .start ? UInt8(ascii: "[") : UInt8(ascii: ","))
+                    written += event.data
+                    state = .between
+                case .event, .retry: break
+                case .tooLarge: throw EventParser.TooLarge()
+                }
+            }
+        } catch {
+            if state == .start { written.append(UInt8(ascii: "[")) }
+            state = .end
+        }
     }
 
     private mutating func keyed(_ byte: UInt8, _ field: String, _ written: inout [UInt8]) {

@@ -31,6 +31,8 @@ actor HTTPPass: RemotePass {
     private var reachBefore: CursorReach?
     /// The number of all objects, according to the page before.
     private var total: Int?
+    /// The credentials that the pass has sent.
+    private var sent = SentSecrets()
     /// The server's clock at the beginning of the pass.
     private var serverDate: Date?
     /// Whether the pointer to the next page was on any page, be it null.
@@ -55,7 +57,7 @@ actor HTTPPass: RemotePass {
         opener = PageOpener(
             source: source, keyPath: keyPath, since: since, deadline: source.timeout.map { client.clock.now() + $0 })
         // The pages of another question say nothing about this one.
-        let asked = since.map { SecretParameters.removed($0, of: source.url) ?? "" }
+        let asked = since.map { SecretParameters.removed($0, of: source.url, sent: SentSecrets()) ?? "" }
         known = bookmark?.pages.first?.token == asked ? bookmark?.pages ?? [] : []
         if !known.isEmpty { known[0].token = nil }
         for index in known.indices {
@@ -159,7 +161,7 @@ actor HTTPPass: RemotePass {
         guard let page = try await nextPage() else { return nil }
         try trail.visit(page, limit: source.maximumPageCount)
         current = page
-        freshness.note(page.head)
+        freshness.note(page.head, isOpenEnded: source.format.isOpenEnded)
         if let date = page.head.headers["Date"].flatMap({ HTTPDate.parse($0) }), serverDate == nil { serverDate = date }
         let (source, opener, trail) = (source, opener, trail)
         ahead = Task { try await Self.page(after: page, source, opener, trail) }
@@ -192,7 +194,7 @@ actor HTTPPass: RemotePass {
     ) async throws -> OpenPage? {
         let facts = source.pages.needsFacts ? try await page.facts() : PageFacts()
         if let digest = facts.digest, digest == page.digestBefore, facts.elementCount > 0 {
-            throw HTTPError(url: page.head.url, problem: .repeatedPage)
+            throw page.error(.repeatedPage)
         }
         guard let token = try page.nextToken(source.pages, facts: facts) else { return nil }
         try trail.check(token, index: page.index + 1, url: page.head.url)
@@ -216,10 +218,11 @@ actor HTTPPass: RemotePass {
         guard let page = current else { return }
         current = nil
         visited.append(page.bookmark)
+        if visited.count == 1 { sent = page.fetch.secrets }
         guard opener.needsFacts else { return }
         let facts = try await page.facts()
         if let failure = source.check?.failure(in: facts.captured) {
-            throw HTTPError(url: page.head.url, problem: .refused(PrintableText.line(failure, limit: 200)))
+            throw page.refusal(failure)
         }
         if let keyPath = source.pages.pointerKeyPath, facts.captured[keyPath] != nil { hasSeenPointer = true }
         if let keyPath = source.totalKeyPath, case .integer(let count) = facts.captured[keyPath] { total = Int(count) }
@@ -231,13 +234,12 @@ actor HTTPPass: RemotePass {
         case .address(let keyPath):
             guard let value = facts.captured[keyPath], value != .null else { return }
             guard case .string(let text) = value else {
-                throw HTTPError(
-                    url: page.head.url, problem: .unsuitablePointer(keyPath: keyPath, found: value.kindName))
+                throw page.error(.unsuitablePointer(keyPath: keyPath, found: value.kindName))
             }
             do throws(HTTPError.Problem) {
                 reach.latest = SyncCursor(text: try page.head.url.following(text).absoluteString)
             } catch {
-                throw HTTPError(url: page.head.url, problem: error)
+                throw page.error(error)
             }
         }
     }
@@ -247,12 +249,14 @@ actor HTTPPass: RemotePass {
         var error = error
         if let json = error as? JSONError {
             if case .malformed(.unexpectedEnd, let location) = json {
-                error = HTTPError(url: page.head.url, problem: .cutShort(received: location.byteOffset, expected: nil))
+                error = page.error(.cutShort(received: location.byteOffset, expected: nil))
             } else if let failure = source.check?.failure(in: try await page.facts().captured) {
-                throw HTTPError(url: page.head.url, problem: .refused(PrintableText.line(failure, limit: 200)))
+                throw page.refusal(failure)
             } else {
-                throw HTTPError(
-                    url: page.head.url, problem: .unsuitableJSON("\(json)", firstLine: page.fetch.firstLine))
+                // The key path of deeply nested JSON is long.
+                var reason = PrintableText.line("\(json)", limit: 300)
+                if json.reason == .keyPathNotFound { reason = "there is nothing at \(opener.keyPath): \(reason)" }
+                throw page.error(.unsuitableJSON(reason, firstLine: page.fetch.firstLine))
             }
         }
         try await opener.wait(after: error, attempt: page.attempt)
@@ -291,11 +295,12 @@ actor HTTPPass: RemotePass {
         if !visited.contains(where: { $0.entityTag == nil && $0.lastModified == nil }) {
             end.pages = visited
             if !end.pages.isEmpty { end.pages[0].token = opener.since }
-            // A secret that came with a link must not be kept.
+            // A secret that came with a link, or was returned as a tag, must not be kept.
             let tokens = end.pages.map { page in
-                page.token.map { SecretParameters.removed($0, of: source.url) }
+                page.token.map { SecretParameters.removed($0, of: source.url, sent: sent) }
             }
-            if tokens.contains(where: { $0 == .some(nil) }) {
+            let hasSecretTag = end.pages.contains { sent.isFound(in: ($0.entityTag ?? "") + ($0.lastModified ?? "")) }
+            if hasSecretTag || tokens.contains(where: { $0 == .some(nil) }) {
                 end.pages = []
             } else {
                 for (index, token) in tokens.enumerated() { end.pages[index].token = token ?? nil }
@@ -311,13 +316,16 @@ actor HTTPPass: RemotePass {
         case .element: cursor = certainReach
         case .document: break
         case .address:
-            cursor = cursor.flatMap { SecretParameters.removed($0.text, of: source.url) }.map { SyncCursor(text: $0) }
+            cursor = cursor.flatMap { SecretParameters.removed($0.text, of: source.url, sent: sent) }.map {
+                SyncCursor(text: $0)
+            }
             end.cursor = cursor?.text ?? (isDelta ? kept?.text : nil)
             return RemoteEnd(
                 isDelta ? .changes : .everything, isSnapshot: source.isSnapshot, bookmark: end,
                 cautiousBookmark: isDelta ? bookmark : nil)
         }
         // Nothing new, or only what the overlap returned again.
+        if let found = cursor, sent.isFound(in: found.text) { cursor = nil }
         if let kept, isDelta || visited == bookmark?.pages, cursor.map({ $0 < kept }) ?? true { cursor = kept }
         end.cursor = cursor?.text
         guard isDelta, var cautious = bookmark else {

@@ -32,8 +32,18 @@ struct OpenPage: Sendable {
         do {
             return try pages.token(after: self, facts: facts)
         } catch let problem as HTTPError.Problem {
-            throw HTTPError(url: head.url, problem: problem)
+            throw error(problem)
         }
+    }
+
+    /// The error of the page, without the credentials that were sent.
+    func error(_ problem: HTTPError.Problem) -> HTTPError {
+        fetch.secrets.error(at: head.url, problem)
+    }
+
+    /// The error that the body reports.
+    func refusal(_ text: String) -> HTTPError {
+        error(.refused(PrintableText.line(fetch.secrets.redacted(text), limit: 200)))
     }
 
     /// The findings of the scanner, once the whole page has arrived.

@@ -19,7 +19,12 @@ struct PageFreshness: Sendable {
     }
 
     /// Takes note of a page.
-    mutating func note(_ head: HTTPHead) {
+    ///
+    /// - Parameter isOpenEnded: Whether the page ends with its body, and not with a bracket.
+    mutating func note(_ head: HTTPHead, isOpenEnded: Bool) {
+        if isOpenEnded, !head.isFramed {
+            doubt = doubt ?? "a page had neither a length nor chunks, and may have ended too early"
+        }
         switch head.status {
         case 202, 203: doubt = doubt ?? "a page had the status \(head.status)"
         default: break

@@ -53,10 +53,9 @@ struct PageOpener: Sendable {
     func wait(after error: any Error, attempt: Int) async throws {
         let asked = (error as? HTTPError)?.retryAfter
         if let asked, asked > client.retry.maxDelay { throw error }
-        guard var delay = client.retry.delay(afterAttempt: attempt, error: error, random: client.random()) else {
+        guard let delay = client.retry.delay(afterAttempt: attempt, error: error, random: client.random()) else {
             throw error
         }
-        if asked != nil { delay = max(delay, min(client.retry.baseDelay, client.retry.maxDelay)) }
         if let deadline, client.clock.now() + delay >= deadline { throw error }
         if asked != nil { client.pacer.pause(delay) }
         try await client.clock.sleep(delay)
@@ -73,6 +72,7 @@ struct PageOpener: Sendable {
         switch source.format {
         case .array, .keyed: break
         case .lines: request.headers["Accept"] = "application/x-ndjson, application/json"
+        case .events: request.headers["Accept"] = "text/event-stream, application/json"
         }
         if let body = source.body {
             var writer = JSONWriter()

@@ -14,7 +14,7 @@ struct PageTrail: Sendable {
 
     /// - Throws: ``HTTPError`` if there are more pages than the limit.
     func visit(_ page: OpenPage, limit: Int) throws {
-        if page.index >= limit { throw HTTPError(url: page.head.url, problem: .tooManyPages(limit: limit)) }
+        if page.index >= limit { throw page.error(.tooManyPages(limit: limit)) }
         let token = page.token ?? page.fetch.url.absoluteString
         places.withLock { $0[token] = page.index }
     }

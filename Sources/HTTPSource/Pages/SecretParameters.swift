@@ -1,19 +1,23 @@
 import Foundation
+import HTTPTransfer
 
 /// Keeps credentials in queries out of bookmarks.
 ///
 /// A credential that the source's own address has is replaced by a mark and put back later. A link
 /// with any other credential cannot be kept.
 enum SecretParameters {
-    private static let names: Set<String> = [
-        "access_token", "accesstoken", "api_key", "apikey", "api-key", "auth", "auth_token", "authorization",
-        "client_secret", "key", "password", "secret", "sig", "signature", "token", "x-amz-signature",
-        "x-amz-security-token", "x-amz-credential",
-    ]
     private static let mark = "%00"
 
     /// The address without credentials; nil if it has one that cannot be put back.
-    static func removed(_ address: String, of source: URL) -> String? {
+    ///
+    /// - Parameter sent: The credentials that were sent. A server may lead to an address that has
+    ///   one of them.
+    static func removed(_ address: String, of source: URL, sent: SentSecrets) -> String? {
+        let bare = removed(address, of: source)
+        return bare.flatMap { sent.isFound(in: $0) ? nil : $0 }
+    }
+
+    private static func removed(_ address: String, of source: URL) -> String? {
         guard let (head, items, tail) = parts(address) else { return address }
         let known = parts(source.absoluteString)?.items ?? []
         var kept: [Substring] = []
@@ -51,6 +55,6 @@ enum SecretParameters {
     }
 
     private static func isSecret(_ item: Substring) -> Bool {
-        item.contains("=") && names.contains(name(item).lowercased())
+        item.contains("=") && SentSecrets.isSecret(parameter: name(item))
     }
 }

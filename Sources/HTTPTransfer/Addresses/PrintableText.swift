@@ -2,7 +2,8 @@
 package enum PrintableText {
     /// The first line of a body that is not blank; empty if there is none.
     package static func firstLine(of bytes: some Collection<UInt8>) -> String {
-        let text = String(decoding: bytes, as: UTF8.self)
+        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        let text = String(decoding: bytes.starts(with: mark) ? bytes.dropFirst(3) : bytes.dropFirst(0), as: UTF8.self)
         return text.split(whereSeparator: \.isNewline).first.map { line(String($0), limit: 120) } ?? ""
     }
 

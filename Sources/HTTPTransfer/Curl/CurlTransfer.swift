@@ -6,8 +6,17 @@ import SyncBase
 
 /// One request of libcurl on its way. The first end wins: the last byte, an error or a cancel.
 final class CurlTransfer: Sendable {
+    /// The head of a response.
+    struct Head: Sendable {
+        var status: Int
+        var headers: HTTPHeaders
+        /// Whether libcurl notices a body that ends too early.
+        var isFramed: Bool
+    }
+
     private struct State {
         var status = 0
+        var isHTTP1 = true
         var fields: [(name: String, value: String)] = []
         /// Bytes that have arrived and were not read yet.
         var unread: [UInt8] = []
@@ -35,7 +44,7 @@ final class CurlTransfer: Sendable {
     /// How many bytes may be unread before libcurl is asked to pause.
     private static let unreadByteCount = 1 << 20
 
-    let head = Promise<(Int, HTTPHeaders)>()
+    let head = Promise<Head>()
     private let request: HTTPRequest
     private let engine: CurlEngine
     private let buffers = Buffers()
@@ -138,8 +147,9 @@ final class CurlTransfer: Sendable {
     /// Takes a line of the head.
     fileprivate func receiveHeader(_ line: String) {
         let text = line.trimmingCharacters(in: .whitespacesAndNewlines)
-        let found = state.withLock { state -> (Int, HTTPHeaders)? in
+        let found = state.withLock { state -> Head? in
             if text.hasPrefix("HTTP/"), state.fields.isEmpty || state.status < 200 {
+                state.isHTTP1 = text.hasPrefix("HTTP/1")
                 state.status = text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
                 state.fields = []
             } else if text.isEmpty {
@@ -148,7 +158,9 @@ final class CurlTransfer: Sendable {
                     state.fields = []
                     return nil
                 }
-                return (state.status, HTTPHeaders(state.fields))
+                let headers = HTTPHeaders(state.fields)
+                let hasEnd = headers["Content-Length"] != nil || headers["Transfer-Encoding"] != nil
+                return Head(status: state.status, headers: headers, isFramed: !state.isHTTP1 || hasEnd)
             } else if let colon = text.firstIndex(of: ":") {
                 let value = text[text.index(after: colon)...].trimmingCharacters(in: .whitespaces)
                 state.fields.append((String(text[..<colon]), value))
@@ -207,15 +219,23 @@ final class CurlTransfer: Sendable {
             return .unreachable("no secure connection: \(detail)", isLasting: true)
         case OWC_SSL_CONNECT_ERROR.code: return .unreachable("no secure connection: \(detail)", isLasting: false)
         case OWC_BAD_CONTENT_ENCODING.code:
-            return .refused("the body is not compressed as its head says")
+            return .malformed("the body is not compressed as its head says")
+        case OWC_OUT_OF_MEMORY.code where body == nil:
+            // What older versions report for a long field.
+            return .malformed("a field of the head is too long (\(detail))")
+        case OWC_TOO_LARGE_HEAD.code, OWC_WEIRD_REPLY.code, OWC_UNSUPPORTED_PROTOCOL.code:
+            return .malformed(detail)
         case OWC_GOT_NOTHING.code:
             return .unreachable("no usable reply (the connection closed without one)", isLasting: false)
         case OWC_PARTIAL_FILE.code, OWC_RECV_ERROR.code, OWC_SEND_ERROR.code, OWC_HTTP2.code, OWC_HTTP2_STREAM.code:
-            guard let body else { return .unreachable(detail, isLasting: false) }
+            guard let body else {
+                // Older versions report a large head as an error of receiving.
+                return detail.contains("Too large response headers")
+                    ? .malformed(detail) : .unreachable(detail, isLasting: false)
+            }
             return .cutShort(received: body.received, expected: body.expected)
         default:
-            // Such as bytes that are not HTTP, or a head that is too large.
-            return .unreachable("no usable reply (\(detail))", isLasting: code == 1 || code == 8)
+            return .unreachable("no usable reply (\(detail))", isLasting: false)
         }
     }
 }

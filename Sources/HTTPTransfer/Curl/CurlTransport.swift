@@ -29,12 +29,14 @@ public final class CurlTransport: HTTPTransport {
         let transfer = CurlTransfer(request, engine: engine)
         let body = CurlBody(transfer: transfer)
         engine.add(transfer)
-        let (status, headers) = try await withTaskCancellationHandler {
+        let head = try await withTaskCancellationHandler {
             try await transfer.head.value()
         } onCancel: {
             transfer.cancel()
         }
-        return HTTPResponse(status: status, headers: headers, body: body)
+        var response = HTTPResponse(status: head.status, headers: head.headers, body: body)
+        response.isFramed = head.isFramed
+        return response
     }
 }
 

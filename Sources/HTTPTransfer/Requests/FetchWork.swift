@@ -23,11 +23,12 @@ struct FetchWork<Inspector: BodyInspector>: Sendable {
     private let end: Promise<Inspector.Facts?>
     private let buffer: ByteBuffer
     private let beginning: Locked<[UInt8]>
+    private let sent: Locked<HTTPHeaders>
     private let activity = Locked(Activity())
 
     init(
         order: HTTPOrder<Inspector>, client: HTTPClient, head: Promise<HTTPHead>, end: Promise<Inspector.Facts?>,
-        buffer: ByteBuffer, beginning: Locked<[UInt8]>
+        buffer: ByteBuffer, beginning: Locked<[UInt8]>, sent: Locked<HTTPHeaders>
     ) {
         self.order = order
         self.client = client
@@ -35,22 +36,30 @@ struct FetchWork<Inspector: BodyInspector>: Sendable {
         self.end = end
         self.buffer = buffer
         self.beginning = beginning
+        self.sent = sent
     }
 
     func run() async {
         let result: Result<Inspector.Facts?, any Error>
         do {
             try await client.pacer.enter()
-            defer { client.pacer.leave() }
+            // A stream would keep a connection from the other requests for as long as it lasts.
+            if order.isStream { client.pacer.leave() }
+            defer { if !order.isStream { client.pacer.leave() } }
             result = .success(try await watched())
         } catch let problem as HTTPError.Problem {
-            result = .failure(HTTPError(url: order.request.url, problem: problem))
+            result = .failure(secrets.error(at: order.request.url, problem))
         } catch {
             result = .failure(error)
         }
         head.settle(result.flatMap { _ in .failure(CancellationError()) })
         end.settle(result)
         buffer.finish(result.map { _ in })
+    }
+
+    /// The credentials that have been sent.
+    private var secrets: SentSecrets {
+        SentSecrets(headers: sent.withLock { $0 }, url: order.request.url)
     }
 
     /// Fetches within the limits of time.
@@ -74,12 +83,13 @@ struct FetchWork<Inspector: BodyInspector>: Sendable {
         while true {
             let now = client.clock.now()
             let activity = activity.withLock { $0 }
-            var allowed = client.limits.requestDuration
+            var allowed = order.isStream ? .longest : client.limits.requestDuration
             if client.limits.slowestByteRate > 0 {
-                allowed += .seconds(activity.byteCount / client.limits.slowestByteRate)
+                allowed = allowed.addingClamped(.seconds(activity.byteCount / client.limits.slowestByteRate))
             }
-            let end = min(begin + allowed, order.deadline ?? .seconds(Int64.max >> 1))
-            let silence = (activity.isOurTurn ? now : activity.last) + client.limits.silence
+            let end = min(begin.addingClamped(allowed), order.deadline ?? .longest)
+            let silence = (activity.isOurTurn ? now : activity.last)
+                .addingClamped(order.silence ?? client.limits.silence)
             let wait = min(end, silence) - now
             if wait <= .zero { return }
             try await client.clock.sleep(wait)
@@ -97,13 +107,10 @@ struct FetchWork<Inspector: BodyInspector>: Sendable {
             head.settle(.success(found))
             return nil
         }
-        let limit = min(order.byteLimit, client.limits.bodyByteCount)
+        let limit = order.isStream ? Int.max : min(order.byteLimit, client.limits.bodyByteCount)
         var inspector = order.makeInspector()
         var received = 0
         var isChecked = !order.expectsJSON
-        if found.headers["Content-Type"]?.lowercased().hasPrefix("text/html") == true, !isChecked {
-            throw HTTPError.Problem.notJSON(firstLine: try await Self.firstLine(of: body))
-        }
         if let length = found.headers["Content-Length"].flatMap({ Int($0) }), length > limit {
             throw HTTPError.Problem.tooLarge(limit: limit)
         }
@@ -117,11 +124,10 @@ struct FetchWork<Inspector: BodyInspector>: Sendable {
             if received > limit {
                 throw HTTPError.Problem.tooLarge(limit: limit)
             }
-            if !isChecked, let first = bytes.first(where: { $0 > 0x20 }) {
+            // Blanks and the mark of UTF-8 may precede. Some servers call their JSON text/html.
+            if !isChecked, let first = bytes.first(where: { $0 > 0x20 && ![0xEF, 0xBB, 0xBF].contains($0) }) {
                 isChecked = true
-                if first == UInt8(ascii: "<") {
-                    throw HTTPError.Problem.notJSON(firstLine: Self.firstLine(of: bytes))
-                }
+                if first == UInt8(ascii: "<") { throw HTTPError.Problem.notJSON(firstLine: firstLine(of: bytes)) }
             }
             inspector?.inspect(bytes)
             activity.withLock { $0.isOurTurn = true }
@@ -138,6 +144,7 @@ struct FetchWork<Inspector: BodyInspector>: Sendable {
     private func follow() async throws -> (HTTPHead, HTTPResponse.Body) {
         var request = order.request
         let secrets = try await order.secrets()
+        sent.withLock { $0 = secrets }
         for _ in 0...max(client.limits.redirectCount, 0) {
             var sent = request
             if request.url.origin == order.origin { sent.headers.merge(secrets) }
@@ -145,7 +152,9 @@ struct FetchWork<Inspector: BodyInspector>: Sendable {
             noteArrival()
             let isRedirect = [301, 302, 303, 307, 308].contains(response.status)
             guard isRedirect, let location = response.headers["Location"] else {
-                let found = HTTPHead(url: request.url, status: response.status, headers: response.headers)
+                let found = HTTPHead(
+                    url: request.url, status: response.status, headers: response.headers,
+                    isFramed: response.isFramed)
                 try await check(found, response.body, for: request)
                 return (found, response.body)
             }
@@ -166,17 +175,17 @@ struct FetchWork<Inspector: BodyInspector>: Sendable {
         if head.status == 206, request.headers["Range"] != nil { return }
         let serverDate = head.headers["Date"].flatMap { HTTPDate.parse($0) } ?? client.date()
         throw HTTPError.Problem.status(
-            head.status, firstLine: try await Self.firstLine(of: body),
+            head.status, firstLine: try await firstLine(of: body),
             retryAfter: HTTPDate.retryAfter(head.headers, now: serverDate))
     }
 
     /// The first line of a body, for people; empty if there is none.
-    private static func firstLine(of body: HTTPResponse.Body) async throws -> String {
+    private func firstLine(of body: HTTPResponse.Body) async throws -> String {
         var bytes: [UInt8] = []
         do {
             for try await piece in body {
                 bytes += piece
-                if bytes.count >= errorBodyByteCount { break }
+                if bytes.count >= Self.errorBodyByteCount { break }
             }
         } catch is HTTPError.Problem {
             // The bytes that have come are enough.
@@ -185,8 +194,8 @@ struct FetchWork<Inspector: BodyInspector>: Sendable {
         return firstLine(of: bytes)
     }
 
-    private static func firstLine(of bytes: [UInt8]) -> String {
-        PrintableText.firstLine(of: bytes.prefix(errorBodyByteCount))
+    private func firstLine(of bytes: [UInt8]) -> String {
+        PrintableText.firstLine(of: secrets.redacted(Array(bytes.prefix(Self.errorBodyByteCount))))
     }
 }
 

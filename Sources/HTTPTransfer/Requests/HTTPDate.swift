@@ -1,19 +1,52 @@
 package import Foundation
+import SyncBase
 
 /// Dates and delays in header fields.
 package enum HTTPDate {
+    private static let days = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"]
+    private static let months = [
+        "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
+    ]
+
     /// Reads a date (RFC 9110, section 5.6.7); nil if the text is not one.
-    package static func parse(_ text: String) -> Date? {
-        let formatter = DateFormatter()
-        formatter.locale = Locale(identifier: "en_US_POSIX")
-        formatter.timeZone = TimeZone(identifier: "GMT")
-        formatter.isLenient = false
-        // The format in use, then the two obsolete ones that a recipient must still read.
-        for format in ["EEE, dd MMM yyyy HH:mm:ss 'GMT'", "EEEE, dd-MMM-yy HH:mm:ss 'GMT'", "EEE MMM d HH:mm:ss yyyy"] {
-            formatter.dateFormat = format
-            if let date = formatter.date(from: text) { return date }
+    ///
+    /// The format in use and the two obsolete ones are read. The name of the day is not compared
+    /// with the date.
+    ///
+    /// - Parameter now: The time that tells the century of a year with two digits.
+    package static func parse(_ text: String, now: Date = Date()) -> Date? {
+        var words = text.split(whereSeparator: { $0 == " " || $0 == "," || $0 == "-" })
+        guard words.count == 5 || words.count == 6 && ["GMT", "UTC"].contains(words[5].uppercased()),
+            days.contains(where: { words[0].lowercased().hasPrefix($0) })
+        else { return nil }
+        if words.count == 5 {
+            // `Sun Nov  6 08:49:37 1994`, in the order of the others.
+            words = [words[0], words[2], words[1], words[4], words[3]]
         }
-        return nil
+        let time = words[4].split(separator: ":", omittingEmptySubsequences: false)
+        guard let day = number(words[1], 1...2), let month = months.firstIndex(of: words[2].lowercased()),
+            var year = number(words[3], 2...4), words[3].utf8.count != 3, time.count == 3,
+            let hour = number(time[0], 2...2), let minute = number(time[1], 2...2),
+            let second = number(time[2], 2...2), hour < 24, minute < 60, second <= 60
+        else { return nil }
+        if words[3].utf8.count == 2 {
+            // The latest such year that is at most 50 years away.
+            let limit = CivilDate(daysSince1970: Int((now.timeIntervalSince1970 / 86_400).rounded(.down))).year + 50
+            year += (limit - year) / 100 * 100
+        }
+        let date = CivilDate(year: year, month: month + 1, day: day)
+        guard date.isValid else { return nil }
+        // A leap second counts as the one before it.
+        let seconds = hour * 3_600 + minute * 60 + min(second, 59)
+        return Date(timeIntervalSince1970: TimeInterval(date.daysSince1970 * 86_400 + seconds))
+    }
+
+    /// A number of ASCII digits; nil unless there are as many as allowed.
+    private static func number(_ text: Substring, _ digitCounts: ClosedRange<Int>) -> Int? {
+        guard digitCounts.contains(text.utf8.count),
+            text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })
+        else { return nil }
+        return Int(text)
     }
 
     /// The wait that the head of a response asks for.

@@ -11,6 +11,7 @@ package final class HTTPFetch<Inspector: BodyInspector>: Sendable {
     private let endPromise = Promise<Inspector.Facts?>()
     private let buffer = ByteBuffer(capacity: 8 << 20)
     private let beginning = Locked<[UInt8]>([])
+    private let sent = Locked(HTTPHeaders())
     private let task: Task<Void, Never>
     /// The address that was asked for, before redirects.
     package let url: URL
@@ -20,7 +21,7 @@ package final class HTTPFetch<Inspector: BodyInspector>: Sendable {
         url = order.request.url
         let work = FetchWork(
             order: order, client: client, head: headPromise, end: endPromise, buffer: buffer,
-            beginning: beginning)
+            beginning: beginning, sent: sent)
         task = Task { await work.run() }
     }
 
@@ -44,7 +45,12 @@ package final class HTTPFetch<Inspector: BodyInspector>: Sendable {
 
     /// The first line of the body as far as it has arrived, for messages.
     package var firstLine: String {
-        PrintableText.firstLine(of: beginning.withLock { $0 })
+        PrintableText.firstLine(of: secrets.redacted(beginning.withLock { $0 }))
+    }
+
+    /// The credentials that have been sent.
+    package var secrets: SentSecrets {
+        SentSecrets(headers: sent.withLock { $0 }, url: url)
     }
 
     /// Waits for the next bytes of the body; nil at its end.

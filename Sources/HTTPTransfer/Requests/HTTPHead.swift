@@ -6,4 +6,6 @@ package struct HTTPHead: Sendable {
     package var url: URL
     package var status: Int
     package var headers: HTTPHeaders
+    /// Whether the transport notices a body that ends too early.
+    package var isFramed = true
 }

@@ -13,6 +13,12 @@ package struct HTTPOrder<Inspector: BodyInspector>: Sendable {
     package var byteLimit = Int.max
     /// When the request must have ended, by the client's clock; nil for never.
     package var deadline: Duration?
+    /// Whether the response goes on for as long as the server likes.
+    ///
+    /// Only silence ends it, and it takes none of the client's connections.
+    package var isStream = false
+    /// How long nothing at all may arrive; nil for the client's limit.
+    package var silence: Duration?
     /// Creates the inspector of the body; nil if nobody examines it.
     package var makeInspector: @Sendable () -> Inspector?
 
@@ -27,6 +33,21 @@ package struct HTTPOrder<Inspector: BodyInspector>: Sendable {
         self.expectsJSON = true
         self.deadline = deadline
         self.makeInspector = makeInspector
+    }
+}
+
+extension HTTPOrder where Inspector == NoInspector {
+    /// Creates an order of a body that goes on for as long as the server likes.
+    package init(
+        stream request: HTTPRequest, secrets: @escaping @Sendable () async throws -> HTTPHeaders, origin: String,
+        silence: Duration
+    ) {
+        self.request = request
+        self.secrets = secrets
+        self.origin = origin
+        self.silence = silence
+        isStream = true
+        makeInspector = { nil }
     }
 }
 

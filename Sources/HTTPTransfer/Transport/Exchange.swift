@@ -21,7 +21,8 @@ final class Exchange: Sendable {
         /// Set once.
         var end: Result<Void, any Error>?
         var isStopped = false
-        var isSuspended = false
+        /// Whether the session shall pause while much is unread.
+        var isPauseWanted = false
     }
 
     private typealias HeadWaiter = Waiters<HTTPURLResponse>.Waiter
@@ -31,12 +32,15 @@ final class Exchange: Sendable {
     private static let unreadByteCount = 4 << 20
 
     private let task: URLSessionTask
-    private let stopping: DispatchQueue
+    /// A serial queue that suspends, resumes and cancels the task.
+    private let changing: DispatchQueue
     private let state = Locked(State())
+    /// Whether the task is suspended. Only the queue changes it.
+    private let isSuspended = Locked(false)
 
-    init(task: URLSessionTask, stopping: DispatchQueue) {
+    init(task: URLSessionTask, changing: DispatchQueue) {
         self.task = task
-        self.stopping = stopping
+        self.changing = changing
     }
 
     /// Sends the request, and waits for the head of the response.
@@ -49,7 +53,7 @@ final class Exchange: Sendable {
                 task.resume()
             } else {
                 // A task that was never sent would keep its session from ending.
-                stopping.async { [task] in task.cancel() }
+                changing.async { [task] in task.cancel() }
             }
             return try await state.wait(in: \.headWaiters, isCancellable: false) { state in
                 if let response = state.response { return .success(response) }
@@ -66,7 +70,11 @@ final class Exchange: Sendable {
     /// The next bytes of the body; nil at its end.
     func next() async throws -> [UInt8]? {
         try await withTaskCancellationHandler {
-            pause(false)
+            let wasPauseWanted = state.withLock { state in
+                defer { state.isPauseWanted = false }
+                return state.isPauseWanted
+            }
+            if wasPauseWanted { schedulePause() }
             // A cancel ends the exchange, which ends the wait.
             return try await state.wait(in: \.bodyWaiters, isCancellable: false) { state in
                 if case .failure(let error) = state.end, state.unread.isEmpty || error is CancellationError {
@@ -111,19 +119,18 @@ final class Exchange: Sendable {
             state.isStopped = true
             return true
         }
-        if mayStop { stopping.async { [task] in task.cancel() } }
+        if mayStop { changing.async { [task] in task.cancel() } }
     }
 
-    /// Has a session that can do so pause while much is unread.
-    private func pause(_ isWanted: Bool) {
+    /// Has a session that can do so pause or go on, as it is wanted when the queue gets there.
+    private func schedulePause() {
         #if !canImport(FoundationNetworking)
-        let changes = state.withLock { state in
-            guard state.isSuspended != isWanted, state.end == nil else { return false }
-            state.isSuspended = isWanted
-            return true
+        changing.async { [self] in
+            let isWanted = state.withLock { $0.isPauseWanted && $0.end == nil }
+            guard isWanted != isSuspended.withLock({ $0 }) else { return }
+            isSuspended.withLock { $0 = isWanted }
+            if isWanted { task.suspend() } else { task.resume() }
         }
-        guard changes else { return }
-        if isWanted { task.suspend() } else { task.resume() }
         #endif
     }
 
@@ -142,15 +149,18 @@ final class Exchange: Sendable {
     }
 
     func receive(_ data: Data) {
-        let (waiter, unreadByteCount) = state.withLock { state in
+        let (waiter, isPauseNew) = state.withLock { state in
             state.receivedByteCount += data.count
-            guard state.end == nil else { return (nil as BodyWaiter?, 0) }
-            let waiter = state.bodyWaiters.removeFirst()
-            if waiter == nil { state.unread += data }
-            return (waiter, state.unread.count)
+            guard state.end == nil else { return (nil as BodyWaiter?, false) }
+            if let waiter = state.bodyWaiters.removeFirst() { return (waiter, false) }
+            state.unread += data
+            // Together with the bytes, so that the reader who takes them ends the pause.
+            guard state.unread.count > Self.unreadByteCount, !state.isPauseWanted else { return (nil, false) }
+            state.isPauseWanted = true
+            return (nil, true)
         }
         waiter?.resume(returning: [UInt8](data))
-        if unreadByteCount > Self.unreadByteCount { pause(true) }
+        if isPauseNew { schedulePause() }
     }
 
     func complete(_ error: (any Error)?) {
@@ -159,8 +169,9 @@ final class Exchange: Sendable {
         // A redirect that is not followed has no body to speak of.
         if (300..<400).contains(response.statusCode) { return end(.success(())) }
         let promised = response.promisedByteCount
-        if (error as? URLError)?.code == .timedOut {
-            end(.failure(HTTPError.Problem.timedOut))
+        let code = (error as? URLError)?.code
+        if code == .timedOut || code == .cannotDecodeRawData || code == .cannotDecodeContentData {
+            end(.failure(Self.problem(of: error)))
         } else if error != nil || promised.map({ $0 != received }) ?? false {
             end(.failure(HTTPError.Problem.cutShort(received: received, expected: promised)))
         } else {
@@ -178,8 +189,16 @@ final class Exchange: Sendable {
         case .cannotFindHost, .dnsLookupFailed: return .unreachable("no such host", isLasting: false)
         case .networkConnectionLost: return .unreachable("the connection closed without a reply", isLasting: false)
         case .secureConnectionFailed, .serverCertificateUntrusted, .serverCertificateHasBadDate,
-            .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid:
+            .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid, .clientCertificateRejected,
+            .clientCertificateRequired:
             return .unreachable("no secure connection", isLasting: true)
+        case .appTransportSecurityRequiresSecureConnection:
+            return .unreachable(
+                "App Transport Security forbids connections without TLS (NSAppTransportSecurity in Info.plist)",
+                isLasting: true)
+        case .unsupportedURL, .badURL: return .unreachable("the system cannot request this address", isLasting: true)
+        case .cannotDecodeRawData, .cannotDecodeContentData:
+            return .malformed("the body is not compressed as its head says")
         default: return .unreachable("no usable reply (\(error.localizedDescription))", isLasting: false)
         }
     }

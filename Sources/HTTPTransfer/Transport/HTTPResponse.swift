@@ -10,6 +10,11 @@ public struct HTTPResponse: Sendable {
     public var headers: HTTPHeaders
     /// The body, decompressed. It can be read once.
     public var body: Body
+    /// Whether the transport notices a body that ends too early; true by default.
+    ///
+    /// False for a body of HTTP/1 that has neither a length nor chunks, and ends with its
+    /// connection.
+    public var isFramed = true
 
     /// Creates a response with a body that arrives over time.
     public init(status: Int, headers: HTTPHeaders = HTTPHeaders(), body: Body) {

@@ -18,12 +18,15 @@ public import Foundation
 /// read, which takes a server on the same machine, keeps the session from ever seeing that it was
 /// stopped.
 public final class URLSessionTransport: HTTPTransport {
+    /// A year in seconds.
+    private static let noTimeout: TimeInterval = 31_536_000
     private let session: URLSession
     private let delegate = ExchangeDelegate()
-    /// Where requests are cancelled. `URLSessionTask.cancel` waits for the session's own queue,
-    /// which on Linux can wait for the very task that is being cancelled: never from a cancellation
-    /// handler, nor from a delegate.
-    private let stopping = DispatchQueue(label: "URLSessionTransport.stopping")
+    /// The queue that suspends, resumes and cancels tasks, in this order of events.
+    ///
+    /// `URLSessionTask.cancel` waits for the session's own queue, which on Linux can wait for the
+    /// task that is being cancelled. It must not be called in a cancellation handler or a delegate.
+    private let changing = DispatchQueue(label: "URLSessionTransport.changing")
 
     /// Makes a transport with a session of its own.
     ///
@@ -35,6 +38,9 @@ public final class URLSessionTransport: HTTPTransport {
         configuration.httpMaximumConnectionsPerHost = 4_096
         configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
         configuration.urlCache = nil
+        // The client limits silence and duration.
+        configuration.timeoutIntervalForRequest = Self.noTimeout
+        configuration.timeoutIntervalForResource = Self.noTimeout
         configuration.httpCookieStorage = nil
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 1
@@ -49,19 +55,27 @@ public final class URLSessionTransport: HTTPTransport {
     /// Sends a request; ``HTTPTransport/send(_:)`` says what is promised.
     public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         var wanted = URLRequest(url: request.url)
+        wanted.timeoutInterval = Self.noTimeout
         wanted.httpMethod = request.method
         wanted.httpBody = request.body.map { Data($0) }
         for (name, value) in request.headers.fields { wanted.setValue(value, forHTTPHeaderField: name) }
         let task = session.dataTask(with: wanted)
-        let exchange = Exchange(task: task, stopping: stopping)
+        let exchange = Exchange(task: task, changing: changing)
         delegate.register(exchange, for: task)
         let head = try await exchange.head()
         var headers: [(name: String, value: String)] = []
         for (name, value) in head.allHeaderFields {
             if let name = name as? String, let value = value as? String { headers.append((name, value)) }
         }
-        return HTTPResponse(
+        var response = HTTPResponse(
             status: head.statusCode, headers: HTTPHeaders(headers), body: ExchangeBody(exchange: exchange))
+        // A session does not report the version. Later ones than HTTP/1 have no field `Connection`
+        // (RFC 9113, section 8.2.2).
+        let fields = response.headers
+        response.isFramed =
+            fields["Connection"]?.lowercased().contains("close") != true || fields["Content-Length"] != nil
+            || fields["Transfer-Encoding"] != nil
+        return response
     }
 }
 

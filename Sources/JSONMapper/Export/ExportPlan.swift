@@ -10,6 +10,12 @@ final class ExportPlan: Sendable {
         case attribute
         /// A date or float attribute, which has a format of its own. The index is its slot.
         case dateAttribute, floatAttribute
+        /// An attribute with annotations on how it is written. The index is its position in
+        /// `styled`.
+        case styledAttribute
+        /// The attribute for what the other properties cannot express. The index is its slot. The
+        /// step has no key.
+        case otherKeys
         /// An attribute with a transformer. The index is its position in `transformed`.
         case transformedAttribute
         /// A relationship. The index is its position in `relationships`.
@@ -34,11 +40,26 @@ final class ExportPlan: Sendable {
         let reverse: JSONTransformers.Reverse
     }
 
+    /// An attribute with annotations on how it is written.
+    struct Styled: Sendable {
+        let slot: Int
+        /// Whether the key is omitted if the attribute is null.
+        let omitsNull: Bool
+        /// The style of dates; nil for other values.
+        let dateStyle: DateStyle?
+        /// Whether a UUID is written in lowercase.
+        let isLowercase: Bool
+        /// Whether a whole number is written without a fraction.
+        let writesIntegers: Bool
+        /// Whether the value is a float.
+        let isFloat: Bool
+    }
+
     /// A relationship that is exported.
     struct Related: Sendable {
         let relationship: RelationshipLayout
-        /// Whether an empty to-one relationship is written as null. If false, its key is omitted.
-        let writesNull: Bool
+        /// What is written if there is no related object.
+        let emptyStyle: EmptyStyle
         /// Whether an export can reach the relationship again from its objects.
         let isOnCycle: Bool
     }
@@ -48,6 +69,7 @@ final class ExportPlan: Sendable {
     /// The steps without relationships.
     let ownSteps: [Step]
     let transformed: [Transformed]
+    let styled: [Styled]
     let relationships: [Related]
 
     init(
@@ -56,6 +78,7 @@ final class ExportPlan: Sendable {
         layout = keys.layout
         var tree = ExportKeyTree()
         var transformed: [Transformed] = []
+        var styled: [Styled] = []
         var relationships: [Related] = []
         for attribute in keys.attributes where attribute.isExportable {
             guard var path = attribute.path(options.keyStyle) else { continue }
@@ -66,13 +89,18 @@ final class ExportPlan: Sendable {
             case .float: leaf.kind = .floatAttribute
             default: break
             }
+            if keys.dialect.infersFromNames, let style = Self.styled(attribute) {
+                leaf = ExportKeyTree.Leaf(kind: .styledAttribute, index: styled.count)
+                styled.append(style)
+            }
             if let found = try Self.transformed(attribute, of: layout.name, by: transformers) {
                 leaf = ExportKeyTree.Leaf(kind: .transformedAttribute, index: transformed.count)
                 transformed.append(found)
             }
             tree.add(leaf, at: path)
         }
-        ownSteps = tree.steps
+        let others = keys.otherKeysSlot.map { [Step(kind: .otherKeys, index: $0, key: [])] } ?? []
+        ownSteps = tree.steps + others
         for relationship in keys.relationships where relationship.isExportable && options.relationships != .none {
             guard var path = relationship.path(options.keyStyle), let last = path.popLast()
             else { continue }
@@ -86,12 +114,25 @@ final class ExportPlan: Sendable {
                 ExportKeyTree.Leaf(kind: .relationship, index: relationships.count), at: path + [last + suffix])
             relationships.append(
                 Related(
-                    relationship: relationship.relationship, writesNull: keys.dialect.writesNullRelationships,
+                    relationship: relationship.relationship, emptyStyle: relationship.emptyStyle(keys.dialect),
                     isOnCycle: cycles.contain(relationship.relationship)))
         }
-        steps = tree.steps
+        steps = tree.steps + others
         self.transformed = transformed
+        self.styled = styled
         self.relationships = relationships
+    }
+
+    /// How an attribute is written; nil if it has no annotations on that.
+    private static func styled(_ keys: AttributeKeys) -> Styled? {
+        let userInfo = keys.attribute.userInfo
+        let style = Styled(
+            slot: keys.slot, omitsNull: keys.emptyStyle == .omit, dateStyle: keys.dateStyle,
+            isLowercase: keys.attribute.type == .uuid && userInfo[JSONDialect.letterCaseAnnotation] == "lower",
+            writesIntegers: keys.attribute.type == .double && userInfo[JSONDialect.wholeNumbersAnnotation] == "YES",
+            isFloat: keys.attribute.type == .float)
+        let isPlain = !style.omitsNull && style.dateStyle == nil && !style.isLowercase && !style.writesIntegers
+        return isPlain ? nil : style
     }
 
     /// The transformer of an attribute; nil if it has none or a one-way one.
@@ -100,6 +141,7 @@ final class ExportPlan: Sendable {
     ) throws(MappingError) -> Transformed? {
         guard let name = keys.transformerName else { return nil }
         guard let found = transformers.transformer(name) else {
+            if JSONTransformers.isBuiltIn(name) { return nil }
             throw .unknownTransformer(entity: entity, attribute: keys.attribute.name, name: name)
         }
         return found.reverse.map { Transformed(slot: keys.slot, name: name, reverse: $0) }

@@ -1,3 +1,4 @@
+import Foundation
 import SyncModel
 
 /// The traversal of objects and relationships in an export.
@@ -122,6 +123,10 @@ struct ExportWalk {
             case .transformedAttribute:
                 writer.key(quoted: steps[place].key)
                 try writer.value(try json(of: plan.transformed[index], in: object))
+            case .styledAttribute:
+                try write(object.value(at: plan.styled[index].slot), plan.styled[index], steps[place].key, &writer)
+            case .otherKeys:
+                if case .json(let json) = object.value(at: index) { writer.members(of: json.text) }
             case .beginGroup:
                 writer.key(quoted: steps[place].key)
                 writer.beginObject()
@@ -146,20 +151,48 @@ struct ExportWalk {
         _ export: ExportPlan.Related, of object: Object, under key: [UInt8], _ writer: inout JSONWriter
     ) throws -> Links? {
         guard let objects = try object.related(by: export.relationship) else { return nil }
-        guard export.relationship.isToMany else {
-            guard let first = objects.first else {
-                if export.writesNull {
-                    writer.key(quoted: key)
-                    writer.null()
-                }
+        let isToMany = export.relationship.isToMany
+        if objects.isEmpty {
+            switch export.emptyStyle {
+            case .omit: return nil
+            case .null:
+                writer.key(quoted: key)
+                writer.null()
                 return nil
+            case .list: break
             }
-            writer.key(quoted: key)
-            return Links(export: export, objects: [first])
         }
         writer.key(quoted: key)
+        guard isToMany else { return Links(export: export, objects: Array(objects.prefix(1))) }
         if options.relationships == .nested { writer.beginObject() } else { writer.beginArray() }
         return Links(export: export, objects: objects)
+    }
+
+    /// Writes an attribute that has annotations on how it is written.
+    private func write(
+        _ value: AttributeValue, _ style: ExportPlan.Styled, _ key: [UInt8], _ writer: inout JSONWriter
+    ) throws {
+        if style.omitsNull, value.isNull { return }
+        writer.key(quoted: key)
+        switch value {
+        case .date(let moment):
+            guard let dateStyle = style.dateStyle else { return try writer.value(value, dates: options.dateFormat) }
+            let text = dateStyle.text(moment.microseconds)
+            if dateStyle.layout.isNumber {
+                writer.raw(text)
+            } else {
+                text.withUnsafeBufferPointer { writer.string(utf8: $0) }
+            }
+        case .uuid(let uuid) where style.isLowercase: writer.string(uuid.uuidString.lowercased())
+        case .double(let number) where style.writesIntegers:
+            if let whole = Int64(exactly: number), !(whole == 0 && number.sign == .minus) {
+                writer.integer(whole)
+            } else {
+                try writer.double(number)
+            }
+        case .double where style.isFloat: try writer.float(value)
+        default: try writer.value(value)
+        }
     }
 
     private static func id(of object: some ExportableObject) -> AnyHashable {

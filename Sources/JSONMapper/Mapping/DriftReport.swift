@@ -125,6 +125,6 @@ extension DriftReport.Entry: CustomStringConvertible {
             case .duplicate: "identity repeated in the list"
             }
         let kind = found.map { ", \($0)" } ?? ""
-        return "\(place): \(what), \(count) times, first in element \(firstIndex)\(kind)"
+        return "\(place): \(what), \(count == 1 ? "once" : "\(count) times"), first in element \(firstIndex)\(kind)"
     }
 }

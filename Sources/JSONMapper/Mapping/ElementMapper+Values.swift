@@ -56,7 +56,11 @@ extension ElementMapper {
         case .date:
             if byte == ASCII.quote {
                 let text = try cursor.readString()
-                if let microseconds = DateText.microseconds(text) {
+                let date =
+                    field.dateStyle < 0
+                    ? DateText.microseconds(text)
+                    : text.withUTF8 { mapping.dateStyles[field.dateStyle].microseconds($0) }
+                if let microseconds = date {
                     group.records.setDate(Timestamp(microseconds: microseconds), at: field.slot)
                     return true
                 }
@@ -135,7 +139,10 @@ extension ElementMapper {
             guard let uuid = UUID(utf8: text) else { return .wrongType(field.type) }
             group.records.setUUID(uuid, at: field.slot)
         case .date:
-            guard let microseconds = DateText.microseconds(text) else { return .unreadableDate }
+            let date =
+                field.dateStyle < 0
+                ? DateText.microseconds(text) : mapping.dateStyles[field.dateStyle].microseconds(text)
+            guard let microseconds = date else { return .unreadableDate }
             group.records.setDate(Timestamp(microseconds: microseconds), at: field.slot)
         case .bool:
             if let flag = Self.flag(text) {
@@ -167,7 +174,10 @@ extension ElementMapper {
             guard group.records.setDecimal(number.text.bytes, at: field.slot) else { return .outOfRange(field.type) }
         case .bool: group.records.setBool(number.mantissa != 0 || number.isTruncated, at: field.slot)
         case .date:
-            guard let microseconds = DateText.microseconds(number) else { return .unreadableDate }
+            let date =
+                field.dateStyle < 0
+                ? DateText.microseconds(number) : mapping.dateStyles[field.dateStyle].microseconds(number)
+            guard let microseconds = date else { return .unreadableDate }
             group.records.setDate(Timestamp(microseconds: microseconds), at: field.slot)
         case .string:
             // Equal numbers get equal text: a key that arrives as 1, as 1.0 and as "1" is the same

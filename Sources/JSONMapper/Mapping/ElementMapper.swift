@@ -3,12 +3,25 @@ import SyncModel
 /// Maps elements into a group of records, one at a time.
 ///
 /// Call `begin`, then `map` with a cursor at the element, then `commit` or `discard`. `begin`
-/// reverts what an incomplete element has left behind.
+/// reverts what an incomplete element has left behind. Objects that are nested in the element are
+/// mapped where they are met, into records of their own.
 struct ElementMapper {
     /// The reason why an element is not mapped.
-    struct Stop {
-        var problem: MappingProblem
-        var isFatal: Bool
+    enum Stop {
+        /// The element is left out.
+        case rejected(MappingProblem)
+        /// An error ends mapping.
+        case failed(any Error)
+    }
+
+    /// A difference between the element and the model.
+    private struct Note {
+        /// Nil if the drift report does not count it.
+        let kind: DriftReport.Kind?
+        let keyPath: String
+        let found: JSONKind?
+        let isTolerated: Bool
+        let element: Int
     }
 
     let mapping: EntityMapping
@@ -22,7 +35,6 @@ struct ElementMapper {
     /// The index of a relationship that is not cleared for being absent; nil for none.
     let keptRelationship: Int?
     var group: MappedBatch.Group
-    var toleratedCount = 0
     /// Set when `map` returns false.
     var stop: Stop?
 
@@ -33,17 +45,36 @@ struct ElementMapper {
     /// usually right.
     private var successors: [Int32]
     private var unknownKeys = UnknownKeys()
-    /// The drift of the committed elements, and of the open one.
+    /// The drift of committed elements, and the number of their values that did not fit.
     private var drift = DriftReport()
-    private var openDrift: [(kind: DriftReport.Kind, keyPath: String, found: JSONKind?)] = []
+    private var toleratedCount = 0
+    /// What was found in elements that may still be discarded.
+    private var notes: [Note] = []
+    /// The members of the open element that the entity's properties cannot express, as JSON.
+    private var otherKeys: [UInt8] = []
+    /// The slots of the open row whose values did not fit.
+    private var unfitSlots: [Int] = []
+    private var contentHash: Int64 = 0
+    private var contentHashes = UniqueHashes()
     private var elementIndex = 0
-    private var openEntryCount = 0
-    private var openByteCount = 0
-    private var openToleratedCount = 0
+    private var isOpen = false
     private var isStub = false
+    private let options: RecordReader.Options
+    private let walk: MappingWalk
+    /// Whether the elements are those of the walk, not nested in them.
+    private let isRoot: Bool
+    /// The element of the walk that notes and unknown keys were last taken from.
+    private var notedElement = 0
+    /// The values of relationships, by relationship; nil for those that no object has had.
+    private var nests: [NestedCollector?]
 
-    init(_ mapping: EntityMapping, _ options: RecordReader.Options) {
+    init(_ mapping: EntityMapping, _ options: RecordReader.Options, _ walk: MappingWalk, isRoot: Bool) {
         self.mapping = mapping
+        self.options = options
+        self.walk = walk
+        self.isRoot = isRoot
+        nests =
+            options.keepsRelationships ? Array(repeating: nil, count: mapping.layout.relationships.count) : []
         keepsRelationships = options.keepsRelationships
         clearsAbsent = options.clearsAbsent
         keptRelationship = options.keptRelationship
@@ -58,53 +89,86 @@ struct ElementMapper {
     mutating func begin(index: Int) {
         discard()
         elementIndex = index
+        isOpen = true
+        if !otherKeys.isEmpty { otherKeys.removeAll(keepingCapacity: true) }
+        if !unfitSlots.isEmpty { unfitSlots.removeAll(keepingCapacity: true) }
+        if isRoot { walk.element &+= 1 }
         group.records.beginRecord()
     }
 
     mutating func commit() {
+        if let slot = mapping.contentHashSlot {
+            group.records.setInt(contentHashes.unique(contentHash), at: slot)
+        }
         if isStub { group.stubRows.append(group.records.count) }
         group.records.endRecord()
         group.elementIndices.append(elementIndex)
-        openEntryCount = group.relationships.entries.count
-        openByteCount = group.relationships.bytes.count
-        openToleratedCount = toleratedCount
+        isOpen = false
         isStub = false
+        guard isRoot else { return }
         unknownKeys.commit()
-        guard !openDrift.isEmpty else { return }
-        for found in openDrift {
-            drift.add(
-                found.kind, entity: mapping.layout.name, keyPath: found.keyPath, index: elementIndex,
-                found: found.found.map { "\($0)" })
-        }
-        openDrift.removeAll(keepingCapacity: true)
+        if !notes.isEmpty { flushNotes() }
     }
 
     mutating func discard() {
-        group.records.discardRecord()
-        if keepsRelationships { group.relationships.truncate(entryCount: openEntryCount, byteCount: openByteCount) }
-        toleratedCount = openToleratedCount
+        guard isOpen else { return }
+        isOpen = false
         isStub = false
         stop = nil
-        unknownKeys.discard()
-        if !openDrift.isEmpty { openDrift.removeAll(keepingCapacity: true) }
+        group.records.discardRecord()
+        revertNotes(from: elementIndex)
+        truncateNests()
     }
 
-    /// Returns the drift of the committed elements and resets it.
-    mutating func takeDrift() -> DriftReport {
+    /// Removes elements from an index on.
+    mutating func truncate(from index: Int) {
+        discard()
+        revertNotes(from: index)
+        var count = group.records.count
+        while count > 0, group.elementIndices[count - 1] >= index { count -= 1 }
+        guard count < group.records.count else { return }
+        group.records.truncate(to: count)
+        group.elementIndices.removeLast(group.elementIndices.count - count)
+        while let last = group.stubRows.last, last >= count { group.stubRows.removeLast() }
+        if !group.undetermined.isEmpty { group.undetermined = group.undetermined.filter { $0.key < count } }
+        truncateNests()
+    }
+
+    private mutating func truncateNests() {
+        for index in nests.indices { nests[index]?.truncate(toRow: group.records.count) }
+    }
+
+    /// Adds the numbers of rows and bytes of the entity and of all objects nested in its objects.
+    func addSize(to size: inout (rowCount: Int, byteCount: Int)) {
+        size.rowCount += group.records.count
+        size.byteCount += group.records.byteCount
+        for index in nests.indices { nests[index]?.addSize(to: &size) }
+    }
+
+    /// Returns the drift of the elements, with the number of values that did not fit, and resets
+    /// them. No row may be open.
+    mutating func takeDrift() -> (drift: DriftReport, toleratedCount: Int) {
+        flushNotes()
+        unknownKeys.commit()
         unknownKeys.flush(entity: mapping.layout.name, into: &drift)
-        defer { drift = DriftReport() }
-        return drift
+        defer {
+            drift = DriftReport()
+            toleratedCount = 0
+        }
+        return (drift, toleratedCount)
     }
 
     /// Returns the committed records and starts a new group. No row may be open.
-    mutating func takeGroup() -> MappedBatch.Group {
+    mutating func takeGroup() throws -> MappedBatch.Group {
         var full = MappedBatch.Group(mapping: mapping, records: RecordBatch(of: mapping.layout))
         swap(&full, &group)
         group.records.reserveCapacity(rowCount: full.records.count, byteCount: full.records.byteCount)
-        openEntryCount = 0
-        openByteCount = 0
-        openToleratedCount = 0
-        toleratedCount = 0
+        for index in nests.indices {
+            let elements = try nests[index]?.take()
+            // Empty ones are dropped, so that memory does not grow with the shapes of objects.
+            if elements == nil { nests[index] = nil }
+            full.nested.append(elements)
+        }
         return full
     }
 
@@ -112,7 +176,12 @@ struct ElementMapper {
     ///
     /// - Returns: Whether the object fits. If false, `stop` has the reason.
     mutating func map(_ cursor: inout JSONCursor) throws(JSONFault) -> Bool {
+        if mapping.contentHashSlot != nil {
+            var copy = cursor
+            contentHash = Int64(bitPattern: try copy.contentHash())
+        }
         guard try mapObject(&cursor, level: 0) else { return false }
+        if let slot = mapping.otherKeysSlot { setOtherKeys(at: slot) }
         if clearsAbsent { clearAbsent() }
         return checkMandatory()
     }
@@ -159,7 +228,7 @@ struct ElementMapper {
                     path: mapping.keys.attributes[slot].path())
             }
             group.records.setNull(at: slot)
-            toleratedCount += 1
+            note(nil, path: nil, isTolerated: true)
         }
         return true
     }
@@ -190,7 +259,9 @@ struct ElementMapper {
             }
             previous = entry
             let found = entries + entry
-            if found.pointee.isPlain {
+            if keepsOtherKeys {
+                guard try takeKeeping(&cursor, found.pointee, entry: entry) else { return false }
+            } else if found.pointee.isPlain {
                 guard try take(&cursor, mapping.fields[found.pointee.firstField], entry: entry) else { return false }
             } else {
                 guard try takeSeveral(&cursor, found.pointee, entry: entry) else { return false }
@@ -202,8 +273,13 @@ struct ElementMapper {
     private mutating func takeUnknown(
         _ key: JSONSlice, hash: UInt64, _ cursor: inout JSONCursor, level: Int
     ) throws(JSONFault) -> Bool {
+        if keepsOtherKeys, mapping.expectsOtherKeys, level == 0 {
+            keep(try cursor.rawValue(), under: key.bytes)
+            return true
+        }
         let levelHash = hash ^ (UInt64(truncatingIfNeeded: level) &* 0x9E37_79B9_7F4A_7C15)
-        if !unknownKeys.count(levelHash) {
+        startNotes()
+        if !unknownKeys.count(levelHash, element: elementIndex) {
             if level == 0, let field = mapping.looseField(key) {
                 return try take(&cursor, mapping.fields[field], entry: -1)
             }
@@ -213,12 +289,74 @@ struct ElementMapper {
         }
         switch contract.unknownKey {
         case .ignore, .null:
-            try cursor.skipValue()
+            let value = try cursor.rawValue()
+            if keepsOtherKeys, level == 0 { keep(value, under: key.bytes) }
             return true
         case .reject, .fail:
             let outer = mapping.trie.levels[level].path
             return give(up: .unknownKey, action: contract.unknownKey, path: outer + [key.string])
         }
+    }
+
+    // MARK: Other keys
+
+    /// Whether the entity has an attribute for what its other properties cannot express.
+    @inline(__always)
+    private var keepsOtherKeys: Bool { mapping.otherKeysSlot != nil }
+
+    /// Reads a value, and keeps it as JSON if the property cannot express it.
+    @inline(never)
+    private mutating func takeKeeping(
+        _ cursor: inout JSONCursor, _ found: KeyTrie.Entry, entry: Int
+    ) throws(JSONFault) -> Bool {
+        let start = cursor
+        let unfitCount = unfitSlots.count
+        let isTaken =
+            found.isPlain
+            ? try take(&cursor, mapping.fields[found.firstField], entry: entry)
+            : try takeSeveral(&cursor, found, entry: entry)
+        guard isTaken, mapping.trie.paths[entry].count == 1 else { return isTaken }
+        let isUnfit = unfitSlots.count > unfitCount
+        var copy = start
+        let first = try copy.significant()
+        let isEmpty = first == ASCII.n || first == ASCII.openBracket
+        guard isUnfit || isEmpty else { return true }
+        let value = try copy.rawValue()
+        let slots = (0..<found.fieldCount).map { mapping.fields[found.firstField + $0].slot }
+        if isUnfit { for slot in slots { group.records.setNull(at: slot) } }
+        let written = mapping.trie.paths[entry][0]
+        let isKept =
+            isUnfit || (first == ASCII.n && slots.contains { mapping.omitsNull[$0] })
+            || (found.relationship >= 0 && isKeptEmpty(value, found.relationship))
+        if isKept { keep(value, under: Array(JSONWriter.quotedKey(written).dropFirst().dropLast())) }
+        return true
+    }
+
+    /// Whether a value of a relationship is empty in another way than an export writes it.
+    private func isKeptEmpty(_ value: JSONSlice, _ relationship: Int) -> Bool {
+        let style = mapping.emptyStyles[relationship]
+        if value.bytes.first == ASCII.n { return style != .null }
+        return style != .list && value.bytes.dropFirst().first { !ASCII.isWhitespace($0) } == ASCII.closeBracket
+    }
+
+    /// Keeps a value as JSON.
+    ///
+    /// - Parameter key: The key as written, without its quotes.
+    private mutating func keep(_ value: JSONSlice, under key: some Collection<UInt8>) {
+        otherKeys.append(otherKeys.isEmpty ? ASCII.openBrace : ASCII.comma)
+        otherKeys.append(ASCII.quote)
+        otherKeys.append(contentsOf: key)
+        otherKeys.append(ASCII.quote)
+        otherKeys.append(ASCII.colon)
+        otherKeys.append(contentsOf: value.bytes)
+    }
+
+    private mutating func setOtherKeys(at slot: Int) {
+        guard !otherKeys.isEmpty else { return group.records.setNull(at: slot) }
+        otherKeys.append(ASCII.closeBrace)
+        let isSet = otherKeys.withUnsafeBufferPointer { group.records.setJSON($0, at: slot) }
+        if !isSet { note(.unfitValue, path: nil, isTolerated: true) }
+        otherKeys.removeAll(keepingCapacity: true)
     }
 
     /// Reads a value that has several targets, once for each.
@@ -232,11 +370,10 @@ struct ElementMapper {
             return try takeLevel(&cursor, found.level, entry: entry)
         }
         let before = cursor
-        let value = try cursor.rawValue()
         if found.relationship >= 0, keepsRelationships {
-            group.relationships.append(
-                value, row: group.records.count, relationship: found.relationship,
-                holdsIdentifiers: found.holdsIdentifiers)
+            guard try takeNested(&cursor, found) else { return false }
+        } else {
+            try cursor.skipValue()
         }
         for field in found.firstField..<(found.firstField + found.fieldCount) {
             var again = before
@@ -247,6 +384,23 @@ struct ElementMapper {
             guard try takeLevel(&again, found.level, entry: entry) else { return false }
         }
         return true
+    }
+
+    /// Reads the value of a relationship into records of its destination.
+    private mutating func takeNested(
+        _ cursor: inout JSONCursor, _ found: KeyTrie.Entry
+    ) throws(JSONFault) -> Bool {
+        prepareNest(found.relationship)
+        let error = try nests[found.relationship]?.add(
+            &cursor, row: group.records.count, index: elementIndex, holdsIdentifiers: found.holdsIdentifiers)
+        guard let error else { return true }
+        stop = .failed(error)
+        return false
+    }
+
+    private mutating func prepareNest(_ relationship: Int) {
+        guard nests[relationship] == nil else { return }
+        nests[relationship] = NestedCollector(mapping.layout.relationships[relationship], options, walk)
     }
 
     /// Reads the object whose keys continue a key path.
@@ -279,13 +433,14 @@ struct ElementMapper {
     ) -> Bool {
         let path = entry < 0 ? mapping.keys.attributes[field.slot].path() : mapping.trie.paths[entry]
         switch action {
-        case .ignore: break
-        case .null: group.records.setNull(at: field.slot)
+        case .ignore: unfitSlots.append(field.slot)
+        case .null:
+            unfitSlots.append(field.slot)
+            group.records.setNull(at: field.slot)
         case .reject, .fail:
             return give(up: reason, action: action, slot: field.slot, path: path)
         }
-        openDrift.append((.unfitValue, path?.joined(separator: ".") ?? "", found))
-        toleratedCount += 1
+        note(.unfitValue, path: path, found: found, isTolerated: true)
         return true
     }
 
@@ -295,20 +450,56 @@ struct ElementMapper {
         let isExact = !number.isTruncated && UInt64(exactly: value.magnitude) == number.mantissa
         guard !isExact else { return }
         let path = entry < 0 ? mapping.keys.attributes[field.slot].path() : mapping.trie.paths[entry]
-        openDrift.append((.rounded, path?.joined(separator: ".") ?? "", .number))
+        note(.rounded, path: path, found: .number, isTolerated: false)
+    }
+
+    private mutating func note(
+        _ kind: DriftReport.Kind?, path: [String]?, found: JSONKind? = nil, isTolerated: Bool
+    ) {
+        startNotes()
+        notes.append(
+            Note(
+                kind: kind, keyPath: path?.joined(separator: ".") ?? "", found: found, isTolerated: isTolerated,
+                element: elementIndex))
+    }
+
+    /// Keeps what was noted before the element of the walk that is being read.
+    private mutating func startNotes() {
+        guard notedElement != walk.element else { return }
+        flushNotes()
+        unknownKeys.commit()
+        notedElement = walk.element
+    }
+
+    private mutating func flushNotes() {
+        for note in notes {
+            if let kind = note.kind {
+                drift.add(
+                    kind, entity: mapping.layout.name, keyPath: note.keyPath, index: note.element,
+                    found: note.found.map { "\($0)" })
+            }
+            if note.isTolerated { toleratedCount += 1 }
+        }
+        notes.removeAll(keepingCapacity: true)
+    }
+
+    private mutating func revertNotes(from index: Int) {
+        while let last = notes.last, last.element >= index { notes.removeLast() }
+        unknownKeys.revert(from: index)
     }
 
     /// Clears the properties that are absent from the object.
     private mutating func clearAbsent() {
-        for slot in mapping.clearableSlots where group.records.openKind(at: slot) == .absent {
+        for slot in mapping.clearableSlots
+        where group.records.openKind(at: slot) == .absent && !unfitSlots.contains(slot) {
             group.records.setValue(mapping.layout.attributes[slot].defaultValue, at: slot)
         }
         guard keepsRelationships else { return }
-        let stated = Set(group.relationships.entries[openEntryCount...].map(\.relationship))
         for keys in mapping.keys.relationships where !keys.spellings.isEmpty {
             let index = keys.relationship.index
-            guard index != keptRelationship, !stated.contains(index) else { continue }
-            group.relationships.appendNull(row: group.records.count, relationship: index)
+            guard index != keptRelationship else { continue }
+            prepareNest(index)
+            nests[index]?.addNull(row: group.records.count)
         }
     }
 
@@ -318,7 +509,7 @@ struct ElementMapper {
         let problem = MappingProblem(
             entity: mapping.layout.name, attribute: slot.map { mapping.layout.attributes[$0].name },
             keyPath: path?.joined(separator: ".") ?? "", index: elementIndex, reason: reason)
-        stop = Stop(problem: problem, isFatal: action == .fail)
+        stop = action == .fail ? .failed(MappingError.unfit(problem)) : .rejected(problem)
         return false
     }
 }

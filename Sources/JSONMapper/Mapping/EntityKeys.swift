@@ -12,6 +12,9 @@ package import SyncModel
 ///    `User`;
 /// 4. `id`, if its name is `remoteID` or `id`.
 ///
+/// An annotation can also give the key literally, or say that JSON does not have the property; see
+/// `JSONDialect.literalKeyAnnotation` and its neighbours.
+///
 /// If several attributes claim a key, the claim that comes first in this list wins, and among equal
 /// claims the first attribute. A custom key fills all attributes that are annotated with it. An
 /// attribute is written under the first of these that it has: its custom key, `id` for `remoteID`,
@@ -115,6 +118,7 @@ package struct EntityKeys: Sendable {
         let own = layout.entity.attributes
         if let marked = own.first(where: { dialect.annotations.isPrimaryKey($0.userInfo) }) { return [marked.name] }
         guard layout.entity.identity.isEmpty else { return layout.entity.identity }
+        guard layout.entity.userInfo[JSONDialect.identityAnnotation] != "none" else { return nil }
         return primaryKeyNames.first { name in own.contains { $0.name == name } }.map { [$0] }
     }
 
@@ -143,6 +147,21 @@ package struct EntityKeys: Sendable {
         _ attribute: SyncAttribute, slot: Int, prefixes: [String], _ annotations: JSONDialect.Annotations
     ) -> AttributeKeys {
         let name = attribute.name
+        let transformer =
+            annotations.transformer(attribute.userInfo)
+            ?? (attribute.type == .transformable ? attribute.transformerName : nil)
+        if attribute.isUnmapped {
+            return AttributeKeys(
+                attribute: attribute, slot: slot, customPath: nil, spellings: [], transformerName: transformer,
+                isExportable: false, snakeCasePath: [], camelCasePath: [])
+        }
+        let holdsJSON = attribute.type != .transformable || transformer.map(JSONTransformers.isBuiltIn) == true
+        let isExportable = holdsJSON && !annotations.isNonExportable(attribute.userInfo)
+        if let key = attribute.userInfo[JSONDialect.literalKeyAnnotation] {
+            return AttributeKeys(
+                attribute: attribute, slot: slot, customPath: [key], spellings: [[key]], transformerName: transformer,
+                isExportable: isExportable, snakeCasePath: [key], camelCasePath: [key])
+        }
         let custom = annotations.key(attribute.userInfo)
         let reserved = reservedWords.first { word in
             prefixes.contains { JSONKey.camelCase("\(JSONKey.snakeCase($0) ?? $0)_\(word)") == name }
@@ -168,9 +187,7 @@ package struct EntityKeys: Sendable {
         let conventional = primaryKeyNames.contains(name) ? remotePrimaryKey : reserved
         return AttributeKeys(
             attribute: attribute, slot: slot, customPath: custom.map(components), spellings: unique(spellings),
-            transformerName: annotations.transformer(attribute.userInfo)
-                ?? (attribute.type == .transformable ? attribute.transformerName : nil),
-            isExportable: attribute.type != .transformable && !annotations.isNonExportable(attribute.userInfo),
+            transformerName: transformer, isExportable: isExportable,
             snakeCasePath: custom.map(components) ?? [conventional ?? snake],
             camelCasePath: custom.map(components) ?? [conventional ?? name])
     }
@@ -181,18 +198,36 @@ package struct EntityKeys: Sendable {
         let name = relationship.name
         let userInfo = relationship.declaration.userInfo
         let snake = JSONKey.snakeCase(name) ?? name
-        let custom = annotations.key(userInfo).map(components)
-        let suffixes = relationship.isToMany ? ["IDs", "Ids"] : ["ID", "Id"]
-        var identifiers = [snake + (relationship.isToMany ? "_ids" : "_id")] + suffixes.map { name + $0 }
-        if relationship.isToMany {
-            identifiers += [Plural.singular(snake) + "_ids"] + suffixes.map { Plural.singular(name) + $0 }
+        if userInfo[JSONDialect.unmappedAnnotation] != nil {
+            return RelationshipKeys(
+                relationship: relationship, customPath: nil, spellings: [], identifierSpellings: [],
+                isExportable: false, snakeCasePath: [], camelCasePath: [])
         }
+        let custom =
+            userInfo[JSONDialect.literalKeyAnnotation].map { [$0] } ?? annotations.key(userInfo).map(components)
+        let identifiers = identifierKeys(of: name, isToMany: relationship.isToMany)
         return RelationshipKeys(
             relationship: relationship, customPath: custom,
             spellings: custom.map { [$0] } ?? unique([[snake], [name]]),
             identifierSpellings: custom == nil ? unique(identifiers.map { [$0] }) : [],
             isExportable: !annotations.isNonExportable(userInfo), snakeCasePath: custom ?? [snake],
             camelCasePath: custom ?? [name])
+    }
+
+    /// The keys of identifiers of the objects of a relationship.
+    private static func identifierKeys(of name: String, isToMany: Bool) -> [String] {
+        let snake = JSONKey.snakeCase(name) ?? name
+        let suffixes = isToMany ? ["IDs", "Ids"] : ["ID", "Id"]
+        var identifiers = [snake + (isToMany ? "_ids" : "_id")] + suffixes.map { name + $0 }
+        if isToMany {
+            identifiers += [Plural.singular(snake) + "_ids"] + suffixes.map { Plural.singular(name) + $0 }
+        }
+        return identifiers
+    }
+
+    /// Returns all keys that a relationship without an annotation is read from.
+    package static func spellings(of name: String, isToMany: Bool) -> Set<String> {
+        Set([JSONKey.snakeCase(name) ?? name, name] + identifierKeys(of: name, isToMany: isToMany))
     }
 
     // MARK: Keys by annotation
@@ -227,5 +262,13 @@ package struct EntityKeys: Sendable {
     private static func unique(_ paths: [[String]]) -> [[String]] {
         var seen: Set<[String]> = []
         return paths.filter { seen.insert($0).inserted }
+    }
+}
+
+extension SyncAttribute {
+    /// Whether no key of JSON leads to the attribute, in a dialect that infers keys from names.
+    var isUnmapped: Bool {
+        [JSONDialect.unmappedAnnotation, JSONDialect.otherKeysAnnotation, JSONDialect.contentHashAnnotation]
+            .contains { userInfo[$0] != nil }
     }
 }

@@ -29,6 +29,8 @@ package final class EntityMapping: Sendable {
         var plain: Converter
         /// The range of an integer type; all 64-bit integers for other types.
         var range: ClosedRange<Int64>
+        /// The index of the style of dates in `dateStyles`; -1 for any date.
+        var dateStyle = -1
     }
 
     let trie: KeyTrie
@@ -45,6 +47,19 @@ package final class EntityMapping: Sendable {
     let clearableSlots: [Int]
     /// The field of the primary key; nil if the identity is not exactly one attribute.
     let identityField: Field?
+    /// The styles of dates that fields refer to.
+    let dateStyles: [DateStyle]
+    /// The slot of the attribute for what the other properties cannot express; nil if there is none.
+    let otherKeysSlot: Int?
+    /// Whether keys without a property are no difference from the model.
+    let expectsOtherKeys: Bool
+    /// The slot of the attribute that identifies objects by their whole content; nil if there is
+    /// none.
+    let contentHashSlot: Int?
+    /// Whether an export leaves out an attribute without a value, by slot.
+    let omitsNull: [Bool]
+    /// What an export writes for a relationship without objects, by index.
+    let emptyStyles: [EmptyStyle]
     /// The fields by a hash of their names that ignores ASCII case and separators.
     ///
     /// Used to match keys in unusual spellings. Empty in a dialect that does not infer keys from
@@ -62,7 +77,7 @@ package final class EntityMapping: Sendable {
         for attribute in keys.attributes {
             let name = attribute.transformerName
             let found = name.flatMap { all.attributeTransformers[$0] }
-            if let name, found == nil {
+            if let name, found == nil, !JSONTransformers.isBuiltIn(name) {
                 throw .unknownTransformer(entity: layout.name, attribute: attribute.attribute.name, name: name)
             }
             transformers.append(found)
@@ -79,7 +94,22 @@ package final class EntityMapping: Sendable {
         mandatorySlots = layout.attributes.indices.filter {
             !layout.attributes[$0].isOptional && layout.attributes[$0].defaultValue.isNull
         }
-        let bySlot = keys.attributes.map { Self.field($0, dialect: keys.dialect) }
+        var dateStyles: [DateStyle] = []
+        let bySlot = keys.attributes.map { attribute in
+            var field = Self.field(
+                attribute, isTransformed: transformers[attribute.slot] != nil, dialect: keys.dialect)
+            if let style = attribute.dateStyle, keys.dialect.infersFromNames {
+                field.dateStyle = dateStyles.count
+                dateStyles.append(style)
+            }
+            return field
+        }
+        self.dateStyles = dateStyles
+        otherKeysSlot = keys.otherKeysSlot
+        expectsOtherKeys = keys.expectsOtherKeys
+        contentHashSlot = keys.slot(marked: JSONDialect.contentHashAnnotation, .int64)
+        omitsNull = keys.attributes.map { $0.emptyStyle == .omit }
+        emptyStyles = keys.relationships.map { $0.emptyStyle(keys.dialect) }
         clearableSlots = keys.attributes.filter { attribute in
             !attribute.spellings.isEmpty && !keys.identitySlots.contains(attribute.slot)
                 && bySlot[attribute.slot].converter != .none
@@ -88,8 +118,9 @@ package final class EntityMapping: Sendable {
         trie = KeyTrie(Self.sources(keys))
         let fields = trie.fieldOrder.map { bySlot[$0] }
         self.fields = fields
-        looseNames =
-            !keys.dialect.infersFromNames
+        looseNames  // What has an attribute of its own for other keys is exported with its exact keys.
+        =
+            !keys.dialect.infersFromNames || otherKeysSlot != nil
             ? [:]
             : Dictionary(grouping: fields.indices) { Self.looseHash(layout.attributes[fields[$0].slot].name.utf8) }
     }
@@ -119,7 +150,7 @@ package final class EntityMapping: Sendable {
 
     // MARK: Compiling
 
-    private static func field(_ keys: AttributeKeys, dialect: JSONDialect) -> Field {
+    private static func field(_ keys: AttributeKeys, isTransformed: Bool, dialect: JSONDialect) -> Field {
         let type = keys.attribute.type
         let range: ClosedRange<Int64> =
             switch type {
@@ -141,11 +172,12 @@ package final class EntityMapping: Sendable {
             case .json: .json
             case .binary: .binary
             // With conventions, a transformable attribute without a transformer is not read. With
-            // an annotation, it was requested and is stored as its JSON text.
-            case .transformable: dialect.infersFromNames ? .none : .binary
+            // an annotation or a built-in transformer, it was requested and is stored as its JSON
+            // text.
+            case .transformable: dialect.infersFromNames && keys.transformerName == nil ? .none : .binary
             }
         return Field(
-            slot: keys.slot, type: type, converter: keys.transformerName == nil ? plain : .transformed, plain: plain,
+            slot: keys.slot, type: type, converter: isTransformed ? .transformed : plain, plain: plain,
             range: range)
     }
 

@@ -1,6 +1,7 @@
 package import SyncModel
 
-/// A batch of objects from a stream, mapped to records, and the objects that were rejected.
+/// A batch of objects from a stream, mapped to records with all objects that are nested in them,
+/// and the objects that were rejected.
 package struct MappedBatch: Sendable {
     /// The records of one entity.
     package struct Group: Sendable {
@@ -18,8 +19,14 @@ package struct MappedBatch: Sendable {
         /// A store may have such an object as one of a sub-entity, whose mapping then reads more of
         /// its JSON.
         package var undetermined: [Int: [UInt8]] = [:]
-        /// The JSON of the relationships; empty unless the options request it.
-        package var relationships = RelationshipSlices()
+        /// The values of the relationships, by relationship; nil for those without a value, and
+        /// empty unless the options request them.
+        package var nested: [NestedElements?] = []
+
+        /// Whether a record has a value for a relationship.
+        package var hasNested: Bool {
+            nested.contains { $0 != nil }
+        }
 
         /// Returns the records one by one, with defaults for absent values.
         package func makeRecords() -> [Record] {

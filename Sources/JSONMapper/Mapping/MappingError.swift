@@ -49,6 +49,13 @@ public struct MappingProblem: Hashable, Sendable {
     }
 }
 
+extension MappingProblem {
+    /// Returns the same problem in another element.
+    package func moved(to index: Int) -> MappingProblem {
+        MappingProblem(entity: entity, attribute: attribute, keyPath: keyPath, index: index, reason: reason)
+    }
+}
+
 extension MappingProblem: CustomStringConvertible {
     /// The problem as a sentence, without the value.
     public var description: String {

@@ -21,6 +21,17 @@ package struct AttributeKeys: Sendable {
     let snakeCasePath: [String]
     let camelCasePath: [String]
 
+    /// The annotated style of the attribute's dates; nil for any other attribute.
+    var dateStyle: DateStyle? {
+        guard attribute.type == .date else { return nil }
+        return attribute.userInfo[JSONDialect.dateFormatAnnotation].flatMap(DateStyle.init(pattern:))
+    }
+
+    /// What an export writes without a value.
+    var emptyStyle: EmptyStyle {
+        attribute.userInfo[JSONDialect.emptyAnnotation].flatMap(EmptyStyle.init) == .omit ? .omit : .null
+    }
+
     /// Returns the key path for export, one key per level.
     ///
     /// The key path of the annotation has priority over the name by convention. The result is nil
@@ -62,4 +73,31 @@ package struct RelationshipKeys: Sendable {
 
     let snakeCasePath: [String]
     let camelCasePath: [String]
+
+    /// What an export writes without related objects.
+    func emptyStyle(_ dialect: JSONDialect) -> EmptyStyle {
+        let annotated = relationship.declaration.userInfo[JSONDialect.emptyAnnotation].flatMap(EmptyStyle.init)
+        guard dialect.infersFromNames, let annotated, annotated != .list || relationship.isToMany else {
+            return relationship.isToMany ? .list : dialect.writesNullRelationships ? .null : .omit
+        }
+        return annotated
+    }
+}
+
+extension EntityKeys {
+    /// The slot of the JSON attribute for what the other properties cannot express; nil for none.
+    var otherKeysSlot: Int? {
+        slot(marked: JSONDialect.otherKeysAnnotation, .json)
+    }
+
+    /// Whether keys without a property are no difference from the model.
+    var expectsOtherKeys: Bool {
+        otherKeysSlot.map { layout.attributes[$0].userInfo[JSONDialect.otherKeysAnnotation] == "expected" } ?? false
+    }
+
+    /// The slot of the attribute of a type with an annotation; nil for none.
+    func slot(marked annotation: String, _ type: AttributeType) -> Int? {
+        guard dialect.infersFromNames else { return nil }
+        return layout.attributes.firstIndex { $0.type == type && $0.userInfo[annotation] != nil }
+    }
 }

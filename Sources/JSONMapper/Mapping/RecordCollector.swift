@@ -2,17 +2,8 @@ import SyncModel
 
 /// Maps JSON objects one by one and collects the records in batches.
 ///
-/// ``RecordReader`` is built on it, and nested objects are mapped with it:
-///
-///     var notes = try RecordCollector(mapper, entity: "Note")
-///     for entry in group.relationships.entries where entry.relationship == notesIndex {
-///         try group.relationships.read(entry) { cursor in
-///             try notes.addAll(&cursor, index: entry.row)
-///         }
-///     }
-///     let batch = notes.takeBatch()       // elementIndices are the rows of the users
-///
-/// Null in place of an object is skipped.
+/// ``RecordReader`` is built on it, and ``NestedCollector`` maps nested objects with it. Null in
+/// place of an object is skipped.
 package struct RecordCollector {
     /// The outcome for an element.
     package enum Added: Hashable, Sendable {
@@ -26,19 +17,37 @@ package struct RecordCollector {
 
     enum Outcome { case mapped(Int), skipped, stopped(ElementMapper.Stop) }
 
+    /// The outcome for a nested element.
+    enum Insertion {
+        case added(Added)
+        /// An error ends mapping.
+        case failed(any Error)
+    }
+
+    /// A batch ends when it has this many times as many rows of all entities as it may have
+    /// elements.
+    private static let nestedRowFactor = 16
+
     /// The mapping of elements, unless an entity mapper returns a sub-entity.
     package let mapping: EntityMapping
 
-    private let mapper: RecordMapper
     private let options: RecordReader.Options
-    private let jsonOptions: JSONOptions
+    private let walk: MappingWalk
     private let acceptsIdentifiers: Bool
     private let usesEntityMapper: Bool
+    /// Whether the objects are the elements of the walk, not nested in them.
+    private let isRoot: Bool
     /// Whether no object transformer or entity mapper inspects elements.
     private let isPlain: Bool
     /// One mapper for each entity found so far. The first one is for the entity of `mapping`.
     private var elements: [ElementMapper]
     private var rejected: [MappingProblem] = []
+    /// How much JSON is read before the size of the batch is looked at again.
+    private let measuredByteCount: Int
+    /// The size of the JSON that was read since.
+    private var unmeasuredByteCount = 0
+    /// The size of the JSON of the element that is being read.
+    private var elementByteCount = 0
 
     /// Creates an empty collector.
     ///
@@ -57,26 +66,49 @@ package struct RecordCollector {
         _ mapper: RecordMapper, entity: String, options: RecordReader.Options, jsonOptions: JSONOptions,
         usesEntityMapper: Bool
     ) throws(MappingError) {
-        self.mapper = mapper
+        let walk = MappingWalk(mapper, jsonOptions: jsonOptions)
+        self.init(
+            try mapper.mapping(of: entity), options, walk, isRoot: true, usesEntityMapper: usesEntityMapper)
+    }
+
+    /// Creates an empty collector for objects that are nested in the elements of a walk.
+    init(_ mapping: EntityMapping, _ options: RecordReader.Options, _ walk: MappingWalk) {
+        self.init(mapping, options, walk, isRoot: false, usesEntityMapper: true)
+    }
+
+    private init(
+        _ mapping: EntityMapping, _ options: RecordReader.Options, _ walk: MappingWalk, isRoot: Bool,
+        usesEntityMapper: Bool
+    ) {
+        self.mapping = mapping
         self.options = options
-        self.jsonOptions = jsonOptions
+        self.walk = walk
+        self.isRoot = isRoot
+        measuredByteCount = min(4096, options.batchByteCount >> 8)
         self.usesEntityMapper = usesEntityMapper
-        acceptsIdentifiers = options.acceptsIdentifiers ?? mapper.dialect.acceptsIdentifiers
-        mapping = try mapper.mapping(of: entity)
+        acceptsIdentifiers = options.acceptsIdentifiers ?? walk.mapper.dialect.acceptsIdentifiers
         isPlain = mapping.objectTransformer == nil && (mapping.entityMapper == nil || !usesEntityMapper)
-        elements = [ElementMapper(mapping, options)]
+        elements = [ElementMapper(mapping, options, walk, isRoot: isRoot)]
     }
 
     /// Whether the current batch has reached its size limit. Take the batch before adding more
     /// elements.
-    package var isFull: Bool {
-        var rowCount = rejected.count
-        var byteCount = 0
-        for index in elements.indices {
-            rowCount += elements[index].group.records.count
-            byteCount += elements[index].group.records.byteCount + elements[index].group.relationships.bytes.count
-        }
-        return rowCount >= options.batchRowCount || byteCount >= options.batchByteCount
+    package mutating func isFull() -> Bool {
+        var ownRowCount = rejected.count
+        for index in elements.indices { ownRowCount += elements[index].group.records.count }
+        if ownRowCount >= options.batchRowCount { return true }
+        guard unmeasuredByteCount >= measuredByteCount else { return false }
+        unmeasuredByteCount = 0
+        var size = (rowCount: 0, byteCount: 0)
+        addSize(to: &size)
+        return size.byteCount >= options.batchByteCount
+            || size.rowCount / Self.nestedRowFactor >= options.batchRowCount
+    }
+
+    /// Adds the numbers of rows and bytes of all entities.
+    func addSize(to size: inout (rowCount: Int, byteCount: Int)) {
+        size.rowCount += rejected.count
+        for index in elements.indices { elements[index].addSize(to: &size) }
     }
 
     /// Maps the next value.
@@ -98,29 +130,60 @@ package struct RecordCollector {
         return try finish(outcome)
     }
 
-    /// Maps the next value or, if it is an array, each of its elements, all with the same index.
+    /// Maps the next value, which is nested in the element of the walk.
     ///
-    /// - Throws: ``JSONFault`` if the input is malformed; ``MappingError/unfit(_:)`` if the
-    ///   contract makes a misfit an error.
-    package mutating func addAll(_ cursor: inout JSONCursor, index: Int) throws {
-        guard try cursor.kind() == .array else {
-            _ = try add(&cursor, index: index)
-            return
+    /// - Parameter index: A number that is higher than all before it.
+    mutating func insert(_ cursor: inout JSONCursor, index: Int) throws(JSONFault) -> Insertion {
+        let start = cursor
+        let outcome: Outcome
+        if isPlain {
+            outcome = try readPlain(&cursor, index: index, element: 0)
+        } else {
+            do {
+                outcome = try readTransformed(&cursor, index: index)
+            } catch let fault as JSONFault {
+                throw fault
+            } catch {
+                return .failed(error)
+            }
         }
-        try cursor.beginArray()
-        while try cursor.nextElement() { _ = try add(&cursor, index: index) }
+        switch outcome {
+        case .mapped(let element):
+            elements[element].commit()
+            return .added(.record)
+        case .skipped: return .added(.nothing)
+        case .stopped(let stop):
+            cursor = start
+            try cursor.skipValue()
+            switch stop {
+            case .failed(let error): return .failed(error)
+            case .rejected(let problem):
+                rejected.append(problem)
+                return .added(.rejected)
+            }
+        }
+    }
+
+    /// Removes elements from an index on.
+    mutating func truncate(from index: Int) {
+        while let last = rejected.last, last.index >= index { rejected.removeLast() }
+        for element in elements.indices { elements[element].truncate(from: index) }
     }
 
     /// Returns what has been collected and starts a new batch; nil if nothing has been collected.
-    package mutating func takeBatch() -> MappedBatch? {
+    ///
+    /// - Throws: The errors of ``add(_:index:)`` for a value of a relationship that does not count
+    ///   because another one does.
+    package mutating func takeBatch() throws -> MappedBatch? {
         var groups: [MappedBatch.Group] = []
         var toleratedCount = 0
         var drift = DriftReport()
         for index in elements.indices {
             elements[index].discard()
-            toleratedCount += elements[index].toleratedCount
-            drift.add(elements[index].takeDrift())
-            if !elements[index].group.records.isEmpty { groups.append(elements[index].takeGroup()) }
+            let found = elements[index].takeDrift()
+            drift.add(found.drift)
+            toleratedCount += found.toleratedCount
+            if !elements[index].group.records.isEmpty { groups.append(try elements[index].takeGroup()) }
         }
         guard !groups.isEmpty || !rejected.isEmpty else { return nil }
         defer { rejected = [] }
@@ -134,19 +197,23 @@ package struct RecordCollector {
     /// If the end of the element has not arrived, the element is read again later.
     @inline(__always)
     mutating func read(_ cursor: inout JSONCursor, index: Int) throws -> Outcome {
-        isPlain ? try readPlain(&cursor, index: index, element: 0) : try readTransformed(&cursor, index: index)
+        let outcome =
+            isPlain ? try readPlain(&cursor, index: index, element: 0) : try readTransformed(&cursor, index: index)
+        elementByteCount = cursor.byteOffset
+        return outcome
     }
 
     @inline(__always)
-    mutating func finish(_ outcome: Outcome) throws(MappingError) -> Added {
+    mutating func finish(_ outcome: Outcome) throws -> Added {
+        unmeasuredByteCount += elementByteCount
         switch outcome {
         case .mapped(let element):
             elements[element].commit()
             return .record
         case .skipped: return .nothing
-        case .stopped(let stop):
-            if stop.isFatal { throw .unfit(stop.problem) }
-            rejected.append(stop.problem)
+        case .stopped(.failed(let error)): throw error
+        case .stopped(.rejected(let problem)):
+            rejected.append(problem)
             return .rejected
         }
     }
@@ -209,7 +276,7 @@ package struct RecordCollector {
         let bytes = writer.bytes
         return try bytes.withUnsafeBufferPointer { buffer in
             guard let start = buffer.baseAddress else { return .skipped }
-            var transformed = JSONCursor(start: start, end: start + buffer.count, options: jsonOptions)
+            var transformed = JSONCursor(start: start, end: start + buffer.count, options: walk.jsonOptions)
             let outcome = try readPlain(&transformed, index: index, element: element)
             if isUndetermined, case .mapped = outcome { elements[element].keepUndetermined(bytes) }
             return outcome
@@ -219,8 +286,8 @@ package struct RecordCollector {
     /// The index of the mapper for the entity that an entity mapper returned.
     private mutating func elementMapper(_ answer: String) throws(MappingError) -> Int {
         if let known = elements.firstIndex(where: { $0.mapping.layout.name == answer }) { return known }
-        let found = try mapper.mapping(of: answer, for: mapping)
-        elements.append(ElementMapper(found, options))
+        let found = try walk.mapper.mapping(of: answer, for: mapping)
+        elements.append(ElementMapper(found, options, walk, isRoot: isRoot))
         return elements.count - 1
     }
 }

@@ -59,6 +59,11 @@ public struct RecordMapper: Sendable {
         return mappings[layout.index]
     }
 
+    /// Returns the mapping of the entity at an index of the model's layouts.
+    func mapping(at index: Int) -> EntityMapping {
+        mappings[index]
+    }
+
     /// Returns the mapping of the entity that an entity mapper returned.
     ///
     /// - Throws: ``MappingError/unrelatedEntity(entity:answer:)`` if the entity does not exist or

@@ -8,19 +8,23 @@ public import SyncModel
 public final class RecordReader {
     /// Batch sizes and contents.
     public struct Options: Sendable {
-        /// The maximum number of objects in a batch; 1,000 by default. A number below 1 counts as 1.
+        /// The maximum number of objects in a batch, apart from objects nested in them; 1,000 by
+        /// default. A number below 1 counts as 1.
         public var batchRowCount: Int {
             get { rowCount }
             set { rowCount = max(newValue, 1) }
         }
-        /// The size of values and relationships, in bytes, at which a batch ends; 1 MiB by default.
+        /// The size of the values of all objects, in bytes, at which a batch ends; 1 MiB by default.
         /// A size below 1 counts as 1.
         public var batchByteCount: Int {
             get { byteCount }
             set { byteCount = max(newValue, 1) }
         }
-        /// Whether batches include the JSON of relationships; false by default.
+        /// Whether batches include the values of relationships, with the objects nested in them;
+        /// false by default.
         package var keepsRelationships = false
+        /// Whether batches include the JSON of nested objects; false by default.
+        package var keepsJSON = false
         /// Whether properties that are absent from an object are cleared; false by default.
         package var clearsAbsent = false
         /// The index of a relationship that is not cleared for being absent; nil, the default, for
@@ -45,7 +49,7 @@ public final class RecordReader {
             self.acceptsIdentifiers = acceptsIdentifiers
         }
 
-        /// Creates options with a choice whether batches include the JSON of relationships.
+        /// Creates options with a choice whether batches include the values of relationships.
         package init(
             batchRowCount: Int = 1000, batchByteCount: Int = 1 << 20, keepsRelationships: Bool,
             acceptsIdentifiers: Bool? = nil
@@ -89,12 +93,12 @@ public final class RecordReader {
     ///   ``MappingError/unfit(_:)``, the next call continues after the element and also returns the
     ///   objects mapped before it.
     package func next() throws -> MappedBatch? {
-        while !collector.isFull {
+        while !collector.isFull() {
             let index = reader.elementCount
             guard let outcome = try reader.next({ cursor in try collector.read(&cursor, index: index) }) else { break }
             _ = try collector.finish(outcome)
         }
-        return collector.takeBatch()
+        return try collector.takeBatch()
     }
 
     /// Reads the next batch as records, with defaults for absent values.

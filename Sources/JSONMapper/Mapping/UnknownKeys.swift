@@ -1,7 +1,7 @@
 /// A counter of keys that no property claims.
 ///
-/// For a key that is already known to be unknown, counting costs one comparison. Discarding an
-/// element reverts its counts.
+/// For a key that is already known to be unknown, counting costs one comparison. Counts of elements
+/// that are discarded are reverted.
 struct UnknownKeys {
     private struct Key {
         var path: [String]
@@ -15,21 +15,22 @@ struct UnknownKeys {
     /// The hashes of unknown keys, each at the index given by its lowest bits; 0 for none.
     ///
     /// The 64-bit hash identifies the key. A collision would have to be crafted, and would only
-    /// count two keys as one.
-    private var hashes = [UInt64](repeating: 0, count: size)
-    private var keys = [Key?](repeating: nil, count: size)
-    /// The indexes that were counted in the open element.
-    private var open: [UInt8] = []
+    /// count two keys as one. Empty until the first key.
+    private var hashes: [UInt64] = []
+    private var keys: [Key?] = []
+    /// The keys that were counted since the last commit, by their indexes, with the element that
+    /// each was counted in.
+    private var open: [(key: UInt8, element: Int)] = []
 
     /// Counts a key that was found before.
     ///
     /// - Returns: Whether the key is known to be unknown. If false, nothing was counted.
     @inline(__always)
-    mutating func count(_ hash: UInt64) -> Bool {
+    mutating func count(_ hash: UInt64, element: Int) -> Bool {
         let index = Int(truncatingIfNeeded: hash) & (Self.size - 1)
-        guard hashes[index] == hash, hash != 0 else { return false }
+        guard !hashes.isEmpty, hashes[index] == hash, hash != 0 else { return false }
         keys[index]?.count += 1
-        open.append(UInt8(truncatingIfNeeded: index))
+        open.append((UInt8(truncatingIfNeeded: index), element))
         return true
     }
 
@@ -41,27 +42,33 @@ struct UnknownKeys {
         evictingInto report: inout DriftReport
     ) {
         let index = Int(truncatingIfNeeded: hash) & (Self.size - 1)
+        if hashes.isEmpty {
+            hashes = Array(repeating: 0, count: Self.size)
+            keys = Array(repeating: nil, count: Self.size)
+        }
         if let evicted = keys[index] {
             report.add(
                 .unknownKey, entity: entity, keyPath: evicted.path.joined(separator: "."), count: evicted.count,
                 index: evicted.firstIndex, found: evicted.found.map { "\($0)" })
-            open.removeAll { Int($0) == index }
+            open.removeAll { Int($0.key) == index }
         }
         hashes[index] = hash
         keys[index] = Key(path: path, found: found, firstIndex: elementIndex, count: 1)
-        open.append(UInt8(truncatingIfNeeded: index))
+        open.append((UInt8(truncatingIfNeeded: index), elementIndex))
     }
 
-    /// Ends the element and keeps its counts.
+    /// Keeps all counts.
     @inline(__always)
     mutating func commit() {
         if !open.isEmpty { open.removeAll(keepingCapacity: true) }
     }
 
-    /// Reverts the counts of the open element.
-    mutating func discard() {
-        for index in open { keys[Int(index)]?.count -= 1 }
-        open.removeAll(keepingCapacity: true)
+    /// Reverts the counts of elements from an index on, unless they were committed.
+    mutating func revert(from element: Int) {
+        while let last = open.last, last.element >= element {
+            keys[Int(last.key)]?.count -= 1
+            open.removeLast()
+        }
     }
 
     /// Moves the counts into a report. The keys remain known.

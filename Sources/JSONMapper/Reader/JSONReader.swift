@@ -19,7 +19,7 @@ public final class JSONReader {
     /// written. 0 marks the end of the input.
     public typealias Source = (UnsafeMutableRawBufferPointer) throws -> Int
 
-    private enum Phase {
+    enum Phase {
         case start, root
         /// Inside an object of the path.
         case key(level: Int, KeyPlace)
@@ -33,9 +33,9 @@ public final class JSONReader {
         case failed(JSONError)
     }
 
-    private enum KeyPlace { case first, afterComma, afterValue }
+    enum KeyPlace { case first, afterComma, afterValue }
 
-    private enum Peek { case byte(UInt8), ended, starved }
+    enum Peek { case byte(UInt8), ended, starved }
 
     /// The parsing choices and limits of the reader.
     public let options: JSONOptions
@@ -46,23 +46,23 @@ public final class JSONReader {
     ///
     /// ``JSONLayout/capturing(_:)`` selects them. Values may precede or follow the elements, so all
     /// are known only at the end of the document.
-    public private(set) var captured: [String: JSONValue] = [:]
+    public internal(set) var captured: [String: JSONValue] = [:]
     /// The number of input bytes received so far.
     public var byteCount: Int { window.totalByteCount }
 
-    private let layout: JSONLayout
+    let layout: JSONLayout
     /// The values to capture from the object at each level of the path; nil for none.
-    private let probes: [JSONProbe.Node?]
+    let probes: [JSONProbe.Node?]
     private let source: Source?
-    private var phase = Phase.start
-    private var hasFoundTarget = false
+    var phase = Phase.start
+    var hasFoundTarget = false
     private var framer = JSONFramer()
     private var isReading = false
 
     /// Cursors point into the window only while `isReading` is true. The window is not modified
     /// then.
-    private var window: JSONWindow
-    private var inputEnded = false
+    var window: JSONWindow
+    var inputEnded = false
 
     /// The number of bytes requested from a source at a time.
     static let windowByteCount = 256 << 10
@@ -181,153 +181,9 @@ public final class JSONReader {
         inputEnded = true
     }
 
-    // MARK: Steps through the document
-
-    /// Consumes one token outside the elements.
-    ///
-    /// - Returns: Whether the reader advanced; false if it needs more input first.
-    private func step() throws -> Bool {
-        if case .start = phase { return try skipByteOrderMark() }
-        let byte: UInt8
-        if case .betweenLines(let isFirst, let hasNewline) = phase {
-            return try stepBetweenLines(isFirst: isFirst, hasNewline: hasNewline)
-        }
-        switch try peek() {
-        case .starved: return false
-        case .ended:
-            guard case .trailing = phase else { throw fail(.unexpectedEnd) }
-            phase = .finished
-            return true
-        case .byte(let next): byte = next
-        }
-        switch phase {
-        case .root: try enter(level: 0, byte)
-        case .target(let level): try enter(level: level, byte)
-        case .key(let level, let place): return try stepKey(level: level, place, byte)
-        case .colon(let level, let isMatch, let probe):
-            guard byte == ASCII.colon else { throw fail(.unexpectedByte) }
-            window.start += 1
-            phase = isMatch ? .target(level: level + 1) : .skipped(level: level, probe: probe)
-        case .skipped(let level, let probe):
-            guard try readElement({ try self.skip(&$0, probe) }) != nil else { return false }
-            phase = .key(level: level, .afterValue)
-        case .separator(let isFirst):
-            if byte == ASCII.closeBracket {
-                window.start += 1
-                leaveTarget()
-            } else if isFirst {
-                phase = .element
-            } else {
-                guard byte == ASCII.comma else { throw fail(.unexpectedByte) }
-                window.start += 1
-                // The read of the element rejects a closing bracket after the comma.
-                phase = .element
-            }
-        case .trailing: throw fail(.trailingContent)
-        case .start, .betweenLines, .element, .single, .finished, .failed: return true
-        }
-        return true
-    }
-
-    /// Enters the value at the current level: the next object on the path, or the array at its end.
-    private func enter(level: Int, _ byte: UInt8) throws {
-        guard layout.kind != .document else { return phase = .single }
-        guard level == layout.path.count else {
-            guard byte == ASCII.openBrace else { throw failUnexpected(byte, .notAnObject) }
-            window.start += 1
-            return phase = .key(level: level, .first)
-        }
-        hasFoundTarget = true
-        if byte == ASCII.openBracket {
-            window.start += 1
-            phase = .separator(isFirst: true)
-        } else if byte == ASCII.openBrace, layout.kind == .arrayOrSingle {
-            phase = .single
-        } else if byte == ASCII.n, !layout.path.isEmpty {
-            throw fail(.keyPathNotFound)
-        } else {
-            throw failUnexpected(byte, .notAnArray)
-        }
-    }
-
-    /// Leaves the array, or the value in its place. The objects around it are still open.
-    private func leaveTarget() {
-        phase = layout.path.isEmpty ? .trailing : .key(level: layout.path.count - 1, .afterValue)
-    }
-
-    private func stepKey(level: Int, _ place: KeyPlace, _ byte: UInt8) throws -> Bool {
-        if byte == ASCII.closeBrace, place != .afterComma {
-            guard hasFoundTarget else { throw fail(.keyPathNotFound) }
-            window.start += 1
-            phase = level == 0 ? .trailing : .key(level: level - 1, .afterValue)
-            return true
-        }
-        if place == .afterValue {
-            guard byte == ASCII.comma else { throw fail(.unexpectedByte) }
-            window.start += 1
-            phase = .key(level: level, .afterComma)
-            return true
-        }
-        guard byte == ASCII.quote else { throw fail(.unexpectedByte) }
-        let keyOffset = window.readByteCount
-        var probe: JSONProbe.Node?
-        let match: Bool? = try readElement { cursor in
-            let key = try cursor.readString()
-            probe = self.probes[level]?.child(key)
-            return key.equals(self.layout.path[level])
-        }
-        guard let isMatch = match else { return false }
-        if isMatch, hasFoundTarget {
-            window.start -= window.readByteCount - keyOffset
-            throw fail(.duplicateKey)
-        }
-        phase = .colon(level: level, isMatch: isMatch, probe: probe)
-        return true
-    }
-
-    /// Skips a value outside the path and captures the requested parts of it.
-    private func skip(_ cursor: inout JSONCursor, _ probe: JSONProbe.Node?) throws {
-        guard let probe else { return try cursor.skipValue() }
-        let keyPaths = layout.probe.keyPaths
-        var values = [JSONValue?](repeating: nil, count: keyPaths.count)
-        try probe.read(&cursor, into: &values)
-        // A value that was cut is read again; the complete one replaces what was captured.
-        for (keyPath, value) in zip(keyPaths, values) where value != nil { captured[keyPath] = value }
-    }
-
-    private func stepBetweenLines(isFirst: Bool, hasNewline: Bool) throws -> Bool {
-        while window.count > 0 {
-            let byte = window[0]
-            guard ASCII.isWhitespace(byte) else {
-                guard isFirst || hasNewline else { throw fail(.trailingContent) }
-                phase = .single
-                return true
-            }
-            window.start += 1
-            if byte == ASCII.newline, !hasNewline {
-                phase = .betweenLines(isFirst: isFirst, hasNewline: true)
-                return true
-            }
-        }
-        if inputEnded {
-            phase = .finished
-            return true
-        }
-        return try fill()
-    }
-
-    private func skipByteOrderMark() throws -> Bool {
-        while window.count < 3, !inputEnded {
-            guard try fill() else { return false }
-        }
-        if window.count >= 3, window[0] == 0xEF, window[1] == 0xBB, window[2] == 0xBF { window.start += 3 }
-        phase = layout.kind == .lines ? .betweenLines(isFirst: true, hasNewline: false) : .root
-        return true
-    }
-
     /// Consumes white space and peeks at the next byte.
     @inline(__always)
-    private func peek() throws -> Peek {
+    func peek() throws -> Peek {
         while true {
             while window.count > 0 {
                 let byte = window[0]
@@ -344,7 +200,7 @@ public final class JSONReader {
     /// Reads the value at the first unread byte, again each time more of it has arrived.
     ///
     /// - Returns: The result of `body`; nil if more input is needed first.
-    private func readElement<Result>(_ body: (inout JSONCursor) throws -> Result) throws -> Result? {
+    func readElement<Result>(_ body: (inout JSONCursor) throws -> Result) throws -> Result? {
         while window.count == 0, !inputEnded {
             guard try fill() else { return nil }
         }
@@ -401,7 +257,7 @@ public final class JSONReader {
     /// Requests more input from the source.
     ///
     /// - Returns: Whether there is a source. If false, input has to be appended.
-    private func fill() throws -> Bool {
+    func fill() throws -> Bool {
         guard let source else { return false }
         if try window.fill(from: source) == 0 { inputEnded = true }
         try checkTotal()
@@ -415,7 +271,7 @@ public final class JSONReader {
     // MARK: Errors
 
     /// The error for a byte that starts a value of another kind, or no value.
-    private func failUnexpected(_ byte: UInt8, _ reason: JSONError.Reason) -> JSONError {
+    func failUnexpected(_ byte: UInt8, _ reason: JSONError.Reason) -> JSONError {
         fail(JSONCursor.kind(startingWith: byte) == nil ? .unexpectedByte : reason)
     }
 
@@ -423,7 +279,7 @@ public final class JSONReader {
     ///
     /// Ends reading, unless the error is a mismatch inside an element.
     @inline(never)
-    private func fail(_ reason: JSONError.Reason, byteOffset: Int = 0) -> JSONError {
+    func fail(_ reason: JSONError.Reason, byteOffset: Int = 0) -> JSONError {
         var location = window.location(of: byteOffset)
         location.keyPath = keyPath(to: byteOffset)
         let error = JSONError(reason, location)

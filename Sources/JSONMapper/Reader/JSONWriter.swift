@@ -178,6 +178,26 @@ public struct JSONWriter: ~Copyable {
         if handled == nil { append(Array(json)) }
     }
 
+    /// Writes the members of an object, which is given as its text without white space, as members
+    /// of the innermost object. Any other text is ignored.
+    mutating func members(of object: String) {
+        var object = object
+        object.withUTF8 { bytes in
+            guard let start = bytes.baseAddress, bytes.first == ASCII.openBrace else { return }
+            var cursor = JSONCursor(start: start, end: start + bytes.count, options: JSONOptions())
+            // The text has been validated, so reading it does not fail.
+            guard (try? cursor.beginObject()) != nil else { return }
+            while let key = try? cursor.nextKey(), let value = try? cursor.rawValue() {
+                separate()
+                append(ASCII.quote)
+                append(key.bytes)
+                append(ASCII.quote)
+                endKey()
+                raw(value.bytes)
+            }
+        }
+    }
+
     /// Writes a parsed value.
     ///
     /// - Throws: ``JSONError/nonFiniteNumber`` if the value contains an infinite or NaN double.

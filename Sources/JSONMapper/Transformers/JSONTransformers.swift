@@ -8,6 +8,10 @@ public import SyncModel
 ///
 /// Closures run on the task that maps or exports, and must not depend on the order of calls. A
 /// transformer of attributes never receives null: null stays null in both directions.
+///
+/// The transformers that Apple's Foundation provides for transformable attributes, such as
+/// `NSSecureUnarchiveFromData`, and the empty name are built in. They keep a value as the bytes of
+/// its JSON text. A transformer that is registered under such a name replaces the built-in one.
 public struct JSONTransformers: Sendable {
     /// A closure that converts a JSON value to the value of an attribute. Nil means null.
     public typealias Forward = @Sendable (JSONValue) throws -> AttributeValue?
@@ -98,6 +102,17 @@ public struct JSONTransformers: Sendable {
     public func transformer(_ name: String) -> (forward: Forward, reverse: Reverse?)? {
         attributeTransformers[name].map { ($0.forward, $0.reverse) }
     }
+
+    /// Returns whether a name belongs to a built-in transformer, which keeps the bytes of a value.
+    static func isBuiltIn(_ name: String) -> Bool {
+        name.allSatisfy(\.isWhitespace) || builtInNames.contains(name)
+    }
+
+    /// The names of Foundation's transformers, and the spellings of them that model files contain.
+    private static let builtInNames: Set<String> = {
+        let names = ["NSSecureUnarchiveFromData", "NSKeyedUnarchiveFromData", "NSUnarchiveFromData"]
+        return Set(names.flatMap { [$0, $0 + "Transformer", $0 + "TransformerName"] })
+    }()
 
     private static func untyped<Input: JSONConvertible & SendableMetatype, Output: ValueConvertible & SendableMetatype>(
         _ forward: @escaping @Sendable (Input) throws -> Output?

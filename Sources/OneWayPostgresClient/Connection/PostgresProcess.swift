@@ -8,15 +8,6 @@ package enum PostgresProcess {
     /// shows.
     package static let name = name(of: SyncLeaseHolder())
 
-    /// A random number that no other process is likely to have.
-    ///
-    /// Sessions that write hold an advisory lock with this number, so that another host can end the
-    /// sessions of a process that lost its lease.
-    package static let number = Int32.random(in: .min ... .max)
-
-    /// The first half of the advisory locks that hold ``number``.
-    package static let lockSpace: Int32 = 0x4F57_5350
-
     private static func name(of holder: SyncLeaseHolder) -> String {
         "\(cut(holder.program, 15))[\(holder.processID)]@\(cut(holder.host, 24))"
     }

@@ -23,18 +23,13 @@ struct PassContext: Sendable {
     ///
     /// - Parameters:
     ///   - leases: The leases of the request.
-    ///   - prepare: Called first, in the kept context.
     ///   - run: Runs the pass, in the kept context.
-    init(
-        leases: [HeldLease], prepare: @escaping @Sendable () async -> Void = {},
-        run: @escaping @Sendable (PassControl) async -> Void
-    ) {
+    init(leases: [HeldLease], run: @escaping @Sendable (PassControl) async -> Void) {
         self.leases = leases
         let begin = begin
         task = Task {
-            await prepare()
-            // Never fails, and is not cancelled: the context is either begun or dropped.
-            guard let control = try? await begin.value(isCancellable: false) else { return }
+            // Never fails, and its task is not cancelled: the context is either begun or dropped.
+            guard let control = try? await begin.value() else { return }
             await run(control)
         }
     }

@@ -151,7 +151,7 @@ public actor Synchronizer<Processor: SyncProcessor>: AnySynchronizer {
         let request = PassRequest { result in Task { completion(result) } }
         // The surrounding pass does not wait for the one that is requested.
         let context = PassMarker.$surrounding.withValue([]) {
-            PassContext(leases: request.leases, prepare: { await self.admitInbox() }, run: { await self.run($0) })
+            PassContext(leases: request.leases) { await self.run($0) }
         }
         shared.withLock { $0.inbox.append(.sync(request, context)) }
         Task { await admitInbox() }
@@ -177,11 +177,11 @@ public actor Synchronizer<Processor: SyncProcessor>: AnySynchronizer {
     public func waitUntilIdle() async {
         guard let wait = PassWait(for: self) else { return }
         defer { wait.end() }
-        admitInbox()
-        while state.isSyncing {
+        while true {
+            admitInbox()
+            guard state.isSyncing else { return }
             // Never fails, and is not cancellable.
             try? await idle.value(isCancellable: false)
-            admitInbox()
         }
     }
 

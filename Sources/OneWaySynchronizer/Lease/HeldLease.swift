@@ -22,7 +22,7 @@ final class HeldLease: Sendable {
         lastID += 1
         return lastID
     }
-    private let grant: any SyncLeaseGrant
+    let grant: any SyncLeaseGrant
     private let name: String
     private let duration: Duration
     private let clock: SyncClock

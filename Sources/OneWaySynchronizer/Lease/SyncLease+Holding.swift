@@ -79,6 +79,9 @@ extension SyncLease {
 
 /// The leases that the current task runs under.
 public enum SyncLeaseScope {
+    /// The grants of the leases that the current task runs under, outermost first.
+    package static var grants: [any SyncLeaseGrant] { HeldLease.surrounding.map(\.grant) }
+
     /// Renews the leases whose ``SyncLease/withLease(waiting:clock:onWait:_:)`` surrounds the
     /// current task.
     ///

@@ -23,7 +23,7 @@ extension RetryableError {
 /// A call is tried again if its error is a ``RetryableError`` that says so, or if ``accepts``
 /// returns `true`. The wait before attempt *n* + 1 is random between zero and the smaller of
 /// ``maxDelay`` and ``baseDelay`` · 2ⁿ⁻¹. If the error says how long to wait, the wait is exactly
-/// that long, at most ``maxDelay``.
+/// that long, at least ``baseDelay`` and at most ``maxDelay``.
 public struct RetryPolicy: Sendable {
     /// The number of attempts in all, the first one included. At least 1; default 3.
     public var maxAttempts: Int
@@ -59,7 +59,8 @@ public struct RetryPolicy: Sendable {
         let retryable = error as? any RetryableError
         guard retryable?.isRetryable ?? false || accepts?(error) ?? false else { return nil }
         if let wanted = retryable?.retryAfter {
-            return min(max(wanted, .zero), maxDelay)
+            // A server that says "at once" would be asked again without any pause.
+            return max(min(max(wanted, baseDelay), maxDelay), .zero)
         }
         return backoff(initial: baseDelay, doublings: attempt - 1, cap: maxDelay).multipliedClamped(by: random)
     }
@@ -67,9 +68,7 @@ public struct RetryPolicy: Sendable {
 
 /// `initial` · 2^`doublings`, at most `cap`; without overflow for any number of doublings.
 func backoff(initial: Duration, doublings: Int, cap: Duration) -> Duration {
-    var delay = min(initial, cap)
-    for _ in 0..<max(doublings, 0) where delay < cap && delay > .zero {
-        delay = min(delay.addingClamped(delay), cap)
-    }
-    return delay
+    // 200 doublings of any wait are longer than the longest one.
+    let factor = Double(sign: .plus, exponent: min(doublings, 200), significand: 1)
+    return min(initial.multipliedClamped(by: factor), cap)
 }

@@ -38,8 +38,8 @@ struct ItemCalls<Processor: SyncProcessor>: Sendable {
             var last: ItemCursor.CallEnd?
             while let step = cursor.advance(worker, after: last) {
                 do {
-                    if step.delay > .zero {
-                        try await clock.sleep(step.delay)
+                    if let delay = step.delay {
+                        try await clock.sleep(delay)
                         guard cursor.begin(step, by: worker) else { return }
                     }
                     last = .done(step.index, try await makeCall(for: items[step.index], at: step.index))

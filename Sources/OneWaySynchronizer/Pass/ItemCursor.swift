@@ -11,8 +11,8 @@ final class ItemCursor: Sendable {
         var index: Int
         /// From 1.
         var attempt: Int
-        /// How long to wait before the call.
-        var delay: Duration = .zero
+        /// How long to wait before the call; nil for not at all.
+        var delay: Duration?
     }
 
     /// How a call ended.
@@ -118,7 +118,7 @@ final class ItemCursor: Sendable {
             guard !state.isStopped, !state.workers[worker].isTimedOut, let step = nextStep(in: &state) else {
                 return nil
             }
-            if step.delay <= .zero { begin(step, by: worker, in: &state) }
+            if step.delay == nil { begin(step, by: worker, in: &state) }
             return step
         }
     }
@@ -132,6 +132,7 @@ final class ItemCursor: Sendable {
         }
     }
 
+    @inline(__always)
     private func begin(_ step: Step, by worker: Int, in state: inout State) {
         if step.attempt > 1 { state.retries += 1 }
         let start = callTimeout == nil ? .zero : clock.now()
@@ -205,7 +206,8 @@ final class ItemCursor: Sendable {
         case nil, .interrupted:
             return
         case .retry(let step):
-            state.waiting.insert(index: step.index, attempt: step.attempt, due: clock.now().addingClamped(step.delay))
+            state.waiting.insert(
+                index: step.index, attempt: step.attempt, due: clock.now().addingClamped(step.delay ?? .zero))
             return
         case .done(let index, let answer):
             state.done += 1
@@ -222,7 +224,7 @@ final class ItemCursor: Sendable {
         if let due = state.waiting.nextDue {
             let delay = due - clock.now()
             if delay <= .zero || state.next == count, let item = state.waiting.popFirst() {
-                return Step(index: item.index, attempt: item.attempt, delay: max(delay, .zero))
+                return Step(index: item.index, attempt: item.attempt, delay: delay > .zero ? delay : nil)
             }
         }
         guard state.next < count else { return nil }

@@ -173,7 +173,7 @@ struct Pass<Processor: SyncProcessor>: Sendable {
     private func askForUpdates(_ plan: inout SyncPlan<Item>, in report: inout SyncReport) async throws(Stop) {
         var indices = plan.keptIndices
         var items = plan.items(at: indices)
-        if items.contains(where: { $0.owsRevision != nil }) {
+        if items.haveRevision {
             let stored = try await perform(.shouldUpdate, in: &report) {
                 try await processor.owsGetLocalRevisions()
             }
@@ -213,7 +213,7 @@ struct Pass<Processor: SyncProcessor>: Sendable {
     ) async throws(Stop) {
         let downloads = await forEach(
             items, call, isStored: isStored, width: options.width, stopsOnFailure: options.stopOnError,
-            keepsAnswers: options.reportsKeys && isDecisive, in: &report)
+            keepsAnswers: options.reportsKeys, in: &report)
         if isDecisive {
             let tally = downloads.tally
             report.updated = tally.trueCount
@@ -353,6 +353,18 @@ struct Pass<Processor: SyncProcessor>: Sendable {
         let report = filled(report)
         return isCancelled || !report.errors.isEmpty
             ? .failure(SyncFailure(report: report, isCancelled: isCancelled)) : .success(report)
+    }
+}
+
+extension Array where Element: SyncItem {
+    /// Whether an item has a revision.
+    ///
+    /// Looks at the items in place. In code for items of any type, an iterator would copy each.
+    fileprivate var haveRevision: Bool {
+        withUnsafeBufferPointer { items in
+            guard let first = items.baseAddress else { return false }
+            return items.indices.contains { first[$0].owsRevision != nil }
+        }
     }
 }
 

@@ -16,7 +16,6 @@ final class PassControl: Sendable {
 
     private struct State {
         var reason: StopReason?
-        var isClosed = false
         var place: Place?
         var cursor: ItemCursor?
         var cancelWork: (@Sendable () -> Void)?
@@ -31,11 +30,10 @@ final class PassControl: Sendable {
     /// The stage that the pass is in; nil before the first one.
     var place: Place? { state.withLock(\.place) }
 
-    /// Stops handing out work, then cancels the running calls. The first reason counts; a closed
-    /// pass is left alone.
+    /// Stops handing out work, then cancels the running calls. The first reason counts. Without
+    /// effect once the stoppable part has ended.
     func stop(_ reason: StopReason) {
         let (cursor, cancelWork) = state.withLock { state -> (ItemCursor?, (@Sendable () -> Void)?) in
-            guard !state.isClosed else { return (nil, nil) }
             state.reason = state.reason ?? reason
             return (state.cursor, state.cancelWork)
         }
@@ -57,7 +55,6 @@ final class PassControl: Sendable {
         if isStopped { work.cancel() }
         let value = await work.value
         let reason = state.withLock { state in
-            state.isClosed = true
             state.cancelWork = nil
             return state.reason
         }

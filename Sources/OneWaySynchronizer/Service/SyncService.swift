@@ -1,5 +1,5 @@
 public import Foundation
-import SyncBase
+package import SyncBase
 
 /// Syncs on a schedule, for as long as a server app lives.
 ///
@@ -36,6 +36,8 @@ public final class SyncService<Report: Sendable>: Sendable {
     }
 
     private let operation: Operation
+    /// Runs beside the schedule, under the same lease; nil for nothing.
+    private let companion: (@Sendable () async -> Void)?
     /// The stage of the running pass and the time since it began.
     private let stage: @Sendable () -> (stage: SyncStage, elapsed: Duration)?
     private let schedule: SyncSchedule
@@ -64,11 +66,28 @@ public final class SyncService<Report: Sendable>: Sendable {
         }
     }
 
+    /// Creates a service with a companion.
+    ///
+    /// - Parameters:
+    ///   - companion: Runs beside the schedule, and only while the lease is held. It is cancelled
+    ///     and awaited at the end.
+    ///   - sync: The sync.
+    package convenience init(
+        schedule: SyncSchedule, lease: (any SyncLease)?, clock: SyncClock, date: @escaping @Sendable () -> Date,
+        companion: @escaping @Sendable () async -> Void, sync: @escaping @Sendable () async throws -> Report
+    ) {
+        self.init(schedule: schedule, lease: lease, clock: clock, date: date, stage: { nil }, companion: companion) {
+            _ in try await sync()
+        }
+    }
+
     init(
         schedule: SyncSchedule, lease: (any SyncLease)?, clock: SyncClock, date: @escaping @Sendable () -> Date,
-        stage: @escaping @Sendable () -> (stage: SyncStage, elapsed: Duration)?, operation: @escaping Operation
+        stage: @escaping @Sendable () -> (stage: SyncStage, elapsed: Duration)?,
+        companion: (@Sendable () async -> Void)? = nil, operation: @escaping Operation
     ) {
         self.operation = operation
+        self.companion = companion
         self.stage = stage
         self.schedule = schedule
         self.lease = lease
@@ -185,7 +204,19 @@ public final class SyncService<Report: Sendable>: Sendable {
     }
 
     private func runOnSchedule() async throws {
-        if !schedule.runsAtStart { await waitForNextRun() }
+        guard let companion else { return try await runSyncs() }
+        try await withThrowingTaskGroup { group in
+            group.addTask { await companion() }
+            defer { group.cancelAll() }
+            try await runSyncs()
+        }
+    }
+
+    private func runSyncs() async throws {
+        if !schedule.runsAtStart {
+            begin(.waiting)
+            await waitForNextRun()
+        }
         while !control.withLock(\.isStopRequested) {
             try Task.checkCancellation()
             await sync()
@@ -294,7 +325,6 @@ public final class SyncService<Report: Sendable>: Sendable {
     private func waitForNextRun() async {
         let failures = control.withLock { $0.health.consecutiveFailures }
         let delay = schedule.delay(consecutiveFailures: failures, random: Double.random(in: 0..<1))
-        begin(.waiting)
         change { $0.nextRun = date().addingTimeInterval(delay / .seconds(1)) }
         await wait(delay) { $0.isTriggered || $0.isStopRequested }
         change { $0.nextRun = nil }

@@ -91,7 +91,7 @@ public final class StoreProcessor: SyncProcessor {
     private func item(_ json: [UInt8]) throws -> Item? {
         var collector = try RecordCollector(store.mapper, entity: entity)
         try collector.add(json, index: 0)
-        guard let group = collector.takeBatch()?.groups.first else { return nil }
+        guard let group = try collector.takeBatch()?.groups.first else { return nil }
         let record = Record(row: 0, of: group.records, layout: group.mapping.layout)
         return record.key.map {
             Item(owsPrimaryKey: $0, revision: revision.map { record[$0] } ?? .null, json: json)

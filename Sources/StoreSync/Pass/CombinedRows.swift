@@ -24,59 +24,65 @@ struct CombinedRows {
         let layout = group.mapping.layout
         let slots = parents == nil ? layout.identitySlots : layout.scopedIdentitySlots
         guard !slots.isEmpty, group.records.count > 1 else { return nil }
-        var rowsOfRecords: [[Int]] = []
+        let isPlain = slots.count == 1 && parents == nil
+        var firstRows: [Int] = []
         var recordOfRow: [Int] = []
         var repeatedRows: [Int] = []
+        // The rows of a record that say something else than the rows before them, the first included.
+        var several: [Int: [Int]] = [:]
         group.records.withReader { reader in
+            guard !isPlain || !reader.isAscending(slot: slots[0]) else { return }
             var integers: [Int64: Int] = [:]
             var others: [[AttributeValue]: Int] = [:]
+            recordOfRow.reserveCapacity(reader.count)
             for row in 0..<reader.count {
                 var known: Int?
-                if slots.count == 1, parents == nil, reader.kind(row: row, slot: slots[0]) == .int {
-                    let integer = reader.int(row: row, slot: slots[0])
-                    known = integers[integer]
-                    if known == nil { integers[integer] = rowsOfRecords.count }
+                if isPlain, reader.kind(row: row, slot: slots[0]) == .int {
+                    known = integers.index(of: reader.int(row: row, slot: slots[0]), new: firstRows.count)
                 } else if reader.isIdentified(row, by: slots) {
                     var identity = slots.compactMap { reader.value(row: row, slot: $0) }
                     if let parents { identity.append(.int(parents[group.elementIndices[row]] ?? 0)) }
-                    known = others[identity]
-                    if known == nil { others[identity] = rowsOfRecords.count }
+                    known = others.index(of: identity, new: firstRows.count)
                 }
-                if let known {
-                    recordOfRow.append(known)
-                    repeatedRows.append(row)
-                    rowsOfRecords[known].append(row)
-                } else {
-                    recordOfRow.append(rowsOfRecords.count)
-                    rowsOfRecords.append([row])
+                guard let known else {
+                    recordOfRow.append(firstRows.count)
+                    firstRows.append(row)
+                    continue
                 }
-            }
-            for rows in rowsOfRecords where rows.count > 1 {
-                for slot in 0..<reader.columnCount {
-                    var earlier: Int?
-                    for row in rows where reader.kind(row: row, slot: slot) != .absent {
-                        if let earlier, !reader.isEqual(row: row, slot: slot, to: reader, row: earlier, slot: slot) {
-                            let path = group.mapping.keys.attributes[slot].path() ?? []
-                            report(path.joined(separator: "."), row)
-                        }
-                        earlier = row
+                recordOfRow.append(known)
+                repeatedRows.append(row)
+                let earlier = several[known] ?? [firstRows[known]]
+                var isNews = false
+                for slot in 0..<reader.columnCount where reader.kind(row: row, slot: slot) != .absent {
+                    guard let other = earlier.last(where: { reader.kind(row: $0, slot: slot) != .absent }) else {
+                        isNews = true
+                        continue
                     }
+                    guard !reader.isEqual(row: row, slot: slot, to: reader, row: other, slot: slot) else { continue }
+                    isNews = true
+                    report(group.mapping.keys.attributes[slot].path()?.joined(separator: ".") ?? "", row)
                 }
+                if isNews { several[known] = earlier + [row] }
             }
         }
         guard !repeatedRows.isEmpty else { return nil }
         var records = RecordBatch(of: layout)
-        for rows in rowsOfRecords {
-            if rows.count == 1 {
-                records.append(row: rows[0], of: group.records)
-            } else {
+        for (record, row) in firstRows.enumerated() {
+            if let rows = several[record] {
                 records.append(combining: rows, of: group.records)
+            } else {
+                records.append(row: row, of: group.records)
             }
         }
         self.records = records
         self.recordOfRow = recordOfRow
         self.repeatedRows = repeatedRows
-        ordinals = rowsOfRecords.map { group.elementIndices[$0[0]] }
+        ordinals = firstRows.map { group.elementIndices[$0] }
+    }
+
+    /// The combined record of a row.
+    func record(of row: Int) -> Int {
+        recordOfRow[row]
     }
 
     /// The result of each row, from that of the combined records.
@@ -85,5 +91,24 @@ struct CombinedRows {
         // Only the first row of a new object inserted it.
         for row in repeatedRows where rows[row]?.change == .inserted { rows[row]?.change = .unchanged }
         return MergeResult(rows)
+    }
+}
+
+extension Dictionary where Value == Int {
+    /// The index of a key; nil, and noted as the new one, for a key that is new.
+    fileprivate mutating func index(of key: Key, new: Int) -> Int? {
+        if let known = self[key] { return known }
+        self[key] = new
+        return nil
+    }
+}
+
+extension RecordBatch.Reader {
+    /// Whether the cells of a slot are integers, each higher than the one before.
+    fileprivate func isAscending(slot: Int) -> Bool {
+        (0..<count).allSatisfy { row in
+            kind(row: row, slot: slot) == .int
+                && (row == 0 || int(row: row, slot: slot) > int(row: row - 1, slot: slot))
+        }
     }
 }

@@ -13,7 +13,7 @@ struct PageMerger {
     let collect: Collect?
 
     /// Merges mapped objects.
-    func merge(_ objects: MappedObjects) async throws {
+    func merge(_ objects: MappedBatch) async throws {
         try await merge(objects, SyncPass.Origin(policy: request.rules.policy))
     }
 
@@ -30,20 +30,22 @@ struct PageMerger {
         }
         let origin = SyncPass.Origin(policy: request.rules.policy, elementIndices: elements.indices.map { first + $0 })
         let gone = try mapped(elements, areGone: true)
-        try await merge(batch.map { try pass.mappedObjects(of: $0) }, origin, gone: gone)
+        try await merge(batch, origin, gone: gone)
     }
 
     private func mapped(_ elements: [PayloadReader.Element], areGone: Bool) throws -> MappedBatch? {
-        var collector = try RecordCollector(
-            request.mapper, entity: request.entity, options: request.readerOptions(for: pass.transaction))
+        var options = request.readerOptions(for: pass.transaction)
+        // Objects that are gone can be named by their identifiers only.
+        if areGone { options.acceptsIdentifiers = true }
+        var collector = try RecordCollector(request.mapper, entity: request.entity, options: options)
         for (index, element) in elements.enumerated() where element.isGone == areGone {
             try collector.add(element.bytes, index: index)
         }
-        return collector.takeBatch()
+        return try collector.takeBatch()
     }
 
     /// Merges objects, and finds those that are gone.
-    private func merge(_ objects: MappedObjects?, _ origin: SyncPass.Origin, gone: MappedBatch? = nil) async throws {
+    private func merge(_ objects: MappedBatch?, _ origin: SyncPass.Origin, gone: MappedBatch? = nil) async throws {
         guard let collect else {
             if let objects { try await pass.merge(objects, origin) }
             return

@@ -42,15 +42,16 @@ final class PassPages {
     func readAll() async throws {
         digests = []
         readingCount += 1
+        progress.readingNumber = readingCount
+        progress.elementCount = 0
         let (request, acceptsSingleObject) = (request, !isRemote)
         let options = request.readerOptions(for: pass.transaction)
         let reader = PageReader(source) { page in
             let (list, flag) = Self.tombstones(of: page, in: request)
             let payload = try PayloadReader(
-                page.json, at: request.options.keyPath, mapper: request.mapper, entity: request.entity,
-                options: options, capturing: list.map { [$0] } ?? [], acceptsSingleObject: acceptsSingleObject,
-                flag: flag, keepsNestedJSON: request.rules.isHookedWhereNested, clearsAbsent: request.rules.clearsAbsent
-            )
+                page.json, at: page.keyPath ?? request.options.keyPath, mapper: request.mapper,
+                entity: request.entity, options: options, capturing: list.map { [$0] } ?? [],
+                acceptsSingleObject: acceptsSingleObject || page.keyPath != nil, flag: flag)
             return (payload, flag != nil || request.rules.isHooked)
         }
         let merger = PageMerger(request: request, pass: pass, collect: collector)
@@ -132,11 +133,12 @@ final class PassPages {
     private static func tombstones(
         of page: RemotePage, in request: SyncRequest
     ) -> (list: String?, flag: PayloadReader.Flag?) {
+        if page.areGone { return (nil, PayloadReader.Flag.always) }
         switch request.sweeps ? page.tombstones : nil {
-        case .list(let keyPath): (keyPath, nil)
-        case .flag(let keyPath): (nil, PayloadReader.Flag(probe: JSONProbe([keyPath])))
-        case .field(let keyPath, let value): (nil, PayloadReader.Flag(probe: JSONProbe([keyPath]), value: value))
-        case nil: (nil, nil)
+        case .list(let keyPath): return (keyPath, nil)
+        case .flag(let keyPath): return (nil, PayloadReader.Flag(probe: JSONProbe([keyPath])))
+        case .field(let keyPath, let value): return (nil, PayloadReader.Flag(probe: JSONProbe([keyPath]), value: value))
+        case nil: return (nil, nil)
         }
     }
 
@@ -153,7 +155,9 @@ final class PassPages {
             var writer = JSONWriter()
             try writer.value(element)
             try collector.add(writer.bytes, index: index)
-            guard collector.isFull || index == elements.count - 1, let batch = collector.takeBatch() else { continue }
+            guard collector.isFull() || index == elements.count - 1, let batch = try collector.takeBatch() else {
+                continue
+            }
             found.formUnion(try await pass.find(batch).map(\.object))
         }
         return found

@@ -146,7 +146,7 @@ extension SyncPass {
             }
         }
         var objects = [ObjectID?](repeating: nil, count: count)
-        for group in collector.takeBatch()?.groups ?? [] {
+        for group in try collector.takeBatch()?.groups ?? [] {
             let found = try await transaction.find(group.records)
             for (row, index) in group.elementIndices.enumerated() { objects[index] = found[row] }
         }

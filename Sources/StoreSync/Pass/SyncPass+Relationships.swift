@@ -6,119 +6,171 @@ extension SyncPass {
     /// Merges the objects nested in a group, and links them.
     ///
     /// - Parameters:
-    ///   - nested: The nested elements by relationship.
+    ///   - early: The relationships whose objects were merged before the group, by index.
     ///   - relatingsBefore: How often each relationship was processed before the group was merged.
     func relate(
-        _ group: MappedBatch.Group, _ nested: [NestedElements?], _ result: MergeResult, _ origin: Origin,
+        _ group: MappedBatch.Group, _ result: MergeResult, _ origin: Origin, early: [Int: EarlyTargets],
         since relatingsBefore: [RelationshipLayout: Int]
     ) async throws {
         let layout = group.mapping.layout
-        for (index, entries) in entries(of: group, result, origin).enumerated() where !entries.isEmpty {
+        for (index, nested) in group.nested.enumerated() {
             let relationship = layout.relationships[index]
-            var elements: NestedElements
-            if let mapped = nested[index], mapped.entryCount == entries.count {
-                elements = mapped
-            } else {
-                // Some mapped elements must not be merged: their object is repeated later, or was
-                // left out.
-                elements = try NestedElements(
-                    relationship, of: group, entries, mapper: mapper, keepsJSON: rules.isHookedWhereNested,
-                    clearsAbsent: rules.clearsAbsent)
+            if let targets = early[index] {
+                try note(targets.merged.elements.misfits, of: group, relationship, origin)
+                try await link(targets.merged, of: group, result, by: relationship, isLinked: targets.isLinked)
+                continue
             }
-            if let row = elements.unsuitableRow, rules.isImport {
-                throw StoreSyncError.unsuitableRelationship(
-                    entity: layout.name, relationship: relationship.name,
-                    index: origin.elementIndex(group.elementIndices[row]))
+            guard let elements = nested.flatMap({ counting($0, result, origin) }) else { continue }
+            try note(elements.misfits, of: group, relationship, origin)
+            let owners = elements.owners.map { $0 < 0 ? nil : result.rows[$0]?.object }
+            let merged = try await merge(elements, of: group, owners: owners, by: relationship, origin)
+            let isUntouched = relatings[relationship, default: 0] == relatingsBefore[relationship, default: 0]
+            let linksNew = merged.linksNew && isUntouched
+            try await link(merged, of: group, result, by: relationship) { source in
+                // New objects that lead only to objects inserted with them are linked already.
+                linksNew && result.rows[source.row]?.change == .inserted
+                    && source.ordinals.allSatisfy { merged.isNew[$0] }
             }
-            tally.drift.add(elements.drift) { origin.elementIndex($0) }
-            try await relate(
-                result, to: &elements, by: relationship, of: layout, origin,
-                before: relatingsBefore[relationship, default: 0])
         }
     }
 
-    /// The last value of each relationship for each object, by relationship and in the order of the
-    /// rows.
-    private func entries(
-        of group: MappedBatch.Group, _ result: MergeResult, _ origin: Origin
-    ) -> [[RelationshipSlices.Entry]] {
-        MappedObjects.entries(of: group).entries.map { entries in
-            var known = ObjectSet()
-            var counting: [RelationshipSlices.Entry] = []
-            for entry in entries.reversed() {
-                guard let merged = result.rows[entry.row], origin.policy.updates || merged.change == .inserted else {
-                    continue
-                }
-                if known.insert(merged.object) { counting.append(entry) }
-            }
-            return counting.reversed()
+    /// The elements of the objects that were merged; nil if there are none.
+    ///
+    /// Of an object that several rows are of, those of the last row count.
+    private func counting(_ nested: NestedElements, _ result: MergeResult, _ origin: Origin) -> NestedElements? {
+        var rows = nested.sources.map(\.row)
+        if !nested.misfits.isEmpty { rows = Set(rows + nested.misfits.map(\.row)).sorted() }
+        var known = ObjectSet()
+        var isCounting = [Bool](repeating: false, count: result.rows.count)
+        for row in rows.reversed() {
+            guard let merged = result.rows[row], origin.policy.updates || merged.change == .inserted else { continue }
+            isCounting[row] = known.insert(merged.object)
+        }
+        guard !known.isEmpty else { return nil }
+        return known.count == rows.count ? nested : nested.restricted { isCounting[$0] ? $0 : nil }
+    }
+
+    /// Reports values that a relationship cannot have.
+    ///
+    /// - Throws: `StoreSyncError.unsuitableRelationship` in an import.
+    private func note(
+        _ misfits: [NestedElements.Misfit], of group: MappedBatch.Group, _ relationship: RelationshipLayout,
+        _ origin: Origin
+    ) throws {
+        guard !misfits.isEmpty else { return }
+        let layout = group.mapping.layout
+        if rules.isImport, let misfit = misfits.first(where: { $0.kind == .changedShape }) {
+            throw StoreSyncError.unsuitableRelationship(
+                entity: layout.name, relationship: relationship.name,
+                index: origin.elementIndex(group.elementIndices[misfit.row]))
+        }
+        let path = group.mapping.keys.relationships[relationship.index].path()
+        for misfit in misfits {
+            tally.drift.add(
+                misfit.kind, entity: layout.name, keyPath: path?.joined(separator: ".") ?? relationship.name,
+                index: origin.elementIndex(group.elementIndices[misfit.row]), found: misfit.found.map { "\($0)" })
         }
     }
 
-    private func relate(
-        _ result: MergeResult, to elements: inout NestedElements, by relationship: RelationshipLayout,
-        of layout: EntityLayout, _ outer: Origin, before relatingsBefore: Int
-    ) async throws {
-        let count = elements.elementIndices.count
-        let owners = elements.owners.map { $0 < 0 ? nil : result.rows[$0]?.object }
-        var targets: [ObjectID?] = Array(repeating: nil, count: count)
-        var isNew = Array(repeating: false, count: count)
+    /// The merged elements of a relationship.
+    struct MergedElements {
+        var elements: NestedElements
+        /// The object of each ordinal; nil for one that was left out or that is unknown.
+        var targets: [ObjectID?]
+        /// Whether the object of each ordinal was inserted.
+        var isNew: [Bool]
+        /// The inserted objects.
         var newTargets = ObjectSet()
-        var mergeCount = 0
+        /// The identifiers, and the row of each ordinal that names no object.
+        var unknown: (batch: RecordBatch, rows: [Int: Int])?
+        /// Whether inserted objects were linked to their owners.
+        var linksNew = false
+        var elementIndices: [Int]
+    }
+
+    /// Merges the elements of a relationship.
+    ///
+    /// - Parameter owners: The object that has each element, by ordinal; nil if the elements are
+    ///   merged before the objects that have them, which is possible if they do not depend on them.
+    func merge(
+        _ elements: NestedElements, of group: MappedBatch.Group, owners: [ObjectID?]?,
+        by relationship: RelationshipLayout, _ outer: Origin
+    ) async throws -> MergedElements {
+        var elements = elements
+        let count = elements.owners.count
         var origin = Origin(
             policy: rules.nestedPolicy, isNested: true, isToMany: relationship.isToMany,
-            elementIndices: elements.elementIndices.map { outer.elementIndex($0) })
-        if let inverse = model.inverse(of: relationship), rules.mode(of: relationship) != .retain,
-            InitialLinks.isPossible(inverse, in: model)
-        {
-            origin.owners = (inverse, owners)
-        }
-        if let batch = elements.objects?.batch, rules.isHookedWhereNested {
-            let hooked = try await hook(batch, elements.json)
-            if !hooked.isEmpty { try elements.replace(hooked, mapper: mapper) }
-        }
-        if model.isScope(of: relationship) { origin.parents = owners }
-        if let objects = elements.objects {
-            origin.reused = try await reused(objects.batch, owners, by: relationship)
-            mergeCount += objects.batch.groups.count
-            try await merge(objects, origin) { ordinal, row, change in
-                targets[ordinal] = row
-                isNew[ordinal] = change == .inserted
-                if change == .inserted { newTargets.insert(row) }
+            elementIndices: elements.owners.map { $0 < 0 ? 0 : outer.elementIndex(group.elementIndices[$0]) })
+        if let owners {
+            if let inverse = model.inverse(of: relationship), rules.mode(of: relationship) != .retain,
+                InitialLinks.isPossible(inverse, in: model)
+            {
+                origin.owners = (inverse, owners)
+            }
+            if let batch = elements.objects, rules.isHookedWhereNested {
+                let hooked = try await hook(batch, elements.json)
+                if !hooked.isEmpty {
+                    try elements.replace(hooked, by: relationship, mapper: mapper, options: rules.readerOptions)
+                }
+            }
+            if model.isScope(of: relationship) { origin.parents = owners }
+            if let objects = elements.objects {
+                origin.reused = try await reused(objects, owners, by: relationship)
             }
         }
-        var unknown: (batch: RecordBatch, rows: [Int: Int])?
+        var merged = MergedElements(
+            elements: elements, targets: Array(repeating: nil, count: count),
+            isNew: Array(repeating: false, count: count), elementIndices: origin.elementIndices ?? [])
+        var mergeCount = 0
+        func collect(_ ordinal: Int, _ object: ObjectID, _ change: MergeResult.Change) {
+            merged.targets[ordinal] = object
+            guard change == .inserted else { return }
+            merged.isNew[ordinal] = true
+            merged.newTargets.insert(object)
+        }
+        if let objects = elements.objects {
+            mergeCount += objects.groups.count
+            try await merge(objects, origin, collect)
+        }
         if let identifiers = elements.identifiers {
             mergeCount += 1
             if rules.isImport {
-                try await merge(identifiers, origin) { ordinal, row, change in
-                    targets[ordinal] = row
-                    isNew[ordinal] = change == .inserted
-                    if change == .inserted { newTargets.insert(row) }
-                }
+                try await merge(identifiers, origin, collect)
             } else {
-                for problem in identifiers.batch.rejected {
+                for problem in identifiers.rejected {
                     tally.reject(problem.moved(to: origin.elementIndex(problem.index)), hasKey: false)
                 }
             }
-            if !rules.isImport, let group = identifiers.batch.groups.first {
-                let found = try await transaction.find(group.records)
-                unknown = (group.records, [:])
-                for (row, ordinal) in group.elementIndices.enumerated() {
-                    targets[ordinal] = found[row]
-                    if found[row] == nil { unknown?.rows[ordinal] = row }
+            if !rules.isImport, let named = identifiers.groups.first {
+                let found = try await transaction.find(named.records)
+                var rows: [Int: Int] = [:]
+                for (row, ordinal) in named.elementIndices.enumerated() {
+                    merged.targets[ordinal] = found[row]
+                    if found[row] == nil { rows[ordinal] = row }
                 }
+                merged.unknown = (named.records, rows)
             }
         }
-        var sources = elements.sources
-        if origin.owners != nil, mergeCount == 1, relatings[relationship, default: 0] == relatingsBefore {
-            // New objects that lead only to objects inserted with them are linked already.
-            sources.removeAll { source in
-                result.rows[source.row]?.change == .inserted && source.ordinals.allSatisfy { isNew[$0] }
-            }
+        merged.linksNew = origin.owners != nil && mergeCount == 1
+        return merged
+    }
+
+    /// Links the objects of a group to the merged elements of a relationship.
+    ///
+    /// - Parameter isLinked: Whether a source has its link already.
+    private func link(
+        _ merged: MergedElements, of group: MappedBatch.Group, _ result: MergeResult,
+        by relationship: RelationshipLayout, isLinked: (NestedElements.Source) -> Bool
+    ) async throws {
+        let layout = group.mapping.layout
+        let sources = merged.elements.sources
+        let targets = merged.targets
+        noteStated(sources.compactMap { result.rows[$0.row]?.object }, relationship)
+        for source in sources {
+            if let object = result.rows[source.row]?.object { deferred.forget(object, relationship) }
         }
-        noteStated(elements.sources.compactMap { result.rows[$0.row]?.object }, relationship)
-        try await link(sources, of: result, to: targets, newTargets, by: relationship, of: layout)
+        try await link(
+            sources.filter { !isLinked($0) }, of: result, to: targets, merged.newTargets, by: relationship, of: layout)
         if let inverse = model.inverse(of: relationship), !inverse.isToMany, deferred.unknown[inverse.id] != nil,
             rules.mode(of: relationship) != .retain
         {
@@ -127,14 +179,14 @@ extension SyncPass {
             for case let target? in targets { deferred.forget(target, inverse) }
         }
         noteRelating(relationship)
-        guard let unknown, !unknown.rows.isEmpty else { return }
-        for source in elements.sources where source.ordinals.contains(where: { unknown.rows[$0] != nil }) {
+        guard let unknown = merged.unknown, !unknown.rows.isEmpty else { return }
+        for source in sources where source.ordinals.contains(where: { unknown.rows[$0] != nil }) {
             let wanted = source.ordinals.compactMap { ordinal -> DeferredLinks.Target? in
                 if let target = targets[ordinal] { return .object(target) }
                 return unknown.rows[ordinal].map { .unknown($0) }
             }
             guard let object = result.rows[source.row]?.object else { continue }
-            let index = source.ordinals.first.map { origin.elementIndex($0) } ?? 0
+            let index = source.ordinals.first.map { merged.elementIndices[$0] } ?? 0
             deferred.add(
                 object, relationship, to: wanted, of: unknown.batch, entity: layout.name, elementIndex: index)
         }
@@ -154,7 +206,6 @@ extension SyncPass {
         adding.newTargets = newTargets
         for source in sources {
             guard let row = result.rows[source.row]?.object else { continue }
-            deferred.forget(row, relationship)
             let rows = source.ordinals.compactMap { targets[$0] }
             if source.isIncomplete {
                 if mode != .retain, !rows.isEmpty { adding.append(row, to: rows) }

@@ -90,29 +90,22 @@ final class SyncPass {
     /// Merges objects and their nested objects.
     ///
     /// - Parameter collect: Receives each object that was merged.
-    func merge(_ objects: MappedObjects, _ origin: Origin, _ collect: Collector? = nil) async throws {
-        let batch = objects.batch
+    func merge(_ batch: MappedBatch, _ origin: Origin, _ collect: Collector? = nil) async throws {
         tally.toleratedCount += batch.toleratedCount
         if !batch.drift.isEmpty { tally.drift.add(batch.drift) { origin.elementIndex($0) } }
         for problem in batch.rejected {
             if rules.isImport { throw MappingError.unfit(problem) }
             tally.reject(problem.moved(to: origin.elementIndex(problem.index)), hasKey: true)
         }
-        for (group, nested) in zip(batch.groups, objects.nested) {
+        for group in batch.groups {
             var skipped: Set<Int> = []
             if !group.undetermined.isEmpty {
                 for specific in try await remapped(group, &skipped) {
-                    try await merge(mappedObjects(of: specific), origin, collect)
+                    try await merge(specific, origin, collect)
                 }
             }
-            try await merge(group, nested, origin, skipping: skipped, collect)
+            try await merge(group, origin, skipping: skipped, collect)
         }
-    }
-
-    /// Maps the nested objects of a batch.
-    func mappedObjects(of batch: MappedBatch) throws -> MappedObjects {
-        try MappedObjects(
-            batch, mapper: mapper, keepsJSON: rules.isHookedWhereNested, clearsAbsent: rules.clearsAbsent)
     }
 
     /// Maps objects again whose sub-entity only the store knows.
@@ -134,17 +127,16 @@ final class SyncPass {
             else { continue }
             var collector =
                 try collectors.removeValue(forKey: entity)
-                ?? RecordCollector(
-                    mapper, entity: model.layouts[entity].name, options: RecordReader.Options(keepsRelationships: true))
+                ?? RecordCollector(mapper, entity: model.layouts[entity].name, options: rules.readerOptions)
             try collector.add(json, index: group.elementIndices[row])
             collectors[entity] = collector
             skipped.insert(row)
         }
-        return collectors.keys.sorted().compactMap { collectors[$0]?.takeBatch() }
+        return try collectors.keys.sorted().compactMap { try collectors[$0]?.takeBatch() }
     }
 
     private func merge(
-        _ group: MappedBatch.Group, _ nested: [NestedElements?], _ origin: Origin, skipping skipped: Set<Int>,
+        _ group: MappedBatch.Group, _ origin: Origin, skipping skipped: Set<Int>,
         _ collect: Collector?
     ) async throws {
         let layout = group.mapping.layout
@@ -152,19 +144,33 @@ final class SyncPass {
         let records = combined?.records ?? group.records
         let ordinals = combined?.ordinals ?? group.elementIndices
         let matches = self.matches(of: records, ordinals, group.mapping, origin, skipping: skipped)
-        let links = origin.owners.map { owners in
-            InitialLinks(owners.relationship, targets: ordinals.map { owners.objects[$0] })
-        }
         let relatingsBefore = relatings
         var policy = origin.policy
         let isHeld = origin.isNested && policy.updates && layout.root == listRoot
         if isHeld { policy.updates = false }
         if origin.known != nil { try await writeHeld() }
+        var early = try await mergeEarlyTargets(
+            of: group, combined, origin,
+            isWhole: skipped.isEmpty && !isHeld && matches?.contains(.skipped) != true)
+        var links: [InitialLinks] = []
+        if let owners = origin.owners {
+            links.append(InitialLinks(owners.relationship, targets: ordinals.map { owners.objects[$0] }))
+        }
+        for index in early.keys.sorted() {
+            guard let initial = early[index]?.links else { continue }
+            links.append(initial)
+        }
         policy.previewsUpdates = isHolding && policy.updates
         let request = MergeRequest(records, matches: matches, policy: policy)
         var result = try await transaction.merge(request, linking: links)
         if policy.previewsUpdates {
             result = try await hold(request, result, layout) { origin.elementIndex(ordinals[$0]) }
+        }
+        for (index, key) in early.keys.sorted().enumerated() {
+            let number = links.count - early.count + index
+            early[key]?.isLinked = { [result] source in
+                result.isLinked(row: combined?.record(of: source.row) ?? source.row, by: number)
+            }
         }
         for row in tally.count(result, of: layout) {
             tally.drift.add(.conflict, entity: layout.name, keyPath: "", index: origin.elementIndex(ordinals[row]))
@@ -181,8 +187,8 @@ final class SyncPass {
                 if let merged { collect(ordinal, merged.object, merged.change) }
             }
         }
-        if !group.relationships.entries.isEmpty, rules.relates {
-            try await relate(group, nested, result, origin, since: relatingsBefore)
+        if group.hasNested, rules.relates {
+            try await relate(group, result, origin, early: early, since: relatingsBefore)
         }
     }
 
@@ -280,12 +286,5 @@ extension RecordBatch.Reader {
             if kind == .absent || kind == .null { return false }
         }
         return !slots.isEmpty
-    }
-}
-
-extension MappingProblem {
-    /// The same problem in another element.
-    func moved(to index: Int) -> MappingProblem {
-        MappingProblem(entity: entity, attribute: attribute, keyPath: keyPath, index: index, reason: reason)
     }
 }

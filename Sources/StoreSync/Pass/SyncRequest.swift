@@ -26,7 +26,7 @@ struct SyncRequest: Sendable {
         self.entity = entity
         self.parent = parent
         self.options = options
-        self.rules = rules ?? SyncRules(options)
+        self.rules = rules ?? SyncRules(options, isInferred: mapper.model[entity]?.entity.isInferred == true)
     }
 
     /// Whether absent objects are deleted at the end.
@@ -117,6 +117,9 @@ struct SyncRequest: Sendable {
     private func result(of pass: SyncPass) async throws -> StoreSyncResult {
         let layout = try mapper.mapping(of: entity).layout
         var result = pass.tally.result(for: layout)
+        if options.failsOnDrift, !result.drift.isEmpty || result.rejectedCount > 0 {
+            throw StoreSyncError.payloadDiffers(result.drift, rejectedCount: result.rejectedCount)
+        }
         if options.reportsKeys {
             result.keys = StoreSyncResult.Keys(
                 inserted: try await pass.keys(of: pass.tally.inserted(layout), layout),
@@ -131,15 +134,17 @@ struct SyncRequest: Sendable {
         _ stored: StoredRecord, with json: JSONValue, in transaction: any StoreTransaction
     ) async throws -> StoreSyncResult {
         let layout = stored.record.layout
-        var collector = try RecordCollector(
-            mapper, entity: layout.name, options: RecordReader.Options(keepsRelationships: true))
+        // The JSON may be a part of the object.
+        var rules = rules
+        rules.clearsAbsent = options.absentKeys == .clear
+        var collector = try RecordCollector(mapper, entity: layout.name, options: rules.readerOptions)
         var writer = JSONWriter()
         try writer.value(json)
         try collector.add(writer.bytes, index: 0)
         let pass = SyncPass(transaction, mapper: mapper, rules: rules)
-        if let batch = collector.takeBatch() {
+        if let batch = try collector.takeBatch() {
             try await pass.merge(
-                pass.mappedObjects(of: batch), SyncPass.Origin(policy: rules.policy, known: stored.object))
+                batch, SyncPass.Origin(policy: rules.policy, known: stored.object))
         }
         try await pass.finish()
         return pass.tally.result(for: layout)
@@ -152,6 +157,7 @@ struct SyncRequest: Sendable {
             batchRowCount: rowCount, batchByteCount: max(1 << 20, rowCount << 9), keepsRelationships: rules.relates,
             acceptsIdentifiers: rules.isImport ? nil : false)
         options.clearsAbsent = rules.clearsAbsent
+        options.keepsJSON = rules.isHookedWhereNested
         return options
     }
 }

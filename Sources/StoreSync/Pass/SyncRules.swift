@@ -42,7 +42,18 @@ struct SyncRules {
         willInsert != nil && nestedPolicy.inserts
     }
 
-    init(_ options: StoreSyncOptions) {
+    /// How objects are read that are not read in batches.
+    var readerOptions: RecordReader.Options {
+        var options = RecordReader.Options(keepsRelationships: true)
+        options.clearsAbsent = clearsAbsent
+        options.keepsJSON = isHookedWhereNested
+        return options
+    }
+
+    /// Creates the rules of a sync.
+    ///
+    /// - Parameter isInferred: Whether the entity was inferred from a sample.
+    init(_ options: StoreSyncOptions, isInferred: Bool) {
         let operations = options.operations
         policy = MergePolicy(inserts: operations.contains(.insert), updates: operations.contains(.update))
         nestedPolicy = MergePolicy(
@@ -50,7 +61,7 @@ struct SyncRules {
         unlinks = operations.contains(.deleteRelationships)
         willInsert = options.willInsert
         reportsKeys = options.reportsKeys
-        clearsAbsent = options.absentKeys == .clear
+        clearsAbsent = options.absentKeys == .clear || (isInferred && options.absentKeys == .automatic)
     }
 
     /// Creates the rules of an import.

@@ -6,7 +6,7 @@ actor PageReader {
     /// A step of reading.
     enum Step {
         /// Mapped objects of the page at hand.
-        case batch(MappedObjects, PayloadReader.Progress)
+        case batch(MappedBatch, PayloadReader.Progress)
         /// Objects of the page at hand as JSON, and the index of the first one.
         case elements(first: Int, [PayloadReader.Element], PayloadReader.Progress)
         /// The end of the page at hand.

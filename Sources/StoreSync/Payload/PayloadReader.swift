@@ -15,7 +15,11 @@ actor PayloadReader {
 
     /// A field of an element that marks the object as gone.
     struct Flag {
-        let probe: JSONProbe
+        /// A mark of every element.
+        static let always = Flag(probe: nil)
+
+        /// Nil if every element is marked.
+        let probe: JSONProbe?
         /// The text or number that marks it; nil for any value that is set.
         var value: String?
 
@@ -40,7 +44,7 @@ actor PayloadReader {
             var isGone = false
             if let flag {
                 let start = cursor
-                isGone = flag.isRaised(try flag.probe.read(&cursor)[0])
+                isGone = try flag.probe.map { flag.isRaised(try $0.read(&cursor)[0]) } ?? true
                 cursor = start
             }
             self.isGone = isGone
@@ -52,10 +56,7 @@ actor PayloadReader {
     private static let pieceByteCount = 256 << 10
 
     private let json: JSONReader
-    private let mapper: RecordMapper
     private let records: RecordReader
-    private let keepsNestedJSON: Bool
-    private let clearsAbsent: Bool
     private let batchRowCount: Int
     private let flag: Flag?
     /// The unread rest of a document in pieces; nil at its end.
@@ -70,14 +71,11 @@ actor PayloadReader {
     ///   - captures: Key paths of values to capture beside the objects.
     ///   - acceptsSingleObject: Whether an object in place of the array counts as an array of it.
     ///   - flag: The field that marks an object as gone; nil if there is none.
-    ///   - keepsNestedJSON: Whether the JSON of nested objects is kept after mapping; false by
-    ///     default.
     /// - Throws: `MappingError.unknownEntity`; `JSONError` if a file cannot be opened, or for a
     ///   number that JSON cannot express.
     init(
         _ source: JSONSource, at keyPath: String, mapper: RecordMapper, entity: String, options: RecordReader.Options,
-        capturing captures: [String] = [], acceptsSingleObject: Bool = true, flag: Flag? = nil,
-        keepsNestedJSON: Bool = false, clearsAbsent: Bool = false
+        capturing captures: [String] = [], acceptsSingleObject: Bool = true, flag: Flag? = nil
     ) throws {
         let layout = JSONLayout.array(at: keyPath, acceptsSingleObject: acceptsSingleObject).capturing(captures)
         switch source {
@@ -91,12 +89,9 @@ actor PayloadReader {
             json = JSONReader(layout: layout)
             chunks = source.makeAsyncIterator()
         }
-        self.mapper = mapper
         records = try RecordReader(mapper, entity: entity, reader: json, options: options)
         batchRowCount = options.batchRowCount
         self.flag = flag
-        self.keepsNestedJSON = keepsNestedJSON
-        self.clearsAbsent = clearsAbsent
     }
 
     /// The progress of reading.
@@ -108,14 +103,9 @@ actor PayloadReader {
     /// last.
     ///
     /// - Throws: Errors of the payload and of its source.
-    func nextBatch() async throws -> (objects: MappedObjects, progress: Progress)? {
+    func nextBatch() async throws -> (objects: MappedBatch, progress: Progress)? {
         while true {
-            if let batch = try records.next() {
-                return (
-                    try MappedObjects(batch, mapper: mapper, keepsJSON: keepsNestedJSON, clearsAbsent: clearsAbsent),
-                    progress
-                )
-            }
+            if let batch = try records.next() { return (batch, progress) }
             guard try await readOn() else { return nil }
         }
     }

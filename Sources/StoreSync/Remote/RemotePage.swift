@@ -6,6 +6,10 @@ public struct RemotePage: Sendable {
     public var tombstones: RemoteTombstones?
     /// The number of objects of all pages, if the source reports it.
     public var totalElementCount: Int?
+    /// The key path of the objects, or of a single object; nil, the default, for that of the sync.
+    package var keyPath: String?
+    /// Whether all objects of the page are gone; false by default.
+    package var areGone = false
 
     /// Creates a page.
     public init(_ json: JSONSource, tombstones: RemoteTombstones? = nil, totalElementCount: Int? = nil) {

@@ -1,12 +1,16 @@
 /// The progress of a sync from a source.
 public struct RemoteSyncProgress: Hashable, Sendable {
-    /// The number of pages that have been read.
+    /// The number of pages that have been read, in all readings.
     public var pageCount = 0
-    /// The number of objects in those pages.
+    /// Which reading of the pages this is, from 1.
+    ///
+    /// Pages that are not of one moment are read again before objects are deleted.
+    public var readingNumber = 1
+    /// The number of objects that the current reading has read.
     public var elementCount = 0
     /// The number of objects of all pages, if the source reports it.
     public var totalElementCount: Int?
-    /// The number of bytes that have been read, decompressed.
+    /// The number of bytes that have been read, decompressed, in all readings.
     public var byteCount = 0
 
     /// Creates the progress of a sync that has read nothing.

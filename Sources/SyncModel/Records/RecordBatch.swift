@@ -145,7 +145,8 @@ public struct RecordBatch: Sendable {
     /// Sets a cell to a floating-point number.
     @inlinable
     public mutating func setDouble(_ number: Double, at slot: Int) {
-        set(Cell(.double, payload: number.bitPattern), at: slot)
+        // Not every database keeps the sign of a zero.
+        set(Cell(.double, payload: (number + 0).bitPattern), at: slot)
     }
 
     /// Sets a cell to a point in time.

@@ -55,14 +55,14 @@ final class ObservedTransaction: InitialLinkingTransaction {
     }
 
     func merge(_ request: MergeRequest) async throws -> MergeResult {
-        try await merge(request, links: nil)
+        try await merge(request, links: [])
     }
 
-    func mergeLinking(_ request: MergeRequest, _ links: InitialLinks) async throws -> MergeResult {
+    func mergeLinking(_ request: MergeRequest, _ links: [InitialLinks]) async throws -> MergeResult {
         try await merge(request, links: links)
     }
 
-    private func merge(_ request: MergeRequest, links: InitialLinks?) async throws -> MergeResult {
+    private func merge(_ request: MergeRequest, links: [InitialLinks]) async throws -> MergeResult {
         guard let root = request.records.layout?.root else { return try await base.merge(request, linking: links) }
         let updates = request.policy.updates && !request.policy.previewsUpdates
         if updates, let matches = request.matches {

@@ -12,19 +12,24 @@ extension MemoryState {
         }
     }
 
-    mutating func merge(_ request: MergeRequest, _ links: InitialLinks?) throws -> MergeResult {
+    mutating func merge(_ request: MergeRequest, _ links: [InitialLinks]) throws -> MergeResult {
         let layout = try model.layout(of: request)
         var result = MergeResult()
         result.rows.reserveCapacity(request.records.count)
         try request.records.withReader { reader in
             for row in 0..<reader.count {
                 let merged = try merge(reader, at: row, request.matches?[row] ?? .identity, request.policy, layout)
-                if let links, let merged, merged.change == .inserted, let target = links.targets[row] {
-                    relate(merged.object, to: target, by: links.relationship)
+                if let merged, merged.change == .inserted {
+                    for links in links {
+                        if let target = links.targets[row] {
+                            relate(merged.object, to: target, by: links.relationship)
+                        }
+                    }
                 }
                 result.rows.append(merged)
             }
         }
+        result.noteLinked(links.count)
         return result
     }
 

@@ -81,10 +81,10 @@ final class MemoryTransaction: InitialLinkingTransaction {
     }
 
     func merge(_ request: MergeRequest) async throws -> MergeResult {
-        try change { try $0.merge(request, nil) }
+        try change { try $0.merge(request, []) }
     }
 
-    func mergeLinking(_ request: MergeRequest, _ links: InitialLinks) async throws -> MergeResult {
+    func mergeLinking(_ request: MergeRequest, _ links: [InitialLinks]) async throws -> MergeResult {
         try change { try $0.merge(request, links) }
     }
 

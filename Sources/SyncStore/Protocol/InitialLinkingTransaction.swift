@@ -8,14 +8,15 @@ public protocol InitialLinkingTransaction: StoreTransaction {
     /// Merges records and relates the objects that it inserts.
     ///
     /// Objects that already exist keep their links. If several rows are one new object, the link of
-    /// the first row counts.
+    /// the first row counts. The first of several links must be made; a store may leave out others.
     ///
     /// - Parameters:
     ///   - request: The records and how they match objects.
-    ///   - links: The links of new objects.
-    /// - Returns: As ``StoreTransaction/merge(_:)``.
+    ///   - links: The links of new objects, each of another relationship; at least one.
+    /// - Returns: As ``StoreTransaction/merge(_:)``, with ``MergeResult/isLinked`` for the links that
+    ///   were made, and for existing objects if the store compares them.
     /// - Throws: As ``StoreTransaction/merge(_:)``.
-    func mergeLinking(_ request: MergeRequest, _ links: InitialLinks) async throws -> MergeResult
+    func mergeLinking(_ request: MergeRequest, _ links: [InitialLinks]) async throws -> MergeResult
 }
 
 extension StoreTransaction {
@@ -23,21 +24,26 @@ extension StoreTransaction {
     ///
     /// - Parameters:
     ///   - request: The records and how they match objects.
-    ///   - links: The links of new objects; nil for none. Objects that already exist keep theirs.
+    ///   - links: The links of new objects, each of another relationship. Objects that already
+    ///     exist keep theirs. The first of them are made; ``MergeResult/isLinked`` shows which others
+    ///     are.
     /// - Returns: As ``merge(_:)``.
     /// - Throws: As ``merge(_:)`` and ``link(_:)``.
-    public func merge(_ request: MergeRequest, linking links: InitialLinks?) async throws -> MergeResult {
-        guard let links else { return try await merge(request) }
+    public func merge(_ request: MergeRequest, linking links: [InitialLinks]) async throws -> MergeResult {
+        guard !links.isEmpty else { return try await merge(request) }
+        for links in links { try model.check(links.relationship) }
         if let linking = self as? any InitialLinkingTransaction {
             return try await linking.mergeLinking(request, links)
         }
-        try model.check(links.relationship)
-        let result = try await merge(request)
-        var batch = LinkBatch(links.relationship, mode: .add)
-        for (merged, target) in zip(result.rows, links.targets) {
-            if let merged, merged.change == .inserted, let target { batch.append(merged.object, to: [target]) }
+        var result = try await merge(request)
+        for links in links {
+            var batch = LinkBatch(links.relationship, mode: .add)
+            for (merged, target) in zip(result.rows, links.targets) {
+                if let merged, merged.change == .inserted, let target { batch.append(merged.object, to: [target]) }
+            }
+            if !batch.isEmpty { _ = try await link(batch) }
         }
-        if !batch.isEmpty { _ = try await link(batch) }
+        result.noteLinked(links.count)
         return result
     }
 }

@@ -1,6 +1,6 @@
 public import SyncModel
 
-/// Links that the objects inserted by a merge have from the start.
+/// Links of one relationship that the objects inserted by a merge have from the start.
 public struct InitialLinks: Sendable {
     /// A to-one relationship of the merged entity or of an entity that it inherits from.
     ///

@@ -30,14 +30,34 @@ public struct MergeResult: Sendable {
     ///
     /// Nil for a row that was skipped, or that matched no object and was not inserted.
     public var rows: [Row?]
+    /// For each of the links that the merge was given, whether the object of each row has the row's
+    /// link now, or none if the row has none.
+    ///
+    /// A store that does not know the links of an object may state false. Fewer elements than links,
+    /// or none, mean false as well.
+    public var isLinked: [[Bool]] = []
 
     /// Creates a result.
     public init(_ rows: [Row?] = []) {
         self.rows = rows
     }
 
+    /// Returns whether the object of a row is known to have the link that a merge was given.
+    ///
+    /// - Parameters:
+    ///   - row: An index of `rows`.
+    ///   - links: The index of the links among those that the merge was given.
+    public func isLinked(row: Int, by links: Int) -> Bool {
+        links < isLinked.count && isLinked[links][row]
+    }
+
     /// The object of each row of the batch; nil for a row that has none.
     public var objects: [ObjectID?] {
         rows.map { $0?.object }
+    }
+
+    /// Notes that the objects of inserted rows have the first of the links that a merge was given.
+    package mutating func noteLinked(_ count: Int) {
+        isLinked = Array(repeating: rows.map { $0?.change == .inserted }, count: count)
     }
 }

@@ -54,8 +54,25 @@ package struct PostgresDialect: SQLDialect {
 
     package func isReserved(table: String) -> Bool {
         let name = table.lowercased()
-        return ["_sync_schema", "sync_doomed"].contains(name)
-            || ["_sync_new_", "_sync_rows_", "sync_batch_"].contains(where: name.hasPrefix)
+        // Leases and work queues have their tables in the same schema by default.
+        return ["_sync_schema", "sync_doomed", "sync_lease", "sync_work"].contains(name)
+            || ["_sync_new_", "_sync_rows_", "sync_batch_", "sync_work_", "sync_lease_"].contains(where: name.hasPrefix)
+    }
+
+    /// An entry of an index has at most 2,704 bytes; some are for the name of the entity. See
+    /// https://www.postgresql.org/docs/current/btree.html.
+    package var longKeys: SQLLongKeys? {
+        SQLLongKeys(limit: 2000) { expression in
+            "pg_catalog.octet_length(\(expression))"
+        } digest: { expression, type in
+            let isText = type == .string || type == .uri
+            // A text as bytes, by functions that an index may use.
+            let bytes =
+                isText
+                ? "pg_catalog.decode(pg_catalog.replace(\(expression), '\\'::text, '\\\\'::text), 'escape'::text)"
+                : expression
+            return "pg_catalog.sha256(\(bytes))"
+        }
     }
 
     package func suitable(_ name: String, room: Int) -> String {
@@ -185,6 +202,7 @@ package struct PostgresDialect: SQLDialect {
 
     package func converted(_ column: String, from type: AttributeType, to wider: AttributeType) -> String {
         guard type != wider else { return column }
+        if wider == .json { return "pg_catalog.to_jsonb(\(column))" }
         let converted = "CAST(\(column) AS \(valueType(wider)))"
         // Text forms of UUIDs are in upper case everywhere.
         return type == .uuid ? "upper(\(converted))" : converted

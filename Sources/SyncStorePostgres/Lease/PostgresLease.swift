@@ -16,8 +16,8 @@ import SyncStoreSQL
 /// - A holder that ends, or is killed, is succeeded when the next process asks: its session has
 ///   ended. Waiting processes ask every third of ``duration``.
 /// - A holder that is frozen, or whose host or network is dead, is succeeded ``duration`` after its
-///   last renewal. The successor ends the writing sessions that `PostgresStore` has in that
-///   process, so that it cannot commit when it wakes.
+///   last renewal. The successor ends the transactions that a `PostgresStore` began under the
+///   lease, so that the holder cannot commit them when it wakes.
 /// - A holder that lost its connection or its row has lost the lease: the next renewal cancels its
 ///   body.
 ///
@@ -70,7 +70,7 @@ public struct PostgresLease: SyncLease {
 }
 
 /// The connection of a grant, and the thread that it needs. The lease ends with the last reference.
-private actor PostgresLeaseSession: SyncLeaseGrant {
+actor PostgresLeaseSession: SyncLeaseGrant {
     private let executor = BlockingExecutor(label: "PostgresLease")
     private let connection: PostgresConnection
     private let statements: PostgresLeaseStatements
@@ -78,6 +78,11 @@ private actor PostgresLeaseSession: SyncLeaseGrant {
     private let duration: Duration
     /// What this grant is known by.
     private let token = UUID().uuidString
+    /// A random number that no other grant is likely to have.
+    ///
+    /// Transactions that are begun under the lease hold an advisory lock with this number, so that
+    /// a successor can end them.
+    nonisolated let number = Int32.random(in: .min ... .max)
 
     nonisolated var unownedExecutor: UnownedSerialExecutor {
         executor.asUnownedSerialExecutor()
@@ -109,7 +114,7 @@ private actor PostgresLeaseSession: SyncLeaseGrant {
     /// Takes the lease if it is free.
     func take(for holder: SyncLeaseHolder) async throws -> Answer {
         let parameters: [PostgresParameter] = [
-            .text(name), .text(token), .seconds(duration), .integer(Int64(PostgresProcess.number)), .text(holder.host),
+            .text(name), .text(token), .seconds(duration), .integer(Int64(number)), .text(holder.host),
             .text(holder.program), .integer(Int64(holder.processID)), .seconds(since: holder.since),
             connection.isPooled ? .null : .integer(Int64(connection.serverProcess)),
         ]
@@ -121,15 +126,13 @@ private actor PostgresLeaseSession: SyncLeaseGrant {
             result = try await query(statements.take, parameters)
         }
         guard !result.isNull(0, 0) else { return .held(by: SyncLeaseHolder(result)) }
-        if let other = result.integer(0, 1), other != Int64(PostgresProcess.number) {
-            try await endSessions(ofProcess: other)
-        }
+        if let former = result.integer(0, 1) { try await endTransactions(under: former) }
         return .granted
     }
 
-    /// Ends the writing sessions of a process that lost the lease.
-    private func endSessions(ofProcess number: Int64) async throws {
-        do { _ = try await query(PostgresLeaseStatements.endOfSessions, [.integer(number)]) } catch let error
+    /// Ends the transactions that were begun under a lost grant, given by its number.
+    private func endTransactions(under number: Int64) async throws {
+        do { _ = try await query(PostgresLeaseStatements.endOfTransactions, [.integer(number)]) } catch let error
             as PostgresError
             where error.code == .insufficientPrivilege
         {

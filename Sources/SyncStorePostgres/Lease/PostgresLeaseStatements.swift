@@ -9,6 +9,9 @@ import SyncStoreSQL
 /// called. Each call is one statement, since consecutive statements may reach different sessions
 /// behind a pooler.
 struct PostgresLeaseStatements {
+    /// The first half of the advisory locks whose second half is the number of a grant.
+    static let lockSpace: Int32 = 0x4F57_5350
+
     private let table: String
     private let schema: String
 
@@ -42,12 +45,13 @@ struct PostgresLeaseStatements {
         "\(now) OPERATOR(pg_catalog.+) pg_catalog.make_interval(secs => \(parameter)::pg_catalog.float8)"
     }
 
-    /// Takes a lease if it is free: `name, token, seconds, process number, host, program, process,
-    /// since, backend`.
+    /// Takes a lease if it is free: `name, token, seconds, number of the grant, host, program,
+    /// process, since, backend`.
     ///
     /// A lease is free if it was released, has expired, or was held by a session that has ended on
-    /// this server. Returns the new generation, or null; the process number of a former holder that
-    /// did not release the lease; and the host, program, process and time of the former holder.
+    /// this server. Returns the new generation, or null; the number of a former grant that was not
+    /// released, in the column `process_number`; and the host, program, process and time of the
+    /// former holder.
     var take: String {
         let columns =
             "name, generation, token, expires_at, process_number, host, program, process, since, backend, server_start"
@@ -96,12 +100,13 @@ struct PostgresLeaseStatements {
         """
     }
 
-    /// Ends the sessions in which a process writes: `process number`; see `PostgresProcess.number`.
-    static let endOfSessions = """
+    /// Ends the sessions of transactions under a grant: its number; see
+    /// `PostgresLeaseSession.number`.
+    static let endOfTransactions = """
         SELECT pg_catalog.pg_terminate_backend(l.pid) FROM pg_catalog.pg_locks l
         WHERE l.locktype OPERATOR(pg_catalog.=) 'advisory'::pg_catalog.text
             AND l.objsubid OPERATOR(pg_catalog.=) 2::pg_catalog.int2
-            AND l.classid OPERATOR(pg_catalog.=) \(PostgresProcess.lockSpace)::pg_catalog.oid
+            AND l.classid OPERATOR(pg_catalog.=) \(lockSpace)::pg_catalog.oid
             AND l.objid::pg_catalog.int8 OPERATOR(pg_catalog.=) ($1::pg_catalog.int8 OPERATOR(pg_catalog.&) 4294967295::pg_catalog.int8)
         """
 }

@@ -33,8 +33,12 @@ struct PostgresLinking: SQLLinkWriter {
     func release(_ link: SQLSchema.ColumnLink) throws {
         guard !plan.released.isEmpty else { return }
         let column = SQLText.name(link.column)
-        let text = "UPDATE \(SQLText.name(link.table)) SET \(column) = NULL WHERE \(column) = ANY($1)"
-        try connection.run(SQLStatementText(text, [.objects(plan.released)]))
+        // Rows that are assigned anyway may get what they have.
+        let text =
+            "UPDATE \(SQLText.name(link.table)) SET \(column) = NULL "
+            + "WHERE \(column) = ANY($1::bigint[]) AND \(schema.rowColumn) <> ALL($2::bigint[])"
+        try connection.run(
+            SQLStatementText(text, [.objects(plan.released), .objects(plan.assignments.map(\.object))]))
     }
 
     func assign(_ link: SQLSchema.ColumnLink, position: SQLLinkPosition) throws {

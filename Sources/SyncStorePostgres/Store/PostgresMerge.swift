@@ -30,19 +30,23 @@ struct PostgresMerge {
         _ records: RecordBatch, _ connection: PostgresConnection, _ buffer: PostgresCopyBuffer
     ) throws -> [ObjectID?] {
         let request = MergeRequest(records, policy: MergePolicy(inserts: false, updates: false))
-        return try run(request, nil, connection, buffer).objects
+        return try run(request, [], connection, buffer).objects
     }
 
     func run(
-        _ request: MergeRequest, _ links: InitialLinks?, _ connection: PostgresConnection, _ buffer: PostgresCopyBuffer
+        _ request: MergeRequest, _ links: [InitialLinks], _ connection: PostgresConnection,
+        _ buffer: PostgresCopyBuffer
     ) throws -> MergeResult {
+        // A batch has room for one target per row.
+        let links = links.first
         let (records, policy) = (request.records, request.policy)
         var result = MergeResult(Array(repeating: nil, count: records.count))
         // Objects of an abstract entity can be found, though not created.
         let inserts = policy.inserts && !layout.isAbstract
         try records.withReader { reader in
             let order = PostgresMergeRounds(
-                reader, layout, matches: request.matches, writes: policy.inserts || policy.updates)
+                reader, layout, matches: request.matches, writes: policy.inserts || policy.updates,
+                longSlots: schema.longSlots(of: layout.index), longLimit: schema.dialect.longKeys?.limit ?? .max)
             for round in order.rounds where !round.rows.isEmpty {
                 let presence = batch.presence(reader, round.rows)
                 let extras = PostgresBatch.Extras(
@@ -51,8 +55,9 @@ struct PostgresMerge {
                     hasMarks: presence.contains(.sometimes))
                 let merge = statements.merge(
                     PostgresMergeStatements.Task(
-                        isByObject: round.isByObject, inserts: inserts && !round.isByObject, updates: policy.updates,
-                        previewsUpdates: policy.previewsUpdates, presence: presence, hasMarks: extras.hasMarks,
+                        isByObject: round.isByObject, isLong: round.isLong, inserts: inserts && !round.isByObject,
+                        updates: policy.updates, previewsUpdates: policy.previewsUpdates,
+                        presence: presence, hasMarks: extras.hasMarks,
                         linked: extras.targets == nil ? nil : links?.relationship))
                 let answer: PostgresResult
                 do {
@@ -71,6 +76,7 @@ struct PostgresMerge {
                 }
             }
         }
+        result.noteLinked(links == nil ? 0 : 1)
         return result
     }
 

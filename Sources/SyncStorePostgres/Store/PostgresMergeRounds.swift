@@ -11,6 +11,8 @@ struct PostgresMergeRounds {
         var rows: [Int]
         /// Whether the rows are given their objects; if not, identities find them.
         var isByObject = false
+        /// Whether the identities of its rows are long; see `SQLLongKeys`.
+        var isLong = false
         /// Whether a row may give an object the identity of another one.
         var mayTakeIdentity = false
         /// Whether the results of its rows are known in advance.
@@ -37,7 +39,29 @@ struct PostgresMergeRounds {
     /// - Parameters:
     ///   - matches: The match of each row; nil if every row matches by identity.
     ///   - writes: Whether anything may be written; if not, one round finds all rows.
-    init(_ reader: RecordBatch.Reader, _ layout: EntityLayout, matches: [MergeRequest.Match]?, writes: Bool) {
+    ///   - longSlots: The slots of the identity whose values can be long.
+    ///   - longLimit: The number of bytes of these values up to which an identity is short.
+    init(
+        _ reader: RecordBatch.Reader, _ layout: EntityLayout, matches: [MergeRequest.Match]?, writes: Bool,
+        longSlots: [Int] = [], longLimit: Int = .max
+    ) {
+        add(reader, layout, matches, writes: writes)
+        guard !longSlots.isEmpty else { return }
+        rounds = rounds.flatMap { round -> [Round] in
+            guard !round.isByObject else { return [round] }
+            let long = Set(round.rows.filter { reader.storedByteCount(row: $0, slots: longSlots) > longLimit })
+            guard !long.isEmpty else { return [round] }
+            var (shortRound, longRound) = (round, round)
+            shortRound.rows.removeAll(where: long.contains)
+            longRound.rows.removeAll { !long.contains($0) }
+            longRound.isLong = true
+            return [shortRound, longRound]
+        }
+    }
+
+    private mutating func add(
+        _ reader: RecordBatch.Reader, _ layout: EntityLayout, _ matches: [MergeRequest.Match]?, writes: Bool
+    ) {
         guard let matches else {
             addByIdentity(reader, layout, 0..<reader.count, writes: writes)
             return
@@ -115,6 +139,19 @@ struct PostgresMergeRounds {
 }
 
 extension RecordBatch.Reader {
+    /// How many bytes the texts and blobs of some slots have together, as they are stored.
+    fileprivate func storedByteCount(row: Int, slots: [Int]) -> Int {
+        slots.reduce(0) { sum, slot in
+            switch kind(row: row, slot: slot) {
+            case .string, .uri:
+                let bytes = bytes(row: row, slot: slot)
+                return sum + bytes.count + bytes.count(where: PostgresText.isSpecial)
+            case .binary: return sum + bytes(row: row, slot: slot).count
+            default: return sum
+            }
+        }
+    }
+
     /// Whether two rows have the same absent cells.
     fileprivate func hasSameCells(_ one: Int, _ other: Int) -> Bool {
         (0..<columnCount).allSatisfy { slot in

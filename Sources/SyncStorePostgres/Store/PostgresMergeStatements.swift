@@ -7,6 +7,8 @@ struct PostgresMergeStatements {
     /// The properties of a merge that its statement depends on.
     struct Task {
         var isByObject: Bool
+        /// Whether the identities of the rows are long; see `SQLLongKeys`.
+        var isLong: Bool
         var inserts: Bool
         var updates: Bool
         /// Whether updates are reported, but not made.
@@ -107,6 +109,16 @@ struct PostgresMergeStatements {
             if let condition = schema.entityCondition(layout.index, alias: "t") { conditions.append(condition) }
         } else {
             conditions = layout.identitySlots.map { "t.\(column($0)) = b.\(PostgresBatch.cell($0))" }
+            if task.isLong {
+                conditions += schema.longSlots(of: layout.index).map { slot in
+                    [("t", column(slot)), ("b", PostgresBatch.cell(slot))].map { alias, name in
+                        schema.longKey(layout.index, slot, of: "\(alias).\(name)")
+                    }.joined(separator: " = ")
+                }
+            }
+            if let condition = schema.lengthCondition(layout.index, isLong: task.isLong, alias: "t") {
+                conditions.append(condition)
+            }
             let scope = schema.identityScope(of: layout.index)
             if let condition = schema.scopeCondition(scope) { conditions.append(condition) }
             if namesEntity {

@@ -7,9 +7,9 @@ import SyncStoreSQL
 struct PostgresMigration {
     private static let record = SQLSchemaRecord.table
 
-    private let connection: PostgresConnection
+    let connection: PostgresConnection
     private let schema: SQLSchema
-    private let settings: PostgresSettings
+    let settings: PostgresSettings
     private let wanted: SQLSchemaRecord
 
     init(_ connection: PostgresConnection, schema: SQLSchema, settings: PostgresSettings) {
@@ -23,12 +23,13 @@ struct PostgresMigration {
     ///
     /// - Returns: For each family, the expression that numbers a new row of its table.
     func run() throws -> [String] {
-        if try !isSuitable() {
+        if try !isSuitable() || lacksNote() {
             guard !settings.isReadOnly else { throw SQLSchemaError.outdated }
             do {
-                try connection.execute(settings.beginning)
+                try connection.execute(settings.beginning())
                 // Another host may have done it meanwhile.
                 if try !isSuitable() { try migrate() }
+                try writeNote()
                 try connection.execute("COMMIT")
             } catch {
                 // A lost connection ends its transaction.

@@ -1,5 +1,6 @@
 #if Postgres
 import OneWayPostgresClient
+import OneWaySynchronizer
 import SyncStoreSQL
 
 /// How a store opens its connections and begins its transactions.
@@ -10,6 +11,8 @@ struct PostgresSettings: Sendable {
     let isReadOnly: Bool
     let lockTimeout: Duration?
     let modelVersion: Int
+    /// A text to keep with the tables; nil to leave an earlier one.
+    let note: String?
     let silenceLimit: Duration
     let isBehindSessionPooler: Bool
 
@@ -44,14 +47,17 @@ struct PostgresSettings: Sendable {
     ///
     /// An advisory lock on a hash of the schema's name is the first thing that a transaction asks
     /// for. So stores wait in a row and never in a circle, and each sees all that the one before it
-    /// has committed. The second lock lets another host recognize the sessions of this process; see
-    /// `PostgresLease`. Source:
+    /// has committed. Shared locks with the numbers of the leases that the current task runs under
+    /// let a successor find the transaction; see `PostgresLease`. Source:
     /// https://www.postgresql.org/docs/current/explicit-locking.html#ADVISORY-LOCKS
-    var beginning: String {
+    func beginning() -> String {
         let limit = lockTimeout.map { "SET LOCAL lock_timeout TO \($0.milliseconds); " } ?? ""
-        return "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; \(limit)"
-            + "SELECT pg_catalog.pg_advisory_xact_lock_shared(\(PostgresProcess.lockSpace), \(PostgresProcess.number)), "
-            + "pg_catalog.pg_advisory_xact_lock(\(lockNumber))"
+        let grants = SyncLeaseScope.grants.compactMap { $0 as? PostgresLeaseSession }
+        let locks =
+            grants.map {
+                "pg_catalog.pg_advisory_xact_lock_shared(\(PostgresLeaseStatements.lockSpace), \($0.number))"
+            } + ["pg_catalog.pg_advisory_xact_lock(\(lockNumber))"]
+        return "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; \(limit)SELECT \(locks.joined(separator: ", "))"
     }
 
     /// The number of the schema's lock.

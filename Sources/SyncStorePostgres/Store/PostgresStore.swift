@@ -26,6 +26,10 @@ public import SyncStoreSQL
 /// stored as null, as in SQLite. PostgreSQL has no U+0000 in texts: it is stored as two U+0001, and
 /// U+0001 as U+0001 U+0002. Dates before 4714 BC are refused.
 ///
+/// **Identities.** Texts and blobs of an identity can have any length. An identity of more than
+/// 2,000 bytes is indexed by its SHA-256. A statement of your own that looks a text identity up
+/// repeats the condition of the index: `WHERE url = 'x' AND octet_length(url) <= 2000`.
+///
 /// Names are cut to 63 bytes, the limit of PostgreSQL.
 public final class PostgresStore: Store {
     /// Options of a store.
@@ -35,12 +39,16 @@ public final class PostgresStore: Store {
         /// The names of tables and columns; those of the model by default. Must stay the same for a
         /// schema.
         public var naming = SQLNaming()
-        /// The version of the model, to be raised with each change; 0 by default.
+        /// The version of the model, to be raised with each change that does more than add
+        /// something; 0 by default.
         ///
         /// A program with an older version refuses a schema of a newer one. With the same version,
         /// tables that have all that the model has, and more, stay as they are: during a rolling
         /// deployment, an older program does not drop what a newer one added.
         public var modelVersion = 0
+        /// A text to keep with the tables, in the transaction that creates or adapts them; nil, the
+        /// default, to leave an earlier one.
+        package var note: String?
         /// How long a transaction waits for a lock before it fails with `55P03`; nil, the default,
         /// for no limit.
         public var lockTimeout: Duration?
@@ -96,7 +104,7 @@ public final class PostgresStore: Store {
         self.model = model
         let settings = PostgresSettings(
             address: PostgresAddress(connectionString), schemaName: options.schema, isReadOnly: options.isReadOnly,
-            lockTimeout: options.lockTimeout, modelVersion: options.modelVersion,
+            lockTimeout: options.lockTimeout, modelVersion: options.modelVersion, note: options.note,
             silenceLimit: max(options.silenceLimit, .seconds(1)),
             isBehindSessionPooler: options.isBehindSessionPooler)
         self.settings = settings

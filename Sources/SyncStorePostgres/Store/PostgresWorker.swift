@@ -81,7 +81,7 @@ actor PostgresWorker: SQLWorker {
 
     /// Begins a transaction that writes, once no other store of the schema does.
     func beginWriting() async throws {
-        try await begin(settings.beginning)
+        try await begin(settings.beginning())
     }
 
     /// Begins a transaction that reads what is committed now.
@@ -193,7 +193,7 @@ actor PostgresWorker: SQLWorker {
         return try await perform { try merge.find(records, $0, buffer) }
     }
 
-    func merge(_ request: MergeRequest, _ links: InitialLinks?) async throws -> MergeResult {
+    func merge(_ request: MergeRequest, _ links: [InitialLinks]) async throws -> MergeResult {
         let merge = merge(into: try schema.model.layout(of: request))
         return try await perform { try merge.run(request, links, $0, buffer) }
     }

@@ -25,6 +25,8 @@ package protocol SQLDialect: Sendable {
     var reservedColumns: [String] { get }
     /// Whether a table name is needed for helper tables of the store.
     func isReserved(table: String) -> Bool
+    /// How identities are indexed that an entry of an index cannot hold; nil if it can hold all.
+    var longKeys: SQLLongKeys? { get }
     /// The longest form of a name that the database keeps as it is.
     ///
     /// - Parameter room: The number of bytes that a suffix needs.
@@ -91,5 +93,7 @@ package protocol SQLDialect: Sendable {
 }
 
 extension SQLDialect {
+    package var longKeys: SQLLongKeys? { nil }
+
     package func defaultLiteral(_ binding: SQLBinding) -> String? { literal(binding) }
 }

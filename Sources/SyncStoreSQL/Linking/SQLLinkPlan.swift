@@ -1,41 +1,41 @@
 package import SyncModel
 package import SyncStore
 
-/// What has to be written to relate the objects of a batch, worked out from what is there.
+/// The changes of stored links that link the objects of a batch.
 ///
-/// The sources act one after another, as if each were related before the next one is looked at;
-/// what is to be written is what remains of that in the end, so that it can be written in sets.
+/// The sources are linked one after another, each with the result of those before it. The plan has
+/// the changes that remain in the end, so that a few statements can write them.
 package struct SQLLinkPlan: Sendable {
-    /// What keeps the pairs decides how a pair comes about.
+    /// The storage of the pairs.
     package enum Shape: Hashable, Sendable {
-        /// A column of the source. With a to-one inverse, the target leaves whoever it belonged to.
+        /// A column of the source. With a to-one inverse, a target belongs to one source.
         case column(isExclusive: Bool)
-        /// A column of the source that holds for the target as well.
+        /// A column of both the source and the target.
         case mirroredColumn
         /// A column of the target, which belongs to one source.
         case targetColumn
         case join(isSymmetric: Bool)
     }
 
-    /// What the column of an object holds from now on.
+    /// The new value of an object's column.
     package struct Assignment: Hashable, Sendable {
         package let object: ObjectID
         /// The object that the column refers to; nil for none.
         package let value: ObjectID?
-        /// The place among the source's targets, where the relationship is ordered.
+        /// The position among the source's targets, for an ordered relationship.
         package let position: Int64
     }
 
     package let shape: Shape
-    /// The columns to write, where objects have columns, in the order in which they came about.
+    /// The columns to write, in the order of the links.
     package private(set) var assignments: [Assignment] = []
-    /// The rows that nothing may lead to any more, before the assignments are made.
+    /// The rows to which no column may refer before the assignments are made.
     package private(set) var released: [ObjectID] = []
-    /// The pairs to take off, where pairs are rows.
+    /// The pairs to delete from a join table.
     package private(set) var removed: [StoreLink] = []
-    /// The pairs to add or to give another place; with their places among the source's targets.
+    /// The pairs to insert or to move, with their positions among the source's targets.
     package private(set) var added: [(link: StoreLink, position: Int64)] = []
-    /// What linking changes.
+    /// The changed objects.
     package private(set) var result = LinkResult()
 
     private let batch: LinkBatch
@@ -44,19 +44,19 @@ package struct SQLLinkPlan: Sendable {
     private let former: [ObjectID: [ObjectID]]
     /// The lists of the batch's sources as they are now.
     private var current: [ObjectID: [ObjectID]]
-    /// The sources of the batch that targets belonged to before; only where a target belongs to one.
+    /// The sources to which targets belonged before, if a target belongs to one source.
     private let initialHolders: [ObjectID: ObjectID]
-    /// The sources of the batch that targets belong to now; only where a target belongs to one.
+    /// The sources to which targets belong now, if a target belongs to one source.
     private var holders: [ObjectID: ObjectID] = [:]
 
-    /// Works out a plan.
+    /// Creates a plan.
     ///
     /// - Parameters:
-    ///   - batch: What is wanted.
-    ///   - schema: Where it is kept.
-    ///   - sources: Those sources of the batch that exist.
-    ///   - targets: Those targets of the batch that exist.
-    ///   - links: The links of the batch's ``origins(of:schema:)``, those of each in order.
+    ///   - batch: The wanted links.
+    ///   - schema: The tables.
+    ///   - sources: The sources of the batch that exist.
+    ///   - targets: The targets of the batch that exist.
+    ///   - links: The stored links of ``origins(of:schema:)``, those of each object in order.
     package init(
         _ batch: LinkBatch, schema: SQLSchema, sources: Set<ObjectID>, targets: Set<ObjectID>, links: [StoreLink]
     ) {
@@ -83,7 +83,7 @@ package struct SQLLinkPlan: Sendable {
 
     // MARK: One source after another
 
-    /// What is to be written so far; a later word on the same place outweighs an earlier one.
+    /// The changes so far; a later change of the same place replaces an earlier one.
     private struct Writes {
         var assignments: [ObjectID: Assignment] = [:]
         var assigned: [ObjectID] = []
@@ -98,7 +98,7 @@ package struct SQLLinkPlan: Sendable {
             }
         }
 
-        /// - Parameter position: The pair's place; nil where it is taken off.
+        /// - Parameter position: The pair's position; nil to delete the pair.
         mutating func set(_ source: ObjectID, _ target: ObjectID, _ position: Int64?) {
             let link = StoreLink(source: source, target: target)
             if pairs.updateValue(position, forKey: link) == nil { pairOrder.append(link) }
@@ -160,13 +160,13 @@ package struct SQLLinkPlan: Sendable {
         current[source] = wanted
     }
 
-    /// Takes a target off the source that it belongs to, where it can belong to one alone.
+    /// Removes a target from the source to which it belongs, if it can belong to one only.
     private mutating func free(_ target: ObjectID, for source: ObjectID, _ writes: inout Writes) {
         guard isExclusive else { return }
         if let holder = holders[target], holder != source {
             current[holder]?.removeAll { $0 == target }
             // Its column may have been written by this plan already; one that was not is released.
-            if shape != .targetColumn, writes.assignments[holder] != nil { writes.assign(holder, nil) }
+            if shape != .targetColumn, writes.assignments[holder]?.value == target { writes.assign(holder, nil) }
         }
         switch shape {
         case .targetColumn, .mirroredColumn, .join: break

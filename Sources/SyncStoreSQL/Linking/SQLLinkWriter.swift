@@ -1,40 +1,40 @@
 import SyncModel
 package import SyncStore
 
-/// Writes what a plan says, a few statements for each kind of storage.
+/// Carries out a plan, with a few statements for each kind of storage.
 package protocol SQLLinkWriter {
     var plan: SQLLinkPlan { get }
-    /// Has nothing lead to the plan's released rows any more.
+    /// Clears the columns that refer to the plan's released rows.
     func release(_ link: SQLSchema.ColumnLink) throws
     /// Makes the plan's assignments.
     func assign(_ link: SQLSchema.ColumnLink, position: SQLLinkPosition) throws
-    /// Takes off the plan's removed pairs.
+    /// Deletes the plan's removed pairs.
     func remove(_ link: SQLSchema.JoinLink) throws
-    /// Adds the plan's pairs, or gives them other places.
+    /// Inserts the plan's added pairs, or changes their positions.
     func add(_ link: SQLSchema.JoinLink) throws
 }
 
-/// Where an object comes among those that lead to the same one.
+/// The position of an object among those that refer to the same one.
 package enum SQLLinkPosition: Hashable, Sendable {
-    /// They have no order.
+    /// None: the relationship has no order.
     case none
-    /// Where the plan says.
+    /// The position in the plan.
     case given
-    /// After all that there are.
+    /// After all existing ones.
     case atEnd
 }
 
 extension SQLLinkWriter {
-    /// Writes all of the plan for a batch, unless the batch is a preview.
+    /// Carries out the whole plan of a batch, unless the batch is a preview.
     ///
-    /// - Returns: What changed.
+    /// - Returns: The changed objects.
     package func write(_ batch: LinkBatch, schema: SQLSchema) throws -> LinkResult {
         guard !batch.isPreview else { return plan.result }
         let relationship = batch.relationship
         switch schema.relationships[relationship.source][relationship.index] {
         case .column(let link):
             try release(link)
-            // Its own places are those among the objects that lead to the same one.
+            // Positions are those among the objects that refer to the same one.
             let isOrdered = schema.model.inverse(of: relationship)?.isOrdered == true
             try assign(link, position: isOrdered ? .atEnd : .none)
         case .inverseColumn(let link):

@@ -18,7 +18,7 @@ package struct BatchIdentities {
     /// Looks at some rows.
     ///
     /// - Parameters:
-    ///   - slots: What an identity is made of; empty for an entity without.
+    ///   - slots: The slots of the identity; empty for an entity without an identity.
     ///   - rows: The rows, in ascending order.
     package init(_ reader: RecordBatch.Reader, slots: [Int], rows: some Sequence<Int>) {
         guard !slots.isEmpty else {
@@ -56,7 +56,7 @@ package struct BatchIdentities {
 }
 
 extension RecordBatch.Reader {
-    /// Whether a cell has a value that can tell objects apart, as it is stored.
+    /// Whether a cell's stored value can identify an object.
     fileprivate func isIdentifying(row: Int, slot: Int) -> Bool {
         switch kind(row: row, slot: slot) {
         case .absent, .null: false
@@ -65,7 +65,7 @@ extension RecordBatch.Reader {
         }
     }
 
-    /// Below 0 where the first row's identity comes first, 0 where they are the same.
+    /// Below 0 if the first row's identity sorts first, 0 if both are equal.
     fileprivate func order(_ one: Int, _ other: Int, _ slots: [Int]) -> Int {
         for slot in slots {
             let order = order(one, other, slot)

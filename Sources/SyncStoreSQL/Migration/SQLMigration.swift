@@ -1,23 +1,23 @@
 import SyncModel
 
-/// Works out the statements that turn the tables of a stored schema into those of another, with
+/// Writes the statements that turn the tables of a stored schema into those of another one, with
 /// their data.
 ///
-/// A table that changes is made anew beside the old one, filled from it, and put in its place, as
-/// https://www.sqlite.org/lang_altertable.html advises; foreign keys must be off meanwhile. Tables
-/// that stay the same are left alone.
+/// A changed table is created beside the old one, filled from it, and renamed, as
+/// https://www.sqlite.org/lang_altertable.html advises. Foreign keys must be off meanwhile. Tables
+/// without a change are not touched.
 package struct SQLMigration {
     private let old: SQLSchemaDescription
     private let schema: SQLSchema
     private let new: SQLSchemaDescription
-    /// For each entity of the model, what it was called.
+    /// The former name of each entity of the model.
     private let formerEntities: [String?]
     private var statements: [String] = []
     private var replaced: [(temporary: String, table: SQLSchema.Table)] = []
     private var keptTables: Set<String> = []
     private let found: Found
 
-    /// What the database has beside what the old schema describes.
+    /// Columns of the database that the old schema does not describe.
     package struct Found: Sendable {
         /// A column that somebody added to a table of the store.
         package struct Column: Sendable {
@@ -41,9 +41,9 @@ package struct SQLMigration {
     }
 
     /// - Parameters:
-    ///   - old: What the database has.
-    ///   - schema: What it is to have.
-    ///   - found: What else the database has.
+    ///   - old: The tables of the database.
+    ///   - schema: The tables that it gets.
+    ///   - found: Columns that the old schema does not describe.
     package init(from old: SQLSchemaDescription, to schema: SQLSchema, found: Found = Found()) {
         self.found = found
         self.old = old
@@ -143,7 +143,7 @@ package struct SQLMigration {
         replace(nil, by: table, columns: [], condition: nil)
     }
 
-    /// Adds what a table that is not the store's own lacks.
+    /// Adds missing columns to a table that is not the store's own.
     ///
     /// - Throws: `SQLSchemaError.adoptedTable` for any other change.
     private mutating func extend(
@@ -190,8 +190,8 @@ package struct SQLMigration {
         }
     }
 
-    /// What the column of entity names is filled from, and which rows are taken; nil for nothing,
-    /// and for all.
+    /// The expression that fills the column of entity names, nil without the column, and the
+    /// condition on the rows to keep, nil for all.
     private func entityColumn(_ root: EntityLayout, oldRoot: String) -> (expression: String?, condition: String?) {
         let oldNames = old.entities.map(\.name).filter { old.root(of: $0) == oldRoot }
         var names: [(old: String, new: String)] = []
@@ -211,7 +211,7 @@ package struct SQLMigration {
         return ("CASE \(column) \(cases.joined(separator: " ")) END", condition)
     }
 
-    /// What an attribute's column is filled from.
+    /// The expression that fills an attribute's column.
     private func expression(_ column: SQLSchema.AttributeColumn, oldRoot: String) throws(SQLSchemaError) -> String {
         let attribute = column.attribute
         let entity = schema.model.layouts[column.source]
@@ -270,7 +270,7 @@ package struct SQLMigration {
         return found
     }
 
-    /// What the columns of a relationship that its own table keeps are filled from.
+    /// The expressions that fill the columns of a relationship in its own table.
     private func links(
         _ relationship: RelationshipLayout, of layout: EntityLayout
     ) throws(SQLSchemaError) -> [(String, String)] {
@@ -331,7 +331,7 @@ package struct SQLMigration {
         let temporary = "_sync_new_\(replaced.count)"
         statements.append(table.creation(as: temporary))
         if let oldTable {
-            // What others added to the table moves along.
+            // Columns that others added are kept.
             let taken = Set(table.columns.map { $0.lowercased() })
             let additions = (found.additions[oldTable] ?? []).filter { !taken.contains($0.name.lowercased()) }
             statements += additions.map {
@@ -362,13 +362,13 @@ package struct SQLMigration {
         new.tables.flatMap { table in (table.foreignKeys ?? []).map { $0.creation(on: table.name) } }
     }
 
-    /// What is to be done where nothing but delete rules has changed.
+    /// The statements if only delete rules have changed.
     private var foreignKeyChanges: [String] {
         let isSame = old.tables.map(\.foreignKeys) == new.tables.map(\.foreignKeys)
         return isSame ? [] : foreignKeyRemovals + foreignKeyCreations
     }
 
-    /// Takes off what leads to objects that have been dropped.
+    /// Removes references to objects that have been dropped.
     private var cleanups: [String] {
         let row = schema.rowColumn
         let columns = schema.families.indices.flatMap { family in
@@ -392,6 +392,10 @@ extension AttributeType {
     fileprivate func isContained(in other: AttributeType) -> Bool {
         switch (self, other) {
         case _ where self == other: true
+        // Any value that JSON has is JSON too.
+        case (.int16, .json), (.int32, .json), (.int64, .json), (.double, .json), (.decimal, .json), (.string, .json),
+            (.uri, .json), (.bool, .json), (.date, .json), (.uuid, .json):
+            true
         case (.int16, .int32), (.int16, .int64), (.int32, .int64), (.float, .double), (.uri, .string), (.uuid, .string),
             (.transformable, .binary), (.int16, .double), (.int16, .float), (.int32, .double), (.int16, .decimal),
             (.int32, .decimal), (.int64, .decimal):

@@ -1,7 +1,8 @@
 import Foundation
 import SyncModel
 
-/// What a database writes down about its tables, so that a later model can be compared with it.
+/// The description of a database's tables, which the database stores for comparison with a later
+/// model.
 package struct SQLSchemaDescription: Hashable, Sendable, Codable {
     /// An entity as it was stored.
     struct SyncEntity: Hashable, Codable {
@@ -66,7 +67,7 @@ package struct SQLSchemaDescription: Hashable, Sendable, Codable {
         dates = schema.dates
     }
 
-    /// Reads a description from what ``text`` gave.
+    /// Creates a description from its ``text``.
     ///
     /// - Throws: `SQLSchemaError.unreadable`.
     package init(text: String) throws(SQLSchemaError) {

@@ -1,9 +1,8 @@
-/// What a database says of its tables, in a table of one row.
+/// The record of a database about its tables, in a table of one row.
 package struct SQLSchemaRecord: Equatable, Sendable {
     /// The name of that table.
     package static let table = "_sync_schema"
-    /// The form of what is written in it; a database with a higher number is of a later version of
-    /// this package.
+    /// The version of the record's format; a later version of this package writes a higher one.
     package static let format = 1
     /// The columns that both databases have.
     package static let columns = "format, model_version, description"
@@ -11,18 +10,18 @@ package struct SQLSchemaRecord: Equatable, Sendable {
     package let description: SQLSchemaDescription
     package let modelVersion: Int
 
-    /// What a store wants it to say.
+    /// Creates the record that a store wants.
     package init(_ description: SQLSchemaDescription, modelVersion: Int) {
         self.description = description
         self.modelVersion = modelVersion
     }
 
-    /// What was found.
+    /// Creates the record that a database has.
     ///
     /// - Parameters:
     ///   - text: The description.
-    ///   - wanted: What the store wants it to say.
-    /// - Throws: `SQLSchemaError.newer` where a later version of this package or of the model wrote
+    ///   - wanted: The record that the store wants.
+    /// - Throws: `SQLSchemaError.newer` if a later version of this package or of the model wrote
     ///   it; `SQLSchemaError.unreadable`.
     package init(
         format: Int64, modelVersion: Int64, text: String, wanted: SQLSchemaRecord

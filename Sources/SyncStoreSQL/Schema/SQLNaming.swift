@@ -1,31 +1,33 @@
-/// What tables and columns are called where the model's own names will not do, such as for tables
-/// that exist already.
+/// The names of tables and columns that differ from the model's own names.
 ///
 ///     SQLNaming(tables: ["User": "users"], columns: ["User.createdAt": "created_at"])
 ///
-/// By default a table is called like the topmost entity of a family, a column like its attribute or
-/// to-one relationship, a join table like its entity and relationship with an underscore between,
-/// and a column of positions like its relationship followed by `_position`. Where two names would
-/// differ in the case of letters alone, or two sub-entities declare the same property, the later
-/// one is prefixed with its entity's name.
+/// By default:
+/// - A table has the name of the topmost entity of a family.
+/// - A column has the name of its attribute or to-one relationship.
+/// - A join table has the names of its entity and its relationship, such as `User_friends`.
+/// - A column of positions has the name of its relationship and `_position`.
+///
+/// If two names differ only in case, or two sub-entities declare the same property, the later name
+/// begins with the name of its entity.
 public struct SQLNaming: Hashable, Sendable {
     /// The tables of entities, by the name of the topmost entity of the family.
     public var tables: [String: String]
-    /// The columns of attributes and to-one relationships, and the join tables of to-many ones, by
-    /// entity and property with a point between, the entity being the one that declares the
-    /// property.
+    /// The columns of attributes and to-one relationships, and the join tables of to-many ones.
+    ///
+    /// A key is the entity that declares the property, a point, and the property: `User.createdAt`.
     public var columns: [String: String]
-    /// The column of every table that holds the number of its row, which foreign keys refer to.
+    /// The column of object numbers in each table, to which foreign keys refer.
     public var rowColumn: String
     /// The column that names the entity of a row, in tables that hold more than one.
     public var entityColumn: String
 
-    /// Names by default but for those that are given.
+    /// Creates names.
     ///
     /// - Parameters:
     ///   - tables: The tables of entities, by the name of the topmost entity of the family.
-    ///   - columns: The columns and join tables, by `SyncEntity.property`.
-    ///   - rowColumn: The column of row numbers; `_id` by default.
+    ///   - columns: The columns and join tables, by entity and property; see ``columns``.
+    ///   - rowColumn: The column of object numbers; `_id` by default.
     ///   - entityColumn: The column of entity names; `_entity` by default.
     public init(
         tables: [String: String] = [:], columns: [String: String] = [:], rowColumn: String = "_id",

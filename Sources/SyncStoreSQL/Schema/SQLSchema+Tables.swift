@@ -6,9 +6,9 @@ extension SQLSchema {
         package let name: String
         /// The names of its columns.
         package let columns: [String]
-        /// What stands between the parentheses of its definition.
+        /// The text between the parentheses of its definition.
         package let definition: String
-        /// The names of its indices, and what makes each after `CREATE … INDEX name`.
+        /// Its indices.
         package let indices: [Index]
         /// The foreign keys that are not part of the definition; nil where all are.
         package let foreignKeys: [ForeignKey]?
@@ -117,8 +117,8 @@ extension SQLSchema {
         return "REFERENCES \(SQLText.name(table))(\(column)) \(action) DEFERRABLE INITIALLY DEFERRED"
     }
 
-    /// The declaration of a column that leads to rows, whose foreign key is put aside where it is
-    /// made later.
+    /// The declaration of a column that refers to rows; a foreign key that is created later is
+    /// collected.
     private func referring(
         _ column: String, _ reference: String, from table: String, constraint: String = "",
         _ foreignKeys: inout [ForeignKey], _ names: inout SQLNames
@@ -138,15 +138,27 @@ extension SQLSchema {
         for place in model.layouts[root].family {
             let layout = model.layouts[place]
             guard layout.hasIdentity, identityScope(of: place) == place else { continue }
-            let identity = layout.identitySlots.map { self.columns[place][$0] }
-            let isShared = families[family].namesEntity
-            var columns = "(\(SQLText.names(identity + (isShared ? [naming.entityColumn] : []))))"
-            if let condition = scopeCondition(place) {
-                columns += " WHERE \(condition)"
-            }
-            indices.append(Index(isUnique: true, name: names.takeIndex("\(layout.name)_identity"), columns: columns))
+            let columns = layout.identitySlots.map { SQLText.name(self.columns[place][$0]) }
+            indices.append(
+                identityIndex(
+                    place, family, columns, lengthCondition(place, isLong: false),
+                    names.takeIndex("\(layout.name)_identity")))
+            guard let condition = lengthCondition(place, isLong: true) else { continue }
+            let hashes = zip(layout.identitySlots, columns).map { "(\(longKey(place, $0, of: $1)))" }
+            indices.append(
+                identityIndex(
+                    place, family, hashes, condition, names.takeIndex("\(layout.name)_long_identity")))
         }
         return indices
+    }
+
+    private func identityIndex(
+        _ place: Int, _ family: Int, _ expressions: [String], _ length: String?, _ name: String
+    ) -> Index {
+        let expressions = expressions + (families[family].namesEntity ? [entityColumn] : [])
+        let conditions = [scopeCondition(place), length].compactMap(\.self)
+        let filter = conditions.isEmpty ? "" : " WHERE \(conditions.joined(separator: " AND "))"
+        return Index(isUnique: true, name: name, columns: "(\(expressions.joined(separator: ", ")))\(filter)")
     }
 
     /// The condition that a row's identity is that of a scope, as its unique index has it; nil
@@ -182,9 +194,9 @@ extension SQLSchema {
 }
 
 extension SyncRelationship.DeleteRule {
-    /// What the foreign key of a column that leads to an object does when that is deleted.
+    /// The action of a foreign key when the object that it refers to is deleted.
     ///
-    /// A store looks after rules itself, since it reports what it deletes; the foreign keys see to
+    /// A store applies the rules itself, because it reports deleted objects. The foreign keys apply
     /// them for other programs.
     fileprivate var onDelete: String {
         switch self {

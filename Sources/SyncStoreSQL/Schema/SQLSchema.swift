@@ -1,17 +1,17 @@
 package import SyncModel
 
-/// The tables that hold a model's data: where each attribute and relationship is kept.
+/// The tables of a model, and the place of each attribute and relationship.
 ///
-/// **Entities.** A family — a topmost entity and all that inherit from it — shares one table, so
-/// that a foreign key can lead to any object of the family and an identity can be unique in all of
-/// it. Where a family has more than one entity, a column names that of the row. Every row has a
-/// number, which foreign keys refer to, whatever the identity is made of.
+/// **Entities.** A family, which is a topmost entity and all entities that inherit from it, shares
+/// one table. A foreign key can refer to any object of a family, and an identity can be unique in
+/// all of it. If a family has several entities, a column names the entity of a row. Every row has a
+/// number, to which foreign keys refer.
 ///
-/// **Relationships.** A to-one relationship is a column with a foreign key; of a one-to-one pair,
-/// only that which comes first in the model. A to-many relationship whose inverse is to-one is that
-/// column, read from the other side; if it is ordered, a second column beside holds the position.
-/// Any other to-many relationship is a join table of two columns, with a position for each side
-/// that is ordered.
+/// **Relationships.** A to-one relationship is a column with a foreign key. Of a one-to-one pair,
+/// only the side that comes first in the model has a column. A to-many relationship whose inverse
+/// is to-one is the column of the inverse; if it is ordered, a second column holds the position.
+/// Any other to-many relationship is a join table of two columns, with a position for each ordered
+/// side.
 package struct SQLSchema: Sendable {
     /// A table of a family.
     package struct Family: Sendable {
@@ -30,14 +30,13 @@ package struct SQLSchema: Sendable {
         package let source: Int
     }
 
-    /// What a relationship is kept in. All sides of one relationship agree on it.
+    /// The place of a relationship, the same for both of its sides.
     package enum Storage: Hashable, Sendable, Codable {
         /// A column of the objects' own table.
         case column(ColumnLink)
-        /// A column of the related objects' table, which leads back.
+        /// A column of the related objects' table that refers to the objects.
         case inverseColumn(ColumnLink)
-        /// A table of pairs; the names of the columns of this side and of the other one, and of
-        /// this side's positions.
+        /// A table of pairs.
         case join(JoinLink)
     }
 
@@ -46,10 +45,10 @@ package struct SQLSchema: Sendable {
         /// The table that has the column.
         package let table: String
         package let column: String
-        /// The column of positions among those that lead to the same object; nil where they have no
+        /// The column of positions among the rows that refer to the same object; nil without an
         /// order.
         package let position: String?
-        /// The table that the column leads to.
+        /// The table that the column refers to.
         package let target: String
     }
 
@@ -60,12 +59,11 @@ package struct SQLSchema: Sendable {
         package let source: String
         /// The column of the related objects.
         package let target: String
-        /// The column of the related objects' positions; nil where they have no order.
+        /// The column of the related objects' positions; nil without an order.
         package let position: String?
-        /// The column of positions that the inverse reads; nil where it has no order or does not
-        /// exist.
+        /// The column of positions of the inverse; nil if it has no order or does not exist.
         package let inversePosition: String?
-        /// Whether the relationship is its own inverse, so that every pair is there in both
+        /// Whether the relationship is its own inverse, so that the table has every pair in both
         /// directions.
         package let isSymmetric: Bool
         package let sourceTable: String
@@ -78,24 +76,24 @@ package struct SQLSchema: Sendable {
     package let dialect: any SQLDialect
     /// The families, in the order of their topmost entities.
     package let families: [Family]
-    /// For each entity of the model, the place of its family.
+    /// The index of each entity's family.
     package let familyIndex: [Int]
-    /// For each family, the columns of attributes in order.
+    /// The columns of attributes of each family, in order.
     package let attributeColumns: [[AttributeColumn]]
-    /// For each entity, the names of its attributes' columns by slot.
+    /// The names of each entity's attribute columns, by slot.
     package let columns: [[String]]
-    /// For each entity, what its relationships are kept in, by index.
+    /// The places of each entity's relationships, by index.
     package let relationships: [[Storage]]
-    /// For each family, its columns with foreign keys, and the rule for what happens when the
-    /// object they lead to is deleted.
+    /// The columns with foreign keys of each family, with the delete rule of the objects that they
+    /// refer to.
     package let references: [[(link: ColumnLink, rule: SyncRelationship.DeleteRule)]]
-    /// The join tables, seen from the side that names them.
+    /// The join tables, seen from the side that declares them.
     package let joins: [JoinLink]
-    /// The columns that foreign keys refer to, by table, where they are not called as
+    /// The columns that foreign keys refer to, by table, if they differ from
     /// ``SQLNaming/rowColumn``.
     package var keyColumns: [String: String] = [:]
 
-    /// Lays out the tables of a model.
+    /// Creates the schema of a model.
     package init(
         _ model: DataModel, naming: SQLNaming = SQLNaming(), dates: DateStorage = .iso8601,
         dialect: any SQLDialect
@@ -131,10 +129,10 @@ package struct SQLSchema: Sendable {
         SQLText.name(naming.entityColumn)
     }
 
-    /// The condition that a row is of an entity or one that inherits from it; nil where every row
-    /// of the table is.
+    /// The condition that a row belongs to an entity or one that inherits from it; nil if every row
+    /// does.
     ///
-    /// - Parameter alias: What the table is called in the statement.
+    /// - Parameter alias: The name of the table in the statement.
     package func entityCondition(_ entity: Int, alias: String) -> String? {
         let layout = model.layouts[entity]
         guard layout.parent != nil else { return nil }
@@ -142,8 +140,9 @@ package struct SQLSchema: Sendable {
         return "\(alias).\(entityColumn) IN (\(names.joined(separator: ", ")))"
     }
 
-    /// The topmost entity that has the same identity as an entity: those below it share one unique
-    /// index, unless they add to it.
+    /// The topmost entity with the same identity as an entity.
+    ///
+    /// The entities below it share one unique index, unless they add to the identity.
     package func identityScope(of entity: Int) -> Int {
         var scope = model.layouts[entity]
         while let parent = scope.parent, model.layouts[parent].identitySlots == scope.identitySlots {

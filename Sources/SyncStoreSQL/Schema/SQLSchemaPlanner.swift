@@ -1,6 +1,6 @@
 import SyncModel
 
-/// Works out what `SQLSchema` holds.
+/// Lays out the tables of a `SQLSchema`.
 struct SQLSchemaPlanner {
     private let model: DataModel
     private let naming: SQLNaming

@@ -98,7 +98,10 @@ package struct SQLPredicate {
             let isBelow = AttributeValue.double(near).compare(value) == .orderedAscending
             return compare(expression, comparison, withNextAfter: .real(isBelow ? near : near.nextDown))
         default:
-            return "\(expression)\(collation(key)) \(comparison.rawValue) \(parameters.add(schema.binding(value)))"
+            let condition =
+                "\(expression)\(collation(key)) \(comparison.rawValue) \(parameters.add(schema.binding(value)))"
+            guard comparison == .equal, let lookup = lookup(key, [value], alias: alias) else { return condition }
+            return "(\(condition) AND \(lookup))"
         }
     }
 
@@ -161,7 +164,8 @@ package struct SQLPredicate {
                 terms.append(parameters.add(binding))
             }
         }
-        return "\(expression)\(collation(key)) IN (\(terms.joined(separator: ", ")))"
+        let condition = "\(expression)\(collation(key)) IN (\(terms.joined(separator: ", ")))"
+        return lookup(key, values, alias: alias).map { "(\(condition) AND \($0))" } ?? condition
     }
 
     /// A comparison of texts by their bytes.
@@ -171,6 +175,20 @@ package struct SQLPredicate {
         let expression = expression(key, entity: entity, alias: alias)
         guard !text.isEmpty else { return constant(true, for: expression) }
         return dialect.textCondition(expression, collation: collation(key), match, text, &parameters)
+    }
+
+    /// What holds for rows whose identity equals one of some values, so that its index is used; nil
+    /// for nothing.
+    private func lookup(_ key: BoundKey, _ values: [AttributeValue], alias: String) -> String? {
+        guard key.steps.isEmpty, case .attribute(let slot, _) = key.leaf else { return nil }
+        let bytes = values.map { value in
+            switch schema.binding(value) {
+            case .text(let text): text.utf8.count
+            case .blob(let data): data.count
+            default: 0
+            }
+        }
+        return schema.shortLookup(key.entity, slot: slot, bytes: bytes.max() ?? 0, alias: alias)
     }
 
     // MARK: Expressions

@@ -30,12 +30,12 @@ package struct SQLQueries: Sendable {
         }
     }
 
-    /// What the statements that read an entity's objects give.
+    /// The columns of statements that read an entity's objects.
     package func columns(of entity: Int) -> Columns {
         columns(of: entity) { Array(schema.model.layouts[$0].attributes.indices) }
     }
 
-    /// What the statement that reads the keys of a family's objects gives.
+    /// The columns of the statement that reads the keys of a family's objects.
     package func keyColumns(family: Int) -> Columns {
         columns(of: schema.families[family].root) { schema.model.layouts[$0].identitySlots }
     }
@@ -159,8 +159,7 @@ package struct SQLQueries: Sendable {
         }
     }
 
-    /// The statement that tells which of the rows that its one parameter has are objects of an
-    /// entity.
+    /// The statement that selects the objects of an entity among the rows in its one parameter.
     package func existing(_ entity: Int) -> String {
         let condition = schema.entityCondition(entity, alias: "t").map { " AND \($0)" } ?? ""
         return "SELECT t.\(schema.rowColumn) FROM \(SQLText.name(schema.table(of: entity))) t "

@@ -2,15 +2,15 @@ package import SyncModel
 package import SyncStore
 
 extension SQLRemoval {
-    /// Deletes objects, and what goes with them.
+    /// Deletes objects, and others by the delete rules.
     ///
     /// - Parameters:
     ///   - layout: The entity asked for.
-    ///   - reportsKeys: Whether the result names what was deleted.
+    ///   - reportsKeys: Whether the result has the keys of deleted objects.
     ///   - connection: Where the statements run.
     ///   - selecting: Runs the statement that gathers the objects asked for.
-    /// - Returns: What was deleted.
-    /// - Throws: `StoreError.deletionDenied`, and what the connection throws.
+    /// - Returns: The deleted objects.
+    /// - Throws: `StoreError.deletionDenied`, and errors of the connection.
     package func run(
         _ layout: EntityLayout, reportsKeys: Bool, on connection: some SQLRemovalConnection, selecting: () throws -> Int
     ) throws -> RemovalResult {
@@ -28,11 +28,14 @@ extension SQLRemoval {
             }
             if reportsKeys { try gatherKeys(family: family, connection, &result) }
         }
+        for family in schema.families.indices {
+            for statement in releases(family: family) { try connection.perform(statement) }
+        }
         for family in schema.families.indices { try connection.perform(deletion(family: family)) }
         return result
     }
 
-    /// Names the objects to go of a family, in the order of their rows.
+    /// Adds the keys of the objects to delete of a family, in the order of their rows.
     private func gatherKeys(
         family: Int, _ connection: some SQLRemovalConnection, _ result: inout RemovalResult
     ) throws {

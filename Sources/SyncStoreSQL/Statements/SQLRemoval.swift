@@ -1,10 +1,10 @@
 import SyncModel
 
-/// Writes the statements that delete objects with the model's delete rules, set by set.
+/// Writes the statements that delete objects by the model's delete rules, set by set.
 ///
-/// The rows to go are gathered in a temporary table, by family and by the round in which they were
-/// found: the first round is what was asked for, each next one what a cascade adds to the one
-/// before.
+/// A temporary table collects the rows to delete, with their family and the round that found them.
+/// The first round has the requested objects. Each further round has the objects that a cascade
+/// adds to the round before.
 package struct SQLRemoval: Sendable {
     /// One rule of a relationship, as statements.
     package struct Rule: Sendable {
@@ -17,6 +17,8 @@ package struct SQLRemoval: Sendable {
     }
 
     let schema: SQLSchema
+    /// The tables whose foreign keys may be missing, or do something else than the model's rules.
+    private let adopted: Set<String>
     /// The temporary table.
     private let doomed: String
     /// The rules that add objects.
@@ -24,8 +26,10 @@ package struct SQLRemoval: Sendable {
     /// The rules that refuse.
     package let denials: [Rule]
 
-    package init(_ schema: SQLSchema) {
+    /// - Parameter adopted: The tables whose foreign keys are not the store's own.
+    package init(_ schema: SQLSchema, adopted: Set<String> = []) {
         self.schema = schema
+        self.adopted = adopted
         let dialect = schema.dialect
         doomed = dialect.doomedTable
         var cascades: [Rule] = []
@@ -83,14 +87,14 @@ package struct SQLRemoval: Sendable {
         schema.dialect.doomedPreparation
     }
 
-    /// Adds what a statement selects as the first round.
+    /// Adds the rows of a statement as the first round.
     package func start(_ selection: SQLStatementText, entity: Int) -> SQLStatementText {
         SQLStatementText(
             "INSERT INTO \(doomed) (family, row, round) "
                 + "SELECT \(schema.familyIndex[entity]), s.*, 0 FROM (\(selection.text)) s", selection.bindings)
     }
 
-    /// Counts the objects to go of a family, by entity where it has several: entity name, number.
+    /// Counts the objects to delete of a family by entity: entity name, number.
     package func counts(family: Int) -> String {
         guard schema.families[family].namesEntity else {
             let name = SQLText.literal(schema.model.layouts[schema.families[family].root].name)
@@ -101,8 +105,8 @@ package struct SQLRemoval: Sendable {
             + "WHERE d.family = \(family) GROUP BY 1"
     }
 
-    /// Selects what the objects to go of a family are known by, in the order of their rows;
-    /// ``SQLQueries/keyColumns(family:)`` says how.
+    /// Selects the keys of the objects to delete of a family, in the order of their rows; see
+    /// ``SQLQueries/keyColumns(family:)``.
     package func keys(family: Int) -> String {
         let columns = SQLQueries(schema).keyColumns(family: family)
         var terms = ["o.\(schema.rowColumn)"]
@@ -113,7 +117,27 @@ package struct SQLRemoval: Sendable {
             + "WHERE d.family = \(family) ORDER BY d.row"
     }
 
-    /// Deletes the objects to go of a family; foreign keys take them off what stays.
+    /// Removes references to the objects to delete of a family from tables whose foreign keys are
+    /// not the store's own.
+    package func releases(family: Int) -> [String] {
+        let table = schema.families[family].table
+        let objects = "IN (SELECT row FROM \(doomed) WHERE family = \(family))"
+        let columns = schema.references.joined().map(\.link).filter { $0.target == table && adopted.contains($0.table) }
+        let ends = schema.joins.filter { adopted.contains($0.table) }.flatMap { join in
+            [(join.table, join.source, join.sourceTable), (join.table, join.target, join.targetTable)]
+        }
+        return columns.map { link in
+            let names = [link.column] + (link.position.map { [$0] } ?? [])
+            return "UPDATE \(SQLText.name(link.table)) "
+                + "SET \(names.map { "\(SQLText.name($0)) = NULL" }.joined(separator: ", ")) "
+                + "WHERE \(SQLText.name(link.column)) \(objects)"
+        }
+            + ends.filter { $0.2 == table }.map { join, column, _ in
+                "DELETE FROM \(SQLText.name(join)) WHERE \(SQLText.name(column)) \(objects)"
+            }
+    }
+
+    /// Deletes the objects of a family; foreign keys remove references to them.
     package func deletion(family: Int) -> String {
         "DELETE FROM \(SQLText.name(schema.families[family].table)) WHERE \(schema.rowColumn) IN "
             + "(SELECT row FROM \(doomed) WHERE family = \(family))"

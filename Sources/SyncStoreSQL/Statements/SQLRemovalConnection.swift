@@ -1,13 +1,12 @@
-/// What a removal needs of a connection.
+/// A connection that can delete objects.
 package protocol SQLRemovalConnection {
     associatedtype Row: SQLRow
     /// Runs statements without parameters, one after the other.
     func perform(_ text: String) throws
     /// Runs a statement that changes rows.
     ///
-    /// - Returns: How many it changed.
+    /// - Returns: The number of changed rows.
     func change(_ statement: SQLStatementText) throws -> Int
-    /// Reads what a statement without parameters gives, until the body says that it has enough by
-    /// returning false.
+    /// Reads the rows of a statement without parameters until the body returns false.
     func forEachRow(of text: String, _ body: (Row) throws -> Bool) throws
 }

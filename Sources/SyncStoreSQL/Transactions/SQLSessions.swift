@@ -16,11 +16,10 @@ package final class SQLSessions<Worker: SQLWorker>: Sendable {
     /// Makes sessions in which nothing runs yet.
     ///
     /// - Parameters:
-    ///   - model: What the objects are of.
+    ///   - model: The model of the objects.
     ///   - batchRowCount: How many records transactions ask for at a time.
     ///   - writer: The worker that writes.
-    ///   - makeReader: Makes a worker that reads; called when all that there are have something to
-    ///     do.
+    ///   - makeReader: Creates a worker that reads; called when all existing ones are busy.
     package init(_ model: DataModel, batchRowCount: Int, writer: Worker, makeReader: @escaping @Sendable () -> Worker) {
         self.model = model
         self.batchRowCount = batchRowCount
@@ -31,7 +30,7 @@ package final class SQLSessions<Worker: SQLWorker>: Sendable {
     /// Runs a body in a writing transaction when its turn comes, and commits all of it or nothing.
     ///
     /// - Parameter begin: Begins the transaction.
-    /// - Throws: As `Store.transaction(_:)`, and what the worker throws.
+    /// - Throws: As `Store.transaction(_:)`, and errors of the worker.
     package func transaction<Result: Sendable>(
         begin: (Worker) async throws -> Void, _ body: @Sendable (any StoreTransaction) async throws -> Result
     ) async throws -> Result {
@@ -55,7 +54,7 @@ package final class SQLSessions<Worker: SQLWorker>: Sendable {
     /// Runs a body in a transaction that reads, whether or not another one writes.
     ///
     /// - Parameter begin: Begins the transaction; if it throws, its worker is not used again.
-    /// - Throws: As `Store.read(_:)`, and what the worker throws.
+    /// - Throws: As `Store.read(_:)`, and errors of the worker.
     package func read<Result: Sendable>(
         begin: (Worker) async throws -> Void, _ body: @Sendable (any StoreReader) async throws -> Result
     ) async throws -> Result {

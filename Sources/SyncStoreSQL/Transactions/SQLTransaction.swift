@@ -15,9 +15,9 @@ package final class SQLTransaction<Worker: SQLWorker>: InitialLinkingTransaction
         self.batchRowCount = batchRowCount
     }
 
-    /// Makes it of no use any more.
+    /// Ends the transaction; further calls fail.
     ///
-    /// - Throws: What a change failed by, whatever became of that error.
+    /// - Throws: The error of a change that failed, even if it was caught.
     package func end() throws {
         try state.withLock { try $0.end() }
     }
@@ -65,10 +65,10 @@ package final class SQLTransaction<Worker: SQLWorker>: InitialLinkingTransaction
     }
 
     package func merge(_ request: MergeRequest) async throws -> MergeResult {
-        try await change { try await $0.merge(request, nil) }
+        try await change { try await $0.merge(request, []) }
     }
 
-    package func mergeLinking(_ request: MergeRequest, _ links: InitialLinks) async throws -> MergeResult {
+    package func mergeLinking(_ request: MergeRequest, _ links: [InitialLinks]) async throws -> MergeResult {
         try await change { try await $0.merge(request, links) }
     }
 

@@ -11,7 +11,7 @@ final class SQLiteConnection {
     private let handle: OpaquePointer
     private var statements: [String: SQLiteStatement] = [:]
     private let objectSets = ObjectSets()
-    /// What breaks off its statements.
+    /// Interrupts its statements.
     let interruption: SQLiteInterruption
     private var batchTables: [Int: SQLiteBatchTable] = [:]
     /// The collation that compares decimal numbers, kept as text, by value.
@@ -129,7 +129,7 @@ final class SQLiteConnection {
         return code == SQLITE_OK ? collation.map { String(cString: $0) } : nil
     }
 
-    /// The table that shows batches of so many cells a row to statements.
+    /// The virtual table that shows batches with a number of cells per row to statements.
     func batchTable(columnCount: Int, dates: DateStorage) throws(SQLiteError) -> SQLiteBatchTable {
         if let known = batchTables[columnCount] { return known }
         let table = SQLiteBatchTable(columnCount: columnCount, dates: dates)
@@ -209,7 +209,7 @@ private final class ObjectSets {
 }
 
 extension SQLiteError {
-    /// What the connection says about its last call.
+    /// Creates the error of a connection's last call.
     init(_ connection: OpaquePointer, code: Int32, statement: String?, boundStatement: String? = nil) {
         let extended = sqlite3_extended_errcode(connection)
         self.init(

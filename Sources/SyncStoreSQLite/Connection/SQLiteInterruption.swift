@@ -1,8 +1,7 @@
 import COneWaySQLite
 import SyncBase
 
-/// Whether a transaction is to be broken off; set by whoever cancels it, from any thread, and
-/// looked at by the statements of that one.
+/// A request to interrupt a transaction, made on any thread and checked by its statements.
 ///
 /// `sqlite3_interrupt` would not do: it is for whatever a connection does at that moment, which may
 /// be the next transaction already.
@@ -16,9 +15,9 @@ final class SQLiteCancellation: Sendable {
     }
 }
 
-/// Breaks off what a connection does, or waits for, once its transaction is cancelled.
+/// Interrupts the statements and waits of a connection whose transaction is cancelled.
 ///
-/// Used by the connection's thread alone.
+/// Used on the connection's thread only.
 final class SQLiteInterruption {
     /// The transaction's; nil where nothing is to be broken off.
     var cancellation: SQLiteCancellation?

@@ -9,7 +9,9 @@ struct SQLiteSettings: Sendable {
     let isTransient: Bool
     let busyTimeout: Duration
     let modelVersion: Int
-    /// How many pages the file may have; nil for as many as SQLite allows.
+    /// A text to keep with the tables; nil to leave an earlier one.
+    let note: String?
+    /// The largest number of pages of the file; nil for SQLite's own limit.
     let maximumPageCount: Int?
     /// How many bytes of pages are kept in memory.
     let cacheByteCount: Int
@@ -20,13 +22,14 @@ struct SQLiteSettings: Sendable {
         self.isTransient = isTransient
         busyTimeout = options.busyTimeout
         modelVersion = options.modelVersion
+        note = options.note
         maximumPageCount = options.maximumPageCount
         cacheByteCount = options.cacheByteCount
     }
 
     /// Opens a connection.
     ///
-    /// - Throws: `SQLiteError`, with a reason that the file system tells where SQLite has none.
+    /// - Throws: `SQLiteError`, with a reason from the file system if SQLite gives none.
     func open() throws(SQLiteError) -> SQLiteConnection {
         guard path != ":memory:", !path.isEmpty else {
             throw SQLiteError(

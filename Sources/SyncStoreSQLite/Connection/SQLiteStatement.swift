@@ -203,7 +203,7 @@ final class SQLiteStatement {
         }
     }
 
-    /// Whether a cell holds what a column of the row does, so that writing it would change nothing.
+    /// Whether a cell equals a column of the row, so that writing it would change nothing.
     @inline(__always)
     func holds(_ reader: RecordBatch.Reader, row: Int, slot: Int, at column: Int, dates: DateStorage) -> Bool {
         let place = Int32(truncatingIfNeeded: column)
@@ -257,5 +257,5 @@ func sqliteContent(_ bytes: UnsafeBufferPointer<UInt8>) -> UnsafePointer<CChar> 
     sqliteContent(UnsafeRawBufferPointer(bytes))
 }
 
-/// Tells SQLite to copy what it is given: the macro's own value, minus one as an address.
+/// Makes SQLite copy a value: the macro's own value, minus one as an address.
 let transientContent = unsafeBitCast(-1, to: sqlite3_destructor_type.self)

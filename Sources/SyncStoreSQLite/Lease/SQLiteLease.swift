@@ -4,46 +4,46 @@ public import OneWaySynchronizer
 import SyncStore
 import SyncStoreSQL
 
-/// Lets one process at a time, of those on one machine, sync into an SQLite database.
+/// A lease on an SQLite database file: one process of a machine at a time holds it.
 ///
 ///     let lease = SQLiteLease(for: "data.sqlite")
 ///     try await lease.withLease(waiting: .forever) { try await store.sync(json, into: "User") }
 ///
-/// The lease is a lock of SQLite's own on a small database beside the data, `data.sqlite-lease`,
-/// which the holder keeps for as long as it has the lease. The system takes it back when the
-/// process ends, however it ends: the next one gets the lease as soon as it asks again. There is no
-/// time of expiry that a clock could get wrong, and a process that is stopped keeps the lease until
-/// it goes on or dies. Reading and writing the data itself is not hindered.
+/// The lease is a lock on a small database beside the data, `data.sqlite-lease`. The holder keeps
+/// the lock as long as it has the lease. The system releases the lock when the process ends, also
+/// when it is killed; the next process gets the lease when it asks again. No clock is involved: a
+/// stopped process keeps the lease until it continues or dies. The lease does not block reads and
+/// writes of the data.
 ///
-/// Who holds the lease is in the table `lease` of that file, where any SQL tool may read it. The
-/// file stays when the lease is released; whoever removes or replaces it takes the lease from its
-/// holder, who notices when renewing it. SQLite's locks are those of POSIX, which a process loses
-/// when it opens and closes the locked file by other means: a holder leaves the file alone, and has
-/// others copy it.
+/// The table `lease` of that file names the holder, for any SQL tool. The file stays when the lease
+/// is released. Removing or replacing it takes the lease from its holder, which notices at the next
+/// renewal.
+///
+/// - Important: SQLite uses POSIX locks, which a process loses when it opens and closes the locked
+///   file by other means. A process that holds a lease must not open the file itself.
 public struct SQLiteLease: SyncLease {
-    /// The file that is synced into, as it was given.
+    /// The database file, as it was given.
     public let name: String
 
-    /// How long a holder that cannot look after its lease believes itself to have it. The lock is
-    /// nobody else's meanwhile, however long that is: only of a file that was removed does a holder
-    /// hear late.
+    /// The time after which a holder that cannot renew the lease gives it up; a minute by default.
+    ///
+    /// Nobody else gets the lock meanwhile, unless the file was removed or replaced.
     public let duration: Duration
 
-    /// How long whoever waits for the lease waits before it asks again.
+    /// The time between two requests of a waiting process; 3 seconds by default.
     public let retryInterval: Duration
 
     /// The database that is locked.
     let path: String
 
-    /// Makes the lease on a database file, which need not exist. Nothing is asked for yet.
+    /// Creates a lease on a database file, without asking for it.
     ///
     /// - Parameters:
-    ///   - file: The database file. However its path is written, and through whatever links it
-    ///     leads, it has one lease.
-    ///   - duration: The lease's time, within which a holder looks after its lease three times; a
-    ///     minute by default.
-    ///   - retryInterval: How long whoever waits for the lease waits before it asks again; 3
-    ///     seconds by default.
+    ///   - file: The database file, which need not exist. All paths and links to it have the same
+    ///     lease.
+    ///   - duration: The time after which a holder that cannot renew the lease gives it up. A
+    ///     holder renews it three times within this time.
+    ///   - retryInterval: The time between two requests of a waiting process.
     public init(
         for file: String, duration: Duration = .seconds(60), retryInterval: Duration = .seconds(3)
     ) {
@@ -53,8 +53,8 @@ public struct SQLiteLease: SyncLease {
         path = Self.resolved(file) + "-lease"
     }
 
-    /// The path of a file itself, through links, also through one to a file that is not there yet,
-    /// which Foundation leaves as it is.
+    /// The path of a file after following links, also a link to a file that does not exist yet.
+    /// Foundation leaves such a link as it is.
     private static func resolved(_ file: String) -> String {
         var url = URL(filePath: file).resolvingSymlinksInPath()
         // As many links as the system itself follows.
@@ -67,17 +67,18 @@ public struct SQLiteLease: SyncLease {
 
     /// Asks for the lease; see `SyncLease`.
     ///
-    /// - Throws: `SQLiteError` where the lease's file cannot be opened, written or is no database.
+    /// - Throws: `SQLiteError` if the lease's file cannot be opened or written, or is not a
+    ///   database.
     public func tryAcquire(for holder: SyncLeaseHolder) async throws -> SyncLeaseAnswer {
         try await SQLiteLeaseLock(path).take(for: holder)
     }
 }
 
-/// A lock on the file of a lease, on a thread of its own. It goes with the last reference.
+/// A lock on the file of a lease, with a thread of its own. Released with the last reference.
 actor SQLiteLeaseLock: SyncLeaseGrant {
     private let executor = BlockingExecutor(label: "SQLiteLease")
     private let path: String
-    /// What the holder's row is known by.
+    /// The identifier of the holder's row.
     private let token = UUID().uuidString
     private var connection: SQLiteConnection?
 
@@ -89,12 +90,12 @@ actor SQLiteLeaseLock: SyncLeaseGrant {
         self.path = path
     }
 
-    /// Takes the lock, unless somebody else has it.
+    /// Takes the lock if it is free.
     func take(for holder: SyncLeaseHolder) throws -> SyncLeaseAnswer {
         let connection = try SQLiteConnection(path: path, isReadOnly: false, busyTimeout: 0)
-        // What others are to read has to be committed, which gives the lock up for a moment: so it
-        // is written first, and the lock that is then taken is kept, unless somebody else came in
-        // between.
+        // Others can only read a committed row, and a commit releases the lock. So the row is
+        // written first, and the lock that is taken then is kept, unless another process was
+        // faster.
         while try connection.begin() {
             try connection.execute(
                 """
@@ -118,17 +119,17 @@ actor SQLiteLeaseLock: SyncLeaseGrant {
         return .held(by: row?.token == token ? nil : row?.holder)
     }
 
-    /// Makes sure that the lock is still there.
+    /// Verifies that the lock is still held.
     func renew() throws {
         guard let connection, connection.isInTransaction, !connection.hasFileMoved else {
-            throw SQLiteError(code: 1032, message: "\(path) was removed or replaced")
+            throw SQLiteError(code: SQLiteError.Code.fileMoved, message: "\(path) was removed or replaced")
         }
     }
 
-    /// Gives the lock back, and removes the holder's row.
+    /// Releases the lock and removes the holder's row.
     func release() {
         if let connection, !connection.hasFileMoved {
-            // Where that fails the row stays, as it does when a holder dies, and means nothing.
+            // If that fails, the row stays without meaning, as after the death of a holder.
             try? connection.execute("DELETE FROM lease")
             try? connection.commitPatiently()
         }
@@ -142,21 +143,20 @@ extension SQLiteConnection {
     /// - Returns: Whether it was free.
     fileprivate func begin() throws(SQLiteError) -> Bool {
         do { try execute("BEGIN IMMEDIATE") } catch {
-            guard error.primaryCode == 5 else { throw error }
+            guard error.primaryCode == SQLiteError.Code.busy else { throw error }
             return false
         }
         return true
     }
 
-    /// Commits, as soon as those have finished who are reading the holder's row.
+    /// Commits when nobody reads the holder's row any more.
     fileprivate func commitPatiently() throws(SQLiteError) {
         try execute("PRAGMA busy_timeout = 1000")
         try execute("COMMIT")
         try execute("PRAGMA busy_timeout = 0")
     }
 
-    /// The row of who holds the lease or held it last, and what it is known by; nil where there is
-    /// none.
+    /// The identifier and the holder of the current or last lease; nil without a row.
     fileprivate func leaseRow() throws(SQLiteError) -> (token: String, holder: SyncLeaseHolder?)? {
         let statement = try cached("SELECT token, host, program, process, since FROM lease")
         defer { statement.reset() }

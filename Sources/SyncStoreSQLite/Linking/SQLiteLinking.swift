@@ -2,29 +2,33 @@ import SyncModel
 import SyncStore
 import SyncStoreSQL
 
-/// Relates the objects of one batch: reads what there is, and writes the difference, each in a few
-/// statements.
+/// Links the objects of one batch: reads the stored links, and writes the difference, in a fixed
+/// number of statements.
 ///
-/// As in a merge, what fails in the middle leaves what it has done (OR FAIL); the transaction is
-/// undone as a whole then.
+/// As in a merge, a failed statement keeps its changes so far (OR FAIL); the whole transaction is
+/// rolled back then.
 struct SQLiteLinking: SQLLinkWriter {
     private let schema: SQLSchema
     private let batch: LinkBatch
     private let connection: SQLiteConnection
     let plan: SQLLinkPlan
-    /// Shows what is to be written: two rows, and the place among the first one's.
+    /// The rows to write: two objects, and the position among those of the first one.
     private let table: SQLiteBatchTable
     private static let columnCount = 3
     private static let tableName = SQLiteBatchTable.name(columnCount: columnCount)
 
-    init(_ batch: LinkBatch, queries: SQLQueries, connection: SQLiteConnection) throws(SQLiteError) {
+    /// Works out what is to be written.
+    ///
+    /// - Parameter links: The links of the batch's ``SQLLinkPlan/origins(of:schema:)``.
+    init(
+        _ batch: LinkBatch, links: [StoreLink], queries: SQLQueries, connection: SQLiteConnection
+    ) throws(SQLiteError) {
         schema = queries.schema
         self.batch = batch
         self.connection = connection
         table = try connection.batchTable(columnCount: Self.columnCount, dates: schema.dates)
         let relationship = batch.relationship
-        let links = try connection.links(relationship, of: SQLLinkPlan.origins(of: batch, schema: schema), queries)
-        // What is linked exists.
+        // Linked objects exist.
         var sources = Set(links.map(\.source))
         var targets = Set(links.map(\.target))
         sources.formUnion(
@@ -64,10 +68,14 @@ struct SQLiteLinking: SQLLinkWriter {
     // MARK: Columns
 
     func release(_ link: SQLSchema.ColumnLink) throws(SQLiteError) {
+        guard !plan.released.isEmpty else { return }
         let column = SQLText.name(link.column)
+        // Rows that are assigned anyway may get what they have.
         try run(
-            "UPDATE OR FAIL \(SQLText.name(link.table)) SET \(column) = NULL WHERE \(column) IN (SELECT c0 FROM \(Self.tableName))",
-            plan.released.map { ($0, nil, 0) })
+            "UPDATE OR FAIL \(SQLText.name(link.table)) SET \(column) = NULL "
+                + "WHERE \(column) IN (SELECT c0 FROM \(Self.tableName) WHERE c1 IS NULL) "
+                + "AND \(schema.rowColumn) NOT IN (SELECT c0 FROM \(Self.tableName) WHERE c1 IS NOT NULL)",
+            plan.released.map { ($0, nil, 0) } + plan.assignments.map { ($0.object, $0.object, 0) })
     }
 
     func assign(_ link: SQLSchema.ColumnLink, position: SQLLinkPosition) throws(SQLiteError) {
@@ -127,8 +135,8 @@ struct SQLiteLinking: SQLLinkWriter {
 
     // MARK: Places
 
-    /// What the batch is joined with to know the last place that is taken of each owner, which a
-    /// column leads to and a cell names.
+    /// A join with the last position of each owner, to which a column refers and which a cell
+    /// contains.
     private static func lastPlaces(of position: String, in table: String, by column: String, cell: String) -> String {
         " LEFT JOIN (SELECT o.\(column) AS owner, max(o.\(position)) AS last FROM \(table) o "
             + "WHERE o.\(column) IN (SELECT \(cell) FROM \(tableName)) GROUP BY o.\(column)) p ON p.owner = b.\(cell)"

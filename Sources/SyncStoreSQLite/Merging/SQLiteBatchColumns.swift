@@ -4,8 +4,12 @@ enum SQLiteBatchColumns {
     static let place = "place"
     /// The object that the row is of.
     static let object = "object"
-    /// The object that a new object leads to; null for none.
-    static let target = "target"
+    /// How many objects a new object can lead to.
+    static let targetLimit = 4
+    /// An object that a new object leads to; null for none.
+    static func target(_ index: Int) -> String {
+        "target\(index)"
+    }
 
     /// The cell of a slot, or of a column of a batch that is of no entity.
     static func cell(_ slot: Int) -> String {

@@ -3,25 +3,26 @@ import Foundation
 import SyncModel
 import SyncStoreSQL
 
-/// A batch in memory that statements select from as if it were a table: a virtual table of
-/// SQLite's.
+/// A virtual table that shows a batch in memory to statements.
 ///
-/// It lets one statement do for a whole batch what would take a run of it per row, without a value
-/// being bound or copied. The columns are those of `SQLiteBatchColumns`. It is empty but while
-/// ``lend(_:_:)`` runs.
+/// One statement handles a whole batch, without binding or copying values. The columns are those of
+/// `SQLiteBatchColumns`. The table is empty except while ``lend(_:_:)`` runs.
 ///
 /// It belongs to a connection, and like that is used by one thread at a time.
 final class SQLiteBatchTable {
-    /// What statements find in it.
+    /// The rows that statements read.
     struct Content {
         let reader: RecordBatch.Reader
         /// The rows of the batch to be found, in this order.
         var rows: [Int]
         /// The object of each row of the batch; empty if no statement reads them.
         var objects: [ObjectID?] = []
-        /// The object that each row of the batch leads to, nil for none; empty if no row has one.
+        /// The targets of each row of the batch, one row after the other, nil for none; empty if no
+        /// row has one.
         var targets: [ObjectID?] = []
-        /// A row of what is found where a cell is absent; nil for null.
+        /// The number of targets of a row.
+        var targetCount = 0
+        /// A row with the values of absent cells; nil for null.
         var defaults: RecordBatch.Reader?
         /// Whether a cell is to be written, slot by slot for each of `rows`; empty for all.
         var isWritten: [Bool] = []
@@ -31,7 +32,7 @@ final class SQLiteBatchTable {
     }
 
     /// The largest number of cells: SQLite allows 2,000 columns, and a cell takes two.
-    static let columnLimit = (2000 - 3) / 2
+    static let columnLimit = (2000 - 2 - SQLiteBatchColumns.targetLimit) / 2
     /// How many cells a row has.
     let columnCount: Int
     /// Read by the functions that SQLite calls while a statement runs, written only between two
@@ -50,7 +51,7 @@ final class SQLiteBatchTable {
         shown.deallocate()
     }
 
-    /// The name in statements of a table of so many cells.
+    /// The name of the table with a number of cells per row.
     static func name(columnCount: Int) -> String {
         "sync_batch_\(columnCount)"
     }
@@ -66,7 +67,8 @@ final class SQLiteBatchTable {
                         content.sources.withUnsafeBufferPointer { sources in
                             shown.pointee.content = BatchTableState.Content(
                                 reader: content.reader, defaults: content.defaults, rows: rows, objects: objects,
-                                targets: targets, isWritten: isWritten, sources: sources)
+                                targets: targets, targetCount: content.targetCount, isWritten: isWritten,
+                                sources: sources)
                             do throws(SQLiteError) { return .success(try body()) } catch { return .failure(error) }
                         }
                     }
@@ -90,12 +92,13 @@ final class SQLiteBatchTable {
 
     fileprivate var declaration: String {
         let cells = (0..<columnCount).flatMap { [SQLiteBatchColumns.cell($0), SQLiteBatchColumns.isWritten($0)] }
-        let names = [SQLiteBatchColumns.place, SQLiteBatchColumns.object, SQLiteBatchColumns.target] + cells
+        let targets = (0..<SQLiteBatchColumns.targetLimit).map { SQLiteBatchColumns.target($0) }
+        let names = [SQLiteBatchColumns.place, SQLiteBatchColumns.object] + targets + cells
         return "CREATE TABLE batch (\(names.joined(separator: ", ")))"
     }
 }
 
-/// What a batch table shows, and how its values are given to SQLite. Nothing in it is counted, so
+/// The content of a batch table, and its values for SQLite. Nothing in it is reference-counted, so
 /// that reading a cell costs no more than that.
 private struct BatchTableState {
     /// The same as the table's content, where it lies.
@@ -105,6 +108,7 @@ private struct BatchTableState {
         let rows: UnsafeBufferPointer<Int>
         let objects: UnsafeBufferPointer<ObjectID?>
         let targets: UnsafeBufferPointer<ObjectID?>
+        let targetCount: Int
         let isWritten: UnsafeBufferPointer<Bool>
         let sources: UnsafeBufferPointer<Int>
     }
@@ -115,6 +119,7 @@ private struct BatchTableState {
     /// Room for the text of a date or a UUID per slot, which lives until the cursor moves on.
     let scratch: UnsafeMutablePointer<UInt8>
     private static let scratchWidth = 40
+    private static let firstCellColumn = 2 + SQLiteBatchColumns.targetLimit
 
     init(columnCount: Int, dates: DateStorage) {
         self.columnCount = columnCount
@@ -130,9 +135,11 @@ private struct BatchTableState {
         switch column {
         case 0: sqlite3_result_int64(call, Int64(row))
         case 1: answer(call, content.objects.isEmpty ? nil : content.objects[row])
-        case 2: answer(call, content.targets.isEmpty ? nil : content.targets[row])
+        case 2..<Self.firstCellColumn:
+            let index = column - 2
+            answer(call, index < content.targetCount ? content.targets[row * content.targetCount + index] : nil)
         default:
-            let (slot, part) = (column - 3).quotientAndRemainder(dividingBy: 2)
+            let (slot, part) = (column - Self.firstCellColumn).quotientAndRemainder(dividingBy: 2)
             if part == 1 {
                 let isWritten = content.isWritten.isEmpty || content.isWritten[place * columnCount + slot]
                 return sqlite3_result_int(call, isWritten ? 1 : 0)

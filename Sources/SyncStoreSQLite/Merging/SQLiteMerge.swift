@@ -11,11 +11,9 @@ struct SQLiteMerge {
     let statements: SQLiteMergeStatements
     let layout: EntityLayout
     let dates: DateStorage
-    /// Selects the objects of identities: with their cells, and without.
-    let match: String
+    /// Selects the objects of identities.
     let find: String
-    /// The same for objects that are given.
-    let matchByRow: String
+    /// Selects objects that are given.
     let findByRow: String
     let probe: String
     let lastRow: String
@@ -28,9 +26,7 @@ struct SQLiteMerge {
         statements = SQLiteMergeStatements(
             entity, schema: schema, batch: SQLiteBatchTable.name(columnCount: layout.attributes.count), adopted: adopted
         )
-        match = statements.match(byRow: false, readsCells: true)
         find = statements.match(byRow: false, readsCells: false)
-        matchByRow = statements.match(byRow: true, readsCells: true)
         findByRow = statements.match(byRow: true, readsCells: false)
         probe = statements.probe
         lastRow = statements.lastRow
@@ -46,11 +42,11 @@ struct SQLiteMerge {
 
     func find(_ records: RecordBatch, connection: SQLiteConnection) throws -> [ObjectID?] {
         let request = MergeRequest(records, policy: MergePolicy(inserts: false, updates: false))
-        return try run(request, nil, connection: connection).objects
+        return try run(request, [], connection: connection).objects
     }
 
     func run(
-        _ request: MergeRequest, _ links: InitialLinks?, connection: SQLiteConnection
+        _ request: MergeRequest, _ links: [InitialLinks], connection: SQLiteConnection
     ) throws -> MergeResult {
         let table = try connection.batchTable(columnCount: layout.attributes.count, dates: dates)
         return try request.records.withReader { reader in

@@ -8,7 +8,10 @@ struct SQLiteMergeRun {
     private let reader: RecordBatch.Reader
     private let defaults: RecordBatch.Reader
     private let matches: [MergeRequest.Match]?
-    private let links: InitialLinks?
+    /// The links whose columns the objects have, as many as a batch has room for.
+    private let links: [InitialLinks]
+    /// For each of the links, whether the object of a row has the row's link.
+    private var isLinked: [[Bool]]
     private let policy: MergePolicy
     private let connection: SQLiteConnection
     private let table: SQLiteBatchTable
@@ -45,21 +48,31 @@ struct SQLiteMergeRun {
     init(
         _ merge: SQLiteMerge, _ reader: RecordBatch.Reader, defaults: RecordBatch.Reader,
         matches: [MergeRequest.Match]?,
-        links: InitialLinks?, policy: MergePolicy, connection: SQLiteConnection, table: SQLiteBatchTable
+        links: [InitialLinks], policy: MergePolicy, connection: SQLiteConnection, table: SQLiteBatchTable
     ) {
         self.merge = merge
         self.reader = reader
         self.defaults = defaults
         self.matches = matches
-        self.links = links
+        self.links = Array(
+            links.prefix(SQLiteBatchColumns.targetLimit).prefix { merge.statements.column(of: $0.relationship) != nil })
         self.policy = policy
         self.connection = connection
         self.table = table
         merged = Array(repeating: nil, count: reader.count)
+        isLinked = Array(repeating: Array(repeating: false, count: reader.count), count: self.links.count)
     }
 
     var result: MergeResult {
-        MergeResult(merged)
+        var result = MergeResult(merged)
+        result.isLinked = isLinked
+        return result
+    }
+
+    /// The targets of all links, one row after the other.
+    private var targets: [ObjectID?] {
+        if links.count == 1 { return links[0].targets }
+        return links.isEmpty ? [] : (0..<reader.count).flatMap { row in links.map { $0.targets[row] } }
     }
 
     mutating func merge(_ rows: Range<Int>) throws {
@@ -124,7 +137,9 @@ struct SQLiteMergeRun {
             }
             guard isPossible else { return }
         }
-        let text = policy.updates ? merge.match : merge.find
+        let text =
+            policy.updates
+            ? merge.statements.match(byRow: false, readsCells: true, links.map(\.relationship)) : merge.find
         try match(text, SQLiteBatchTable.Content(reader: reader, rows: rows), identities.repeats, &updates)
     }
 
@@ -132,7 +147,9 @@ struct SQLiteMergeRun {
     private mutating func match(_ given: [Int], _ updates: inout Updates) throws(SQLiteError) {
         let content = SQLiteBatchTable.Content(
             reader: reader, rows: given, objects: matches.map { $0.indices.map(givenObject) } ?? [])
-        let text = policy.updates ? merge.matchByRow : merge.findByRow
+        let text =
+            policy.updates
+            ? merge.statements.match(byRow: true, readsCells: true, links.map(\.relationship)) : merge.findByRow
         try match(text, content, [:], &updates)
     }
 
@@ -170,6 +187,15 @@ struct SQLiteMergeRun {
         for row in repeats { merged[row] = MergeResult.Row(object, .unchanged) }
         guard policy.updates else { return }
         let first = SQLiteMergeStatements.firstSlotColumn
+        for (index, links) in links.enumerated() {
+            let column = first + reader.columnCount + index
+            isLinked[index][place] =
+                if let target = links.targets[place] {
+                    !statement.isNull(at: column) && statement.integer(at: column) == target
+                } else {
+                    statement.isNull(at: column)
+                }
+        }
         guard !repeats.isEmpty else {
             let start = updates.isWritten.count
             for slot in 0..<reader.columnCount where reader.kind(row: place, slot: slot) != .absent {
@@ -253,12 +279,14 @@ struct SQLiteMergeRun {
         var overlays = Overlays()
         for (row, number) in zip(new, numbers) {
             merged[row] = MergeResult.Row(number, .inserted)
+            for index in links.indices { isLinked[index][row] = true }
             if let repeats = identities.repeats[row] { overlays[row] = overlay(repeats, on: row) }
         }
         let content = SQLiteBatchTable.Content(
-            reader: reader, rows: new, objects: result.objects, targets: links?.targets ?? [], defaults: defaults,
+            reader: reader, rows: new, objects: result.objects, targets: targets, targetCount: links.count,
+            defaults: defaults,
             sources: overlays.sources(of: new, columnCount: reader.columnCount))
-        let statement = try connection.cached(merge.statements.insertion(relatedBy: links?.relationship))
+        let statement = try connection.cached(merge.statements.insertion(relatedBy: links.map(\.relationship)))
         try table.lend(content) { () throws(SQLiteError) in try statement.run() }
         try checkChangeCount(new.count)
     }

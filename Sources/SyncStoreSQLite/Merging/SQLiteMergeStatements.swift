@@ -38,6 +38,12 @@ struct SQLiteMergeStatements: Sendable {
         SQLText.name(schema.columns[layout.index][slot])
     }
 
+    /// The column that leads to the target of a to-one relationship; nil if the entity has none.
+    func column(of relationship: RelationshipLayout) -> String? {
+        guard case .column(let link) = schema.relationships[relationship.source][relationship.index] else { return nil }
+        return SQLText.name(link.column)
+    }
+
     // MARK: Finding
 
     /// The column of the first slot in what ``match(byRow:readsCells:)`` gives.
@@ -47,12 +53,16 @@ struct SQLiteMergeStatements: Sendable {
     /// its entity (null where the family has but one), and, if they are to be read, its cells in
     /// slot order. What is given for one row of the batch is together.
     ///
-    /// - Parameter byRow: Whether the batch names the objects; if not, they are found by their
-    ///   identity, several of different entities perhaps.
-    func match(byRow: Bool, readsCells: Bool) -> String {
+    /// - Parameters:
+    ///   - byRow: Whether the batch names the objects; if not, they are found by their identity,
+    ///     several of different entities perhaps.
+    ///   - readsCells: Whether cells are read.
+    ///   - relationships: Relationships whose columns are read after the cells.
+    func match(byRow: Bool, readsCells: Bool, _ relationships: [RelationshipLayout] = []) -> String {
         let entity = columns.namesEntity ? "t.\(schema.entityColumn)" : "NULL"
         var terms = ["b.\(SQLiteBatchColumns.place)", "t.\(schema.rowColumn)", entity]
         if readsCells { terms += layout.attributes.indices.map { "t.\(column($0))" } }
+        terms += relationships.compactMap { column(of: $0) }.map { "t.\($0)" }
         var conditions: [String]
         if byRow {
             conditions = ["t.\(schema.rowColumn) = b.\(SQLiteBatchColumns.object)"]
@@ -102,9 +112,9 @@ struct SQLiteMergeStatements: Sendable {
 
     /// Inserts the batch's rows as the objects that it names.
     ///
-    /// - Parameter relationship: One whose column the entity has, for which the batch says what
+    /// - Parameter relationships: Those whose columns the entity has, for which the batch says what
     ///   each new object leads to.
-    func insertion(relatedBy relationship: RelationshipLayout?) -> String {
+    func insertion(relatedBy relationships: [RelationshipLayout]) -> String {
         var names = [schema.rowColumn]
         var terms = [SQLiteBatchColumns.object]
         if columns.namesEntity {
@@ -117,9 +127,10 @@ struct SQLiteMergeStatements: Sendable {
             let replacement = adopted?.replacement(for: schema.columns[layout.index][slot])
             terms.append(replacement.map { "ifnull(\(cell), \($0))" } ?? cell)
         }
-        if let relationship, case .column(let link) = schema.relationships[relationship.source][relationship.index] {
-            names.append(SQLText.name(link.column))
-            terms.append(SQLiteBatchColumns.target)
+        for (index, relationship) in relationships.enumerated() {
+            guard let column = column(of: relationship) else { continue }
+            names.append(column)
+            terms.append(SQLiteBatchColumns.target(index))
         }
         return "INSERT OR FAIL INTO \(table) (\(names.joined(separator: ", "))) "
             + "SELECT \(terms.joined(separator: ", ")) FROM \(batch)"

@@ -146,6 +146,14 @@ package struct SQLiteDialect: SQLDialect {
     // MARK: Migration
 
     package func converted(_ column: String, from type: AttributeType, to wider: AttributeType) -> String {
+        if wider == .json, type != .json {
+            switch type {
+            case .bool: return "CASE WHEN \(column) THEN 'true' WHEN NOT \(column) THEN 'false' END"
+            case .decimal: return column
+            // The text 'null' has quotes, so only null becomes null.
+            default: return "NULLIF(json_quote(\(column)), 'null')"
+            }
+        }
         guard type.isInteger else { return column }
         return switch wider {
         case .double, .float: "CAST(\(column) AS REAL)"

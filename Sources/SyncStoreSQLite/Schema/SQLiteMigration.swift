@@ -37,7 +37,7 @@ struct SQLiteMigration {
         encoding.reset()
         try checkColumnCounts()
         var plan = try self.plan()
-        if plan.isDone {
+        if plan.isDone, try !lacksNote() {
             if !settings.isReadOnly { try check(plan) }
         } else {
             guard !settings.isReadOnly else { throw SQLSchemaError.outdated }
@@ -48,6 +48,7 @@ struct SQLiteMigration {
                 plan = try self.plan()
                 if !plan.isDone { try migrate(plan) }
                 try check(plan)
+                try writeNote()
                 try connection.execute("COMMIT")
             } catch {
                 if connection.isInTransaction { try? connection.execute("ROLLBACK") }

@@ -4,8 +4,12 @@ import SyncStoreSQL
 
 extension SQLiteConnection: SQLRemovalConnection {
     /// Deletes the objects of a query and what goes with them.
-    func remove(_ query: StoreQuery, reportsKeys: Bool, _ queries: SQLQueries) throws -> RemovalResult {
-        let removal = SQLRemoval(queries.schema)
+    ///
+    /// - Parameter adopted: The tables that are not the store's own.
+    func remove(
+        _ query: StoreQuery, reportsKeys: Bool, adopted: Set<String>, _ queries: SQLQueries
+    ) throws -> RemovalResult {
+        let removal = SQLRemoval(queries.schema, adopted: adopted)
         let layout = try queries.schema.model.layout(of: query.entity)
         return try removal.run(layout, reportsKeys: reportsKeys, on: self) {
             try withObjectSet(of: query) { objectSet in

@@ -8,7 +8,7 @@ import SyncStoreSQL
 actor SQLiteWorker: SQLWorker {
     private let executor: BlockingExecutor
     let schema: SQLSchema
-    private let settings: SQLiteSettings
+    let settings: SQLiteSettings
     private let queries: SQLQueries
     private var connection: SQLiteConnection?
     /// The tables that are not the store's own; only the writer needs them.
@@ -31,7 +31,7 @@ actor SQLiteWorker: SQLWorker {
         queries = SQLQueries(schema)
     }
 
-    private func opened() throws -> SQLiteConnection {
+    func opened() throws -> SQLiteConnection {
         if let connection { return connection }
         let new = try settings.open()
         connection = new
@@ -188,7 +188,7 @@ actor SQLiteWorker: SQLWorker {
         return try interruptible { try merge.find(records, connection: try opened()) }
     }
 
-    func merge(_ request: MergeRequest, _ links: InitialLinks?) throws -> MergeResult {
+    func merge(_ request: MergeRequest, _ links: [InitialLinks]) throws -> MergeResult {
         let merge = merge(into: try schema.model.layout(of: request))
         return try interruptible { try merge.run(request, links, connection: try opened()) }
     }
@@ -205,14 +205,18 @@ actor SQLiteWorker: SQLWorker {
     func link(_ batch: LinkBatch) throws -> LinkResult {
         try schema.model.check(batch.relationship)
         return try interruptible {
-            let linking = try SQLiteLinking(batch, queries: queries, connection: try opened())
-            return try linking.run()
+            let connection = try opened()
+            var links = try connection.links(batch.relationship, of: batch.sources, queries)
+            guard !batch.isFulfilled(by: links) else { return LinkResult() }
+            let origins = SQLLinkPlan.origins(of: batch, schema: schema)
+            if origins != batch.sources { links = try connection.links(batch.relationship, of: origins, queries) }
+            return try SQLiteLinking(batch, links: links, queries: queries, connection: connection).run()
         }
     }
 
     func remove(_ query: StoreQuery, reportsKeys: Bool) throws -> RemovalResult {
         try interruptible {
-            try opened().remove(query, reportsKeys: reportsKeys, queries)
+            try opened().remove(query, reportsKeys: reportsKeys, adopted: Set(adopted.keys), queries)
         }
     }
 }

@@ -60,7 +60,7 @@ enum LinkChecks {
                 targets: [people[1], nil, people[1], people[2], people[2]])
             let batch = try ConformanceModel.batch(
                 "Note", [["id": 1, "text": "x"], ["id": 2], ["id": 3], ["id": 3], ["id": 4]], of: transaction.model)
-            let merged = try await transaction.merge(MergeRequest(batch), linking: links)
+            let merged = try await transaction.merge(MergeRequest(batch), linking: [links])
             try expect(
                 merged.changes, [.updated, .unchanged, .inserted, .unchanged, .inserted], "what became of the rows")
             let new = [merged.ids[2], merged.ids[4]]

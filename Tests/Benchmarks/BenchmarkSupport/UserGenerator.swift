@@ -23,7 +23,7 @@ public struct UserGenerator {
         "lorem", "ipsum", "dolor", "sit", "amet", "consectetur", "adipiscing", "elit", "sed", "do", "eiusmod", "tempor",
     ]
     /// 2014-02-14T02:30:10Z
-    private static let baseSeconds = 1_392_345_010
+    static let baseSeconds = 1_392_345_010
 
     private let count: Int
     private let isNested: Bool
@@ -112,7 +112,7 @@ public struct UserGenerator {
     }
 
     /// `2014-02-14T02:30:10+00:00`
-    private static func date(_ seconds: Int) -> String {
+    static func date(_ seconds: Int) -> String {
         var year = 1970
         var days = seconds / 86_400
         func isLeap(_ year: Int) -> Bool { year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) }

@@ -1,6 +1,6 @@
 import OneWayBenchmarkSupport
 
-/// Reading, dates, mapping, export and writing of JSON against Foundation's.
+/// Reading, dates, mapping, inference, export and writing of JSON against Foundation's.
 @main
 enum MapperBenchmark {
     static func main() async throws {
@@ -17,6 +17,10 @@ enum MapperBenchmark {
                             { @Sendable in try MappingCases.mapGenerated(count: count) }
                         ),
                         (
+                            InferenceCases.memoryCaseName(count),
+                            { @Sendable in try InferenceCases.inferGenerated(count: count) }
+                        ),
+                        (
                             ExportCases.memoryCaseName(count),
                             { @Sendable in try ExportCases.exportGenerated(count: count) }
                         ),
@@ -31,6 +35,9 @@ enum MapperBenchmark {
         }
         if options.includes("map") {
             try await MappingCases.run(options: options, memory: memory, report: &report)
+        }
+        if options.includes("infer") {
+            try await InferenceCases.run(options: options, memory: memory, report: &report)
         }
         if options.includes("export") {
             try await ExportCases.run(options: options, memory: memory, report: &report)

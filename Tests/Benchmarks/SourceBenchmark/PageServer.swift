@@ -1,3 +1,4 @@
+#if os(macOS) || os(Linux)
 import OneWayBenchmarkSupport
 import Foundation
 import OneWayLoopbackServer
@@ -6,18 +7,21 @@ import OneWayLoopbackServer
 /// whoever asks it.
 final class PageServer {
     static let argument = "--serve"
-    static let pageSize = 1_000
 
     /// The first page.
     let url: URL
     private let process = Process()
     private let input = Pipe()
 
-    /// Starts a process that serves so many users.
-    init(count: Int) throws {
+    /// Starts a process that serves users.
+    ///
+    /// - Parameters:
+    ///   - count: The number of users.
+    ///   - pageSize: The number of users of a page.
+    init(count: Int, pageSize: Int) throws {
         let output = Pipe()
         process.executableURL = Bundle.main.executableURL
-        process.arguments = [Self.argument, String(count)]
+        process.arguments = [Self.argument, String(count), String(pageSize)]
         process.standardInput = input
         process.standardOutput = output
         try process.run()
@@ -39,8 +43,10 @@ final class PageServer {
     /// - Returns: Whether this is such a process, which should end now.
     static func runIfChild() async throws -> Bool {
         let arguments = CommandLine.arguments
-        guard arguments.count == 3, arguments[1] == argument, let count = Int(arguments[2]) else { return false }
-        let pages = pages(count: count)
+        guard arguments.count == 4, arguments[1] == argument, let count = Int(arguments[2]),
+            let pageSize = Int(arguments[3])
+        else { return false }
+        let pages = pages(count: count, pageSize: pageSize)
         let server = try LoopbackHTTPServer { request in
             guard let page = Int(request.query("page") ?? "1"), pages.indices.contains(page - 1) else {
                 return .status(404)
@@ -54,14 +60,17 @@ final class PageServer {
         return true
     }
 
-    /// All users, in arrays of a thousand.
-    private static func pages(count: Int) -> [[UInt8]] {
+    /// All users, in arrays of a page each.
+    private static func pages(count: Int, pageSize: Int) -> [[UInt8]] {
         let users = UserGenerator.bytes(count: count).split(separator: UInt8(ascii: "\n")).dropFirst().dropLast()
         return stride(from: 0, to: count, by: pageSize).map { start in
             var page = Array("[".utf8)
-            for user in users.dropFirst(start).prefix(pageSize) { page += user }
+            for user in users[users.startIndex + start..<min(users.startIndex + start + pageSize, users.endIndex)] {
+                page += user
+            }
             if page.last == UInt8(ascii: ",") { page.removeLast() }
             return page + Array("]".utf8)
         }
     }
 }
+#endif

@@ -1,6 +1,8 @@
+#if os(macOS) || os(Linux)
 import OneWayBenchmarkSupport
 import Foundation
 import HTTPSource
+import HTTPTransfer
 import JSONMapper
 import OneWayStoreBenchmarkSupport
 import StoreSync
@@ -15,6 +17,14 @@ enum SourceBenchmark {
     private static let source = "pages-to-sqlite"
     private static let file = "file-to-sqlite"
     private static let curl = "curl-to-nothing"
+    private static let session = "pages-by-urlsession"
+    private static let smallSource = "small-pages-to-sqlite"
+    private static let smallFile = "small-file-to-sqlite"
+    private static let smallCurl = "small-curl-to-nothing"
+    private static let pageSize = 1_000
+    /// 2,000 pages of 10 users.
+    private static let smallPageSize = 10
+    private static let smallCount = 20_000
 
     static func main() async throws {
         if try await PageServer.runIfChild() { return }
@@ -30,6 +40,7 @@ enum SourceBenchmark {
         var report = BenchmarkReport(options: options)
         let count = options.isFull ? 1_000_000 : 200_000
         if options.includes("pages") { try await compare(count: count, &report) }
+        if options.includes("small") { try await compareSmall(&report) }
         if options.includes("memory") {
             report.add(memory.row(of: "memory-20000", n: 20_000))
             report.add(memory.row(of: "memory-200000", n: 200_000))
@@ -40,9 +51,9 @@ enum SourceBenchmark {
 
     private static func compare(count: Int, _ report: inout BenchmarkReport) async throws {
         let folder = try TemporaryDirectory()
-        let server = try PageServer(count: count)
+        let server = try PageServer(count: count, pageSize: pageSize)
         let json = try file(count: count, in: folder.url)
-        let pageCount = (count + PageServer.pageSize - 1) / PageServer.pageSize
+        let pageCount = (count + pageSize - 1) / pageSize
         let measurements = try await measure(
             runs: 3, warmup: 1,
             [
@@ -53,8 +64,12 @@ enum SourceBenchmark {
                     try await store(in: folder.url).sync(.file(json), into: "User").counts.inserted
                 },
                 BenchmarkCase(curl, n: count) { try fetch(server.url, pageCount: pageCount) },
+                BenchmarkCase(session, n: count) {
+                    let client = HTTPClient(transport: URLSessionTransport())
+                    return try await sync(server.url, by: client, expecting: count, in: folder.url)
+                },
             ])
-        let larger = measurements.dropFirst().max { $0.seconds < $1.seconds }?.name
+        let larger = measurements[1...2].max { $0.seconds < $1.seconds }?.name
         for measurement in measurements {
             let isCompared = measurement.name == source
             let base = measurements.first { $0.name == larger }?.seconds
@@ -66,9 +81,39 @@ enum SourceBenchmark {
         }
     }
 
+    /// Compares the sync of many small pages with that of a file, and with `curl` of the pages.
+    private static func compareSmall(_ report: inout BenchmarkReport) async throws {
+        let folder = try TemporaryDirectory()
+        let server = try PageServer(count: smallCount, pageSize: smallPageSize)
+        let json = try file(count: smallCount, in: folder.url)
+        let pageCount = smallCount / smallPageSize
+        let measurements = try await measure(
+            runs: 3, warmup: 1,
+            [
+                BenchmarkCase(smallSource, n: smallCount) {
+                    try await sync(server.url, expecting: smallCount, in: folder.url)
+                },
+                BenchmarkCase(smallFile, n: smallCount) {
+                    try await store(in: folder.url).sync(.file(json), into: "User").counts.inserted
+                },
+                BenchmarkCase(smallCurl, n: smallCount) { try fetch(server.url, pageCount: pageCount) },
+            ])
+        // Each page is a request after another, so that neither of both alone is the floor.
+        let floor = measurements[1].seconds + measurements[2].seconds
+        for measurement in measurements {
+            let isCompared = measurement.name == smallSource
+            report.add(
+                BenchmarkReport.Row(
+                    name: measurement.name, n: smallCount, seconds: measurement.seconds,
+                    ratio: isCompared ? measurement.seconds / floor : nil,
+                    against: isCompared ? "\(smallFile) + \(smallCurl)" : nil,
+                    extra: isCompared ? [("pages", .integer(pageCount))] : []))
+        }
+    }
+
     private static func syncOnce(count: Int) async throws -> Int {
         let folder = try TemporaryDirectory()
-        let server = try PageServer(count: count)
+        let server = try PageServer(count: count, pageSize: pageSize)
         return try await sync(server.url, expecting: count, in: folder.url)
     }
 
@@ -93,9 +138,11 @@ enum SourceBenchmark {
         let inserted: Int
     }
 
-    private static func sync(_ url: URL, expecting count: Int, in folder: URL) async throws -> Int {
+    private static func sync(
+        _ url: URL, by client: HTTPClient = HTTPClient(), expecting count: Int, in folder: URL
+    ) async throws -> Int {
         let store = try await store(in: folder)
-        let result = try await store.sync(from: HTTPJSONSource(url, pages: .link), into: "User")
+        let result = try await store.sync(from: HTTPJSONSource(url, pages: .link, client: client), into: "User")
         let inserted = result.result.counts.inserted
         guard inserted == count else { throw UnexpectedResult(inserted: inserted) }
         return inserted
@@ -123,3 +170,10 @@ enum SourceBenchmark {
         return pageCount
     }
 }
+#else
+/// Needs child processes, which the other systems do not have.
+@main
+enum SourceBenchmark {
+    static func main() {}
+}
+#endif

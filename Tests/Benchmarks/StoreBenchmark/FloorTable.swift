@@ -3,16 +3,35 @@ struct FloorTable {
     let name: String
     /// The key first.
     let columns: [String]
+    /// The columns that lead to rows of other tables, and that those find their rows by.
+    var references: [String] = []
 
     static let users = FloorTable(
         name: "User",
         columns: ["remoteID", "name", "email", "createdAt", "updatedAt", "score", "active", "tags", "city", "zip"])
     static let notes = FloorTable(name: "Note", columns: ["remoteID", "text", "createdAt", "user"])
 
+    static let orders = FloorTable(
+        name: "\"Order\"",
+        columns: ["remoteID", "number", "status", "createdAt", "total", "tags", "customer"],
+        references: ["customer"])
+    static let customers = FloorTable(name: "Customer", columns: ["remoteID", "name", "email", "city", "createdAt"])
+    static let lines = FloorTable(
+        name: "Line", columns: ["remoteID", "quantity", "price", "\"order\"", "product"],
+        references: ["\"order\"", "product"])
+    static let products = FloorTable(name: "Product", columns: ["remoteID", "sku", "name", "price", "category"])
+
     private var list: String { columns.joined(separator: ", ") }
 
     var creation: String {
         "CREATE TABLE \(name) (\(columns[0]) INTEGER PRIMARY KEY, \(columns.dropFirst().joined(separator: ", ")))"
+    }
+
+    /// The statements that make indices of the references.
+    var indices: [String] {
+        references.enumerated().map { index, column in
+            "CREATE INDEX \(name.filter(\.isLetter))_reference_\(index) ON \(name) (\(column))"
+        }
     }
 
     /// Selects what a store has, in the order of the key.

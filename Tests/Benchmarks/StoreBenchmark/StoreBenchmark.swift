@@ -18,6 +18,8 @@ enum StoreBenchmark {
             },
             "memory-notes-20000": { try await StoreCases(count: 20_000, runs: 1).syncTwice(.nested) },
             "memory-notes-200000": { try await StoreCases(count: 200_000, runs: 1).syncTwice(.nested) },
+            "memory-orders-10000": { try await StoreCases(count: 10_000, runs: 1).syncOrdersTwice() },
+            "memory-orders-100000": { try await StoreCases(count: 100_000, runs: 1).syncOrdersTwice() },
         ])
         if try await memory.runIfChild() { return }
 
@@ -32,12 +34,16 @@ enum StoreBenchmark {
         if options.includes("changed") { try await flat.changed(&report) }
         if options.includes("shuffled") { try await flat.shuffled(&report) }
         if options.includes("notes") { try await nested.nested(&report) }
+        let orders = try StoreCases(count: options.isFull ? 100_000 : 10_000, runs: 3)
+        if options.includes("orders") { try await orders.firstSyncOrders(&report) }
+        if options.includes("orders-again") { try await orders.sameOrdersAgain(&report) }
         if options.includes("memory") {
             measureMemory(memory, "memory-flat", options.isFull ? [100_000, 1_000_000] : [100_000], &report)
             measureMemory(memory, "memory-changed", options.isFull ? [100_000, 1_000_000] : [100_000], &report)
             measureMemory(memory, "memory-shuffled", options.isFull ? [100_000, 1_000_000] : [100_000], &report)
             measureMemory(memory, "memory-indexed", options.isFull ? [100_000, 1_000_000] : [100_000], &report)
             measureMemory(memory, "memory-notes", options.isFull ? [20_000, 200_000] : [20_000], &report)
+            measureMemory(memory, "memory-orders", options.isFull ? [10_000, 100_000] : [10_000], &report)
         }
     }
 

@@ -147,8 +147,8 @@ struct StoreCases {
 
     // MARK: Memory
 
-    /// The first sync, and the same again; for a process of its own, of which making the file does
-    /// not count.
+    /// Runs the first sync and the same sync again, in a process of its own. Memory for creating the
+    /// file does not count.
     func syncTwice(_ content: Payload.Content, indexed: Bool = false) async throws -> Int {
         let payload = try payload(content).withoutOrder
         MemoryProbe.forgetPeak()
@@ -159,8 +159,8 @@ struct StoreCases {
         return try await StoreUnderTest.sync(payload, into: store) { $0.unchanged == count && $0.isUnchanged }
     }
 
-    /// The first sync, and then one user in a hundred changed, one gone, one new; for a process of
-    /// its own.
+    /// Runs the first sync, then a sync in which 1 % of the users are changed, 1 % removed and 1 %
+    /// added, in a process of its own.
     func syncChanged() async throws -> Int {
         let store = try await StoreUnderTest.sqlite(emptyFile("store"))
         _ = try await firstSync(payload(.flat), into: store)
@@ -172,16 +172,16 @@ struct StoreCases {
 
     // MARK: Parts
 
-    private func payload(_ content: Payload.Content) throws -> Payload {
+    func payload(_ content: Payload.Content) throws -> Payload {
         try Payload(content, count: count, in: folder.url)
     }
 
-    private func path(_ name: String) -> String {
+    func path(_ name: String) -> String {
         folder.url.appending(path: "\(name).sqlite").path
     }
 
     /// The path of a database that does not exist, or not any more.
-    private func emptyFile(_ name: String) throws -> String {
+    func emptyFile(_ name: String) throws -> String {
         let path = path(name)
         for suffix in ["", "-wal", "-shm"] where FileManager.default.fileExists(atPath: path + suffix) {
             try FileManager.default.removeItem(atPath: path + suffix)
@@ -189,7 +189,7 @@ struct StoreCases {
         return path
     }
 
-    private func firstSync(_ payload: Payload, into store: JSONStore) async throws -> Int {
+    func firstSync(_ payload: Payload, into store: JSONStore) async throws -> Int {
         try await StoreUnderTest.sync(payload, into: store) { $0.inserted == count && $0.unchanged == 0 }
     }
 
@@ -228,7 +228,7 @@ struct StoreCases {
     }
 
     /// Inserts rows into tables of a new file.
-    private func insert(
+    func insert(
         _ tables: [(FloorTable, FloorRows)], order: [Int]? = nil, indices: [String] = []
     ) throws -> Int {
         let database = try FloorDatabase(path: emptyFile("floor"))
@@ -240,7 +240,7 @@ struct StoreCases {
         return database.changeCount
     }
 
-    private func add(
+    func add(
         _ measured: [OneWayBenchmarkSupport.Measurement], to report: inout BenchmarkReport,
         extra: (String) -> [(name: String, value: BenchmarkReport.Field)] = { _ in [] }
     ) {

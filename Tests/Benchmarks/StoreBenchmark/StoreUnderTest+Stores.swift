@@ -14,6 +14,12 @@ extension StoreUnderTest {
         return try JSONStore(try await SQLiteStore(mapper.model, at: .file(path)), mapper: mapper)
     }
 
+    /// Opens or makes the store of orders of a file.
+    static func sqliteOrders(_ path: String) async throws -> JSONStore {
+        let mapper = try orderMapper()
+        return try JSONStore(try await SQLiteStore(mapper.model, at: .file(path)), mapper: mapper)
+    }
+
     /// Makes a store in memory.
     static func memory() throws -> JSONStore {
         let mapper = try mapper()

@@ -1,7 +1,7 @@
 import OneWayBenchmarkSupport
 public import Foundation
 
-/// A file of users to sync.
+/// A file of users or orders to sync.
 public struct Payload: Sendable {
     /// What is in it, of the users 1 to n.
     public enum Content: Sendable {
@@ -14,7 +14,12 @@ public struct Payload: Sendable {
         case changed
         /// The flat users in an order of no order.
         case shuffled
+        /// Orders 1 to n, each with a customer and four lines with a product each.
+        case orders
     }
+
+    /// The entity of its objects.
+    public let entity: String
 
     /// Where the file is.
     public let path: String
@@ -25,6 +30,7 @@ public struct Payload: Sendable {
     public init(_ content: Content, count: Int, in folder: URL) throws {
         let url = folder.appending(path: "\(content)-\(count).json")
         path = url.path
+        entity = content == .orders ? "Order" : "User"
         var order: [Int]?
         var text: [UInt8] = []
         try Data().write(to: url)
@@ -32,6 +38,9 @@ public struct Payload: Sendable {
         switch content {
         case .flat, .nested:
             var generator = UserGenerator(count: count, isNested: content == .nested)
+            while let chunk = generator.nextChunk() { try file.write(contentsOf: chunk) }
+        case .orders:
+            var generator = OrderGenerator(count: count)
             while let chunk = generator.nextChunk() { try file.write(contentsOf: chunk) }
         case .changed:
             try Self.writeChanged(count: count, into: &text, to: file)

@@ -3,7 +3,7 @@ public import JSONMapper
 public import StoreSync
 import SyncModel
 
-/// Stores to sync into, of the users that the generator makes.
+/// Stores to sync into, of the users and orders that the generators make.
 public enum StoreUnderTest {
     /// A sync that did something else than its case is about.
     public struct UnexpectedResult: Error {
@@ -29,13 +29,18 @@ public enum StoreUnderTest {
             })
     }
 
+    /// Returns the mapper of orders with all that is nested in them.
+    public static func orderMapper() throws -> RecordMapper {
+        try RecordMapper(try OrderGenerator.model)
+    }
+
     /// Syncs a payload, and makes sure that it did what it should.
     ///
-    /// - Returns: How many users were in the payload.
+    /// - Returns: How many users or orders were in the payload.
     public static func sync(
         _ payload: Payload, into store: JSONStore, expecting isExpected: (StoreSyncResult.Counts) -> Bool
     ) async throws -> Int {
-        let result = try await store.sync(.file(payload.path), into: "User")
+        let result = try await store.sync(.file(payload.path), into: payload.entity)
         guard isExpected(result.counts), result.rejectedCount == 0, result.toleratedCount == 0 else {
             throw UnexpectedResult(counts: result.counts)
         }

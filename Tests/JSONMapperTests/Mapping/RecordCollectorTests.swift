@@ -18,38 +18,120 @@ import Testing
             }, contract: contract)
     }
 
-    @Test func nestedObjectsAreMappedFromTheirSlices() throws {
-        let mapper = try mapper()
-        let json =
-            #"[{"id":1,"notes":[{"id":10},null,{"id":11}]},{"id":2},{"id":3,"notes":{"id":12}},{"id":4,"notes_ids":[13,"14"]}]"#
+    /// The notes of all users.
+    private func notes(_ json: String, _ mapper: RecordMapper) throws -> (MappedBatch, NestedElements) {
         let users = try mapper.reader(
             of: "User", bytes: Array(json.utf8), options: .init(keepsRelationships: true))
-        let group = try #require(try users.next()?.groups.first)
-        var notes = try RecordCollector(mapper, entity: "Note", options: .init(acceptsIdentifiers: true))
-        for entry in group.relationships.entries {
-            try group.relationships.read(entry) { cursor in try notes.addAll(&cursor, index: entry.row) }
-        }
-        let all = notes.takeBatch()
-        let children = try #require(all?.groups.first)
-        #expect(children.makeRecords().map { $0["id"] } == [10, 11, 12, 13, 14])
-        #expect(children.elementIndices == [0, 0, 2, 3, 3])
-        #expect(children.stubRows == [3, 4])
-        let none = notes.takeBatch()
-        #expect(none?.recordCount == nil)
+        let batch = try #require(try users.next())
+        return (batch, try #require(batch.groups.first?.nested[0]))
+    }
+
+    @Test func nestedObjectsAreMappedWhereTheyAreMet() throws {
+        let (_, notes) = try notes(
+            #"[{"id":1,"notes":[{"id":10},null,{"id":11}]},{"id":2},{"id":3,"notes":{"id":12}},{"id":4,"notes_ids":[13,"14"]}]"#,
+            try mapper())
+        let objects = try #require(notes.objects?.groups.first)
+        let identifiers = try #require(notes.identifiers?.groups.first)
+        #expect(objects.makeRecords().map { $0["id"] } == [10, 11, 12])
+        #expect(objects.elementIndices == [0, 1, 2])
+        #expect(identifiers.makeRecords().map { $0["id"] } == [13, 14])
+        #expect(identifiers.elementIndices == [3, 4])
+        #expect(identifiers.stubRows == [0, 1])
+        #expect(notes.owners == [0, 0, 2, 3, 3])
+        #expect(notes.sources.map(\.row) == [0, 2, 3])
+        #expect(notes.sources.map(\.holdsObjects) == [false, false, false])
     }
 
     @Test func aRejectedElementIsPassedOver() throws {
-        let mapper = try mapper(ValueContract(wrongType: .reject))
-        let json = #"[{"notes":[{"id":[[1]],"text":"a"},{"id":2},"x"]}]"#
-        let users = try mapper.reader(
-            of: "User", bytes: Array(json.utf8), options: .init(keepsRelationships: true))
-        let relationships = try #require(try users.next()?.groups.first).relationships
-        var notes = try RecordCollector(mapper, entity: "Note")
-        try relationships.read(relationships.entries[0]) { cursor in try notes.addAll(&cursor, index: 5) }
-        let all = notes.takeBatch()
-        let batch = try #require(all)
-        #expect(batch.groups.first?.makeRecords().map { $0["id"] } == [2])
-        #expect(batch.rejected.map(\.index) == [5, 5])
+        let (batch, notes) = try notes(
+            #"[{"notes":[{"id":[[1]],"text":"a"},{"id":2},"x"]}]"#, try mapper(ValueContract(wrongType: .reject)))
+        #expect(notes.objects?.groups.first?.makeRecords().map { $0["id"] } == [2])
+        #expect(notes.objects?.rejected.map(\.index) == [0])
+        #expect(notes.identifiers?.rejected.map(\.index) == [2])
+        #expect(notes.sources.first?.isIncomplete == true)
+        #expect(batch.rejected == [])
+    }
+
+    @Test func whatIsNestedInARejectedElementGoesWithIt() throws {
+        let (batch, notes) = try notes(
+            #"[{"notes":[{"id":1,"z":0,"text":[]}],"id":[]},{"id":2,"notes":[{"id":3,"z":0}]},{"notes":[{"id":4}],"id":{}}]"#,
+            try mapper(ValueContract(wrongType: .reject)))
+        #expect(batch.rejected.map(\.index) == [0, 2])
+        #expect(batch.groups.first?.elementIndices == [1])
+        #expect(notes.owners == [0])
+        #expect(notes.objects?.rejected == [])
+        #expect(notes.objects?.groups.first?.makeRecords().map { $0["id"] } == [3])
+        #expect(notes.objects?.drift.entries.map(\.count) == [1])
+        #expect(notes.objects?.toleratedCount == 0)
+    }
+
+    @Test func whatIsNestedInARejectedNestedObjectGoesWithIt() throws {
+        let (_, notes) = try notes(
+            #"[{"id":1,"notes":[{"user":{"id":5,"z":0},"id":[]},{"id":2,"user":{"id":6,"z":0}}]}]"#,
+            try mapper(ValueContract(wrongType: .reject)))
+        #expect(notes.objects?.rejected.map(\.index) == [0])
+        let group = try #require(notes.objects?.groups.first)
+        let users = try #require(group.nested[0])
+        #expect(users.sources.map(\.row) == [0])
+        #expect(users.objects?.groups.first?.makeRecords().map { $0["id"] } == [6])
+        #expect(users.objects?.drift.entries.map(\.count) == [1])
+    }
+
+    @Test func ofSeveralValuesOfARelationshipOneCounts() throws {
+        let mapper = try mapper()
+        func users(_ json: String) throws -> NestedElements {
+            let reader = try mapper.reader(
+                of: "Note", bytes: Array(json.utf8), options: .init(keepsRelationships: true))
+            return try #require(try reader.next()?.groups.first?.nested[0])
+        }
+        for json in [
+            #"[{"id":1,"user":{"id":5},"user_id":6}]"#, #"[{"id":1,"user_id":6,"user":{"id":5}}]"#,
+            #"[{"id":1,"user_id":6,"userID":7,"user":{"id":5}}]"#,
+        ] {
+            let found = try users(json)
+            #expect(found.objects?.groups.first?.makeRecords().map { $0["id"] } == [5], "\(json)")
+            #expect(found.identifiers?.recordCount == nil)
+            #expect(found.sources.map(\.ordinals) == [0..<1])
+            #expect(found.misfits.allSatisfy { $0.kind == .contradiction && $0.row == 0 })
+            #expect(!found.misfits.isEmpty)
+        }
+        let same = try users(#"[{"id":1,"user_id":5,"user":{"id":5}},{"id":2,"user":null,"user_id":5}]"#)
+        #expect(same.misfits.isEmpty)
+        #expect(same.owners == [0, 1])
+        #expect(same.identifiers?.groups.first?.elementIndices == [1])
+    }
+
+    @Test func anInputCutAnywhereGivesTheSameNestedObjects() throws {
+        let mapper = try mapper()
+        let json = Array(
+            #"[{"id":1,"notes":[{"id":10,"z":1,"user":{"id":1}},{"id":11,"text":"é"}],"q":{}},{"notes_ids":[7,8],"id":2,"notes":[{"id":12}]}]"#
+                .utf8)
+        func describe(_ batch: MappedBatch?) -> String {
+            guard let batch else { return "-" }
+            let groups = batch.groups.map { group in
+                let records = group.makeRecords().map { "\($0.values)" }
+                let nested = group.nested.map { elements in
+                    elements.map {
+                        "\($0.owners) \($0.sources.map(\.ordinals)) \($0.misfits.map(\.kind)) \(describe($0.objects)) \(describe($0.identifiers))"
+                    } ?? "-"
+                }
+                return "\(group.elementIndices) \(records) \(nested)"
+            }
+            return "\(groups) \(batch.drift.entries.map(\.description)) \(batch.toleratedCount)"
+        }
+        let options = RecordReader.Options(keepsRelationships: true)
+        let whole = describe(try mapper.reader(of: "User", bytes: json, options: options).next())
+        for cut in 1..<json.count {
+            var parts = [json[..<cut], json[cut...]][...]
+            let source = JSONReader { buffer in
+                guard let part = parts.popFirst() else { return 0 }
+                buffer.copyBytes(from: part)
+                return part.count
+            }
+            let reader = try RecordReader(mapper, entity: "User", reader: source, options: options)
+            let batch = try reader.next()
+            #expect(describe(batch) == whole, "\(cut)")
+        }
     }
 
     @Test func damagedInputGivesRecordsOrAnError() throws {

@@ -85,7 +85,7 @@ import Testing
         #expect(group.records.value(row: 0, slot: 0) == .binary(.init(#"{"name":"n"}"#.utf8)))
         #expect(group.records.value(row: 0, slot: 1) == "n")
         #expect(group.records.value(row: 0, slot: 2) == "n")
-        #expect(group.relationships.entries.count == 1)
+        #expect(group.nested[0]?.objects?.recordCount == 1)
     }
 
     @Test func anAttributeAndAnIdentifierOfARelationshipMayShareAKey() throws {
@@ -99,7 +99,8 @@ import Testing
             of: "A", bytes: Array(#"[{"owner_id":7}]"#.utf8), options: .init(keepsRelationships: true))
         let group = try #require(try reader.next()?.groups.first)
         #expect(group.records.value(row: 0, slot: 0) == 7)
-        #expect(group.relationships.entries.map(\.holdsIdentifiers) == [true])
+        // An entity without an identity has no identifiers.
+        #expect(group.nested[0]?.misfits.map(\.kind) == [.changedShape])
     }
 
     @Test func aKeyThatNeedsEscapesIsFoundHoweverItIsEscaped() throws {
@@ -138,23 +139,23 @@ import Testing
 
     // MARK: Relationships
 
-    @Test func relationshipsAreHandedOverAsTheyAreWritten() throws {
+    @Test func relationshipsAreMappedWhereTheyAreMet() throws {
         let json =
             #"[{"id":1},{"best_friend_id":7,"notes":[{"id":2}]},{"bestFriend":{"id":3},"notesIDs":[4],"notes":null}]"#
         let reader = try mapper.reader(
             of: "User", bytes: Array(json.utf8), options: .init(keepsRelationships: true))
         let group = try #require(try reader.next()?.groups.first)
-        let slices = group.relationships
-        let texts = slices.entries.map { entry in
-            let value = slices.read(entry) { cursor in try? JSONValue(&cursor) }
-            return
-                "\(entry.row) \(entry.relationship) \(entry.holdsIdentifiers) \(entry.kind) \(value.map { "\($0)" } ?? "-")"
-        }
-        #expect(slices.entries.map(\.row) == [1, 1, 2, 2, 2])
-        #expect(slices.entries.map(\.relationship) == [0, 1, 0, 1, 1])
-        #expect(slices.entries.map(\.holdsIdentifiers) == [true, false, false, true, false])
-        #expect(slices.entries.map(\.kind) == [.number, .array, .object, .array, .null], "\(texts)")
-        #expect(slices.read(slices.entries[3]) { try? JSONValue(&$0) } == .array([.integer(4)]))
+        let friends = try #require(group.nested[0])
+        let notes = try #require(group.nested[1])
+        #expect(friends.sources.map(\.row) == [1, 2])
+        #expect(friends.owners == [1, 2])
+        #expect(friends.identifiers?.groups.first?.elementIndices == [0])
+        #expect(friends.objects?.groups.first?.elementIndices == [1])
+        #expect(notes.sources.map(\.row) == [1, 2])
+        #expect(notes.sources.map(\.holdsObjects) == [true, false])
+        // Identifiers outweigh null.
+        #expect(notes.sources.map(\.ordinals) == [0..<1, 1..<2])
+        #expect(notes.identifiers?.groups.first?.elementIndices == [1])
         #expect(group.elementIndices == [0, 1, 2])
     }
 
@@ -260,7 +261,7 @@ import Testing
                 if part.endIndex == json.endIndex { source.finish() }
                 while let batch = try reader.next() {
                     records += batch.groups.flatMap { $0.makeRecords() }
-                    relationships += batch.groups.reduce(0) { $0 + $1.relationships.entries.count }
+                    relationships += batch.groups.flatMap(\.nested).reduce(0) { $0 + ($1?.sources.count ?? 0) }
                 }
             }
             #expect(records == whole)

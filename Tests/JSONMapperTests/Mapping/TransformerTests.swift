@@ -54,6 +54,30 @@ import Testing
             try filled(#"{"blob":"/Date(1451606400000)/"}"#)["blob"] == .binary(Data(#""2016-01-01T00:00:00Z""#.utf8)))
     }
 
+    @Test(arguments: [
+        "NSSecureUnarchiveFromData", "NSSecureUnarchiveFromDataTransformer", "NSKeyedUnarchiveFromData", "", " ",
+    ])
+    func theTransformersOfFoundationKeepTheJSON(name: String) throws {
+        let model = try DataModel {
+            SyncEntity("A", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncAttribute("blob", .transformable, transformer: name)
+            }
+        }
+        let json = #"[{"id":1,"blob":{"b": [1.50,"é"]}},{"id":2,"blob":null}]"#
+        let mapper = try RecordMapper(model)
+        let records = try mapper.records(of: "A", bytes: Array(json.utf8))
+        #expect(records[0]["blob"] == .binary(Data(#"{"b": [1.50,"é"]}"#.utf8)))
+        #expect(records[1]["blob"] == .null)
+        let exported = try RecordExporter(model).bytes(ofRecords: records)
+        #expect(String(decoding: exported, as: UTF8.self).contains(#""b""#))
+        // One that is registered under the name replaces it.
+        var transformers = JSONTransformers()
+        transformers.register(name) { (_: JSONValue) -> AttributeValue? in .binary(Data([1])) }
+        let replaced = try RecordMapper(model, transformers: transformers).records(of: "A", bytes: Array(json.utf8))
+        #expect(replaced[0]["blob"] == .binary(Data([1])))
+    }
+
     @Test func reverseTakesTheTypeThatForwardMakes() throws {
         let transformer = try #require(transformers().transformer("First"))
         #expect(try transformer.reverse?(.string("Bob")) == .array([.string("Bob")]))

@@ -79,7 +79,7 @@ private struct WatchedTransaction: InitialLinkingTransaction {
         noted(try await base.merge(request), request)
     }
 
-    func mergeLinking(_ request: MergeRequest, _ links: InitialLinks) async throws -> MergeResult {
+    func mergeLinking(_ request: MergeRequest, _ links: [InitialLinks]) async throws -> MergeResult {
         noted(try await base.merge(request, linking: links), request)
     }
 

@@ -1,0 +1,70 @@
+import HTTPTransfer
+import JSONMapper
+import ModelInference
+import StoreSync
+import SyncBase
+import SyncModel
+import SyncStore
+
+/// The command `Demo diff`, which shows object by object what a sync of a file would change.
+struct DiffCommand: Command {
+    let arguments: DiffArguments
+    let console: Console
+
+    func perform() async throws {
+        let printer = DiffPrinter(limit: arguments.limit, console: console)
+        let (store, source) = try await open()
+        _ = try store.mapper.model.required(arguments.entity)
+        let watched = DiffStore(base: store.store) { changes, before, after in
+            try await printer.print(changes, before: before, after: after)
+        }
+        let options = StoreSyncOptions(keyPath: arguments.keyPath)
+        let result = try await JSONStore(watched, mapper: store.mapper)
+            .sync(source, into: arguments.entity, options: options)
+        await printer.finish()
+        let drift = result.drift.entries.count
+        if drift > 0 {
+            console.printWarning(
+                "B differs from the model in \(Quantity.count(drift, "place")); sync --plan lists them")
+        }
+        if result.rejectedCount > 0 {
+            console.printWarning("\(Quantity.count(result.rejectedCount, "object")) of B cannot be synced")
+        }
+    }
+
+    /// Opens the state before the sync, and the JSON.
+    private func open() async throws -> (JSONStore, JSONSource) {
+        switch arguments.base {
+        case .store(let location):
+            guard let kept = try await location.keptModel() else {
+                throw StoreLocationError.missing(location.description)
+            }
+            let given = try arguments.model.map { try ModelChoice.given($0, warn: console.printWarning).model }
+            let store = try await location.openForPlan(
+                given ?? kept, dialect: arguments.dialect, warn: console.printWarning)
+            return (store, arguments.input.source(at: arguments.keyPath))
+        case .file(let file):
+            // Both files are read once: one of them may be standard input.
+            let (one, other) = (try file.bytes(), try arguments.input.bytes())
+            let model = try arguments.model.map { try ModelChoice.given($0, warn: console.printWarning).model }
+            let mapper = try ModelChoice.mapper(
+                try model ?? Self.model(of: one, or: other, arguments), dialect: arguments.dialect,
+                warn: console.printWarning)
+            let store = try JSONStore(MemoryStore(mapper.model), mapper: mapper)
+            let options = StoreSyncOptions(keyPath: arguments.keyPath)
+            try await store.sync(.document(one, at: arguments.keyPath), into: arguments.entity, options: options)
+            return (store, .document(other, at: arguments.keyPath))
+        }
+    }
+
+    /// Infers the model that a sync of A would keep. If A has no objects, B decides.
+    private static func model(of one: [UInt8], or other: [UInt8], _ arguments: DiffArguments) throws -> DataModel {
+        do {
+            return try DataModel.inferred(
+                from: one, entity: arguments.entity, layout: JSONStart.layout(one, at: arguments.keyPath))
+        } catch ModelInferenceError.emptySample {
+            return try DataModel.inferred(
+                from: other, entity: arguments.entity, layout: JSONStart.layout(other, at: arguments.keyPath))
+        }
+    }
+}

@@ -1,0 +1,82 @@
+import HTTPSource
+
+extension Usage {
+    static let sync = """
+        Makes the objects of a store equal to JSON. New objects are inserted, changed
+        ones updated, absent ones deleted, and nested ones related. A sync is one
+        transaction.
+
+        Usage: Demo sync FILE|URL --entity NAME [options]
+
+          FILE   An array of objects, one object, or newline-delimited JSON;
+                 - for standard input
+          URL    An http or https address of JSON
+
+        Options:
+          --entity NAME          The entity of the objects, which names their table
+          --store STORE          sqlite:PATH, postgres://…, or memory: (default), which
+                                 ends with the command
+          --model MODEL          An .xcdatamodeld, an .xcdatamodel, or the XML inside.
+                                 Without it, the model of the database is used, or one
+                                 inferred from the JSON
+          --key-path A.B         The keys that lead to the array
+          --key KEYS             The keys that identify an object together, such as
+                                 title,year; for an inferred model
+          --sample N             Infer the model from the first N objects (default all)
+          --dialect sync|groot   The vocabulary of the model's annotations (default
+                                 sync); groot needs --model
+          --strict               Fail if the JSON differs from the model
+          --operations LIST      The allowed operations, separated by commas: insert,
+                                 update, delete, insertRelationships,
+                                 updateRelationships, deleteRelationships (default all)
+          --where CONDITION      Delete only objects for which this holds, such as
+                                 'createdAt > 2014-01-01'
+          --max-removals N|P%    Fail without changes if more than N objects, or more
+                                 than P percent of them, are absent
+          --plan                 Show what would happen, and change nothing
+          --json                 Print one JSON object and nothing else
+
+        Options for a server:
+          --api NAME             A common API, which decides how pages are found:
+        \(wrappedNames(HTTPAPI.all.map(\.name)))
+          --pages WAY            How the next page is found: link (the Link field),
+                                 link:FIELD (an address in the body),
+                                 cursor:FIELD:PARAM, or page:PARAM (default: one page)
+          --since FIELD[:PARAM]  Ask only for changes since the latest FIELD, with the
+                                 query parameter PARAM (default since). Once a day,
+                                 everything is read
+          --body JSON|@FILE      A body that every request sends by POST
+          --header 'NAME: TEXT'  A header field for the server; may be repeated. @FILE
+                                 reads one field per line, so that secrets do not
+                                 appear in ps
+          --header-env NAME=VAR  A header field with the value of a variable
+          --timeout TIME         The time limit of a sync, such as 10m (default none)
+          --rate N/s             The maximum number of requests per second
+          --every TIME           Repeat until Ctrl-C, with this pause: 60s, 5m or 2h
+
+        A database keeps its model and uses it in later syncs. Another --model adapts
+        the database, and drops what that model lacks. One process at a time syncs
+        into a database; others wait.
+
+        Examples:
+          Demo sync films.json --entity Film --store sqlite:films.db
+          Demo sync films.json --entity Film --store sqlite:films.db --plan
+          Demo sync https://example.com/films --entity Film --pages link --every 5m
+
+        \(exitCodes)
+        """
+
+    /// Returns names in indented lines that fit the help.
+    private static func wrappedNames(_ names: [String]) -> String {
+        var lines: [String] = []
+        for (index, name) in names.enumerated() {
+            let word = name + (index == names.count - 1 ? "" : ",")
+            if let last = lines.last, last.count + word.count < 54 {
+                lines[lines.count - 1] = "\(last) \(word)"
+            } else {
+                lines.append(word)
+            }
+        }
+        return lines.map { String(repeating: " ", count: 25) + $0 }.joined(separator: "\n")
+    }
+}

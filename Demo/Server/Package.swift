@@ -1,0 +1,55 @@
+// swift-tools-version: 6.1
+
+import PackageDescription
+
+// A package of its own, so that who uses OneWaySynchronizer depends on no other package.
+
+let settings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+let package = Package(
+    name: "Server",
+    platforms: [.macOS(.v15)],
+    traits: [.trait(name: "Postgres", description: "Keeps the data in PostgreSQL; needs libpq.")],
+    dependencies: [
+        .package(
+            name: "OneWaySynchronizer", path: "../..",
+            traits: [.trait(name: "Postgres", condition: .when(traits: ["Postgres"]))]),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.14.0"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.9.0"),
+    ],
+    targets: [
+        .executableTarget(
+            name: "Server",
+            dependencies: [
+                "Upstream",
+                .product(name: "OneWaySyncSQLite", package: "OneWaySynchronizer"),
+                .product(name: "SyncStorePostgres", package: "OneWaySynchronizer"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "Metrics", package: "swift-metrics"),
+            ],
+            resources: [.copy("Resources/status.html")], swiftSettings: settings),
+        // The API that the server mirrors, for trying it out.
+        .target(
+            name: "Upstream", dependencies: [.product(name: "Hummingbird", package: "hummingbird")],
+            swiftSettings: settings),
+        .testTarget(
+            name: "ServerTests",
+            dependencies: [
+                "Server", "Upstream",
+                .product(name: "OneWaySyncSQLite", package: "OneWaySynchronizer"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+            ], swiftSettings: settings),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,46 @@
+import Foundation
+import Hummingbird
+import Logging
+import ServiceLifecycle
+import Upstream
+
+/// The API that is mirrored, played by this process, with users that change every few seconds.
+struct PlayedUpstream: Service {
+    let api: UpstreamAPI
+    /// The address of the users.
+    let users: URL
+    private let server: Task<Void, any Error>
+
+    /// Starts the API on a free port.
+    static func start(logger: Logger) async throws -> PlayedUpstream {
+        let api = UpstreamAPI()
+        let (ports, port) = AsyncStream.makeStream(of: Int.self)
+        let app = Application(
+            router: api.router, configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: 0)),
+            onServerRunning: { channel in
+                port.yield(channel.localAddress?.port ?? 0)
+                port.finish()
+            }, logger: logger)
+        let server = Task {
+            defer { port.finish() }
+            try await app.run()
+        }
+        guard let port = await ports.first(where: { _ in true }),
+            let users = URL(string: "http://127.0.0.1:\(port)/users")
+        else {
+            try await server.value
+            throw CancellationError()
+        }
+        return PlayedUpstream(api: api, users: users, server: server)
+    }
+
+    func run() async throws {
+        defer { server.cancel() }
+        try? await cancelWhenGracefulShutdown {
+            while true {
+                try await Task.sleep(for: .seconds(4))
+                await api.change(count: 3)
+            }
+        }
+    }
+}

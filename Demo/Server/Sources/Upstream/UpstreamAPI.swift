@@ -1,0 +1,126 @@
+public import Foundation
+public import Hummingbird
+
+/// A JSON API to try the server with: 5,000 users in pages, with entity tags, changes since a
+/// moment, and faults on request.
+///
+///     GET  /users?page=2&per_page=100        a page; `Link` leads to the next one
+///     GET  /users?updated_since=<date>       the changes, with `"deleted": true` for users that are gone
+///     POST /change?count=5                   changes a few users
+///     POST /fault?kind=slow                  `none`, `slow`, `errors`, `truncated` or `stuck`
+public actor UpstreamAPI {
+    /// How the API misbehaves.
+    public enum Fault: String, Sendable, CaseIterable {
+        /// Not at all.
+        case none
+        /// Every response takes half a second.
+        case slow
+        /// Every response is a 503.
+        case errors
+        /// Bodies end in the middle.
+        case truncated
+        /// Responses never come, until the fault is changed.
+        case stuck
+    }
+
+    private var users: UpstreamUsers
+    private var fault = Fault.none
+    private var stuck: [CheckedContinuation<Void, Never>] = []
+    private let date: @Sendable () -> Date
+
+    /// Creates an API.
+    ///
+    /// - Parameters:
+    ///   - userCount: The number of users at first.
+    ///   - seed: Decides the users and their changes.
+    ///   - date: The clock of the API.
+    public init(userCount: Int = 5000, seed: UInt64 = 1, date: @escaping @Sendable () -> Date = { Date() }) {
+        self.date = date
+        users = UpstreamUsers(count: userCount, seed: seed, now: date())
+    }
+
+    /// Changes a few users.
+    public func change(count: Int) {
+        users.change(count: count, now: date())
+    }
+
+    /// Changes how the API misbehaves.
+    public func setFault(_ fault: Fault) {
+        self.fault = fault
+        guard fault != .stuck else { return }
+        for request in stuck { request.resume() }
+        stuck = []
+    }
+
+    /// The number of users that exist.
+    public var userCount: Int { users.present.count }
+
+    /// The routes of the API.
+    public nonisolated var router: Router<BasicRequestContext> {
+        let router = Router()
+        router.get("users") { request, _ in try await self.users(request) }
+        router.post("change") { request, _ in
+            await self.change(count: request.uri.queryParameters.get("count", as: Int.self) ?? 5)
+            return HTTPResponse.Status.noContent
+        }
+        router.post("fault") { request, _ in
+            guard let fault = request.uri.queryParameters.get("kind").flatMap(Fault.init) else {
+                throw HTTPError(
+                    .badRequest, message: "kind is one of \(Fault.allCases.map(\.rawValue).joined(separator: ", "))")
+            }
+            await self.setFault(fault)
+            return HTTPResponse.Status.noContent
+        }
+        return router
+    }
+
+    private func users(_ request: Request) async throws -> Response {
+        switch fault {
+        case .none, .truncated: break
+        case .slow: try await Task.sleep(for: .milliseconds(500))
+        case .errors: return Response(status: .serviceUnavailable, headers: [.retryAfter: "1"])
+        case .stuck: await withCheckedContinuation { stuck.append($0) }
+        }
+        let query = request.uri.queryParameters
+        let tag = "\"\(users.version)\""
+        guard request.headers[.ifNoneMatch] != tag else {
+            return Response(status: .notModified, headers: [.eTag: tag])
+        }
+        let list: [UpstreamUser]
+        if let since = query.get("updated_since") {
+            guard let moment = try? Date(since, strategy: Self.dates) else {
+                throw HTTPError(.badRequest, message: "updated_since is a date such as 2026-01-31T12:00:00.000Z")
+            }
+            list = users.changes(since: moment)
+        } else {
+            list = users.present
+        }
+        let page = max(query.get("page", as: Int.self) ?? 1, 1)
+        let size = min(max(query.get("per_page", as: Int.self) ?? 100, 1), 1000)
+        let start = min((page - 1) * size, list.count)
+        let end = min(start + size, list.count)
+        var headers: HTTPFields = [
+            .contentType: "application/json", .eTag: tag, .xTotalCount: String(list.count),
+        ]
+        if end < list.count {
+            var next = "/users?page=\(page + 1)&per_page=\(size)"
+            if let since = query.get("updated_since") { next += "&updated_since=\(since)" }
+            headers[.link] = "<\(next)>; rel=\"next\""
+        }
+        let encoder = JSONEncoder()
+        encoder.dateEncodingStrategy = .custom { date, encoder in
+            var container = encoder.singleValueContainer()
+            try container.encode(date.formatted(Self.dates))
+        }
+        var body = try encoder.encode(Array(list[start..<end]))
+        if fault == .truncated { body = body.prefix(body.count / 2) }
+        return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: body)))
+    }
+
+    private static let dates = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
+}
+
+extension HTTPField.Name {
+    /// A constant that is a valid name.
+    fileprivate static let xTotalCount = Self("X-Total-Count")!
+}

@@ -1,0 +1,49 @@
+import Foundation
+import JSONMapper
+import StoreSync
+import SyncModel
+import SyncStore
+
+extension StoreLocation {
+    /// Opens the store for reading.
+    ///
+    /// - Parameters:
+    ///   - model: The model file; nil for the model that is kept with the database.
+    ///   - warn: Called with each part of the model file that cannot be used.
+    /// - Throws: ``StoreLocationError/missing`` if there is no store; errors of the model and the
+    ///   store.
+    func openForReading(
+        model: URL?, dialect: JSONDialect = .sync, warn: (String) -> Void = { _ in }
+    ) async throws -> JSONStore {
+        if let model {
+            return try await openForReading(ModelChoice.given(model, warn: warn).model, dialect, warn)
+        }
+        guard let kept = try await keptModel() else { throw StoreLocationError.missing(description) }
+        // What cannot be used of a kept model was reported when it was given.
+        return try await openForReading(kept, dialect) { _ in }
+    }
+
+    private func openForReading(
+        _ model: DataModel, _ dialect: JSONDialect, _ warn: (String) -> Void
+    ) async throws -> JSONStore {
+        let mapper = try ModelChoice.mapper(model, dialect: dialect, warn: warn)
+        return try JSONStore(try await openForReading(mapper.model), mapper: mapper)
+    }
+
+    /// Opens the store for a plan, which must not migrate it. A missing store is planned in memory.
+    ///
+    /// - Parameters:
+    ///   - model: The model of the data.
+    ///   - warn: Called with each part of the model that cannot be used.
+    /// - Throws: ``StoreLocationError/otherModel`` for a database with a different model.
+    func openForPlan(_ model: DataModel, dialect: JSONDialect, warn: (String) -> Void) async throws -> JSONStore {
+        let mapper = try ModelChoice.mapper(model, dialect: dialect, warn: warn)
+        guard let kept = try await keptModel() else {
+            return try JSONStore(MemoryStore(mapper.model), mapper: mapper)
+        }
+        guard kept.dataEntities == mapper.model.dataEntities else { throw StoreLocationError.otherModel }
+        // With the bookkeeping of the database.
+        let same = try ModelChoice.mapper(kept, dialect: dialect) { _ in }
+        return try JSONStore(try await open(same.model), mapper: same)
+    }
+}

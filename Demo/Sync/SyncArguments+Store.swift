@@ -1,0 +1,96 @@
+import Foundation
+import JSONMapper
+import ModelInference
+import StoreSync
+import SyncModel
+
+extension SyncArguments {
+    /// The sync options of the arguments.
+    var options: StoreSyncOptions {
+        StoreSyncOptions(
+            operations: operations, scope: scope, keyPath: keyPath, removalLimit: removalLimit, failsOnDrift: isStrict)
+    }
+
+    /// Sentences about what to do after a sync.
+    var advice: [String] {
+        if isPlan { return ["Run it without --plan to make these changes."] }
+        guard store != .memory else { return ["The objects were not kept; --store sqlite:FILE keeps them."] }
+        return ["Next: Demo query --store \(ShellWord.quoted(store.description)) --entity \(ShellWord.quoted(entity))"]
+    }
+
+    /// Returns the given or stored model; nil if it must be inferred from the JSON.
+    ///
+    /// - Throws: ``StoreLocationError/noModel`` for a database without a model; ``NameError`` if
+    ///   the model lacks the entity.
+    func modelChoice(warn: (String) -> Void) async throws -> ModelChoice? {
+        let choice: ModelChoice
+        if let model {
+            choice = try .given(model, warn: warn)
+        } else if let kept = try await store.keptModel() {
+            choice = ModelChoice(model: kept, origin: .kept)
+        } else {
+            return nil
+        }
+        let layout = try choice.model.required(entity)
+        if choice.origin == .kept { try checkKey(of: layout) }
+        return choice
+    }
+
+    /// Checks that the key of the command line is the one that the database has.
+    private func checkKey(of layout: EntityLayout) throws(KeyError) {
+        guard !inference.key.isEmpty else { return }
+        func spelling(_ key: String) -> String { key.lowercased().filter { $0.isLetter || $0.isNumber } }
+        let slots = layout.identitySlots + layout.scopedIdentitySlots
+        let kept = slots.map { slot in
+            let attribute = layout.attributes[slot]
+            return Set([attribute.name, attribute.userInfo["sync.remoteKey"] ?? attribute.name].map(spelling))
+        }
+        let given = inference.key.map(spelling)
+        guard given.count == kept.count, given.allSatisfy({ key in kept.contains { $0.contains(key) } }) else {
+            throw KeyError(entity: layout.name, key: slots.map { layout.attributes[$0].name })
+        }
+    }
+
+    /// Runs a sync. If it fails, a database that was created for it with an inferred model is
+    /// removed again: the JSON may have been an error message.
+    func keepingModel<Result>(of choice: ModelChoice, _ body: () async throws -> Result) async throws -> Result {
+        let newFiles = choice.origin == .inferred && !isPlan ? store.newFiles : []
+        do {
+            return try await body()
+        } catch {
+            for file in newFiles { try? FileManager.default.removeItem(at: file) }
+            throw error
+        }
+    }
+
+    /// Opens the store, to change it or for a plan.
+    ///
+    /// - Parameters:
+    ///   - choice: The model of the data.
+    ///   - bookmarked: Whether the store keeps bookmarks of servers.
+    ///   - warn: Called with each part of a given model that cannot be used.
+    func open(_ choice: ModelChoice, bookmarked: Bool = false, warn: (String) -> Void) async throws -> JSONStore {
+        let model = choice.model
+        let warn = choice.origin == .given ? warn : { _ in }
+        if isPlan { return try await store.openForPlan(model, dialect: dialect, warn: warn) }
+        // A store in memory ends with the command.
+        let history = store == .memory ? nil : SyncHistory(recordsUnchanged: false)
+        let bookkeeping =
+            (bookmarked ? [SyncBookmark.entity] : []) + (history == nil ? [] : [SyncHistory.entity])
+        let mapper = try ModelChoice.mapper(try model.adding(bookkeeping), dialect: dialect, warn: warn)
+        return try JSONStore(try await store.open(mapper.model), mapper: mapper, history: history)
+    }
+}
+
+/// An error for a key that differs from the key of a database.
+struct KeyError: Error, CustomStringConvertible {
+    let entity: String
+    /// The attributes that identify the objects of the database; empty if nothing does.
+    let key: [String]
+
+    var description: String {
+        let kept =
+            key.isEmpty ? "has no key for \(entity)" : "identifies a \(entity) by \(key.joined(separator: " and "))"
+        return "the database \(kept); --key can name another key only for a new database"
+    }
+}

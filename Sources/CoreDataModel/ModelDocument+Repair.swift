@@ -1,0 +1,156 @@
+import SyncModel
+
+extension ModelDocument {
+    /// Removes declarations that Core Data accepts and a `DataModel` does not, with warnings.
+    ///
+    /// Warnings are in file order afterwards.
+    mutating func repair() {
+        removeInheritedProperties()
+        removeAimlessRelationships()
+        removeUnusableInverses()
+        chooseIdentities()
+        let ordered = warnings.enumerated().sorted { ($0.element.line, $0.offset) < ($1.element.line, $1.offset) }
+        warnings = ordered.map(\.element)
+    }
+
+    // MARK: Properties
+
+    /// Removes properties that an ancestor declares as well.
+    private mutating func removeInheritedProperties() {
+        let ancestors = self.ancestors
+        for (index, entity) in entities.enumerated() {
+            let inherited = Set((ancestors[entity.name] ?? []).flatMap(Self.propertyNames))
+            guard !inherited.isEmpty else { continue }
+            for name in Self.propertyNames(entity) where inherited.contains(name) {
+                warn(.inheritedProperty(name), at: line(of: name, in: entity.name))
+            }
+            entities[index].attributes.removeAll { inherited.contains($0.name) }
+            entities[index].relationships.removeAll { inherited.contains($0.name) }
+        }
+    }
+
+    /// Removes relationships to entities that do not exist.
+    private mutating func removeAimlessRelationships() {
+        let names = Set(entities.map(\.name))
+        for (index, entity) in entities.enumerated() {
+            for relationship in entity.relationships where !names.contains(relationship.destination) {
+                warn(
+                    .unknownDestination(relationship: relationship.name, destination: relationship.destination),
+                    at: line(of: relationship.name, in: entity.name))
+            }
+            entities[index].relationships.removeAll { !names.contains($0.destination) }
+        }
+    }
+
+    /// Removes inverses that do not exist or do not point back, until those that are left agree.
+    private mutating func removeUnusableInverses() {
+        let ancestors = self.ancestors
+        let indices = Dictionary(entities.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
+        func isRelated(_ one: String, _ other: String) -> Bool {
+            one == other || ancestors[one]?.contains { $0.name == other } == true
+                || ancestors[other]?.contains { $0.name == one } == true
+        }
+        /// Returns whether the inverse of a relationship exists and names it in turn.
+        func isAnswered(
+            _ relationship: SyncRelationship, of entity: SyncEntity, by inverse: String, in all: [SyncEntity]
+        )
+            -> Bool
+        {
+            let lineage = [relationship.destination] + (ancestors[relationship.destination] ?? []).map(\.name)
+            for name in lineage {
+                guard let index = indices[name] else { continue }
+                guard let back = all[index].relationships.first(where: { $0.name == inverse }) else { continue }
+                return back.inverse == relationship.name && isRelated(back.destination, entity.name)
+            }
+            return false
+        }
+        var hasChanged = true
+        while hasChanged {
+            hasChanged = false
+            for (index, entity) in entities.enumerated() {
+                for (place, relationship) in entity.relationships.enumerated() {
+                    guard let inverse = relationship.inverse,
+                        !isAnswered(relationship, of: entity, by: inverse, in: entities)
+                    else { continue }
+                    warn(
+                        .unusableInverse(relationship: relationship.name, inverse: inverse),
+                        at: line(of: relationship.name, in: entity.name))
+                    entities[index].relationships[place].inverse = nil
+                    hasChanged = true
+                }
+            }
+        }
+    }
+
+    // MARK: Identities
+
+    /// Makes the first suitable uniqueness constraint of each entity its identity.
+    ///
+    /// Constraints of Core Data are alternatives, while a sub-entity's identity extends that of its
+    /// parent. A sub-entity's constraint is its identity, therefore, only if it begins with the
+    /// attributes that identify its parent, or if nothing identifies the parent.
+    private mutating func chooseIdentities() {
+        let ancestors = self.ancestors
+        var identities: [String: [String]] = [:]
+        let topDown = entities.enumerated().sorted { one, other in
+            let depths = (ancestors[one.element.name]?.count ?? 0, ancestors[other.element.name]?.count ?? 0)
+            return (depths.0, one.offset) < (depths.1, other.offset)
+        }
+        for (index, entity) in topDown {
+            let lineage = ancestors[entity.name] ?? []
+            let inherited = lineage.first.flatMap { identities[$0.name] } ?? []
+            var isChosen = false
+            identities[entity.name] = inherited
+            for constraint in constraints[entity.name] ?? [] {
+                if let obstacle = obstacle(to: constraint.names, of: entity, inheriting: lineage) {
+                    warn(.unsupported(what: "a uniqueness constraint on \(obstacle)"), at: constraint.line)
+                } else if !isChosen, constraint.names.starts(with: inherited) {
+                    isChosen = true
+                    identities[entity.name] = constraint.names
+                    entities[index].identity = Array(constraint.names.dropFirst(inherited.count))
+                } else {
+                    warn(.unsupported(what: "a second uniqueness constraint"), at: constraint.line)
+                }
+            }
+        }
+    }
+
+    /// The reason why names are no identity; nil if they are.
+    private func obstacle(to names: [String], of entity: SyncEntity, inheriting lineage: [SyncEntity]) -> String? {
+        guard !names.isEmpty else { return "nothing" }
+        let declaring = [entity] + lineage
+        for name in names {
+            if declaring.contains(where: { $0.relationships.contains { $0.name == name } }) { return "a relationship" }
+            let found = declaring.lazy.compactMap { $0.attributes.first { $0.name == name } }.first
+            guard let found else { return "\(name), which is not an attribute" }
+            if found.type == .transformable { return "a transformable attribute" }
+            if found.type == .json { return "an attribute that holds JSON" }
+        }
+        return nil
+    }
+
+    // MARK: Lookup
+
+    /// The ancestors of each entity, nearest first. A cycle ends where it closes.
+    private var ancestors: [String: [SyncEntity]] {
+        let byName = Dictionary(entities.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        return byName.mapValues { entity in
+            var lineage: [SyncEntity] = []
+            var seen: Set<String> = [entity.name]
+            var next = entity.parent
+            while let name = next, seen.insert(name).inserted, let ancestor = byName[name] {
+                lineage.append(ancestor)
+                next = ancestor.parent
+            }
+            return lineage
+        }
+    }
+
+    private static func propertyNames(_ entity: SyncEntity) -> [String] {
+        entity.attributes.map(\.name) + entity.relationships.map(\.name)
+    }
+
+    private mutating func warn(_ reason: ModelWarning.Reason, at line: Int) {
+        warnings.append(ModelWarning(file: file, line: line, reason: reason))
+    }
+}

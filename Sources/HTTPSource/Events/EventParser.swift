@@ -1,0 +1,128 @@
+/// Reads a stream of server-sent events (HTML Standard, section 9.2.6) in bounded memory.
+struct EventParser: Sendable {
+    /// Something that a stream has.
+    enum Item: Sendable, Equatable {
+        case event(HTTPServerEvent)
+        /// How long to wait before the next connection.
+        case retry(Duration)
+        /// An event that was longer than the limit and was left out.
+        case tooLarge(id: String?)
+    }
+
+    /// How many times the limit an event may be before the stream is given up.
+    private static let patience = 16
+    /// The maximum length of an identifier in bytes. It is sent as a header field.
+    private static let identifierByteCount = 1_024
+
+    private let limit: Int
+    /// The line at hand, as far as the event is within the limit.
+    private var line: [UInt8] = []
+    private var lineByteCount = 0
+    private var data: [UInt8] = []
+    private var hasData = false
+    private var type = ""
+    private var isFirstLine = true
+    private var isAfterCarriageReturn = false
+    private var isComment = false
+    /// The number of bytes of the event at hand, comments left out.
+    private var byteCount = 0
+    private var isTooLarge: Bool { byteCount > limit }
+    /// Whether the blank line after an event is still to come.
+    var isInEvent: Bool { byteCount > 0 }
+    /// The identifier of the last event.
+    private(set) var lastID: String?
+    private var nextID: String?
+
+    /// - Parameters:
+    ///   - limit: The maximum number of bytes of an event.
+    ///   - lastID: The identifier of the last event of the connection before; nil if there was none.
+    init(limit: Int, lastID: String? = nil) {
+        self.limit = limit
+        self.lastID = lastID
+        nextID = lastID
+    }
+
+    /// Returns the items that the next bytes complete.
+    ///
+    /// - Throws: ``TooLarge`` if an event seems to have no end.
+    mutating func append(_ bytes: some Sequence<UInt8>) throws -> [Item] {
+        var items: [Item] = []
+        for byte in bytes {
+            switch byte {
+            case 0x0A where isAfterCarriageReturn: isAfterCarriageReturn = false
+            case 0x0A, 0x0D:
+                isAfterCarriageReturn = byte == 0x0D
+                if let item = endLine() { items.append(item) }
+            default:
+                isAfterCarriageReturn = false
+                if lineByteCount == 0, byte == UInt8(ascii: ":") { isComment = true }
+                guard !isComment else { continue }
+                lineByteCount += 1
+                byteCount += 1
+                if !isTooLarge { line.append(byte) } else if byteCount / Self.patience > limit { throw TooLarge() }
+            }
+        }
+        return items
+    }
+
+    /// An event seems to have no end.
+    struct TooLarge: Error {}
+
+    private mutating func endLine() -> Item? {
+        defer {
+            line.removeAll(keepingCapacity: line.count < 4_096)
+            lineByteCount = 0
+            isComment = false
+        }
+        if isFirstLine {
+            isFirstLine = false
+            if line.starts(with: [0xEF, 0xBB, 0xBF]) {
+                line.removeFirst(3)
+                lineByteCount -= 3
+                byteCount -= 3
+                isComment = line.first == UInt8(ascii: ":")
+            }
+        }
+        if isComment { return nil }
+        if lineByteCount == 0 { return dispatch() }
+        // What is left of an event that is too large does not matter.
+        guard !isTooLarge else { return nil }
+        let name = line.prefix { $0 != UInt8(ascii: ":") }
+        var value = line.dropFirst(name.count + 1)
+        if value.first == 0x20 { value = value.dropFirst() }
+        return field(String(decoding: name, as: UTF8.self), value)
+    }
+
+    private mutating func field(_ name: String, _ value: ArraySlice<UInt8>) -> Item? {
+        switch name {
+        case "event": type = String(decoding: value, as: UTF8.self)
+        case "data":
+            if hasData { data.append(0x0A) }
+            hasData = true
+            data += value
+        case "id":
+            if !value.contains(0), value.count <= Self.identifierByteCount {
+                nextID = value.isEmpty ? nil : String(decoding: value, as: UTF8.self)
+            }
+        case "retry":
+            let isNumber = !value.isEmpty && value.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+            guard isNumber else { return nil }
+            // Longer than a day counts as a day.
+            let wait = Int(String(decoding: value, as: UTF8.self)) ?? .max
+            return .retry(.milliseconds(min(wait, 86_400_000)))
+        default: break
+        }
+        return nil
+    }
+
+    /// Ends an event.
+    private mutating func dispatch() -> Item? {
+        defer {
+            (data, hasData, type, byteCount) = ([], false, "", 0)
+        }
+        lastID = nextID
+        if isTooLarge { return .tooLarge(id: lastID) }
+        guard hasData else { return nil }
+        return .event(HTTPServerEvent(type: type.isEmpty ? "message" : type, id: lastID, data: data))
+    }
+}

@@ -1,0 +1,147 @@
+public import Foundation
+public import HTTPTransfer
+public import StoreSync
+
+/// A stream of server-sent events, as a feed of changes.
+///
+///     let events = HTTPEventStream(url, reading: HTTPServerEvent.objects(removals: ["deleted"])) {
+///         ["Authorization": "Bearer \(token)"]
+///     }
+///     let live = LiveSync(store, from: users, into: "User", feed: events, schedule: schedule)
+///
+/// A connection that is lost or silent for too long is made again with `Last-Event-ID`, after the
+/// pause that the server asks for (`retry`), and later after each failure. Status 204 ends the feed
+/// for good. An event that is too large is left out and reported as a gap. Memory is bounded: while
+/// changes are applied, the server is not read from.
+public struct HTTPEventStream: RemoteFeed {
+    /// The address, http or https.
+    public var url: URL
+    /// Whether the server sends all events after `Last-Event-ID` again; false by default.
+    ///
+    /// If not, each connection after the first is a gap, and a pass is needed.
+    public var isResumable = false
+    /// How long nothing at all may arrive, comments included; 90 s by default.
+    public var silence: Duration = .seconds(90)
+    /// The maximum number of bytes of an event; 1 MiB by default.
+    public var eventByteCount = 1 << 20
+    /// The pause before the next connection, until the server asks for another one; 3 s by default.
+    /// It is at least the `baseDelay` of the client's retry policy, and at most an hour.
+    public var pause: Duration = .seconds(3)
+    /// The types of events by which the server reports that changes were missed. None by default.
+    public var gapTypes: Set<String> = []
+    /// Returns the change of an event; nil if it has none. An error counts as a gap.
+    public var reading: @Sendable (HTTPServerEvent) throws -> RemoteChange?
+    /// The header fields of each connection, such as an access token. They are sent only to the
+    /// origin of the address.
+    public var headers: @Sendable () async throws -> HTTPHeaders
+    /// The client that connects. A stream takes none of its connections.
+    public let client: HTTPClient
+
+    /// Creates a feed.
+    ///
+    /// - Parameters:
+    ///   - url: The address, http or https.
+    ///   - reading: Returns the change of an event; nil if it has none. By default the data of each
+    ///     event are new or changed objects.
+    ///   - client: The client that connects.
+    ///   - headers: The header fields of each connection; none by default.
+    public init(
+        _ url: URL,
+        reading: @escaping @Sendable (HTTPServerEvent) throws -> RemoteChange? = HTTPServerEvent.objects(),
+        client: HTTPClient = HTTPClient(),
+        headers: @escaping @Sendable () async throws -> HTTPHeaders = { HTTPHeaders() }
+    ) {
+        self.url = url
+        self.reading = reading
+        self.client = client
+        self.headers = headers
+    }
+
+    /// Delivers events until the task is cancelled or the server answers with status 204.
+    public func run(_ receive: @escaping @Sendable (RemoteFeedEvent) async throws -> Void) async throws {
+        var pause = ConnectionPause(pause, client: client)
+        var lastID: String?
+        while true {
+            do {
+                if try await connect(&lastID, &pause, receive) { return }
+                try await receive(.interrupted(nil))
+                try await pause.wait(after: nil)
+            } catch let error as HTTPError {
+                try await receive(.interrupted(error))
+                try await pause.wait(after: error)
+            }
+        }
+    }
+
+    /// Reads one connection to its end.
+    ///
+    /// - Returns: Whether the server ended the feed for good.
+    private func connect(
+        _ lastID: inout String?, _ pause: inout ConnectionPause,
+        _ receive: (RemoteFeedEvent) async throws -> Void
+    ) async throws -> Bool {
+        guard url.isHTTP else {
+            throw HTTPError(url: url, problem: .forbiddenAddress(HTTPAddress.displayName(url.absoluteString)))
+        }
+        var request = HTTPRequest(url, headers: ["Accept": "text/event-stream", "Cache-Control": "no-cache"])
+        request.headers["Last-Event-ID"] = lastID
+        let fetch = HTTPFetch(
+            HTTPOrder(stream: request, secrets: headers, origin: url.origin, silence: silence), by: client)
+        let head = try await fetch.head()
+        if head.status == 204 { return true }
+        let type = head.headers["Content-Type"] ?? "no type"
+        guard head.status == 200, type.lowercased().hasPrefix("text/event-stream") else {
+            throw fetch.secrets.error(
+                at: url,
+                .malformed("status \(head.status) and \(PrintableText.line(type)) instead of text/event-stream"))
+        }
+        try await receive(.connected(isContinuous: isResumable && lastID != nil))
+        var parser = EventParser(limit: eventByteCount, lastID: lastID)
+        while let piece = try await fetch.nextPiece() {
+            let items: [EventParser.Item]
+            do { items = try parser.append(piece) } catch {
+                // Another connection may get around it.
+                try await receive(.gap(fetch.secrets.error(at: url, .tooLarge(limit: eventByteCount))))
+                throw HTTPError(url: url, problem: .cutShort(received: eventByteCount, expected: nil))
+            }
+            try await deliver(items, &pause, fetch, receive)
+            // What has been received is not asked for again.
+            lastID = parser.lastID
+        }
+        return false
+    }
+
+    private func deliver(
+        _ items: [EventParser.Item], _ pause: inout ConnectionPause, _ fetch: HTTPFetch<NoInspector>,
+        _ receive: (RemoteFeedEvent) async throws -> Void
+    ) async throws {
+        var changes: [RemoteChange] = []
+        func flush() async throws {
+            guard !changes.isEmpty else { return }
+            try await receive(.changes(changes))
+            changes = []
+        }
+        for item in items {
+            switch item {
+            case .retry(let duration): pause.set(duration)
+            case .tooLarge:
+                try await flush()
+                try await receive(.gap(fetch.secrets.error(at: url, .tooLarge(limit: eventByteCount))))
+            case .event(let event):
+                pause.noteSuccess()
+                if gapTypes.contains(event.type) {
+                    try await flush()
+                    try await receive(.gap(fetch.secrets.error(at: url, .refused("an event reports missed changes"))))
+                    continue
+                }
+                do {
+                    if let change = try reading(event) { changes.append(change) }
+                } catch {
+                    try await flush()
+                    try await receive(.gap(error))
+                }
+            }
+        }
+        try await flush()
+    }
+}

@@ -1,0 +1,115 @@
+public import Foundation
+public import HTTPTransfer
+import JSONMapper
+public import StoreSync
+
+/// A list of changes that a server answers with once there are some (long polling), as a feed.
+///
+///     let feed = HTTPLongPoll(
+///         url, cursorKeyPath: "last_seq", parameter: "since", initialCursor: "now", keyPath: "results",
+///         tombstones: .flag(keyPath: "deleted"))
+///
+/// Each response has a cursor from which the next request asks on. Requests that fail are sent
+/// again after a pause, from the same cursor. Status 410 means that the cursor is too old: the feed
+/// begins anew, which is a gap.
+public struct HTTPLongPoll: RemoteFeed {
+    /// The address, http or https.
+    public var url: URL
+    /// The key path of the cursor in each response, a text or a number.
+    public var cursorKeyPath: String
+    /// The query parameter that receives the cursor.
+    public var parameter: String
+    /// The cursor of the first request; nil, the default, for none.
+    public var initialCursor: String?
+    /// The key path of the objects in each response; empty, the default, if it is the array.
+    public var keyPath: String
+    /// How a response names objects that are gone; nil, the default, if it does not.
+    public var tombstones: RemoteTombstones?
+    /// How long the server may wait for a change; 120 s by default.
+    public var silence: Duration = .seconds(120)
+    /// The maximum size of a response in bytes, decompressed; 16 MiB by default.
+    public var byteCount = 16 << 20
+    /// The pause after a response; 1 s by default, at least the `baseDelay` of the client's retry
+    /// policy.
+    public var pause: Duration = .seconds(1)
+    /// The header fields of each request. They are sent only to the origin of the address.
+    public var headers: @Sendable () async throws -> HTTPHeaders
+    /// The client that sends requests. A request that waits takes none of its connections.
+    public let client: HTTPClient
+
+    /// Creates a feed. The parameters are those of the properties.
+    public init(
+        _ url: URL, cursorKeyPath: String, parameter: String, initialCursor: String? = nil, keyPath: String = "",
+        tombstones: RemoteTombstones? = nil, client: HTTPClient = HTTPClient(),
+        headers: @escaping @Sendable () async throws -> HTTPHeaders = { HTTPHeaders() }
+    ) {
+        self.url = url
+        self.cursorKeyPath = cursorKeyPath
+        self.parameter = parameter
+        self.initialCursor = initialCursor
+        self.keyPath = keyPath
+        self.tombstones = tombstones
+        self.client = client
+        self.headers = headers
+    }
+
+    /// Delivers changes until the task is cancelled.
+    public func run(_ receive: @escaping @Sendable (RemoteFeedEvent) async throws -> Void) async throws {
+        var pause = ConnectionPause(pause, client: client)
+        var cursor: String?
+        var isConnected = false
+        while true {
+            do {
+                let (body, next) = try await poll(cursor ?? initialCursor)
+                if !isConnected { try await receive(.connected(isContinuous: cursor != nil)) }
+                isConnected = true
+                pause.noteSuccess()
+                if let body { try await receive(.changes([.objects(body, keyPath: keyPath, tombstones: tombstones)])) }
+                cursor = next ?? cursor
+                try await pause.wait(after: nil)
+            } catch let error as HTTPError {
+                isConnected = false
+                try await receive(.interrupted(error))
+                if case .status(410, _, _) = error.problem, cursor != nil {
+                    cursor = nil
+                    try await pause.wait(after: nil)
+                } else {
+                    try await pause.wait(after: error)
+                }
+            }
+        }
+    }
+
+    /// Asks for the changes after a cursor.
+    ///
+    /// - Returns: The response, nil if it has no changes, and the next cursor.
+    private func poll(_ cursor: String?) async throws -> (JSONSource?, next: String?) {
+        guard url.isHTTP else {
+            throw HTTPError(url: url, problem: .forbiddenAddress(HTTPAddress.displayName(url.absoluteString)))
+        }
+        let address = cursor.map { url.setting(parameter, to: $0) } ?? url
+        let request = HTTPRequest(address, headers: ["Accept": "application/json", "Cache-Control": "no-cache"])
+        let fetch = HTTPFetch(
+            HTTPOrder(stream: request, secrets: headers, origin: url.origin, silence: silence), by: client)
+        let head = try await fetch.head()
+        var bytes: [UInt8] = []
+        while let piece = try await fetch.nextPiece() {
+            bytes += piece
+            guard bytes.count <= byteCount else {
+                throw fetch.secrets.error(at: address, .tooLarge(limit: byteCount))
+            }
+        }
+        // A server that has waited long enough may answer with nothing.
+        if head.status == 204 || head.status == 304 { return (nil, nil) }
+        let document: JSONValue
+        do { document = try JSONValue(parsing: bytes, exactDecimals: true) } catch {
+            throw fetch.secrets.error(at: address, .unsuitableJSON("\(error)", firstLine: fetch.firstLine))
+        }
+        let value = JSONKeyPath.keys(of: cursorKeyPath).reduce(document as JSONValue?) { $0?[$1] }
+        guard let next = value?.token else {
+            throw fetch.secrets.error(
+                at: address, .unsuitablePointer(keyPath: cursorKeyPath, found: value?.kindName ?? "nothing"))
+        }
+        return (.value(document), next)
+    }
+}

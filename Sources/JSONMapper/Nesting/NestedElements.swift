@@ -1,0 +1,138 @@
+package import SyncModel
+
+/// The mapped values of one relationship of the objects of a group: the objects that each source
+/// leads to.
+///
+/// Every object or identifier has an *ordinal*, its number among those of the relationship.
+package struct NestedElements: Sendable {
+    /// The objects that a source is to be related to.
+    package struct Source: Sendable {
+        /// Its row in the group.
+        package fileprivate(set) var row: Int
+        /// The objects and identifiers, including those that were left out.
+        package internal(set) var ordinals: Range<Int>
+        /// Whether the objects themselves are there, in an array. Objects missing from it are gone.
+        package internal(set) var holdsObjects = false
+        /// Whether a part of the value could not be read. Nothing is unlinked then.
+        package internal(set) var isIncomplete = false
+    }
+
+    /// A value, or a part of one, that the relationship cannot have.
+    package struct Misfit: Sendable {
+        /// The row of its source.
+        package fileprivate(set) var row: Int
+        /// The kind of the difference.
+        package let kind: DriftReport.Kind
+        /// The kind of the value; nil if unknown.
+        package let found: JSONKind?
+
+        init(row: Int, kind: DriftReport.Kind, found: JSONKind? = nil) {
+            self.row = row
+            self.kind = kind
+            self.found = found
+        }
+    }
+
+    /// The sources, ordered by row, each once.
+    package internal(set) var sources: [Source] = []
+    /// The row of each ordinal's source; -1 if the source was removed.
+    package internal(set) var owners: [Int] = []
+    /// What does not fit. A value of another shape leaves its relationship unchanged.
+    package internal(set) var misfits: [Misfit] = []
+    /// The JSON of each ordinal, if the options request it; empty for identifiers.
+    package internal(set) var json: [[UInt8]] = []
+    /// The objects; their element indices are ordinals.
+    package internal(set) var objects: MappedBatch?
+    /// The objects of which only an identifier is there; their element indices are ordinals.
+    package internal(set) var identifiers: MappedBatch?
+
+    init() {}
+
+    var isEmpty: Bool {
+        sources.isEmpty && owners.isEmpty && misfits.isEmpty
+    }
+
+    /// Returns the elements of only some sources. Ordinals stay as they are.
+    ///
+    /// - Parameter newRow: Returns the new row of a source; nil to remove the source.
+    package func restricted(_ newRow: (Int) -> Int?) -> NestedElements {
+        var copy = self
+        copy.sources = sources.compactMap { source in
+            guard let row = newRow(source.row) else { return nil }
+            var source = source
+            source.row = row
+            return source
+        }
+        copy.misfits = misfits.compactMap { misfit in
+            guard let row = newRow(misfit.row) else { return nil }
+            var misfit = misfit
+            misfit.row = row
+            return misfit
+        }
+        let rows = owners.map { $0 < 0 ? -1 : newRow($0) ?? -1 }
+        copy.owners = rows
+        copy.objects = objects?.restricted { rows[$0] >= 0 }
+        copy.identifiers = identifiers?.restricted { rows[$0] >= 0 }
+        return copy
+    }
+
+    /// Maps the objects anew from other JSON.
+    ///
+    /// - Parameters:
+    ///   - replacements: The JSON of some ordinals.
+    ///   - relationship: The relationship that leads to the objects.
+    ///   - options: The options that the elements were mapped with.
+    package mutating func replace(
+        _ replacements: [Int: [UInt8]], by relationship: RelationshipLayout, mapper: RecordMapper,
+        options: RecordReader.Options
+    ) throws {
+        for (ordinal, bytes) in replacements { json[ordinal] = bytes }
+        var collector = try RecordCollector(
+            mapper, entity: mapper.model.layouts[relationship.destination].name,
+            options: options.nested(by: relationship))
+        for ordinal in json.indices where !json[ordinal].isEmpty {
+            try collector.add(json[ordinal], index: ordinal)
+        }
+        objects = try collector.takeBatch()
+    }
+}
+
+extension MappedBatch {
+    /// Returns the batch with only some of its objects and problems.
+    ///
+    /// - Parameter isKept: Whether the object of an element index is kept.
+    fileprivate func restricted(_ isKept: (Int) -> Bool) -> MappedBatch? {
+        var copy = self
+        copy.groups = groups.compactMap { $0.restricted(isKept) }
+        copy.rejected = rejected.filter { isKept($0.index) }
+        let isLeft = !copy.groups.isEmpty || !copy.rejected.isEmpty || !drift.isEmpty || toleratedCount > 0
+        return isLeft ? copy : nil
+    }
+}
+
+extension MappedBatch.Group {
+    fileprivate func restricted(_ isKept: (Int) -> Bool) -> MappedBatch.Group? {
+        let kept = elementIndices.indices.filter { isKept(elementIndices[$0]) }
+        guard kept.count < elementIndices.count else { return self }
+        guard !kept.isEmpty else { return nil }
+        var copy = MappedBatch.Group(mapping: mapping, records: RecordBatch(of: mapping.layout))
+        var newRows = [Int?](repeating: nil, count: elementIndices.count)
+        for row in kept {
+            newRows[row] = copy.records.count
+            copy.records.append(row: row, of: records)
+            copy.elementIndices.append(elementIndices[row])
+        }
+        copy.stubRows = stubRows.compactMap { newRows[$0] }
+        for (row, json) in undetermined { if let row = newRows[row] { copy.undetermined[row] = json } }
+        copy.nested = nested.map { $0?.restricted { newRows[$0] } }
+        return copy
+    }
+}
+
+extension RecordCollector {
+    /// Maps one object given as UTF-8.
+    package mutating func add(_ bytes: [UInt8], index: Int) throws {
+        let reader = JSONReader(bytes: bytes, layout: .document)
+        _ = try reader.next { cursor in try add(&cursor, index: index) }
+    }
+}

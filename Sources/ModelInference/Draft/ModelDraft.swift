@@ -1,0 +1,210 @@
+import JSONMapper
+import SyncModel
+
+/// A model derived from the shapes of a sample.
+///
+/// Every place of objects in the sample becomes an entity, unless its keys are data. The entities
+/// are found level by level, so that a limit leaves the innermost places as JSON.
+struct ModelDraft {
+    let options: ModelInferenceOptions
+    private(set) var entities: [DraftEntity] = []
+    private(set) var findings: [InferredModel.Finding] = []
+    /// The JSON keys that identify an element; empty if its whole content does.
+    private(set) var key: [String] = []
+    private var indices: [ObjectIdentifier: Int] = [:]
+
+    /// Creates a draft.
+    ///
+    /// - Throws: `ModelInferenceError` if the sample has no elements or no keys, or if the requested
+    ///   key does not identify the elements.
+    init(_ sampler: borrowing ShapeSampler, options: ModelInferenceOptions) throws(ModelInferenceError) {
+        self.options = options
+        let root = sampler.root
+        guard sampler.elementCount > 0 else { throw .emptySample }
+        guard root.propertyCount > 0 else { throw .noKeys(entity: root.name) }
+        let identity = try RootIdentity(sampler, options: options)
+        key = identity.keys
+        root.fold()
+        GlobalIdentities.unite(below: root)
+        addEntity(named: root.name, root)
+        var next = 0
+        while next < entities.count {
+            findProperties(ofEntity: next, identity: next == 0 ? identity.keys : nil)
+            next += 1
+        }
+        for index in entities.indices { addInverses(ofEntity: index) }
+        for index in entities.indices { entities[index].annotateKeys() }
+    }
+
+    /// Returns the model.
+    ///
+    /// - Throws: `ModelError`, only because of a defect in the inference.
+    func model() throws(ModelError) -> DataModel {
+        let names = entities.map(\.name)
+        return try DataModel(entities.map { $0.entity(named: names) })
+    }
+
+    // MARK: Entities
+
+    private mutating func addEntity(named name: String, _ node: ShapeNode) {
+        indices[ObjectIdentifier(node)] = entities.count
+        entities.append(DraftEntity(name: name, node: node))
+    }
+
+    /// The entity of the objects at a place, which is added if it is new; nil beyond the limit.
+    private mutating func entity(of node: ShapeNode, key: String, isElement: Bool, parent: Int) -> Int? {
+        if let known = indices[ObjectIdentifier(node)] { return known }
+        guard entities.count < options.maximumEntityCount else { return nil }
+        let plain = isElement ? EntityNaming.entity(ofArrayKey: key) : EntityNaming.entity(ofKey: key)
+        let isUsed = { [entities] (name: String) in
+            EntityNaming.isReserved(name) || entities.contains { $0.name.lowercased() == name.lowercased() }
+        }
+        let name =
+            isUsed(plain)
+            ? EntityNaming.unused(EntityNaming.limited(entities[parent].name + plain), isUsed: isUsed) : plain
+        addEntity(named: name, node)
+        return entities.count - 1
+    }
+
+    /// Finds the attributes and relationships of an entity.
+    ///
+    /// - Parameter identity: The JSON keys that identify the elements, if they are of this entity.
+    private mutating func findProperties(ofEntity index: Int, identity: [String]?) {
+        let node = entities[index].node
+        var properties = node.all
+        let isRootMap = node.isRoot && node.isRootMap
+        if isRootMap {
+            properties = []
+            findings.append(.init(.json(.map), entity: entities[index].name))
+        } else if properties.count > options.maximumPropertyCount {
+            // The most frequent keys become properties, in their order.
+            let kept = properties.indices.sorted {
+                (identity?.contains(properties[$0].name) == true ? Int.max : properties[$0].count)
+                    > (identity?.contains(properties[$1].name) == true ? Int.max : properties[$1].count)
+            }.prefix(options.maximumPropertyCount).sorted()
+            properties = kept.map { properties[$0] }
+            findings.append(.init(.json(.limit), entity: entities[index].name))
+        } else if node.hasMoreKeys {
+            findings.append(.init(.json(.limit), entity: entities[index].name))
+        }
+        entities[index].hasOtherKeys = isRootMap || properties.count < node.propertyCount || node.hasMoreKeys
+        let names = Self.names(of: properties)
+        for (property, name) in zip(properties, names) {
+            switch destination(of: property, from: index) {
+            case .success(let found):
+                entities[index].relationships.append(
+                    DraftRelationship(property, name: name, destination: found.entity, isToMany: found.isToMany))
+            case .failure(let reason):
+                let type = reason.map { InferredType.json($0.reason) } ?? property.inferredType
+                if let reason = type.reason {
+                    findings.append(.init(.json(reason), entity: entities[index].name, key: property.name))
+                } else if property.kinds.isEmpty {
+                    findings.append(.init(.onlyNulls, entity: entities[index].name, key: property.name))
+                }
+                entities[index].attributes.append(DraftAttribute(property, name: name, type: type))
+            }
+        }
+        identify(index, identity)
+        entities[index].addBookkeeping()
+    }
+
+    /// A reason to keep nested objects as JSON.
+    private struct NotNested: Error {
+        let reason: InferredModel.Finding.JSONReason
+    }
+
+    private enum Destination {
+        case success((entity: Int, isToMany: Bool))
+        /// The property is an attribute; with a reason, one of JSON.
+        case failure(NotNested?)
+    }
+
+    /// The entity that a property leads to.
+    private mutating func destination(of property: ShapeProperty, from index: Int) -> Destination {
+        let isObject = !property.kinds.isEmpty && property.kinds.isSubset(of: .anyObjects)
+        let isArray = property.kinds.isSubset(of: [.objects, .emptyArray]) && property.kinds.contains(.objects)
+        guard isObject || isArray, let node = (isObject ? property.object : property.element)?.resolved else {
+            return .failure(nil)
+        }
+        if node.propertyCount == 0 { return .failure(NotNested(reason: .empty)) }
+        if node.isMap { return .failure(NotNested(reason: .map)) }
+        guard let entity = entity(of: node, key: property.name, isElement: isArray, parent: index) else {
+            return .failure(NotNested(reason: .limit))
+        }
+        return .success((entity, isArray))
+    }
+
+    /// Returns the names of properties.
+    ///
+    /// Names that follow the convention have priority. Any other name gets a number if it is used.
+    private static func names(of properties: [ShapeProperty]) -> [String] {
+        var names = properties.map { EntityNaming.property(ofKey: $0.name) }
+        let isConventional = zip(names, properties).map { EntityNaming.isConventional($1.name, for: $0) }
+        var taken: Set<String> = []
+        for wantsConventional in [true, false] {
+            for place in properties.indices where isConventional[place] == wantsConventional {
+                names[place] = EntityNaming.unused(names[place]) { taken.contains($0.lowercased()) }
+                taken.insert(names[place].lowercased())
+            }
+        }
+        return names
+    }
+
+    // MARK: Identities
+
+    /// Determines how objects of an entity are told apart.
+    private mutating func identify(_ index: Int, _ requested: [String]?) {
+        let entity = entities[index]
+        if let requested {
+            entities[index].identity = requested.compactMap { key in
+                entity.attributes.first { $0.property?.name == key }?.name
+            }
+            if requested.isEmpty {
+                entities[index].addContentHash()
+                findings.append(.init(.noKey, entity: entity.name))
+            }
+        } else if let found = GlobalIdentities.property(of: entity.node),
+            let attribute = entity.attributes.first(where: { $0.property?.name == found.name })
+        {
+            if found.identity?.conflicts == false {
+                entities[index].identity = [attribute.name]
+            } else {
+                entities[index].scopedIdentity = attribute.name
+            }
+        }
+    }
+
+    // MARK: Inverses
+
+    /// Adds the inverses of an entity's relationships, and decides which objects are owned.
+    private mutating func addInverses(ofEntity index: Int) {
+        for place in entities[index].relationships.indices where !entities[index].relationships[place].isInverse {
+            let relationship = entities[index].relationships[place]
+            let other = relationship.destination
+            let isOwned = entities[other].identity.isEmpty
+            let isToMany = !isOwned
+            let source = entities[index].name
+            let preferred =
+                switch (other == index, isToMany) {
+                case (true, true): "parents"
+                case (true, false): "parent"
+                case (false, true): EntityNaming.toMany(source)
+                case (false, false): EntityNaming.toOne(source)
+                }
+            let isUsed = { [entities] (name: String) in entities[other].isUsed(name) }
+            let name =
+                isUsed(preferred)
+                ? EntityNaming.unused("\(preferred)Of\(EntityNaming.capitalized(relationship.name))", isUsed: isUsed)
+                : preferred
+            entities[index].relationships[place].inverse = name
+            entities[index].relationships[place].isOwning = isOwned
+            entities[other].relationships.append(
+                DraftRelationship(inverse: name, of: relationship, to: index, isToMany: isToMany))
+            let incoming = entities.flatMap(\.relationships).count { $0.destination == other && !$0.isInverse }
+            if let scoped = entities[other].scopedIdentity, relationship.isToMany, incoming == 1 {
+                entities[other].identity = [scoped]
+                entities[other].identityScope = name
+            }
+        }
+    }
+}

@@ -1,0 +1,67 @@
+import JSONMapper
+import SyncModel
+
+/// The JSON keys that identify the elements of a sample.
+struct RootIdentity {
+    /// The keys; empty if only the whole content identifies an element.
+    let keys: [String]
+
+    /// Finds the keys.
+    ///
+    /// - Throws: `ModelInferenceError` if requested keys do not identify the elements.
+    init(_ sampler: borrowing ShapeSampler, options: ModelInferenceOptions) throws(ModelInferenceError) {
+        let root = sampler.root
+        guard options.key.isEmpty else {
+            guard let requested = sampler.combinations.first, requested.count == root.objectCount else {
+                throw .incompleteKey(entity: root.name, key: options.key)
+            }
+            for key in options.key where root.property(key)?.isSuitableKey != true {
+                throw .unsuitableKey(entity: root.name, key: key)
+            }
+            guard !requested.identity.repeats else { throw .repeatedKey(entity: root.name, key: options.key) }
+            keys = options.key
+            return
+        }
+        let single = root.all.enumerated().compactMap { index, property -> (rank: Int, key: String)? in
+            guard let rank = KeyNames.rank(of: property.name, entity: root.name, isFirst: index == 0),
+                property.identifies(root), property.identity?.repeats == false
+            else { return nil }
+            return (rank, property.name)
+        }.min { $0.rank < $1.rank }
+        if let single {
+            keys = [single.key]
+            return
+        }
+        // Each key must repeat: otherwise the other one proves nothing.
+        let pair = sampler.combinations.first { combination in
+            combination.count == root.objectCount && !combination.identity.repeats
+                && combination.keys.allSatisfy { key in
+                    root.property(key).map { $0.identifies(root) && $0.identity?.repeats == true } ?? false
+                }
+        }
+        keys = pair?.keys ?? []
+    }
+}
+
+extension RootIdentity {
+    /// Whether the keys that a sampler was asked for identify every element.
+    static func holds(_ sampler: borrowing ShapeSampler) -> Bool {
+        guard let requested = sampler.combinations.first else { return false }
+        return requested.count == sampler.root.objectCount && !requested.identity.repeats
+    }
+}
+
+extension ShapeProperty {
+    /// Whether the values are all integers, all texts, all UUIDs or all dates.
+    var isSuitableKey: Bool {
+        switch inferredType.type {
+        case .int64, .decimal, .string, .uuid, .date: !kinds.isEmpty
+        default: false
+        }
+    }
+
+    /// Whether every object of a node has a suitable value.
+    func identifies(_ node: ShapeNode) -> Bool {
+        count == node.objectCount && nullCount == 0 && isSuitableKey
+    }
+}

@@ -1,0 +1,127 @@
+public import JSONMapper
+public import SyncModel
+
+/// An inferred model, extended by what a later sample has.
+///
+///     let evolved = try EvolvedModel(kept, with: JSONReader(file: "users.json"), entity: "User")
+///     for change in evolved.changes { print(change) }   // User.age is new: int64
+///     let store = try await SQLiteStore(RecordMapper(evolved.model).model, at: .file(path))
+///
+/// Properties and entities are added, and types are widened; none is removed. A value that no type
+/// but JSON holds becomes JSON. What remains impossible is an ``Obstacle``; the model then keeps
+/// the property as it was, and a sync reports its values as drift.
+///
+/// An export by the evolved model writes the later sample as it is, so sync the whole sample with
+/// it.
+public struct EvolvedModel: Sendable {
+    /// The model.
+    public let model: DataModel
+    /// The differences from the earlier model, in the order of the sample.
+    public let changes: [Change]
+    /// What the model cannot take over from the sample.
+    public let obstacles: [Obstacle]
+
+    /// A difference between two models.
+    public struct Change: Hashable, Sendable {
+        /// The kind of a change.
+        public enum Kind: Hashable, Sendable {
+            /// An attribute is new.
+            case newAttribute(AttributeType)
+            /// A relationship is new.
+            case newRelationship(destination: String)
+            /// The type of an attribute is wider.
+            case widened(from: AttributeType, to: AttributeType)
+            /// Dates are written in another way.
+            case restyled
+        }
+
+        /// The kind of the change.
+        public let kind: Kind
+        /// The entity.
+        public let entity: String
+        /// The JSON key.
+        public let key: String
+    }
+
+    /// A reason why the model does not fit the sample.
+    ///
+    /// There are three ways on: keep the property as it is, and have its values reported as drift;
+    /// drop it from the model; or infer a new model and fill a new store.
+    public struct Obstacle: Hashable, Sendable {
+        /// The kind of an obstacle.
+        public enum Kind: Hashable, Sendable {
+            /// Values under the key of a relationship are not all objects.
+            case notObjects
+            /// A relationship leads to one object in one sample and to several in the other.
+            case otherCount
+            /// The key of the objects is missing, or no longer identifies them.
+            case identity
+        }
+
+        /// The kind of the obstacle.
+        public let kind: Kind
+        /// The entity.
+        public let entity: String
+        /// The JSON key; empty for the objects themselves.
+        public let key: String
+    }
+
+    /// Extends an inferred model.
+    ///
+    /// - Parameters:
+    ///   - earlier: The inferred model of a store.
+    ///   - reader: A reader of the later sample, which is read to its end.
+    ///   - entity: The name of the elements' entity.
+    ///   - options: Limits; the key is that of the earlier model.
+    /// - Throws: `ModelError.unknownEntity` if the model lacks the entity; the errors of
+    ///   ``InferredModel/init(from:entity:options:)``.
+    public init(
+        _ earlier: DataModel, with reader: JSONReader, entity: String,
+        options: ModelInferenceOptions = ModelInferenceOptions()
+    ) throws {
+        let layout = try earlier.layout(of: entity)
+        var options = options
+        options.key = []
+        let keys = EntityKeys(layout, in: earlier)
+        let identity = layout.identitySlots.compactMap { keys.attributes[$0].path()?.first }
+        let sample = try InferredModel.sampler(of: reader, entity: entity, key: identity, limit: options.sampleCount)
+        let draft = try ModelDraft(sample.shapes, options: options)
+        var evolution = ModelEvolution(from: earlier, to: try draft.model())
+        evolution.merge(entity, entity)
+        if !identity.isEmpty, !RootIdentity.holds(sample.shapes) {
+            evolution.obstacles.insert(
+                Obstacle(kind: .identity, entity: entity, key: identity.joined(separator: ", ")), at: 0)
+        }
+        model = try evolution.model()
+        changes = evolution.changes
+        obstacles = evolution.obstacles
+    }
+}
+
+extension EvolvedModel.Change: CustomStringConvertible {
+    /// The change as one line, such as `User.age is new: int64`.
+    public var description: String {
+        let what =
+            switch kind {
+            case .newAttribute(let type): "is new: \(type.rawValue)"
+            case .newRelationship(let destination): "is new: \(destination)"
+            case .widened(let type, let wider): "is \(wider.rawValue) now, no longer \(type.rawValue)"
+            case .restyled: "has dates in another style"
+            }
+        return "\(entity).\(key) \(what)"
+    }
+}
+
+extension EvolvedModel.Obstacle: CustomStringConvertible {
+    /// The obstacle and the ways on, as one sentence.
+    public var description: String {
+        let what =
+            switch kind {
+            case .notObjects: "\(entity).\(key) has values other than objects"
+            case .otherCount: "\(entity).\(key) has one object in one file and a list in the other"
+            case .identity:
+                key.isEmpty ? "objects of \(entity) have no key any more" : "\(key) does not identify every \(entity)"
+            }
+        return "\(what); keep the model and have it reported, drop the property, or rebuild the store from this file"
+    }
+}

@@ -1,0 +1,240 @@
+import JSONMapper
+import SyncModel
+
+/// Merges the model of a later sample into an earlier one, entity by entity from the elements on.
+///
+/// Properties are matched by their JSON keys.
+struct ModelEvolution {
+    private let earlier: DataModel
+    private let later: DataModel
+    private var entities: [SyncEntity]
+    /// The entities of the result by the names of those of the later model.
+    private var counterparts: [String: String] = [:]
+    private(set) var changes: [EvolvedModel.Change] = []
+    var obstacles: [EvolvedModel.Obstacle] = []
+
+    /// The annotations on how values are written, which those of the later sample replace.
+    private static let styles = [
+        JSONDialect.dateFormatAnnotation, JSONDialect.letterCaseAnnotation, JSONDialect.wholeNumbersAnnotation,
+        JSONDialect.untypedAnnotation,
+    ]
+
+    init(from earlier: DataModel, to later: DataModel) {
+        self.earlier = earlier
+        self.later = later
+        entities = earlier.entities
+    }
+
+    func model() throws(ModelError) -> DataModel {
+        try DataModel(entities)
+    }
+
+    /// Merges an entity of the later model into one of the earlier model.
+    mutating func merge(_ laterName: String, _ name: String) {
+        guard counterparts[laterName] == nil, let found = later[laterName], let known = earlier[name],
+            let place = entities.firstIndex(where: { $0.name == name })
+        else { return }
+        counterparts[laterName] = name
+        let laterKeys = EntityKeys(found, in: later)
+        let keys = EntityKeys(known, in: earlier)
+        var metAttributes: Set<Int> = []
+        var metRelationships: Set<Int> = []
+        for attribute in laterKeys.attributes {
+            if attribute.attribute.userInfo[JSONDialect.otherKeysAnnotation] != nil {
+                addOtherKeys(attribute.attribute, to: place)
+            }
+            guard let key = attribute.path()?.first else { continue }
+            if let slot = keys.slot(of: key) {
+                metAttributes.insert(slot)
+                widen(slot, of: place, key: key, by: attribute.attribute)
+            } else if let index = keys.index(of: key) {
+                metRelationships.insert(index)
+                setEmpty("omit", relationship: index, of: place)
+                addOtherKeys(nil, to: place)
+                guard attribute.attribute.userInfo[JSONDialect.untypedAnnotation] == nil else { continue }
+                obstacles.append(.init(kind: .notObjects, entity: name, key: key))
+            } else {
+                add(attribute.attribute, key: key, to: place)
+            }
+        }
+        for slot in keys.attributes.indices where !metAttributes.contains(slot) && keys.attributes[slot].path() != nil {
+            entities[place].attributes[slot].userInfo[JSONDialect.emptyAnnotation] = "omit"
+        }
+        for relationship in laterKeys.relationships {
+            guard let key = relationship.path()?.first else { continue }
+            let declared = relationship.relationship.declaration
+            if let index = keys.index(of: key) {
+                metRelationships.insert(index)
+                follow(index, of: place, key: key, to: declared)
+            } else if let slot = keys.slot(of: key) {
+                metAttributes.insert(slot)
+                var json = SyncAttribute(key, .json)
+                json.userInfo[JSONDialect.emptyAnnotation] = "omit"
+                widen(slot, of: place, key: key, by: json)
+                addOtherKeys(nil, to: place)
+            } else {
+                add(declared, key: key, to: place)
+            }
+        }
+        for index in keys.relationships.indices
+        where !metRelationships.contains(index) && keys.relationships[index].path() != nil {
+            setEmpty("omit", relationship: index, of: place)
+        }
+        checkIdentity(of: known, found)
+    }
+
+    // MARK: Attributes
+
+    private mutating func widen(_ slot: Int, of place: Int, key: String, by attribute: SyncAttribute) {
+        var merged = entities[place].attributes[slot]
+        let isUntyped = attribute.userInfo[JSONDialect.untypedAnnotation] != nil
+        merged.userInfo[JSONDialect.emptyAnnotation] = attribute.userInfo[JSONDialect.emptyAnnotation]
+        let type = merged.type
+        let wider = isUntyped ? type : type.widened(by: attribute.type)
+        let style = merged.userInfo[JSONDialect.dateFormatAnnotation]
+        if wider == attribute.type, !isUntyped {
+            for annotation in Self.styles { merged.userInfo[annotation] = attribute.userInfo[annotation] }
+        } else if wider != type {
+            for annotation in Self.styles { merged.userInfo[annotation] = nil }
+        }
+        merged.type = wider
+        entities[place].attributes[slot] = merged
+        if wider != type {
+            changes.append(.init(kind: .widened(from: type, to: wider), entity: entities[place].name, key: key))
+        } else if style != merged.userInfo[JSONDialect.dateFormatAnnotation] {
+            changes.append(.init(kind: .restyled, entity: entities[place].name, key: key))
+        }
+    }
+
+    private mutating func add(_ attribute: SyncAttribute, key: String, to place: Int) {
+        var attribute = attribute
+        attribute.name = EntityNaming.unused(attribute.name, isUsed: entities[place].isUsed)
+        // Its name may be another one than in the later model, so the key is stated.
+        attribute.userInfo["sync.remoteKey"] = nil
+        attribute.userInfo[JSONDialect.literalKeyAnnotation] = key
+        entities[place].attributes.append(attribute)
+        changes.append(
+            .init(kind: .newAttribute(attribute.type), entity: entities[place].name, key: key))
+    }
+
+    /// Adds the attribute for what other properties cannot express, unless there is one.
+    private mutating func addOtherKeys(_ attribute: SyncAttribute?, to place: Int) {
+        let annotation = JSONDialect.otherKeysAnnotation
+        if let index = entities[place].attributes.firstIndex(where: { $0.userInfo[annotation] != nil }) {
+            if let value = attribute?.userInfo[annotation] {
+                entities[place].attributes[index].userInfo[annotation] = value
+            }
+            return
+        }
+        var added = attribute ?? SyncAttribute("otherKeys", .json, userInfo: [annotation: "YES"])
+        added.name = EntityNaming.unused(added.name, isUsed: entities[place].isUsed)
+        entities[place].attributes.append(added)
+    }
+
+    // MARK: Relationships
+
+    private mutating func setEmpty(_ style: String?, relationship index: Int, of place: Int) {
+        entities[place].relationships[index].userInfo[JSONDialect.emptyAnnotation] = style
+    }
+
+    /// Merges the destinations of a relationship that is in both models.
+    private mutating func follow(_ index: Int, of place: Int, key: String, to declared: SyncRelationship) {
+        let known = entities[place].relationships[index]
+        guard known.isToMany == declared.isToMany else {
+            obstacles.append(.init(kind: .otherCount, entity: entities[place].name, key: key))
+            return
+        }
+        setEmpty(declared.userInfo[JSONDialect.emptyAnnotation], relationship: index, of: place)
+        merge(declared.destination, known.destination)
+    }
+
+    /// Adds a relationship, its inverse, and its destination unless the result has that already.
+    private mutating func add(_ relationship: SyncRelationship, key: String, to place: Int) {
+        let destination = counterparts[relationship.destination] ?? addEntity(relationship.destination)
+        guard let target = entities.firstIndex(where: { $0.name == destination }) else { return }
+        var added = relationship
+        added.name = EntityNaming.unused(relationship.name, isUsed: entities[place].isUsed)
+        added.destination = destination
+        added.userInfo["sync.remoteKey"] = nil
+        added.userInfo[JSONDialect.literalKeyAnnotation] = key
+        let inverse = relationship.inverse.flatMap { name in
+            later[relationship.destination]?.relationship(name)?.declaration
+        }
+        if var inverse {
+            inverse.name = EntityNaming.unused(inverse.name, isUsed: entities[target].isUsed)
+            inverse.destination = entities[place].name
+            inverse.inverse = added.name
+            added.inverse = inverse.name
+            entities[target].relationships.append(inverse)
+            if entities[target].identityScope == relationship.inverse { entities[target].identityScope = inverse.name }
+        }
+        entities[place].relationships.append(added)
+        changes.append(
+            .init(kind: .newRelationship(destination: destination), entity: entities[place].name, key: key))
+    }
+
+    /// Adds an entity of the later model, with everything that it leads to.
+    private mutating func addEntity(_ laterName: String) -> String {
+        guard let found = later[laterName] else { return laterName }
+        let isUsed = { [entities] (name: String) in entities.contains { $0.name.lowercased() == name.lowercased() } }
+        let name = EntityNaming.unused(laterName, isUsed: isUsed)
+        counterparts[laterName] = name
+        var added = found.entity
+        added.name = name
+        added.relationships = []
+        entities.append(added)
+        let keys = EntityKeys(found, in: later)
+        for relationship in keys.relationships {
+            guard let key = relationship.path()?.first,
+                let place = entities.firstIndex(where: { $0.name == name })
+            else { continue }
+            add(relationship.relationship.declaration, key: key, to: place)
+        }
+        return name
+    }
+
+    // MARK: Identities
+
+    /// Reports nested objects that their key no longer tells apart.
+    private mutating func checkIdentity(of known: EntityLayout, _ found: EntityLayout) {
+        guard counterparts.count > 1 else { return }
+        let wasGlobal = known.hasIdentity
+        let wasScoped = known.identityScope != nil
+        let isLost = wasGlobal ? !found.hasIdentity : wasScoped && !found.hasIdentity && found.identityScope == nil
+        if isLost { obstacles.append(.init(kind: .identity, entity: known.name, key: "")) }
+    }
+}
+
+extension EntityKeys {
+    /// The slot of the attribute under a key; nil if there is none.
+    fileprivate func slot(of key: String) -> Int? {
+        attributes.first { $0.path() == [key] }?.slot
+    }
+
+    /// The index of the relationship under a key; nil if there is none.
+    fileprivate func index(of key: String) -> Int? {
+        relationships.first { $0.path() == [key] }?.relationship.index
+    }
+}
+
+extension SyncEntity {
+    fileprivate func isUsed(_ name: String) -> Bool {
+        let name = name.lowercased()
+        return attributes.contains { $0.name.lowercased() == name }
+            || relationships.contains { $0.name.lowercased() == name }
+    }
+}
+
+extension AttributeType {
+    /// The narrowest type that holds the values of both types and that stores can change this type
+    /// to.
+    fileprivate func widened(by other: AttributeType) -> AttributeType {
+        switch (self, other) {
+        case _ where self == other: self
+        case (.double, .int64), (.decimal, .int64), (.decimal, .double), (.string, .uuid), (.string, .date): self
+        case (.int64, .decimal), (.uuid, .string): other
+        case (.int64, .double): .decimal
+        default: .json
+        }
+    }
+}

@@ -1,0 +1,87 @@
+public import SyncModel
+
+/// A model that was inferred from a sample, and what a person should know about it.
+public struct InferredModel: Sendable {
+    /// The model.
+    public let model: DataModel
+    /// The name of the elements' entity.
+    public let entity: String
+    /// The JSON keys that identify an element; empty if elements are matched by their whole
+    /// content.
+    public let key: [String]
+    /// The number of elements that were read.
+    public let elementCount: Int
+    /// Whether the sample had more elements than were read.
+    public let isPartial: Bool
+    /// What a person should know, in the order of the sample.
+    public let findings: [Finding]
+
+    /// Something about a model that its entities do not show.
+    public struct Finding: Hashable, Sendable {
+        /// The kind of a finding.
+        public enum Kind: Hashable, Sendable {
+            /// No keys identify the elements, so they are matched by their whole content: an
+            /// element that changed is deleted and inserted.
+            case noKey
+            /// Values were always null, so their type is unknown. They are text.
+            case onlyNulls
+            /// Values are kept as JSON.
+            case json(JSONReason)
+        }
+
+        /// A reason to keep values as JSON.
+        public enum JSONReason: String, Hashable, Sendable, CaseIterable {
+            /// The keys of the objects are data, such as codes or numbers.
+            case map
+            /// The arrays have elements other than objects.
+            case array
+            /// The values have no other type in common.
+            case mixed
+            /// The numbers have more digits than any other type holds.
+            case number
+            /// The arrays and objects are all empty.
+            case empty
+            /// The limits for entities, properties or depth are reached.
+            case limit
+        }
+
+        /// The kind of the finding.
+        public let kind: Kind
+        /// The entity.
+        public let entity: String
+        /// The key; empty for the objects themselves.
+        public let key: String
+
+        init(_ kind: Kind, entity: String, key: String = "") {
+            self.kind = kind
+            self.entity = entity
+            self.key = key
+        }
+    }
+}
+
+extension InferredModel.Finding: CustomStringConvertible {
+    /// The finding as one sentence, such as `Country.currencies is kept as JSON: its keys are
+    /// data`.
+    public var description: String {
+        let place = key.isEmpty ? entity : "\(entity).\(key)"
+        switch kind {
+        case .noKey:
+            return "no key identifies a \(entity), so objects are matched by their whole content; "
+                + "name one if there is one"
+        case .onlyNulls: return "\(place) is always null, so its type is unknown"
+        case .json(let reason):
+            let text =
+                switch reason {
+                case .map: "its keys are data"
+                case .array: "its arrays have elements other than objects"
+                case .mixed: "its values have no other type in common"
+                case .number: "its numbers have too many digits"
+                case .empty: "its values are always empty"
+                case .limit: "the model is large enough without it"
+                }
+            return key.isEmpty
+                ? "other keys of \(place) are kept as JSON: \(text)" : "\(place) is kept as JSON: \(text)"
+        }
+    }
+}

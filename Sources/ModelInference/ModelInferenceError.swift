@@ -1,0 +1,41 @@
+public import Foundation
+
+/// A failure to infer a model from a sample.
+public enum ModelInferenceError: Error, Hashable, Sendable {
+    /// The sample has no elements.
+    case emptySample
+    /// An element is not an object; the index counts from 0.
+    case notAnObject(index: Int)
+    /// No element has a key.
+    case noKeys(entity: String)
+    /// An element lacks a value under a key that is to identify it.
+    case incompleteKey(entity: String, key: [String])
+    /// Two elements have the same values under the keys that are to identify them.
+    case repeatedKey(entity: String, key: [String])
+    /// The values of a key that is to identify elements are no numbers, texts or dates.
+    case unsuitableKey(entity: String, key: String)
+}
+
+extension ModelInferenceError: CustomStringConvertible {
+    /// The error as a readable sentence.
+    public var description: String {
+        switch self {
+        case .emptySample: "the sample has no element"
+        case .notAnObject(let index): "element \(index) of the sample is no object"
+        case .noKeys(let entity): "no \(entity) of the sample has a key"
+        case .incompleteKey(let entity, let key):
+            "a \(entity) of the sample lacks a value of its key \(key.joined(separator: ", "))"
+        case .repeatedKey(let entity, let key):
+            "\(key.joined(separator: ", ")) is no key: the sample has two \(entity) objects with the same values"
+        case .unsuitableKey(let entity, let key):
+            "\(key) is no key: its values in \(entity) are not all integers, texts or dates of one kind"
+        }
+    }
+}
+
+extension ModelInferenceError: LocalizedError {
+    /// The same text as `description`.
+    public var errorDescription: String? {
+        description
+    }
+}

@@ -1,0 +1,19 @@
+/// Changes that a source reported on its own, as the pages of a pass. A later change wins.
+actor ChangePages: RemotePass {
+    private var pages: ArraySlice<RemotePage>
+
+    init(_ pages: [RemotePage]) {
+        self.pages = pages[...]
+    }
+
+    func next() async throws -> RemotePage? {
+        pages.popFirst()
+    }
+
+    /// Never called: the changes are read once.
+    func rewind() async throws {}
+
+    func end() async throws -> RemoteEnd {
+        RemoteEnd(.changes, isSnapshot: true, bookmark: SyncBookmark())
+    }
+}

@@ -1,0 +1,89 @@
+import JSONMapper
+import SyncModel
+import SyncStore
+
+extension JSONStore {
+    /// Applies changes that a source reported on its own, in one transaction.
+    ///
+    /// Objects are inserted, updated and related as by a sync, and only objects that are named as
+    /// gone are deleted. Of several changes of one object the last one counts. The bookmarks of the
+    /// changed entities lose their entity tags, so that the next sync reads the lists themselves
+    /// and corrects what a change may have stored wrongly.
+    ///
+    ///     // In the handler of a webhook
+    ///     let change = RemoteChange.objects(.bytes(body), keyPath: "data.object")
+    ///     try await store.apply([change], into: "Order", newerBy: "updatedAt")
+    ///
+    /// A sync that reads pages at the same time may have read them before the change happened, and
+    /// would then undo it. A ``LiveSync`` keeps both apart.
+    ///
+    /// - Parameters:
+    ///   - changes: The changes in their order.
+    ///   - entity: The entity of the objects.
+    ///   - options: What may be done, and how. Its key path is not used. The removal limit counts
+    ///     objects that are named as gone.
+    ///   - versionAttribute: The attribute that orders the versions of an object, such as the time
+    ///     of its last change. Changes that are older than the stored object are ignored, and
+    ///     counted in the result's warnings. Nil, the default, to apply changes in their order. It
+    ///     is for changes in memory.
+    /// - Returns: What was done. The coverage is ``RemoteSyncResult/Coverage/changes``.
+    /// - Throws: The errors of ``sync(_:into:childrenOf:options:)``. After an error nothing has been
+    ///   done.
+    @discardableResult
+    public func apply(
+        _ changes: [RemoteChange], into entity: String, options: StoreSyncOptions = StoreSyncOptions(),
+        newerBy versionAttribute: String? = nil
+    ) async throws -> RemoteSyncResult {
+        let request = SyncRequest(mapper: mapper, entity: entity, options: options)
+        return try await recorded(into: entity, from: "push") { recorder in
+            try await change { transaction in
+                var warnings: [String] = []
+                var current = changes
+                if let versionAttribute {
+                    let filter = try StaleChanges(versionAttribute, request, transaction)
+                    current = try await filter.removed(from: changes)
+                    if filter.count > 0 {
+                        warnings.append("\(filter.count) of the objects were older than the stored ones, and ignored")
+                    }
+                }
+                if !request.sweeps {
+                    let count = current.count
+                    current.removeAll { if case .removals = $0.kind { true } else { false } }
+                    if current.count < count {
+                        warnings.append("removals were ignored, because the options do not allow to delete")
+                    }
+                }
+                var (summary, _) = try await request.run(
+                    ChangePages(try current.map { try $0.page() }), in: transaction)
+                summary.warnings += warnings
+                try await BookmarkPlace.removeTags(ofChangesIn: summary.result, transaction)
+                let transfer = PassRecorder.Transfer(pageCount: summary.pageCount, byteCount: summary.byteCount)
+                try await recorder?.succeed(summary.result, transfer: transfer, in: transaction)
+                return summary
+            }
+        }
+    }
+}
+
+extension BookmarkPlace {
+    /// Removes the entity tags of the bookmarks of all entities that a result changed.
+    ///
+    /// A source whose list is unchanged could otherwise not correct a change that it pushed.
+    fileprivate static func removeTags(
+        ofChangesIn result: StoreSyncResult, _ transaction: any StoreTransaction
+    ) async throws {
+        let model = transaction.model
+        let roots = Set(
+            result.countsByEntity.compactMap { $1.isUnchanged ? nil : model[$0]?.root })
+        guard !roots.isEmpty, model[SyncBookmark.entity.name]?.entity.attributes == SyncBookmark.entity.attributes
+        else { return }
+        for var record in try await transaction.records(StoreQuery(SyncBookmark.entity.name)).map(\.record) {
+            guard record["pages"] != .null, case .string(let name) = record["name"],
+                let entity = name.firstRange(of: " from ").map({ String(name[..<$0.lowerBound]) }),
+                let root = model[entity]?.root, roots.contains(root)
+            else { continue }
+            record["pages"] = .null
+            try await transaction.insert(record)
+        }
+    }
+}

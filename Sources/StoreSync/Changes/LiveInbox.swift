@@ -1,0 +1,289 @@
+import Foundation
+import SyncBase
+
+/// Takes changes and passes one at a time, and asks for a pass after a gap.
+final class LiveInbox: Sendable {
+    /// Changes that wait for their turn, and who waits for the result.
+    private final class Delivery: Sendable {
+        private enum Step { case waiting, begun, abandoned }
+
+        let changes: [RemoteChange]
+        let result = Promise<RemoteSyncResult>()
+        private let step = Locked(Step.waiting)
+
+        init(_ changes: [RemoteChange]) {
+            self.changes = changes
+        }
+
+        /// Begins to apply the changes, unless nobody waits any more.
+        func begin() -> Bool {
+            step.withLock { step in
+                if step == .waiting { step = .begun }
+                return step == .begun
+            }
+        }
+
+        /// Takes the changes back.
+        ///
+        /// - Returns: Whether they have not been begun.
+        func abandon() -> Bool {
+            step.withLock { step in
+                if step == .waiting { step = .abandoned }
+                return step == .abandoned
+            }
+        }
+    }
+
+    private struct State: Sendable {
+        var health = LiveSync.Health()
+        /// Whether changes are taken.
+        var isActive = false
+        var deliveries = FIFO<Delivery>()
+        var arrivals = Waiters<Void>()
+        /// Whether a pass or changes have the turn.
+        var isBusy = false
+        var turns = Waiters<Void>()
+        var isPassNeeded = false
+        var needs = Waiters<Void>()
+        /// When the last pass began, by the clock.
+        var lastPass: Duration?
+        var passCount = 0
+        var passEnds = Waiters<Void>()
+        var requestPass: @Sendable () -> Void = {}
+    }
+
+    /// How many deliveries may wait.
+    static let limit = 1_000
+
+    private let feed: (any RemoteFeed)?
+    private let passDelay: Duration
+    private let clock: SyncClock
+    private let date: @Sendable () -> Date
+    private let applyChanges: @Sendable ([RemoteChange]) async throws -> RemoteSyncResult
+    private let state = Locked(State())
+
+    /// Creates an inbox.
+    ///
+    /// - Parameters:
+    ///   - passDelay: The shortest time between the beginnings of a pass and of one that a gap
+    ///     requests.
+    ///   - change: Applies changes in one transaction.
+    init(
+        feed: (any RemoteFeed)?, passDelay: Duration, clock: SyncClock, date: @escaping @Sendable () -> Date,
+        change: @escaping @Sendable ([RemoteChange]) async throws -> RemoteSyncResult
+    ) {
+        self.feed = feed
+        self.passDelay = passDelay
+        self.clock = clock
+        self.date = date
+        self.applyChanges = change
+    }
+
+    var health: LiveSync.Health { state.withLock(\.health) }
+
+    /// Has the service run a pass now.
+    var requestPass: @Sendable () -> Void {
+        get { state.withLock(\.requestPass) }
+        set { state.withLock { $0.requestPass = newValue } }
+    }
+
+    // MARK: Turns
+
+    /// Runs a pass in its turn.
+    func pass(_ body: () async throws -> RemoteSyncResult) async throws -> RemoteSyncResult {
+        defer {
+            let waiters = state.withLock { state in
+                state.passCount += 1
+                return state.passEnds.removeAll()
+            }
+            for waiter in waiters { waiter.resume() }
+        }
+        return try await inTurn {
+            state.withLock { state in
+                state.lastPass = clock.now()
+                // What was missed before is in this pass.
+                state.isPassNeeded = false
+            }
+            return try await body()
+        }
+    }
+
+    private func inTurn<Result>(_ body: () async throws -> Result) async throws -> Result {
+        try await state.wait(in: \.turns) { state in
+            guard !state.isBusy else { return nil }
+            state.isBusy = true
+            return .success(())
+        }
+        defer {
+            // The one who has waited longest takes the turn over.
+            let next = state.withLock { state in
+                let next = state.turns.removeFirst()
+                if next == nil { state.isBusy = false }
+                return next
+            }
+            next?.resume()
+        }
+        return try await body()
+    }
+
+    // MARK: Changes
+
+    /// Applies changes in their turn, under the lease of the service.
+    func apply(_ changes: [RemoteChange]) async throws -> RemoteSyncResult {
+        let delivery = Delivery(changes)
+        let (error, waiter) = state.withLock { state -> (LiveSyncError?, Waiters<Void>.Waiter?) in
+            guard state.isActive else { return (.notActive, nil) }
+            guard state.deliveries.count < Self.limit else { return (.tooManyWaiting(limit: Self.limit), nil) }
+            state.deliveries.append(delivery)
+            return (nil, state.arrivals.removeFirst())
+        }
+        if let error { throw error }
+        waiter?.resume()
+        return try await withTaskCancellationHandler {
+            try await delivery.result.value(isCancellable: false)
+        } onCancel: {
+            if delivery.abandon() { delivery.result.settle(.failure(CancellationError())) }
+        }
+    }
+
+    /// Takes changes until the task is cancelled.
+    func run() async {
+        state.withLock { $0.isActive = true }
+        await withTaskGroup { group in
+            group.addTask { await self.takeDeliveries() }
+            group.addTask { await self.requestPasses() }
+            if let feed { group.addTask { await self.follow(feed) } }
+        }
+        let left = state.withLock { state in
+            state.isActive = false
+            state.health.isConnected = false
+            defer { state.deliveries = FIFO() }
+            return state.deliveries.map { $0 }
+        }
+        for delivery in left { delivery.result.settle(.failure(LiveSyncError.notActive)) }
+    }
+
+    private func takeDeliveries() async {
+        while true {
+            let delivery = state.withLock { $0.deliveries.popFirst() }
+            guard let delivery else {
+                // Ends with the task.
+                guard (try? await state.wait(in: \.arrivals) { $0.deliveries.isEmpty ? nil : .success(()) }) != nil
+                else { return }
+                continue
+            }
+            do {
+                let result = try await inTurn { () -> RemoteSyncResult? in
+                    delivery.begin() ? try await applyChanges(delivery.changes) : nil
+                }
+                guard let result else { continue }
+                note(delivery.changes.count)
+                delivery.result.settle(.success(result))
+            } catch {
+                let isOver = Task.isCancelled
+                if !isOver { noteFailure(error, count: delivery.changes.count) }
+                delivery.result.settle(.failure(isOver ? LiveSyncError.notActive : error))
+                if isOver { return }
+            }
+        }
+    }
+
+    // MARK: The feed
+
+    private func follow(_ feed: any RemoteFeed) async {
+        while !Task.isCancelled {
+            let passCount = state.withLock(\.passCount)
+            do {
+                try await feed.run { try await self.receive($0) }
+                // The source has ended the feed for good.
+                return state.withLock { $0.health.isConnected = false }
+            } catch {
+                guard !Task.isCancelled else { return }
+                noteInterruption(error)
+            }
+            // Whatever is wrong may be right after the next pass, such as a token that has expired.
+            try? await state.wait(in: \.passEnds) { $0.passCount > passCount ? .success(()) : nil }
+        }
+    }
+
+    private func receive(_ event: RemoteFeedEvent) async throws {
+        switch event {
+        case .connected(let isContinuous):
+            state.withLock { $0.health.isConnected = true }
+            if !isContinuous { noteGap(nil) }
+        case .gap(let error): noteGap(error)
+        case .interrupted(let error): noteInterruption(error)
+        case .changes(let changes):
+            do {
+                _ = try await inTurn { try await applyChanges(changes) }
+                note(changes.count)
+            } catch {
+                try Task.checkCancellation()
+                guard changes.count > 1 else { return noteFailure(error, count: changes.count) }
+                // One of them may be the reason.
+                for change in changes { try await receive(.changes([change])) }
+            }
+        }
+    }
+
+    /// Changes the health; what it loses is released outside the lock.
+    private func change(_ change: (inout LiveSync.Health) -> Void) {
+        let former = state.withLock { state in
+            let former = state.health
+            change(&state.health)
+            return former
+        }
+        _ = former
+    }
+
+    private func note(_ count: Int) {
+        let date = date()
+        state.withLock { state in
+            state.health.changeCount += count
+            state.health.lastChange = date
+        }
+    }
+
+    private func noteFailure(_ error: any Error, count: Int) {
+        state.withLock { $0.health.failureCount += count }
+        needPass(error)
+    }
+
+    private func noteInterruption(_ error: (any Error)?) {
+        change { health in
+            health.isConnected = false
+            if let error { health.lastError = error }
+        }
+    }
+
+    private func noteGap(_ error: (any Error)?) {
+        state.withLock { $0.health.gapCount += 1 }
+        needPass(error)
+    }
+
+    // MARK: Passes after a gap
+
+    private func needPass(_ error: (any Error)?) {
+        if let error { change { $0.lastError = error } }
+        let waiters = state.withLock { state in
+            state.isPassNeeded = true
+            return state.needs.removeAll()
+        }
+        for waiter in waiters { waiter.resume() }
+    }
+
+    /// Requests a pass after each gap, but no passes one right after another.
+    private func requestPasses() async {
+        while (try? await state.wait(in: \.needs) { $0.isPassNeeded ? .success(()) : nil }) != nil {
+            let lastPass = state.withLock(\.lastPass)
+            let wait = lastPass.map { passDelay.addingClamped($0).addingClamped(.zero - clock.now()) } ?? .zero
+            if wait > .zero, (try? await clock.sleep(wait)) == nil { return }
+            let request = state.withLock { state in
+                defer { state.isPassNeeded = false }
+                // Another pass may have begun meanwhile.
+                return state.isPassNeeded ? state.requestPass : nil
+            }
+            request?()
+        }
+    }
+}

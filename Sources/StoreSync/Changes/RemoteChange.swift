@@ -1,0 +1,85 @@
+import JSONMapper
+
+/// A change that a source reports on its own, such as the payload of a webhook.
+///
+///     try await store.apply([.objects(.bytes(body), keyPath: "data.object")], into: "Order")
+public struct RemoteChange: Sendable {
+    /// What the JSON lists.
+    enum Kind: Sendable {
+        /// Objects that are there. Some of them may be marked as gone.
+        case objects(RemoteTombstones?)
+        /// Objects that are gone, or their identifiers.
+        case removals
+    }
+
+    let kind: Kind
+    let json: JSONSource
+    let keyPath: String
+
+    /// Objects that are new or changed.
+    ///
+    /// - Parameters:
+    ///   - json: An array of objects, or one object.
+    ///   - keyPath: The keys that lead to the array or the object, separated by dots; empty by
+    ///     default.
+    ///   - tombstones: How the JSON names objects that are gone; nil, the default, if it does not.
+    public static func objects(
+        _ json: JSONSource, keyPath: String = "", tombstones: RemoteTombstones? = nil
+    ) -> RemoteChange {
+        RemoteChange(kind: .objects(tombstones), json: json, keyPath: keyPath)
+    }
+
+    /// Objects that are gone.
+    ///
+    /// - Parameters:
+    ///   - json: An array of objects or identifiers, or a single one. An object needs only its
+    ///     identity.
+    ///   - keyPath: The keys that lead to it, separated by dots; empty by default.
+    public static func removals(_ json: JSONSource, keyPath: String = "") -> RemoteChange {
+        RemoteChange(kind: .removals, json: json, keyPath: keyPath)
+    }
+
+    /// The change as a page of a pass.
+    ///
+    /// - Throws: `JSONError` if a single identifier is expected and is not JSON.
+    func page() throws -> RemotePage {
+        var page = RemotePage(json)
+        page.keyPath = keyPath
+        switch kind {
+        case .objects(let tombstones): page.tombstones = tombstones
+        case .removals:
+            page.areGone = true
+            // A reader of lists has no single identifiers.
+            if let identifier = try document().flatMap({ $0.value(at: JSONKeyPath.keys(of: keyPath)) }),
+                identifier.isIdentifier
+            {
+                page.json = .value(.array([identifier]))
+                page.keyPath = ""
+            }
+        }
+        return page
+    }
+
+    /// The parsed JSON; nil if it is not in memory.
+    func document() throws -> JSONValue? {
+        switch json {
+        case .bytes(let bytes): try JSONValue(parsing: bytes, exactDecimals: true)
+        case .value(let value): value
+        case .file, .chunks: nil
+        }
+    }
+}
+
+extension JSONValue {
+    /// The value that some keys lead to; nil if there is none.
+    func value(at keys: [String]) -> JSONValue? {
+        keys.reduce(self as JSONValue?) { $0?[$1] }
+    }
+
+    fileprivate var isIdentifier: Bool {
+        switch self {
+        case .string, .integer, .unsigned, .double, .decimal: true
+        case .null, .bool, .array, .object: false
+        }
+    }
+}

@@ -1,0 +1,95 @@
+import JSONMapper
+import SyncModel
+import SyncStore
+
+/// Finds changes that are older than the objects of a store.
+final class StaleChanges {
+    private let attribute: String
+    private let request: SyncRequest
+    private let transaction: any StoreTransaction
+    /// The latest versions by the identities of the objects, stored or among the changes so far.
+    private var latest: [RecordKey: AttributeValue] = [:]
+    /// The number of objects that were older.
+    private(set) var count = 0
+
+    /// - Throws: ``StoreSyncError/unknownVersion(entity:attribute:)``.
+    init(_ attribute: String, _ request: SyncRequest, _ transaction: any StoreTransaction) throws {
+        self.attribute = attribute
+        self.request = request
+        self.transaction = transaction
+        guard try transaction.model.layout(of: request.entity).slot(of: attribute) != nil else {
+            throw StoreSyncError.unknownVersion(entity: request.entity, attribute: attribute)
+        }
+    }
+
+    /// The changes without objects that are older.
+    func removed(from changes: [RemoteChange]) async throws -> [RemoteChange] {
+        var kept: [RemoteChange] = []
+        for change in changes {
+            guard case .objects(let tombstones) = change.kind, let document = try change.document(),
+                let value = document.value(at: JSONKeyPath.keys(of: change.keyPath))
+            else {
+                kept.append(change)
+                continue
+            }
+            var elements = [value]
+            if case .array(let list) = value { elements = list }
+            let stale = try await staleIndices(of: elements)
+            guard !stale.isEmpty else {
+                kept.append(change)
+                continue
+            }
+            count += stale.count
+            let rest = elements.indices.filter { !stale.contains($0) }.map { elements[$0] }
+            if !rest.isEmpty { kept.append(.objects(.value(.array(rest)), tombstones: tombstones)) }
+        }
+        return kept
+    }
+
+    private func staleIndices(of elements: [JSONValue]) async throws -> Set<Int> {
+        var collector = try RecordCollector(
+            request.mapper, entity: request.entity, options: request.readerOptions(for: transaction))
+        for (index, element) in elements.enumerated() {
+            var writer = JSONWriter()
+            try writer.value(element)
+            try collector.add(writer.bytes, index: index)
+        }
+        var stale: Set<Int> = []
+        for group in try collector.takeBatch()?.groups ?? [] {
+            try await noteStored(group.records, of: group.mapping.layout)
+            for (index, record) in zip(group.elementIndices, group.makeRecords()) {
+                guard let key = record.key, !record[attribute].isNull else { continue }
+                if let known = latest[key], record[attribute].precedes(known) {
+                    stale.insert(index)
+                } else {
+                    latest[key] = record[attribute]
+                }
+            }
+        }
+        return stale
+    }
+
+    /// Notes the versions of stored objects that have not been met before.
+    private func noteStored(_ records: RecordBatch, of layout: EntityLayout) async throws {
+        let objects = try await transaction.find(records).compactMap { $0 }
+        let stored = try await transaction.records(
+            StoreQuery(layout.name, objects: .only(Array(Set(objects)).sorted())))
+        for object in stored where !object.record[attribute].isNull && latest[object.key] == nil {
+            latest[object.key] = object.record[attribute]
+        }
+    }
+}
+
+extension AttributeValue {
+    /// Whether a version is certain to be earlier; false for values of different types.
+    fileprivate func precedes(_ other: AttributeValue) -> Bool {
+        switch (self, other) {
+        case (.int(let one), .int(let other)): one < other
+        case (.double(let one), .double(let other)): one < other
+        case (.decimal(let one), .decimal(let other)): one < other
+        case (.date(let one), .date(let other)): one < other
+        case (.string(let one), .string(let other)): one.utf8.lexicographicallyPrecedes(other.utf8)
+        default: false
+        }
+    }
+}

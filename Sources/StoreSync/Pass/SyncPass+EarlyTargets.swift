@@ -1,0 +1,102 @@
+import JSONMapper
+import SyncModel
+import SyncStore
+
+// The objects that to-one relationships of a group lead to are merged before the group if nothing
+// depends on the order. Its new objects are then inserted with their links, and the links of the
+// others are compared with their values, so that no second statement has to look at them.
+extension SyncPass {
+    /// The objects of a to-one relationship that were merged before the objects that lead to them.
+    struct EarlyTargets {
+        let merged: MergedElements
+        /// The links of the group's records.
+        let links: InitialLinks
+        /// Whether an object has its link; known after the merge of the group.
+        var isLinked: (NestedElements.Source) -> Bool = { _ in false }
+    }
+
+    /// More links would make the statements of a merge longer than they are worth.
+    private static let earlyLimit = 3
+
+    /// Merges the objects of to-one relationships of a group whose merge comes next.
+    ///
+    /// - Parameters:
+    ///   - combined: The combined rows of the group; nil if all rows are different objects.
+    ///   - isWhole: Whether each record of the group becomes or matches an object.
+    /// - Returns: The objects by the index of the relationship.
+    func mergeEarlyTargets(
+        of group: MappedBatch.Group, _ combined: CombinedRows?, _ origin: Origin, isWhole: Bool
+    ) async throws -> [Int: EarlyTargets] {
+        guard isWhole, group.hasNested, rules.relates, !rules.isImport, !rules.isHookedWhereNested,
+            group.undetermined.isEmpty, origin.known == nil, origin.policy.inserts, origin.policy.updates
+        else { return [:] }
+        let layout = group.mapping.layout
+        var early: [Int: EarlyTargets] = [:]
+        // Objects of these families are merged later than those of a relationship that is not among
+        // the early ones.
+        var later: Set<Int> = [layout.root]
+        for (index, nested) in group.nested.enumerated() {
+            guard let nested else { continue }
+            let relationship = layout.relationships[index]
+            let families = nested.families(model, relationship)
+            guard early.count < Self.earlyLimit, families.isDisjoint(with: later),
+                InitialLinks.isPossible(relationship, in: model),
+                relationship.id != origin.owners?.relationship.id, nested.isIdentified,
+                let elements = counting(nested, combined, rowCount: group.records.count)
+            else {
+                later.formUnion(families)
+                continue
+            }
+            let merged = try await merge(elements, of: group, owners: nil, by: relationship, origin)
+            var targets = [ObjectID?](repeating: nil, count: combined?.records.count ?? group.records.count)
+            for source in elements.sources {
+                targets[combined?.record(of: source.row) ?? source.row] =
+                    source.ordinals.last.flatMap { merged.targets[$0] }
+            }
+            early[index] = EarlyTargets(merged: merged, links: InitialLinks(relationship, targets: targets))
+        }
+        return early
+    }
+
+    /// The elements that count; nil if there are none. Of rows that are one object, those of the
+    /// last one count.
+    private func counting(
+        _ nested: NestedElements, _ combined: CombinedRows?, rowCount: Int
+    ) -> NestedElements? {
+        guard let combined else { return nested }
+        var rows = nested.sources.map(\.row)
+        if !nested.misfits.isEmpty { rows = Set(rows + nested.misfits.map(\.row)).sorted() }
+        var isKnown = [Bool](repeating: false, count: combined.records.count)
+        var isCounting = [Bool](repeating: false, count: rowCount)
+        for row in rows.reversed() where !isKnown[combined.record(of: row)] {
+            isKnown[combined.record(of: row)] = true
+            isCounting[row] = true
+        }
+        return rows.allSatisfy { isCounting[$0] } ? nested : nested.restricted { isCounting[$0] ? $0 : nil }
+    }
+}
+
+extension NestedElements {
+    /// The families of entities that the elements, and what is nested in them, are of.
+    fileprivate func families(_ model: DataModel, _ relationship: RelationshipLayout) -> Set<Int> {
+        var families: Set<Int> = [model.layouts[relationship.destination].root]
+        for group in objects?.groups ?? [] {
+            for (index, nested) in group.nested.enumerated() {
+                guard let nested else { continue }
+                families.formUnion(nested.families(model, group.mapping.layout.relationships[index]))
+            }
+        }
+        return families
+    }
+
+    /// Whether all objects have an identity of their own, so that nothing of the objects that lead
+    /// to them is needed to find them.
+    fileprivate var isIdentified: Bool {
+        (objects?.groups ?? []).allSatisfy { group in
+            let slots = group.mapping.layout.identitySlots
+            return group.records.withReader { reader in
+                (0..<reader.count).allSatisfy { reader.isIdentified($0, by: slots) }
+            }
+        }
+    }
+}

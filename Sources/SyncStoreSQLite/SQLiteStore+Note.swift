@@ -1,0 +1,48 @@
+import Foundation
+import SyncModel
+package import SyncStoreSQL
+
+extension SQLiteStore {
+    /// Reads the text that a store was last opened with as ``Options/note``.
+    ///
+    /// - Parameter path: The file of the database; it need not exist.
+    /// - Throws: `SQLiteError`.
+    package static func note(at path: String) async throws -> SQLStoreNote {
+        guard FileManager.default.fileExists(atPath: path) else { return SQLStoreNote(isStore: false, text: nil) }
+        let settings = SQLiteSettings(path: path, isReadOnly: true, isTransient: false, Options())
+        let nothing = SQLSchema(try DataModel { [SyncEntity]() }, dialect: .sqlite)
+        return try await SQLiteWorker(settings, schema: nothing, label: "SQLiteStore note").note()
+    }
+}
+
+extension SQLiteWorker {
+    fileprivate func note() throws -> SQLStoreNote {
+        try SQLiteMigration(try opened(), schema: schema, settings: settings).note()
+    }
+}
+
+extension SQLiteMigration {
+    private static let noteTable = "_sync_note"
+
+    /// The kept text.
+    func note() throws -> SQLStoreNote {
+        let isStore = try exists(SQLSchemaRecord.table)
+        guard try exists(Self.noteTable) else { return SQLStoreNote(isStore: isStore, text: nil) }
+        let statement = try connection.prepare("SELECT note FROM \(Self.noteTable)")
+        return SQLStoreNote(isStore: isStore, text: try statement.step() ? statement.text(at: 0) : nil)
+    }
+
+    /// Whether the text of the settings is not the kept one.
+    func lacksNote() throws -> Bool {
+        guard let note = settings.note, !settings.isReadOnly else { return false }
+        return try self.note().text != note
+    }
+
+    /// Keeps the text of the settings, if it is not the kept one.
+    func writeNote() throws {
+        guard try lacksNote(), let note = settings.note else { return }
+        try connection.execute(
+            "CREATE TABLE IF NOT EXISTS \(Self.noteTable) (note TEXT NOT NULL); DELETE FROM \(Self.noteTable)")
+        try connection.prepare("INSERT INTO \(Self.noteTable) (note) VALUES (?)").run([.text(note)])
+    }
+}

@@ -1,0 +1,81 @@
+import CoreDataModel
+import Foundation
+import HTTPTransfer
+import JSONMapper
+import ModelInference
+import OneWayLoopbackServer
+import OneWayTestSupport
+import StoreSync
+import SyncModel
+import SyncStore
+import Testing
+
+/// The first lines of the modules' documentation.
+@Suite struct ModuleExamples {
+    private static func model() throws -> DataModel {
+        let model = try DataModel {
+            SyncEntity("User", identity: "id") {
+                SyncAttribute("id", .int64, optional: false)
+                SyncAttribute("email", .string)
+                SyncRelationship("notes", toMany: "Note", inverse: "user", deleteRule: .cascade)
+            }
+            SyncEntity("Note", identity: "id") {
+                SyncAttribute("id", .int64, optional: false)
+                SyncRelationship("user", toOne: "User", inverse: "notes")
+            }
+        }
+        return model
+    }
+
+    private let bytes = Array(#"[{"id": 1, "email": "ada@example.com"}]"#.utf8)
+
+    @Test func recordsComeAndGo() throws {
+        let model = try Self.model()
+        let mapper = try RecordMapper(model)
+        let users = try mapper.records(of: "User", bytes: bytes)
+        let json = try RecordExporter(model).bytes(ofRecords: users)
+        #expect(String(decoding: json, as: UTF8.self).contains("ada@example.com"))
+    }
+
+    @Test func aStoreIsRead() async throws {
+        let model = try DataModel {
+            SyncEntity("User", identity: "id") {
+                SyncAttribute("id", .int64, optional: false)
+                SyncAttribute("age", .int64)
+            }
+        }
+        let store = MemoryStore(model)
+        let users = try await store.records(StoreQuery("User", where: PropertyPath("age") > 21))
+        #expect(users.isEmpty)
+    }
+
+    @Test func modelsAreInferred() throws {
+        let model = try DataModel.inferred(from: bytes, entity: "User")
+        #expect(model["User"] != nil)
+    }
+
+    @Test func modelFilesAreRead() throws {
+        let folder = try TemporaryDirectory()
+        let url = folder.url.appending(path: "App.xcdatamodel")
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+        try Self.model().coreDataXML().write(to: url.appending(path: "contents"))
+        let file = try ModelFile(contentsOf: url)  // .xcdatamodeld, .xcdatamodel or the XML inside
+        for warning in file.warnings { print(warning) }
+        let model = file.model
+        #expect(model["User"] != nil)
+    }
+
+    @Test func aClientSendsRequests() async throws {
+        let folder = try TemporaryDirectory()
+        let destination = folder.url.appending(path: "file")
+        try await LoopbackHTTPServer.serving({ _ in .json("[1]") }) { server in
+            let url = try #require(URL(string: server.baseURL))
+            let file = url
+            let client = HTTPClient(requestsPerSecond: 10)
+            let list = try await client.data(from: url)
+            let byteCount = try await client.download(from: file, to: destination)
+            #expect(list.count == 3)
+            #expect(byteCount == 3)
+        }
+    }
+}

@@ -1,0 +1,139 @@
+import Foundation
+import HTTPSource
+import HTTPTransfer
+import JSONMapper
+import OneWaySynchronizer
+import OneWayTestSupport
+import StoreSync
+import SyncModel
+import SyncStore
+import Testing
+
+/// Changes that a source reports on its own.
+@Suite(.timeLimit(.minutes(5))) struct ChangesTests {
+    private func world(_ json: String = usersJSON(1...3)) async throws -> SourceWorld {
+        let world = try await SourceWorld()
+        try await world.json.sync(.bytes(Array(json.utf8)), into: "User")
+        return world
+    }
+
+    private func objects(_ json: String, at keyPath: String = "", _ tombstones: RemoteTombstones? = nil) -> RemoteChange
+    {
+        .objects(.bytes(Array(json.utf8)), keyPath: keyPath, tombstones: tombstones)
+    }
+
+    private func removals(_ json: String, at keyPath: String = "") -> RemoteChange {
+        .removals(.bytes(Array(json.utf8)), keyPath: keyPath)
+    }
+
+    @Test(arguments: [
+        (#"{"id":4,"name":"d"}"#, ""), (#"[{"id":4,"name":"d"}]"#, ""),
+        (#"{"a":{"b.c":{"id":4,"name":"d"}}}"#, #"a.b\.c"#),
+        (#"{"type":"x","data":[{"id":4,"name":"d"}]}"#, "data"),
+    ])
+    func anObjectIsStoredAndTheOthersStay(json: String, keyPath: String) async throws {
+        let world = try await world()
+        let result = try await world.json.apply([objects(json, at: keyPath)], into: "User")
+        #expect(result.coverage == .changes)
+        #expect(result.result.counts.inserted == 1)
+        #expect(try await world.users() == [1: "user 1", 2: "user 2", 3: "user 3", 4: "d"])
+    }
+
+    @Test(arguments: [
+        ("2", ""), ("[2]", ""), (#"{"id":2}"#, ""), (#"[{"id":2,"name":"old"},9]"#, ""), (#"{"gone":2}"#, "gone"),
+        (#"{"object":{"id":2}}"#, "object"), (#"{"gone":[2,{"id":7}]}"#, "gone"),
+    ])
+    func anObjectThatIsGoneIsDeleted(json: String, keyPath: String) async throws {
+        let world = try await world()
+        let result = try await world.json.apply([removals(json, at: keyPath)], into: "User")
+        #expect(result.result.counts.deleted == 1)
+        #expect(result.result.counts.inserted == 0)
+        #expect(try await world.users().keys.sorted() == [1, 3])
+    }
+
+    @Test func theLastChangeOfAnObjectCounts() async throws {
+        let world = try await world()
+        let changes = [
+            objects(#"{"id":1,"name":"x"}"#), removals("1"), objects(#"{"id":1,"name":"again"}"#),
+            objects(#"{"id":2,"name":"y"}"#), removals("2"), objects(#"{"id":5,"name":"new"}"#), removals("5"),
+            objects(#"{"id":3,"deleted":true}"#, .flag(keyPath: "deleted")),
+        ]
+        let result = try await world.json.apply(changes, into: "User")
+        #expect(result.pageCount == changes.count)
+        #expect(try await world.users() == [1: "again"])
+    }
+
+    @Test func theReportIsThatOfASync() async throws {
+        let world = try await world()
+        let json = #"[{"id":1,"name":"user 1","colour":"red"},{"id":"none"},{"id":2,"name":7}]"#
+        let result = try await world.json.apply([objects(json)], into: "User").result
+        #expect(result.rejectedCount == 1)
+        #expect(result.drift.count(of: .unknownKey) == 1)
+        #expect(result.counts.deleted == 0)
+        #expect(try await world.users().count == 3)
+    }
+
+    @Test func allChangesOfACallAreOneTransaction() async throws {
+        let world = try await world()
+        await #expect(throws: (any Error).self) {
+            try await world.json.apply([objects(#"{"id":4,"name":"d"}"#), objects(#"{"id":5"#)], into: "User")
+        }
+        #expect(try await world.users().count == 3)
+    }
+
+    @Test func removalsNeedPermission() async throws {
+        let world = try await world()
+        let options = StoreSyncOptions(operations: SyncOperations.all.subtracting(.delete))
+        let result = try await world.json.apply(
+            [removals("[1,2]"), objects(#"{"id":4}"#)], into: "User", options: options)
+        #expect(result.warnings.count == 1)
+        #expect(try await world.json.store.records(StoreQuery("User")).count == 4)
+        await #expect(throws: StoreSyncError.self) {
+            try await world.json.apply(
+                [removals("[1,2]")], into: "User", options: StoreSyncOptions(removalLimit: RemovalLimit(count: 1)))
+        }
+        #expect(try await world.json.store.records(StoreQuery("User")).count == 4)
+    }
+
+    /// Webhooks can arrive in another order than they were sent in.
+    @Test func anOlderVersionIsIgnored() async throws {
+        let world = try await SourceWorld(
+            DataModel {
+                SyncEntity("User", identity: "id") {
+                    SyncAttribute("id", .int64)
+                    SyncAttribute("name", .string)
+                    SyncAttribute("at", .date)
+                }
+            })
+        func apply(_ changes: [(id: Int, name: String, at: String)]) async throws -> RemoteSyncResult {
+            try await world.json.apply(
+                changes.map { objects(#"{"id":\#($0.id),"name":"\#($0.name)","at":"2026-01-01T00:00:\#($0.at)Z"}"#) },
+                into: "User", newerBy: "at")
+        }
+        _ = try await apply([(1, "new", "10"), (1, "old", "05"), (2, "a", "01")])
+        #expect(try await world.users() == [1: "new", 2: "a"])
+        let result = try await apply([(1, "older", "09"), (2, "b", "02"), (1, "newest", "10")])
+        #expect(try await world.users() == [1: "newest", 2: "b"])
+        #expect(result.warnings == ["1 of the objects were older than the stored ones, and ignored"])
+        await #expect(throws: StoreSyncError.unknownVersion(entity: "User", attribute: "no")) {
+            try await world.json.apply([objects(#"{"id":1}"#)], into: "User", newerBy: "no")
+        }
+    }
+
+    /// A change that was stored wrongly is corrected, although the list itself is unchanged.
+    @Test func aListIsReadAgainAfterAChange() async throws {
+        let world = try await SourceWorld()
+        let server = ScriptedServer { request, _ in
+            request.headers["If-None-Match"] == "\"1\""
+                ? HTTPResponse(status: 304) : .json(usersJSON([1]), headers: ["ETag": "\"1\""])
+        }
+        try await world.sync(.users(server))
+        #expect(try await world.sync(.users(server)).coverage == .unchanged)
+        // Nothing changes.
+        try await world.json.apply([objects(usersJSON([1]))], into: "User")
+        #expect(try await world.sync(.users(server)).coverage == .unchanged)
+        try await world.json.apply([objects(#"{"id":1,"name":"wrong"}"#)], into: "User")
+        #expect(try await world.sync(.users(server)).coverage == .everything)
+        #expect(try await world.users() == [1: "user 1"])
+    }
+}

@@ -1,0 +1,64 @@
+import Foundation
+import HTTPTransfer
+import Testing
+
+/// Credentials that a server sends back.
+@Suite struct SentSecretsTests {
+    private static let url = URL(string: "https://me:pass%20word@host/list?api_key=key%2B1234&page=2")
+    private static let headers: HTTPHeaders = [
+        "Authorization": "Bearer tok/en+12345==", "Cookie": "a=cookie-1; b=\"cookie-2\"", "Accept": "application/json",
+        "X-Tenant": "acme", "X-Api-Key": "k4y!",
+    ]
+
+    private func secrets() throws -> SentSecrets {
+        SentSecrets(headers: Self.headers, url: try #require(Self.url))
+    }
+
+    static let echoes = [
+        "tok/en+12345==", "Bearer tok/en+12345==", #"tok\/en+12345=="#, "tok%2Fen%2B12345%3D%3D",
+        "tok%2fen%2b12345%3d%3d", "tok%252Fen%252B12345%253D%253D", "%74%6f%6b%2f%65%6e%2b%31%32%33%34%35%3d%3d",
+        #"tok\u002Fen\u002b12345=="#, "tok&#47;en&#x2B;12345==", "746f6b2f656e2b31323334353d3d",
+        "746F6B2F656E2B31323334353D3D", "cookie-1", "cookie-2", "k4y!", "pass word", "pass%20word", "key+1234",
+    ]
+
+    @Test(arguments: echoes) func anEchoIsRedacted(echo: String) throws {
+        #expect(try secrets().redacted("<\(echo)>") == "<[redacted]>")
+    }
+
+    @Test(arguments: ["", "x", "xy", "user:", "{\"token\":\""], ["", "z", "\"}"])
+    func base64IsFoundWhereverItBegins(before: String, after: String) throws {
+        let plain = Data((before + "tok/en+12345==" + after).utf8).base64EncodedString()
+        for text in [plain, plain.replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")] {
+            let shown = try secrets().redacted("auth \(text)")
+            #expect(shown.contains("[redacted]"))
+            // What is left is less than a quarter of the token.
+            #expect(!shown.contains(text.dropFirst(text.count / 2 - 2).prefix(5)))
+        }
+    }
+
+    @Test func basicCredentialsAreFoundDecoded() throws {
+        let header = "Basic " + Data("user:pa55word".utf8).base64EncodedString()
+        let secrets = SentSecrets(headers: ["Authorization": header], url: try #require(URL(string: "https://host/")))
+        #expect(secrets.redacted("user:pa55word or pa55word") == "[redacted] or [redacted]")
+    }
+
+    /// The text that is kept of a body can end anywhere.
+    @Test(arguments: 4...13) func aCredentialThatIsCutIsRedacted(count: Int) throws {
+        let cut = Array("token: tok/en+12345==".utf8.prefix(7 + count))
+        #expect(try String(decoding: secrets().redacted(cut), as: UTF8.self) == "token: [redacted]")
+    }
+
+    @Test(arguments: [
+        "application/json", "acme", "page 2", "a token", "Bearer", "tok/en", "100%", "a%2", #"\u00"#, "&amp",
+    ])
+    func otherWordsStay(word: String) throws {
+        #expect(try secrets().redacted("<\(word)>") == "<\(word)>")
+    }
+
+    @Test func anErrorNamesNoCredential() throws {
+        let url = try #require(URL(string: "https://host/tok%2Fen+12345==/list"))
+        let error = try secrets().error(
+            at: url, .unsuitableJSON("key tok/en+12345==", firstLine: #"{"tok\/en+12345=="}"#))
+        #expect(error.description == #"https://host/…/list: key [redacted]: {"[redacted]"}"#)
+    }
+}

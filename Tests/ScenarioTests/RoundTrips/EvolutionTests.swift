@@ -1,0 +1,97 @@
+import Foundation
+import JSONMapper
+import ModelInference
+import OneWayTestSupport
+import StoreSync
+import SyncModel
+import SyncStore
+import SyncStoreSQLite
+import Testing
+
+/// A model that was inferred from one file takes over what later files have.
+@Suite struct EvolutionTests {
+    private func evolve(_ model: DataModel, with json: String) throws -> EvolvedModel {
+        let reader = JSONReader(bytes: Array(json.utf8), layout: .array(acceptsSingleObject: true))
+        return try EvolvedModel(model, with: reader, entity: "Thing")
+    }
+
+    /// Syncs a file into a database, then another one by the evolved model, and compares the export.
+    @discardableResult
+    private func check(_ first: String, then second: String) async throws -> EvolvedModel {
+        let folder = try TemporaryDirectory()
+        let path = folder.url.appending(path: "data.sqlite").path
+        let inferred = try RoundTrip.infer(Array(first.utf8)).model
+        do {
+            let mapper = try RecordMapper(inferred)
+            let store = try JSONStore(try await SQLiteStore(mapper.model, at: .file(path)), mapper: mapper)
+            _ = try await store.sync(.bytes(Array(first.utf8)), into: "Thing")
+        }
+        let evolved = try evolve(inferred, with: second)
+        let mapper = try RecordMapper(evolved.model)
+        let store = try JSONStore(try await SQLiteStore(mapper.model, at: .file(path)), mapper: mapper)
+        let result = try await store.sync(.bytes(Array(second.utf8)), into: "Thing")
+        #expect(result.drift.entries.map(\.description) == [])
+        RoundTrip.expectEqual(try await store.export(StoreQuery("Thing")), Array(second.utf8))
+        #expect(try await store.sync(.bytes(Array(second.utf8)), into: "Thing").isUnchanged)
+        #expect(evolved.obstacles.map(\.description) == [])
+        return evolved
+    }
+
+    @Test func theSameFileChangesNothing() async throws {
+        for file in RoundTripFileTests.files {
+            let json = String(decoding: try RoundTripFileTests.json(file), as: UTF8.self)
+            let model = try RoundTrip.infer(Array(json.utf8)).model
+            let evolved = try evolve(model, with: json)
+            #expect(evolved.changes.map(\.description) == [], "\(file)")
+            #expect(evolved.obstacles.map(\.description) == [], "\(file)")
+        }
+    }
+
+    @Test(arguments: [
+        (#"[{"id":1,"a":1}]"#, #"[{"id":1,"a":1.5,"b":"x"},{"id":2,"b":null}]"#),
+        (
+            #"[{"id":1,"a":1,"b":"x","c":true,"d":2.5,"e":"2014-01-02","f":18446744073709551615}]"#,
+            #"[{"id":1,"a":[1],"b":["x"],"c":"no","d":{"1":2},"e":"soon","f":"many"}]"#
+        ),
+        (#"[{"id":1,"a":[1],"at":"2014-01-02"}]"#, #"[{"id":1,"a":5,"at":"2014-01-02T10:00:00Z"},{"id":3}]"#),
+        (#"[{"id":1,"x":null}]"#, #"[{"id":1,"x":{"y":1}},{"id":2,"x":null}]"#),
+        (
+            #"[{"id":1,"o":{"p":1},"l":[{"id":1,"q":1}]}]"#,
+            #"[{"id":1,"o":{"p":2,"r":{"s":1}},"l":[{"id":1,"q":1,"t":[{"u":1}]}]},{"id":2,"o":null}]"#
+        ),
+        (#"[{"id":1,"gone":1,"o":{"p":1},"l":[{"id":1}]}]"#, #"[{"id":1},{"id":2}]"#),
+        (#"[{"name":"a"}]"#, #"[{"name":"a","id":1},{"name":"a","id":1}]"#),
+        (#"[{"id":1,"tags":[]}]"#, #"[{"id":1,"tags":[{"id":1}]},{"id":2,"tags":["x"]}]"#),
+        (#"[{"id":1,"first_name":"x"}]"#, #"[{"id":1,"firstName":"y","FirstName":1}]"#),
+    ])
+    func aLaterFileComesBackAsItWas(first: String, second: String) async throws {
+        try await check(first, then: second)
+    }
+
+    @Test func changesAreReported() async throws {
+        let evolved = try await check(
+            #"[{"id":1,"a":1,"b":1}]"#, then: #"[{"id":1,"a":1.5,"b":[1],"c":{"d":1}}]"#)
+        #expect(
+            evolved.changes.map(\.description) == [
+                "Thing.a is decimal now, no longer int64", "Thing.b is json now, no longer int64", "Thing.c is new: C",
+            ])
+    }
+
+    @Test(arguments: [
+        (#"[{"id":1,"o":{"p":1}}]"#, #"[{"id":1,"o":"text"}]"#, EvolvedModel.Obstacle.Kind.notObjects, "o"),
+        (#"[{"id":1,"o":{"p":1}}]"#, #"[{"id":1,"o":[{"p":1}]}]"#, .otherCount, "o"),
+        (#"[{"id":1}]"#, #"[{"id":1},{"id":1,"a":2}]"#, .identity, "id"),
+        (
+            #"[{"id":1,"o":{"id":1,"p":1}}]"#,
+            #"[{"id":1,"o":{"id":1,"p":1}},{"id":2,"o":{"id":1,"p":2}}]"#, .identity, ""
+        ),
+    ])
+    func whatCannotBeTakenOverIsToldWithTheWaysOn(
+        first: String, second: String, kind: EvolvedModel.Obstacle.Kind, key: String
+    ) throws {
+        let evolved = try evolve(try RoundTrip.infer(Array(first.utf8)).model, with: second)
+        #expect(evolved.obstacles.map(\.kind) == [kind])
+        #expect(evolved.obstacles.map(\.key) == [key])
+        #expect(evolved.obstacles.first?.description.contains("rebuild") == true)
+    }
+}
