@@ -90,6 +90,8 @@ public final class SQLiteStore: CommitObservable {
     private static let batchRowCount = 3000
 
     private let settings: SQLiteSettings
+    /// The path of the database file.
+    package var filePath: String { settings.path }
     let sessions: SQLSessions<SQLiteWorker>
     let schema: SQLSchema
     private let watch: SQLiteCommitWatch

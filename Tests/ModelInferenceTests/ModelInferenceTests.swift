@@ -91,7 +91,7 @@ import Testing
         #expect(user.attributes.map(\.name) == ["id", "tags"])
         #expect(user.relationships.map(\.name) == ["company", "address", "orderItems"])
         #expect(user.relationships.map(\.isToMany) == [false, false, true])
-        #expect(user.relationships.map(\.declaration.deleteRule) == [.cascade, .cascade, .nullify])
+        #expect(user.relationships.map(\.deleteRule) == [.cascade, .cascade, .nullify])
         let company = try model.layout(of: "Company")
         #expect(company.attributes.map(\.name) == ["id", "name", "size"])
         // The company differs from user to user, and so is each user's own, as an address without a

@@ -24,7 +24,7 @@ import SyncStorePostgres
     func aValueBeyondTheLimitsIsReportedAndKeepsTheStoredOne(kind: StoreKind) async throws {
         let mapper = try RecordMapper(try Self.model(), contract: .keeping)
         try await kind.use { makeStore in
-            let world = RealJSONWorld(store: try JSONStore(try await makeStore(mapper.model), mapper: mapper))
+            let world = try RealJSONWorld(try await makeStore(mapper.model), mapper: mapper)
             try await world.sync(#"[{"id":1,"meta":[1e300]}]"#, into: "Document")
             let result = try await world.sync(#"[{"id":1,"meta":[1e3000]}]"#, into: "Document")
             let entry = try #require(result.drift.entries.first)

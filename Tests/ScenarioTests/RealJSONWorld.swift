@@ -8,6 +8,12 @@ import Testing
 /// A JSON store of a model, with the checks that hold after every sync.
 struct RealJSONWorld {
     let store: JSONStore
+    private let watched: WatchedStore
+
+    init(_ store: any Store, mapper: RecordMapper) throws {
+        watched = WatchedStore(store)
+        self.store = try JSONStore(watched, mapper: mapper)
+    }
 
     /// Runs a body with an empty store of a kind.
     static func with(
@@ -16,12 +22,12 @@ struct RealJSONWorld {
     ) async throws {
         let mapper = try RecordMapper(model, dialect: dialect, contract: contract)
         try await kind.use { makeStore in
-            try await body(RealJSONWorld(store: try JSONStore(try await makeStore(mapper.model), mapper: mapper)))
+            try await body(RealJSONWorld(try await makeStore(mapper.model), mapper: mapper))
         }
     }
 
     /// Syncs a payload. The plan must predict the effect, and the same payload again must write
-    /// nothing.
+    /// nothing, bookkeeping included.
     @discardableResult
     func sync(
         _ json: String, into entity: String, options: StoreSyncOptions = StoreSyncOptions(),
@@ -31,8 +37,12 @@ struct RealJSONWorld {
         let plan = try await store.plan(payload, into: entity, options: options)
         let result = try await store.sync(payload, into: entity, options: options)
         #expect(plan == result, sourceLocation: sourceLocation)
+        let before = try watched.takeWrites().files
         let again = try await store.sync(payload, into: entity, options: options)
+        let writes = try watched.takeWrites()
         #expect(again.isUnchanged, "\(again.countsByEntity)", sourceLocation: sourceLocation)
+        #expect(writes.calls == [], sourceLocation: sourceLocation)
+        #expect(writes.files == before, "the second sync wrote bytes", sourceLocation: sourceLocation)
         return result
     }
 

@@ -23,7 +23,8 @@ import Testing
         let place = try model.layout(of: "Place")
         #expect(place.relationships.map(\.isOwning) == [true, false, true])
         // What is owned goes with its owner, unless the model forbids it.
-        #expect(place.relationships.map(\.declaration.deleteRule) == [.cascade, .nullify, .deny])
+        #expect(place.relationships.map(\.deleteRule) == [.cascade, .nullify, .deny])
+        #expect(place.relationships.map(\.declaration) == place.entity.relationships)
         #expect(try model.layout(of: "Geo").relationships.map(\.isOwning) == [false])
     }
 

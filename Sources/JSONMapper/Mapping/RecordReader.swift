@@ -9,11 +9,17 @@ public final class RecordReader {
     /// Batch sizes and contents.
     public struct Options: Sendable {
         /// The maximum number of objects in a batch, apart from objects nested in them; 1,000 by
-        /// default. Must be at least 1.
-        public var batchRowCount: Int
+        /// default. A number below 1 counts as 1.
+        public var batchRowCount: Int {
+            get { rowCount }
+            set { rowCount = max(newValue, 1) }
+        }
         /// The size of the values of all objects, in bytes, at which a batch ends; 1 MiB by default.
-        /// Must be at least 1.
-        public var batchByteCount: Int
+        /// A size below 1 counts as 1.
+        public var batchByteCount: Int {
+            get { byteCount }
+            set { byteCount = max(newValue, 1) }
+        }
         /// Whether batches include the values of relationships, with the objects nested in them;
         /// false by default.
         package var keepsRelationships = false
@@ -31,12 +37,15 @@ public final class RecordReader {
         /// Nil, the default, uses ``JSONDialect/acceptsIdentifiers``.
         public var acceptsIdentifiers: Bool?
 
-        /// Creates options. A `batchRowCount` below 1 is raised to 1.
+        private var rowCount: Int
+        private var byteCount: Int
+
+        /// Creates options. Sizes below 1 are raised to 1.
         public init(
             batchRowCount: Int = 1000, batchByteCount: Int = 1 << 20, acceptsIdentifiers: Bool? = nil
         ) {
-            self.batchRowCount = max(batchRowCount, 1)
-            self.batchByteCount = batchByteCount
+            rowCount = max(batchRowCount, 1)
+            byteCount = max(batchByteCount, 1)
             self.acceptsIdentifiers = acceptsIdentifiers
         }
 

@@ -46,7 +46,7 @@ public enum JSONError: Error, Equatable, Sendable, CustomStringConvertible {
         switch reason {
         case .depthLimit, .elementSizeLimit, .totalSizeLimit:
             self = .exceeded(reason, location)
-        case .numberOutOfRange, .notAnObject, .notAnArray, .notAString, .notANumber, .notABoolean, .notNull,
+        case .notAnObject, .notAnArray, .notAString, .notANumber, .notABoolean, .notNull,
             .keyPathNotFound:
             self = .mismatched(reason, location)
         case .unexpectedEnd, .unexpectedByte, .trailingContent, .invalidLiteral, .invalidNumber, .controlCharacter,
@@ -106,9 +106,6 @@ extension JSONError {
         case invalidUTF8
         /// A key occurs twice in an object, and the options reject that.
         case duplicateKey
-        /// A number is not exactly representable in the requested type, or is beyond every finite
-        /// double.
-        case numberOutOfRange
         /// An object was expected, but the value is of another kind.
         case notAnObject
         /// An array was expected, but the value is of another kind.

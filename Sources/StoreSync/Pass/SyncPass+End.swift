@@ -7,6 +7,7 @@ extension SyncPass {
     /// Ends the pass: links objects that were named before they came, and deletes objects that lost
     /// their place.
     func finish() async throws {
+        try await writeHeld()
         try await applyHeldUpdates()
         try await settlePendingLinks(remembering: try await linkDeferred())
         for (relationship, objects) in detached.sorted(by: { $0.key.id < $1.key.id }) {

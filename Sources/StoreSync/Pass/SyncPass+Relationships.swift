@@ -216,11 +216,7 @@ extension SyncPass {
             }
         }
         for (batch, isOwning) in [(naming, false), (adding, false), (owning, true)] where !batch.isEmpty {
-            let result = try await transaction.link(batch)
-            tally.countChanged(result.changed, of: layout)
-            if isOwning, !result.detached.isEmpty {
-                detached[relationship, default: []] += result.detached
-            }
+            try await link(batch, deletesDetached: isOwning, of: layout)
         }
     }
 
@@ -259,6 +255,7 @@ extension SyncPass {
             }
         }
         guard !ordinals.isEmpty || !scoped.isEmpty else { return [:] }
+        if heldLinks.touches(owners, relationship, inverse: model.inverse(of: relationship)) { try await writeHeld() }
         let parents = Set((ordinals + scoped.map(\.ordinal)).compactMap { owners[$0] }).sorted()
         let links = try await transaction.links(relationship, of: parents)
         var nameless = ObjectSet()

@@ -23,6 +23,12 @@ final class SyncPass {
 
     /// The objects whose relationships the payload states, by relationship.
     var stated: [RelationshipLayout.ID: ObjectSet] = [:]
+    /// Whether changes are held. True until the pass writes something.
+    var isHolding: Bool
+    /// Changes of objects that wait for the end of the pass.
+    var heldRows = HeldRows()
+    /// Changes of links that wait for the end of the pass.
+    var heldLinks = HeldLinks()
     /// Updates by nested objects to objects that the payload's list may contain as well.
     var held = HeldUpdates()
     /// The index of the root entity of the payload's list; nil if there is no list.
@@ -43,6 +49,7 @@ final class SyncPass {
         self.mapper = mapper
         self.rules = rules
         listRoot = rules.isImport ? nil : list?.root
+        isHolding = !rules.isImport
         tally = SyncTally(mapper.model)
     }
 
@@ -141,6 +148,7 @@ final class SyncPass {
         var policy = origin.policy
         let isHeld = origin.isNested && policy.updates && layout.root == listRoot
         if isHeld { policy.updates = false }
+        if origin.known != nil { try await writeHeld() }
         var early = try await mergeEarlyTargets(
             of: group, combined, origin,
             isWhole: skipped.isEmpty && !isHeld && matches?.contains(.skipped) != true)
@@ -152,8 +160,12 @@ final class SyncPass {
             guard let initial = early[index]?.links else { continue }
             links.append(initial)
         }
+        policy.previewsUpdates = isHolding && policy.updates
         let request = MergeRequest(records, matches: matches, policy: policy)
         var result = try await transaction.merge(request, linking: links)
+        if policy.previewsUpdates {
+            result = try await hold(request, result, layout) { origin.elementIndex(ordinals[$0]) }
+        }
         for (index, key) in early.keys.sorted().enumerated() {
             let number = links.count - early.count + index
             early[key]?.isLinked = { [result] source in

@@ -66,6 +66,12 @@ struct SyncTally {
         for (root, seen) in rows { rows[root]?.abandoned.formUnion(seen.fresh) }
     }
 
+    /// Whether the payload has contained an object before.
+    func isSeen(_ object: ObjectID, of layout: EntityLayout) -> Bool {
+        guard let rows = rows[layout.root] else { return false }
+        return (rows.seenAgain ?? rows.seen).contains(object)
+    }
+
     /// Whether an object of any entity was inserted.
     var hasInserted: Bool {
         rows.values.contains { !$0.inserted.isEmpty }

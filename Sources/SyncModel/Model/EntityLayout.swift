@@ -89,9 +89,7 @@ public final class EntityLayout: Sendable {
 
 /// A relationship resolved in its model, with its destination and inverse.
 public struct RelationshipLayout: Hashable, Sendable {
-    /// The relationship as declared, except for the delete rule of an owning relationship.
-    ///
-    /// If the relationship owns its targets, the delete rule `nullify` is replaced by `cascade`.
+    /// The relationship as declared.
     public let declaration: SyncRelationship
     /// The index in the `relationships` of the declaring entity and of its descendants.
     public let index: Int
@@ -108,6 +106,14 @@ public struct RelationshipLayout: Hashable, Sendable {
     /// default, a relationship owns its targets if they have no identity, unless it leads back to
     /// their owner.
     public let isOwning: Bool
+
+    /// The effect of an object's deletion on its related objects.
+    ///
+    /// It is the declared rule, except that an owning relationship cascades where `nullify` is
+    /// declared.
+    public var deleteRule: SyncRelationship.DeleteRule {
+        isOwning && declaration.deleteRule == .nullify ? .cascade : declaration.deleteRule
+    }
 
     /// An identifier of a relationship in its model, the same in every entity that inherits it.
     package struct ID: Hashable, Comparable, Sendable {

@@ -226,11 +226,8 @@ struct ModelResolver {
             declaredInverse = back
         }
         let isOwning = isOwning(relationship, from: source, to: destination, declaredInverse, hasIdentity)
-        var declaration = relationship
-        // Owned objects are deleted with their owner.
-        if isOwning, declaration.deleteRule == .nullify { declaration.deleteRule = .cascade }
         return RelationshipLayout(
-            declaration: declaration, index: place, source: source, destination: destination, inverse: inverse,
+            declaration: relationship, index: place, source: source, destination: destination, inverse: inverse,
             isOwning: isOwning)
     }
 

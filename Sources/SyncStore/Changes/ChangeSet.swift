@@ -15,9 +15,11 @@ public struct ChangeSet: Hashable, Sendable {
     public struct Keys: Hashable, Sendable {
         /// New objects.
         public var inserted: Set<RecordKey>
-        /// Objects whose values changed, or whose targets changed by a link from them.
+        /// Objects whose values changed, whose targets changed by a link from them, or that lost a
+        /// target by a deletion.
         ///
-        /// Targets of a changed link, and objects that lost a link by a deletion, are not included.
+        /// Targets of a changed link are not included. An object that lost a target of a
+        /// relationship without an inverse is not included either.
         public var updated: Set<RecordKey>
         /// Deleted objects, objects deleted by a cascade included.
         public var deleted: Set<RecordKey>

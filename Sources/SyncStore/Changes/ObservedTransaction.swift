@@ -70,7 +70,8 @@ final class ObservedTransaction: InitialLinkingTransaction, SelectingReader {
 
     private func merge(_ request: MergeRequest, links: [InitialLinks]) async throws -> MergeResult {
         guard let root = request.records.layout?.root else { return try await base.merge(request, linking: links) }
-        if request.policy.updates, let matches = request.matches {
+        let updates = request.policy.updates && !request.policy.previewsUpdates
+        if updates, let matches = request.matches {
             let given = matches.compactMap { match in if case .object(let object) = match { object } else { nil } }
             try await rememberKeys(of: given, root: root)
         }
@@ -82,7 +83,8 @@ final class ObservedTransaction: InitialLinkingTransaction, SelectingReader {
                 guard let row else { continue }
                 switch row.change {
                 case .inserted: changed.inserted.insert(row.object)
-                case .updated: if !changed.inserted.contains(row.object) { changed.updated.insert(row.object) }
+                case .updated:
+                    if updates, !changed.inserted.contains(row.object) { changed.updated.insert(row.object) }
                 case .unchanged: break
                 }
             }
@@ -93,6 +95,7 @@ final class ObservedTransaction: InitialLinkingTransaction, SelectingReader {
 
     func link(_ batch: LinkBatch) async throws -> LinkResult {
         let result = try await base.link(batch)
+        guard !batch.isPreview else { return result }
         let root = model.layouts[batch.relationship.source].root
         state.withLock { state in
             for object in result.changed where state.changed[root]?.inserted.contains(object) != true {
@@ -103,8 +106,16 @@ final class ObservedTransaction: InitialLinkingTransaction, SelectingReader {
     }
 
     func remove(_ query: StoreQuery, reportsKeys: Bool) async throws -> RemovalResult {
+        let related = try await related(to: query)
         var result = try await base.remove(query, reportsKeys: true)
         state.withLock { state in
+            if !result.keys.isEmpty {
+                for (root, objects) in related {
+                    for object in objects where state.changed[root]?.inserted.contains(object) != true {
+                        state.changed[root, default: Changed()].updated.insert(object)
+                    }
+                }
+            }
             for (entity, keys) in result.keys {
                 guard let root = model[entity]?.root else { continue }
                 for stored in keys where state.changed[root]?.inserted.remove(stored.object) != true {
@@ -116,6 +127,37 @@ final class ObservedTransaction: InitialLinkingTransaction, SelectingReader {
         }
         if !reportsKeys { result.keys = [:] }
         return result
+    }
+
+    /// The objects that would lose a target if the objects of a query were deleted, by the index of
+    /// the root entity. Objects that would be deleted as well may be among them.
+    private func related(to query: StoreQuery) async throws -> [Int: Set<ObjectID>] {
+        var related: [Int: Set<ObjectID>] = [:]
+        var doomed: [Int: ObjectSet] = [:]
+        var waiting = [query]
+        while let next = waiting.popLast() {
+            var fresh: [Int: [ObjectID]] = [:]
+            try await base.fetch(next, batchRowCount: Self.batchRowCount) { records in
+                for stored in records {
+                    let layout = stored.record.layout
+                    var known = doomed.removeValue(forKey: layout.root) ?? ObjectSet()
+                    if known.insert(stored.object) { fresh[layout.index, default: []].append(stored.object) }
+                    doomed[layout.root] = known
+                }
+            }
+            for (entity, objects) in fresh.sorted(by: { $0.key < $1.key }) {
+                for relationship in model.layouts[entity].relationships {
+                    let cascades = relationship.deleteRule == .cascade
+                    guard cascades || relationship.inverse != nil else { continue }
+                    let targets = Set(try await base.links(relationship, of: objects).map(\.target))
+                    guard !targets.isEmpty else { continue }
+                    let destination = model.layouts[relationship.destination]
+                    if cascades { waiting.append(StoreQuery(destination.name, objects: .only(targets.sorted()))) }
+                    if relationship.inverse != nil { related[destination.root, default: []].formUnion(targets) }
+                }
+            }
+        }
+        return related
     }
 
     private func rememberKeys(of objects: [ObjectID], root: Int) async throws {

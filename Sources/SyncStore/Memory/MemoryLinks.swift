@@ -1,11 +1,16 @@
-import SyncModel
+package import SyncModel
 
 /// The links of a relationship and its inverse, as lists from either end.
-struct MemoryLinks: Sendable {
+package struct MemoryLinks: Sendable {
     /// The properties of one end.
-    struct End: Sendable {
-        var isToMany: Bool
-        var isOrdered: Bool
+    package struct End: Sendable {
+        let isToMany: Bool
+        let isOrdered: Bool
+
+        package init(isToMany: Bool, isOrdered: Bool) {
+            self.isToMany = isToMany
+            self.isOrdered = isOrdered
+        }
     }
 
     /// The position of a relationship's links.
@@ -20,19 +25,24 @@ struct MemoryLinks: Sendable {
     private var lists: [ShardedMap<ObjectID, [ObjectID]>]
 
     /// Creates empty links; a relationship that is its own inverse has one end.
-    init(ends: [End]) {
+    package init(ends: [End]) {
         self.ends = ends
         lists = ends.map { _ in ShardedMap() }
     }
 
-    func targets(of id: ObjectID, side: Int) -> [ObjectID] {
+    package func targets(of id: ObjectID, side: Int) -> [ObjectID] {
         lists[side][id] ?? []
+    }
+
+    /// Sets the targets of an object without updating the lists of the other end.
+    package mutating func load(_ targets: [ObjectID], of id: ObjectID, side: Int) {
+        lists[side][id] = ends[side].isOrdered ? targets : targets.sorted()
     }
 
     /// Replaces the targets of an object, and updates the lists of the other end.
     ///
     /// - Parameter targets: Existing objects, each once; at most one at a to-one end.
-    mutating func set(_ targets: [ObjectID], of id: ObjectID, side: Int) {
+    package mutating func set(_ targets: [ObjectID], of id: ObjectID, side: Int) {
         var targets = targets
         if !ends[side].isOrdered { targets.sort() }
         let former = self.targets(of: id, side: side)

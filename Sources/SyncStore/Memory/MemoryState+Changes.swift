@@ -49,7 +49,9 @@ extension MemoryState {
             known = identity.flatMap { self.object(with: $0, in: layout) }
         }
         if let known, let object = object(known, of: layout) {
-            let isUpdated = policy.updates ? try update(known, object, from: reader, at: row) : false
+            let isUpdated =
+                policy.updates
+                ? try update(known, object, from: reader, at: row, isPreview: policy.previewsUpdates) : false
             return MergeResult.Row(known, isUpdated ? .updated : .unchanged)
         }
         guard policy.inserts, match == .identity else { return nil }
@@ -77,7 +79,7 @@ extension MemoryState {
     }
 
     private mutating func update(
-        _ id: ObjectID, _ object: MemoryObject, from reader: RecordBatch.Reader, at row: Int
+        _ id: ObjectID, _ object: MemoryObject, from reader: RecordBatch.Reader, at row: Int, isPreview: Bool
     ) throws -> Bool {
         let layout = model.layouts[object.entity]
         var values: [(slot: Int, value: AttributeValue)] = []
@@ -86,6 +88,7 @@ extension MemoryState {
             values.append((slot, value))
         }
         guard !values.isEmpty else { return false }
+        guard !isPreview else { return true }
         if values.contains(where: { layout.identitySlots.contains($0.slot) }) {
             var changed = object.values
             for (slot, value) in values { changed[slot] = value }
@@ -116,6 +119,12 @@ extension MemoryState {
     }
 
     mutating func link(_ batch: LinkBatch) throws -> LinkResult {
+        if batch.isPreview {
+            var preview = self
+            var batch = batch
+            batch.isPreview = false
+            return try preview.link(batch)
+        }
         let relationship = batch.relationship
         try model.check(relationship)
         let place = place(of: relationship)
@@ -160,8 +169,7 @@ extension MemoryState {
         while next < waiting.count {
             let (root, id) = waiting[next]
             next += 1
-            for relationship in relationships(of: id, root: root) where relationship.declaration.deleteRule == .cascade
-            {
+            for relationship in relationships(of: id, root: root) where relationship.deleteRule == .cascade {
                 let targetRoot = model.layouts[relationship.destination].root
                 for target in targets(of: id, by: relationship)
                 where doomed[targetRoot, default: []].insert(target).inserted {
@@ -170,7 +178,7 @@ extension MemoryState {
             }
         }
         for (root, id) in waiting {
-            for relationship in relationships(of: id, root: root) where relationship.declaration.deleteRule == .deny {
+            for relationship in relationships(of: id, root: root) where relationship.deleteRule == .deny {
                 let going = doomed[model.layouts[relationship.destination].root] ?? []
                 guard targets(of: id, by: relationship).allSatisfy(going.contains) else {
                     let entity = tables[root][id].map { model.layouts[$0.entity].name } ?? layout.name

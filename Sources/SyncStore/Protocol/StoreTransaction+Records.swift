@@ -63,7 +63,7 @@ extension StoreTransaction {
     private func release() async throws {
         for layout in model.layouts {
             for relationship in layout.relationships
-            where relationship.source == layout.index && relationship.declaration.deleteRule == .deny {
+            where relationship.source == layout.index && relationship.deleteRule == .deny {
                 var batch = LinkBatch(relationship, mode: .replace)
                 try await fetch(StoreQuery(layout.name), batchRowCount: 1000) { records in
                     for stored in records { batch.append(stored.object, to: []) }

@@ -27,6 +27,9 @@ public struct LinkBatch: Sendable {
     /// The result of linking reports their links as changes, although they exist already. Contains
     /// only targets inserted since the relationship was last linked.
     public var newTargets = ObjectSet()
+    /// Whether linking is only previewed: the result reports the changes, but none is made. False
+    /// by default.
+    public var isPreview = false
 
     /// Creates a batch without sources.
     public init(_ relationship: RelationshipLayout, mode: Mode) {

@@ -21,7 +21,7 @@ struct PostgresLinking: SQLLinkWriter {
             batch, schema: schema,
             sources: try connection.objects(queries.existing(relationship.source), among: batch.sources),
             targets: try connection.objects(queries.existing(relationship.destination), among: batch.targets),
-            links: try connection.links(relationship, of: batch.sources, queries))
+            links: try connection.links(relationship, of: SQLLinkPlan.origins(of: batch, schema: schema), queries))
     }
 
     func run() throws -> LinkResult {
@@ -106,23 +106,6 @@ struct PostgresLinking: SQLLinkWriter {
             + "AS p(source, target, position, n) ON CONFLICT \(conflict)"
         try connection.run(
             SQLStatementText(text, pairs(plan.added.map(\.link)) + [.objects(plan.added.map(\.position))]))
-    }
-
-    /// Adds the reverse of each pair, for a relationship that is its own inverse.
-    func mirror(_ link: SQLSchema.JoinLink) throws {
-        guard !plan.mirrored.isEmpty else { return }
-        let table = SQLText.name(link.table)
-        var names = [SQLText.name(link.source), SQLText.name(link.target)]
-        var values = ["p.source", "p.target"]
-        if let position = link.position.map(SQLText.name) {
-            names.append(position)
-            values.append(Self.place(after: position, in: table, where: names[0], is: "p.source"))
-        }
-        let text =
-            "INSERT INTO \(table) (\(names.joined(separator: ", "))) SELECT \(values.joined(separator: ", ")) "
-            + "FROM ROWS FROM (unnest($1::bigint[], $2::bigint[])) WITH ORDINALITY AS p(source, target, n) "
-            + "ON CONFLICT DO NOTHING"
-        try connection.run(SQLStatementText(text, pairs(plan.mirrored)))
     }
 
     /// The position after all positions of an object, in the order of new ones.

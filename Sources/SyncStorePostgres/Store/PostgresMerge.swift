@@ -56,7 +56,7 @@ struct PostgresMerge {
                 let merge = statements.merge(
                     PostgresMergeStatements.Task(
                         isByObject: round.isByObject, isLong: round.isLong, inserts: inserts && !round.isByObject,
-                        updates: policy.updates,
+                        updates: policy.updates, previewsUpdates: policy.previewsUpdates,
                         presence: presence, hasMarks: extras.hasMarks,
                         linked: extras.targets == nil ? nil : links?.relationship))
                 let answer: PostgresResult

@@ -11,6 +11,8 @@ struct PostgresMergeStatements {
         var isLong: Bool
         var inserts: Bool
         var updates: Bool
+        /// Whether updates are reported, but not made.
+        var previewsUpdates: Bool
         /// How often each slot has a cell.
         var presence: [PostgresBatch.Presence]
         /// Whether the batch has marks.
@@ -70,7 +72,7 @@ struct PostgresMergeStatements {
             selections[0] += " WHERE row IS NOT NULL"
             selections.append("SELECT place, new * 4 + 1 FROM fresh")
         }
-        if task.updates, !slots.isEmpty { parts.append("updated AS (\(update(task, slots))") }
+        if task.updates, !task.previewsUpdates, !slots.isEmpty { parts.append("updated AS (\(update(task, slots))") }
         return "WITH \(parts.map { $0 + ")" }.joined(separator: ", ")) "
             + "SELECT pg_catalog.array_agg(r.code ORDER BY r.place) FROM (\(selections.joined(separator: " UNION ALL "))) r"
     }

@@ -35,8 +35,6 @@ package struct SQLLinkPlan: Sendable {
     package private(set) var removed: [StoreLink] = []
     /// The pairs to insert or to move, with their positions among the source's targets.
     package private(set) var added: [(link: StoreLink, position: Int64)] = []
-    /// The other directions of added pairs, to be appended.
-    package private(set) var mirrored: [StoreLink] = []
     /// The changed objects.
     package private(set) var result = LinkResult()
 
@@ -46,6 +44,8 @@ package struct SQLLinkPlan: Sendable {
     private let former: [ObjectID: [ObjectID]]
     /// The lists of the batch's sources as they are now.
     private var current: [ObjectID: [ObjectID]]
+    /// The sources to which targets belonged before, if a target belongs to one source.
+    private let initialHolders: [ObjectID: ObjectID]
     /// The sources to which targets belong now, if a target belongs to one source.
     private var holders: [ObjectID: ObjectID] = [:]
 
@@ -56,7 +56,7 @@ package struct SQLLinkPlan: Sendable {
     ///   - schema: The tables.
     ///   - sources: The sources of the batch that exist.
     ///   - targets: The targets of the batch that exist.
-    ///   - links: The stored links of the sources, those of each source in order.
+    ///   - links: The stored links of ``origins(of:schema:)``, those of each object in order.
     package init(
         _ batch: LinkBatch, schema: SQLSchema, sources: Set<ObjectID>, targets: Set<ObjectID>, links: [StoreLink]
     ) {
@@ -68,11 +68,11 @@ package struct SQLLinkPlan: Sendable {
         for link in links { found[link.source, default: []].append(link.target) }
         former = found
         current = found
-        if isExclusive {
-            for link in links {
-                holders[link.target] = link.source
-                if shape == .mirroredColumn { holders[link.source] = link.target }
-            }
+        initialHolders = shape.isExclusive ? Dictionary(links.map { ($0.target, $0.source) }) { $1 } : [:]
+        holders = initialHolders
+        guard !shape.isSymmetric else {
+            linkSymmetrically(links)
+            return
         }
         var writes = Writes()
         for (index, source) in batch.sources.enumerated() where sources.contains(source) {
@@ -90,9 +90,6 @@ package struct SQLLinkPlan: Sendable {
         var released: [ObjectID] = []
         var pairs: [StoreLink: Int64?] = [:]
         var pairOrder: [StoreLink] = []
-        /// The other directions to add, with the order in which they came about.
-        private(set) var mirrored: [StoreLink: Int] = [:]
-        private var mirrorCount = 0
 
         mutating func assign(_ object: ObjectID, _ value: ObjectID?, position: Int64 = 0) {
             let assignment = Assignment(object: object, value: value, position: position)
@@ -105,22 +102,14 @@ package struct SQLLinkPlan: Sendable {
         mutating func set(_ source: ObjectID, _ target: ObjectID, _ position: Int64?) {
             let link = StoreLink(source: source, target: target)
             if pairs.updateValue(position, forKey: link) == nil { pairOrder.append(link) }
-            if position == nil { mirrored[link] = nil }
-        }
-
-        /// Adds the other direction of a pair, after a removal of it if there was one.
-        mutating func mirror(_ source: ObjectID, _ target: ObjectID) {
-            mirrored[StoreLink(source: source, target: target)] = mirrorCount
-            mirrorCount += 1
         }
     }
 
-    private var isExclusive: Bool {
-        switch shape {
-        case .column(let isExclusive): isExclusive
-        case .mirroredColumn, .targetColumn: true
-        case .join: false
-        }
+    private var isExclusive: Bool { shape.isExclusive }
+
+    /// Whether an object is known to belong, in the end, to the one that it belonged to before.
+    private func isKept(_ object: ObjectID) -> Bool {
+        initialHolders[object].map { $0 == holders[object] } ?? false
     }
 
     private func wanted(of source: ObjectID, at index: Int) -> [ObjectID] {
@@ -152,15 +141,9 @@ package struct SQLLinkPlan: Sendable {
             switch shape {
             case .column: writes.assign(source, nil)
             case .targetColumn: writes.assign(target, nil)
-            case .mirroredColumn:
-                writes.assign(source, nil)
-                writes.assign(target, nil)
-            case .join(let isSymmetric):
-                writes.set(source, target, nil)
-                if isSymmetric { writes.set(target, source, nil) }
+            case .mirroredColumn, .join: writes.set(source, target, nil)
             }
             if isExclusive { holders[target] = nil }
-            mirror(removing: source, from: target)
         }
         let known = Set(now)
         for (place, target) in wanted.enumerated() {
@@ -170,16 +153,9 @@ package struct SQLLinkPlan: Sendable {
             switch shape {
             case .column: writes.assign(source, target)
             case .targetColumn: writes.assign(target, source, position: Int64(place))
-            case .mirroredColumn:
-                writes.assign(source, target)
-                writes.assign(target, source)
-            case .join(let isSymmetric):
-                writes.set(source, target, Int64(place))
-                if isNew, isSymmetric { writes.mirror(target, source) }
+            case .mirroredColumn, .join: writes.set(source, target, Int64(place))
             }
-            guard isNew else { continue }
-            if isExclusive { holders[target] = source }
-            mirror(adding: source, to: target)
+            if isNew, isExclusive { holders[target] = source }
         }
         current[source] = wanted
     }
@@ -193,65 +169,84 @@ package struct SQLLinkPlan: Sendable {
             if shape != .targetColumn, writes.assignments[holder]?.value == target { writes.assign(holder, nil) }
         }
         switch shape {
-        case .targetColumn, .join: break
+        case .targetColumn, .mirroredColumn, .join: break
         case .column: writes.released.append(target)
-        case .mirroredColumn:
-            // The former partners of both have no partner now.
-            for object in [target, source] {
-                writes.released.append(object)
-                if let partner = writes.assignments[object]?.value { writes.assign(partner, nil) }
-            }
         }
     }
 
-    /// Updates the list of a target that is also a source, for a relationship that is its own
-    /// inverse.
-    private mutating func mirror(removing source: ObjectID, from target: ObjectID) {
-        guard isOwnInverse else { return }
-        current[target]?.removeAll { $0 == source }
-        if isExclusive { holders[source] = nil }
+    // MARK: Relationships that are their own inverse
+
+    /// The objects whose links a plan is worked out from: the sources, and the targets of a
+    /// relationship that starts from them as well.
+    package static func origins(of batch: LinkBatch, schema: SQLSchema) -> [ObjectID] {
+        guard Shape(batch.relationship, schema: schema).isSymmetric else { return batch.sources }
+        return Set(batch.sources + batch.targets).sorted()
     }
 
-    private mutating func mirror(adding source: ObjectID, to target: ObjectID) {
-        guard isOwnInverse, source != target else { return }
-        guard shape != .mirroredColumn else {
-            // The target's former partner has no partner now.
-            for former in current[target] ?? [] where former != source && holders[former] == target {
-                holders[former] = nil
-                current[former]?.removeAll { $0 == target }
-            }
-            current[target] = [source]
-            holders[source] = target
-            return
+    /// Works out the lists of all objects concerned, and writes where they differ.
+    private mutating func linkSymmetrically(_ found: [StoreLink]) {
+        let relationship = batch.relationship
+        var links = MemoryLinks(ends: [.init(isToMany: relationship.isToMany, isOrdered: relationship.isOrdered)])
+        for (source, targets) in former { links.load(targets, of: source, side: 0) }
+        if !relationship.isToMany {
+            // The other ends of these links are known as well.
+            for link in found where former[link.target] == nil { links.load([link.source], of: link.target, side: 0) }
         }
-        var list = current[target] ?? []
-        guard !list.contains(source) else { return }
-        list.append(source)
-        current[target] = batch.relationship.isOrdered ? list : list.sorted()
+        let before = links
+        for (index, source) in batch.sources.enumerated() where sources.contains(source) {
+            current[source] = links.targets(of: source, side: 0)
+            links.set(wanted(of: source, at: index), of: source, side: 0)
+        }
+        for source in batch.sources { current[source] = links.targets(of: source, side: 0) }
+        if shape == .mirroredColumn {
+            let objects = Set(found.flatMap { [$0.source, $0.target] } + batch.sources + batch.targets)
+            for object in objects.sorted() {
+                let partner = links.targets(of: object, side: 0).first
+                guard partner != before.targets(of: object, side: 0).first else { continue }
+                assignments.append(Assignment(object: object, value: partner, position: 0))
+            }
+            released = assignments.compactMap(\.value)
+        } else {
+            // A pair that is added is in the lists of both ends.
+            for object in Set(batch.sources + batch.targets).sorted() {
+                pair(object, from: before.targets(of: object, side: 0), to: links.targets(of: object, side: 0))
+            }
+            removed = Set(removed).sorted { ($0.source, $0.target) < ($1.source, $1.target) }
+        }
+        report()
     }
 
-    private var isOwnInverse: Bool {
-        shape == .mirroredColumn || shape == .join(isSymmetric: true)
+    /// Adds and takes off pairs of an object, also where the other end is the source.
+    private mutating func pair(_ object: ObjectID, from old: [ObjectID], to new: [ObjectID]) {
+        let (known, kept) = (Set(old), Set(new))
+        let remaining = old.filter(kept.contains)
+        for target in old where !kept.contains(target) {
+            removed.append(StoreLink(source: object, target: target))
+            removed.append(StoreLink(source: target, target: object))
+        }
+        let isMoved = batch.relationship.isOrdered && new != remaining
+        for (position, target) in new.enumerated() where isMoved || !known.contains(target) {
+            added.append((StoreLink(source: object, target: target), Int64(position)))
+        }
     }
 
     // MARK: In the end
 
-    /// Whether a source of the batch has the list that it had.
-    private func isUnchanged(_ source: ObjectID) -> Bool {
-        sources.contains(source) && former[source] ?? [] == current[source] ?? []
-    }
-
     private mutating func finish(_ writes: Writes) {
         assignments = writes.assigned.compactMap { writes.assignments[$0] }
-        released = writes.released
-        for link in writes.pairOrder where !isUnchanged(link.source) {
+        released = writes.released.filter { !isKept($0) }
+        for link in writes.pairOrder {
             if let position = writes.pairs[link] ?? nil {
                 added.append((link, position))
-            } else if batch.relationship.isOrdered || writes.mirrored[link] == nil {
+            } else {
                 removed.append(link)
             }
         }
-        mirrored = writes.mirrored.sorted { $0.value < $1.value }.map(\.key).filter { !isUnchanged($0.source) }
+        report()
+    }
+
+    /// Notes what changed for the sources of the batch.
+    private mutating func report() {
         var detached: Set<ObjectID> = []
         for source in batch.sources {
             let before = (former[source] ?? []).filter { !batch.newTargets.contains($0) }
@@ -267,6 +262,20 @@ package struct SQLLinkPlan: Sendable {
 }
 
 extension SQLLinkPlan.Shape {
+    /// Whether a relationship is its own inverse.
+    fileprivate var isSymmetric: Bool {
+        self == .mirroredColumn || self == .join(isSymmetric: true)
+    }
+
+    /// Whether a target belongs to one source at most.
+    fileprivate var isExclusive: Bool {
+        switch self {
+        case .column(let isExclusive): isExclusive
+        case .mirroredColumn, .targetColumn: true
+        case .join: false
+        }
+    }
+
     fileprivate init(_ relationship: RelationshipLayout, schema: SQLSchema) {
         let inverse = schema.model.inverse(of: relationship)
         switch schema.relationships[relationship.source][relationship.index] {

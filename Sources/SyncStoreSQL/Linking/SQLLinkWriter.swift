@@ -12,8 +12,6 @@ package protocol SQLLinkWriter {
     func remove(_ link: SQLSchema.JoinLink) throws
     /// Inserts the plan's added pairs, or changes their positions.
     func add(_ link: SQLSchema.JoinLink) throws
-    /// Inserts the other directions of pairs of a relationship that is its own inverse.
-    func mirror(_ link: SQLSchema.JoinLink) throws
 }
 
 /// The position of an object among those that refer to the same one.
@@ -27,10 +25,11 @@ package enum SQLLinkPosition: Hashable, Sendable {
 }
 
 extension SQLLinkWriter {
-    /// Carries out the whole plan of a batch.
+    /// Carries out the whole plan of a batch, unless the batch is a preview.
     ///
     /// - Returns: The changed objects.
     package func write(_ batch: LinkBatch, schema: SQLSchema) throws -> LinkResult {
+        guard !batch.isPreview else { return plan.result }
         let relationship = batch.relationship
         switch schema.relationships[relationship.source][relationship.index] {
         case .column(let link):
@@ -43,7 +42,6 @@ extension SQLLinkWriter {
         case .join(let link):
             try remove(link)
             try add(link)
-            try mirror(link)
         }
         return plan.result
     }

@@ -95,7 +95,7 @@ struct SQLSchemaPlanner {
         let link = SQLSchema.ColumnLink(
             table: families[family].table, column: column, position: position,
             target: families[familyIndex[relationship.destination]].table)
-        references[family].append((link, inverse?.declaration.deleteRule ?? .nullify))
+        references[family].append((link, inverse?.deleteRule ?? .nullify))
         return (.column(link), .inverseColumn(link))
     }
 

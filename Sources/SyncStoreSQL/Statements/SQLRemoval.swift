@@ -39,7 +39,7 @@ package struct SQLRemoval: Sendable {
                 let pairs = Self.pairs(relationship, schema: schema)
                 let family = schema.familyIndex[layout.index]
                 let targetFamily = schema.familyIndex[relationship.destination]
-                switch relationship.declaration.deleteRule {
+                switch relationship.deleteRule {
                 case .cascade:
                     let round = dialect.firstNumber
                     let selection =

@@ -19,7 +19,7 @@ struct SQLiteLinking: SQLLinkWriter {
 
     /// Works out what is to be written.
     ///
-    /// - Parameter links: The links of the batch's sources.
+    /// - Parameter links: The links of the batch's ``SQLLinkPlan/origins(of:schema:)``.
     init(
         _ batch: LinkBatch, links: [StoreLink], queries: SQLQueries, connection: SQLiteConnection
     ) throws(SQLiteError) {
@@ -131,22 +131,6 @@ struct SQLiteLinking: SQLLinkWriter {
             "INSERT OR FAIL INTO \(table) (\(names.joined(separator: ", "))) SELECT \(values.joined(separator: ", ")) "
                 + "FROM \(batch) WHERE 1 ON CONFLICT \(conflict)",
             plan.added.map { ($0.link.source, $0.link.target, $0.position) })
-    }
-
-    /// Adds the other directions of pairs of a relationship that is its own inverse.
-    func mirror(_ link: SQLSchema.JoinLink) throws(SQLiteError) {
-        let table = SQLText.name(link.table)
-        var names = [link.source, link.target].map(SQLText.name)
-        var values = ["b.c0", "b.c1"]
-        var batch = "\(Self.tableName) b"
-        if let position = link.position.map(SQLText.name) {
-            batch += Self.lastPlaces(of: position, in: table, by: names[0], cell: "c0")
-            names.append(position)
-            values.append(Self.placeAtEnd)
-        }
-        try run(
-            "INSERT OR FAIL INTO \(table) (\(names.joined(separator: ", "))) SELECT \(values.joined(separator: ", ")) "
-                + "FROM \(batch) WHERE 1 ON CONFLICT DO NOTHING", plan.mirrored.map { ($0.source, $0.target, 0) })
     }
 
     // MARK: Places

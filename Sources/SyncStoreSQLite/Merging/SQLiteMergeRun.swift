@@ -95,7 +95,7 @@ struct SQLiteMergeRun {
             try match(given, &updates)
         }
         if policy.inserts { try insert(identities) }
-        if !updates.rows.isEmpty { try update(updates) }
+        if !updates.rows.isEmpty, !policy.previewsUpdates { try update(updates) }
     }
 
     /// The object that a row is given.

@@ -239,8 +239,10 @@ actor SQLiteWorker: SQLWorker {
         try schema.model.check(batch.relationship)
         return try interruptible {
             let connection = try opened()
-            let links = try connection.links(batch.relationship, of: batch.sources, queries)
+            var links = try connection.links(batch.relationship, of: batch.sources, queries)
             guard !batch.isFulfilled(by: links) else { return LinkResult() }
+            let origins = SQLLinkPlan.origins(of: batch, schema: schema)
+            if origins != batch.sources { links = try connection.links(batch.relationship, of: origins, queries) }
             return try SQLiteLinking(batch, links: links, queries: queries, connection: connection).run()
         }
     }

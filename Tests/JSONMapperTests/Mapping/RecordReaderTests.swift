@@ -292,4 +292,17 @@ import Testing
     @Test func anUnknownEntityIsAnError() {
         #expect(throws: MappingError.unknownEntity("Nobody")) { try mapper.reader(of: "Nobody", bytes: []) }
     }
+
+    @Test func sizesBelowOneCountAsOne() throws {
+        let model = try DataModel { SyncEntity("E", identity: "id") { SyncAttribute("id", .int64) } }
+        var options = RecordReader.Options(batchRowCount: 0, batchByteCount: -1)
+        #expect(options.batchRowCount == 1 && options.batchByteCount == 1)
+        options.batchByteCount = 0
+        options.batchRowCount = -5
+        #expect(options.batchRowCount == 1 && options.batchByteCount == 1)
+        let mapper = try RecordMapper(model)
+        let reader = try RecordReader(
+            mapper, entity: "E", reader: JSONReader(bytes: Array(#"[{"id":1},{"id":2}]"#.utf8)), options: options)
+        #expect(try reader.readAll().records.map { $0["id"] } == [1, 2])
+    }
 }

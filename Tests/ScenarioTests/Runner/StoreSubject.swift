@@ -13,21 +13,23 @@ struct StoreSubject {
 
     let world: ScenarioWorld
     let json: JSONStore
+    private let watched: WatchedStore
 
     /// - Parameter store: An empty store for the world's model.
     init(_ world: ScenarioWorld, _ store: any Store) throws {
         self.world = world
         let mapper = try RecordMapper(
             world.model, dialect: world.dialect, transformers: try JSONTransformers(world))
-        json = try JSONStore(store, mapper: mapper)
+        watched = WatchedStore(store)
+        json = try JSONStore(watched, mapper: mapper)
     }
 
     // MARK: JSON
 
-    /// Plans a sync, makes it, and plans it once more.
+    /// Plans a sync, and makes it twice.
     ///
-    /// - Throws: ``PlanDiffers`` if the plan was wrong or wrote; ``NotIdempotent`` if the same sync
-    ///   would write again.
+    /// - Throws: ``PlanDiffers`` if the plan was wrong or wrote; ``NotIdempotent`` if the second
+    ///   sync wrote, bookkeeping included.
     func sync(_ request: SyncRequest) async throws -> StoreSyncResult {
         let (json, entity, parent, options) = (json, request.entity, request.parent, request.options)
         return try await proved(request) { isPlan in
@@ -80,11 +82,11 @@ struct StoreSubject {
         }
         let result = try await sync(false)
         guard !plans || result == planned else { throw PlanDiffers(entity: request.entity) }
-        let again = try await sync(plans).synced
-        // A payload that gives one identity different values is written again each time, and says
-        // so.
-        guard again.isUnchanged || !request.settles || again.drift.count(of: .conflict) > 0 else {
-            throw NotIdempotent(entity: request.entity, result: again)
+        let before = try watched.takeWrites().files
+        let again = try await sync(false).synced
+        let writes = try watched.takeWrites()
+        guard again.isUnchanged && writes.calls.isEmpty && writes.files == before || !request.settles else {
+            throw NotIdempotent(entity: request.entity, result: again, writes: writes.calls)
         }
         return result
     }
@@ -93,6 +95,8 @@ struct StoreSubject {
     struct NotIdempotent: Error {
         let entity: String
         let result: StoreSyncResult
+        /// The calls that wrote; empty if bytes were written without a change.
+        let writes: [String]
     }
 
     /// A plan announced something else than the sync then did, or wrote.

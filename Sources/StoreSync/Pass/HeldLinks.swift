@@ -1,0 +1,201 @@
+import SyncModel
+import SyncStore
+
+/// Changes of links that wait for the end of the pass; see ``HeldRows``.
+struct HeldLinks {
+    /// The targets that a payload states for one object.
+    struct Statement {
+        let relationship: RelationshipLayout
+        let mode: LinkBatch.Mode
+        let source: ObjectID
+        let targets: ArraySlice<ObjectID>
+        /// Whether targets that lose their source are deleted at the end.
+        let deletesDetached: Bool
+        /// The entity of the source.
+        let layout: EntityLayout
+    }
+
+    /// The statements on a relationship and its inverse, in the order of the payload.
+    struct Statements {
+        var all: [Statement] = []
+        /// The objects that the statements concern, by the relationship that starts from them.
+        var touched: [RelationshipLayout.ID?: ObjectSet] = [:]
+    }
+
+    /// By the lower identifier of a relationship and its inverse.
+    private(set) var statements: [RelationshipLayout.ID: Statements] = [:]
+    private(set) var count = 0
+
+    /// Adds the statements of a batch that change links, or concern objects of earlier ones.
+    ///
+    /// - Parameter preview: The result that linking the batch would have.
+    mutating func add(
+        _ batch: LinkBatch, _ preview: LinkResult, inverse: RelationshipLayout?, deletesDetached: Bool,
+        of layout: EntityLayout
+    ) {
+        let relationship = batch.relationship
+        let pair = Self.pair(relationship, inverse)
+        guard !preview.changed.isEmpty || statements[pair] != nil else { return }
+        var held = statements.removeValue(forKey: pair) ?? Statements()
+        let changed = Set(preview.changed)
+        var sources = held.touched.removeValue(forKey: relationship.id) ?? ObjectSet()
+        // A symmetric relationship starts from its targets as well.
+        let isSymmetric = inverse?.id == relationship.id
+        var targets = isSymmetric ? ObjectSet() : held.touched.removeValue(forKey: inverse?.id) ?? ObjectSet()
+        for (index, source) in batch.sources.enumerated() {
+            let wanted = batch.targets(at: index)
+            let isTouched =
+                sources.contains(source)
+                || wanted.contains { isSymmetric ? sources.contains($0) : targets.contains($0) }
+            guard isTouched || changed.contains(source) else { continue }
+            held.all.append(
+                Statement(
+                    relationship: relationship, mode: batch.mode, source: source, targets: wanted,
+                    deletesDetached: deletesDetached, layout: layout))
+            count += 1
+            sources.insert(source)
+            for target in wanted {
+                if isSymmetric { sources.insert(target) } else { targets.insert(target) }
+            }
+        }
+        for target in preview.detached {
+            if isSymmetric { sources.insert(target) } else { targets.insert(target) }
+        }
+        held.touched[relationship.id] = sources
+        if !isSymmetric { held.touched[inverse?.id] = targets }
+        statements[pair] = held
+    }
+
+    /// Whether a statement concerns one of the objects that a relationship starts from.
+    func touches(_ objects: [ObjectID?], _ relationship: RelationshipLayout, inverse: RelationshipLayout?) -> Bool {
+        guard let touched = statements[Self.pair(relationship, inverse)]?.touched[relationship.id] else { return false }
+        return objects.contains { $0.map(touched.contains) ?? false }
+    }
+
+    private static func pair(
+        _ relationship: RelationshipLayout, _ inverse: RelationshipLayout?
+    ) -> RelationshipLayout.ID {
+        inverse.map { min($0.id, relationship.id) } ?? relationship.id
+    }
+}
+
+extension SyncPass {
+    /// Links objects, or holds the changes that linking would make.
+    ///
+    /// - Parameter deletesDetached: Whether targets that lose their source are deleted at the end.
+    func link(_ batch: LinkBatch, deletesDetached: Bool, of layout: EntityLayout) async throws {
+        if isHolding, !batch.newTargets.isEmpty { try await writeHeld() }
+        guard isHolding else {
+            let result = try await transaction.link(batch)
+            tally.countChanged(result.changed, of: layout)
+            if deletesDetached, !result.detached.isEmpty {
+                detached[batch.relationship, default: []] += result.detached
+            }
+            return
+        }
+        var preview = batch
+        preview.isPreview = true
+        heldLinks.add(
+            batch, try await transaction.link(preview), inverse: model.inverse(of: batch.relationship),
+            deletesDetached: deletesDetached, of: layout)
+        if heldLinks.count > HeldRows.limit { try await writeHeld() }
+    }
+
+    /// Makes the changes of links that were held: works out the links that remain in the end, and
+    /// makes only these.
+    func writeHeldLinks() async throws {
+        let held = heldLinks.statements.sorted { $0.key < $1.key }.map(\.value)
+        heldLinks = HeldLinks()
+        for statements in held { try await write(statements.all) }
+    }
+
+    /// Makes the changes of links of one relationship and its inverse.
+    private func write(_ statements: [HeldLinks.Statement]) async throws {
+        guard let first = statements.first?.relationship else { return }
+        let inverse = model.inverse(of: first).flatMap { $0.id == first.id ? nil : $0 }
+        let isSymmetric = model.inverse(of: first)?.id == first.id
+        let side = { (relationship: RelationshipLayout) in relationship.id == first.id ? 0 : 1 }
+        // The objects at either end that the statements concern.
+        var objects: [[ObjectID]] = [[], []]
+        for statement in statements {
+            objects[side(statement.relationship)].append(statement.source)
+            objects[isSymmetric ? 0 : 1 - side(statement.relationship)] += statement.targets
+        }
+        let end = { (relationship: RelationshipLayout) in
+            MemoryLinks.End(isToMany: relationship.isToMany, isOrdered: relationship.isOrdered)
+        }
+        let other = inverse.map(end) ?? MemoryLinks.End(isToMany: true, isOrdered: false)
+        var links = MemoryLinks(ends: isSymmetric ? [end(first)] : [end(first), other])
+        for case (let side, let relationship?) in [(0, first), (1, inverse)] {
+            var stored: [ObjectID: [ObjectID]] = [:]
+            for link in try await transaction.links(relationship, of: Set(objects[side]).sorted()) {
+                stored[link.source, default: []].append(link.target)
+            }
+            for (source, targets) in stored { links.load(targets, of: source, side: side) }
+        }
+        let before = links
+        for statement in statements {
+            let side = side(statement.relationship)
+            let current = links.targets(of: statement.source, side: side)
+            links.set(statement.targets(after: current), of: statement.source, side: side)
+        }
+        for place in statements.places {
+            var batch = LinkBatch(place.relationship, mode: .replace)
+            for source in place.sources {
+                let targets = links.targets(of: source, side: side(place.relationship))
+                guard targets != before.targets(of: source, side: side(place.relationship)) else { continue }
+                batch.append(source, to: targets)
+            }
+            if !batch.isEmpty { try await link(batch, deletesDetached: place.deletesDetached, of: place.layout) }
+        }
+    }
+}
+
+extension HeldLinks.Statement {
+    /// The targets of the source after the statement.
+    fileprivate func targets(after current: [ObjectID]) -> [ObjectID] {
+        var seen: Set<ObjectID> = []
+        var wanted = targets.filter { seen.insert($0).inserted }
+        if !relationship.isToMany { wanted = wanted.suffix(1) }
+        switch mode {
+        case .replace: return wanted
+        case .add where !relationship.isToMany: return wanted.isEmpty ? current : wanted
+        case .add: return current + wanted.filter { !current.contains($0) }
+        case .retain: return current.filter { seen.contains($0) }
+        }
+    }
+}
+
+extension [HeldLinks.Statement] {
+    /// The sources of statements that are linked together, each once.
+    fileprivate struct Place {
+        let relationship: RelationshipLayout
+        let deletesDetached: Bool
+        let layout: EntityLayout
+        var sources: [ObjectID] = []
+    }
+
+    /// The sources by relationship, entity and effect. The last statement on a source decides.
+    fileprivate var places: [Place] {
+        var places: [Place] = []
+        var seen: Set<[Int]> = []
+        for statement in reversed() {
+            let id = statement.relationship.id
+            guard seen.insert([id.source, id.index, Int(statement.source)]).inserted else { continue }
+            let index =
+                places.firstIndex {
+                    $0.relationship.id == id && $0.deletesDetached == statement.deletesDetached
+                        && $0.layout.index == statement.layout.index
+                }
+                ?? {
+                    places.append(
+                        Place(
+                            relationship: statement.relationship, deletesDetached: statement.deletesDetached,
+                            layout: statement.layout))
+                    return places.count - 1
+                }()
+            places[index].sources.append(statement.source)
+        }
+        return places
+    }
+}

@@ -1,0 +1,162 @@
+import JSONMapper
+import SyncModel
+import SyncStore
+
+/// Changes of stored objects that wait for the end of the pass.
+///
+/// A payload may contradict itself. The first of two contradicting values differs from the stored
+/// one in every sync, although the second one restores it. As long as a pass has written nothing,
+/// it holds changes back, so that a payload without any change writes nothing.
+struct HeldRows {
+    /// The number of rows from which a pass stops holding changes, which bounds memory.
+    static let limit = 8192
+
+    /// The changes of the objects of one entity.
+    struct Rows {
+        let layout: EntityLayout
+        var records: RecordBatch
+        /// The match of each record.
+        var matches: [MergeRequest.Match] = []
+        /// The object of each record.
+        var objects: [ObjectID] = []
+    }
+
+    /// By entity, in the order in which the entities were met.
+    private(set) var rows: [Rows] = []
+    /// The index in `rows`, and the records, of each object.
+    private var places: [ObjectPlace: (rows: Int, records: [Int])] = [:]
+    private(set) var count = 0
+
+    private struct ObjectPlace: Hashable {
+        let root: Int
+        let object: ObjectID
+    }
+
+    /// Adds the rows of a preview that change an object, or follow such a row of the same object.
+    ///
+    /// - Parameters:
+    ///   - match: The match of each row.
+    ///   - report: Receives the slot and the row of each value that differs from an earlier one.
+    /// - Returns: False if an object was added as one of another entity before.
+    mutating func add(
+        _ records: RecordBatch, _ result: MergeResult, _ layout: EntityLayout,
+        match: (Int) -> MergeRequest.Match, _ report: (_ slot: Int, _ row: Int) -> Void
+    ) -> Bool {
+        var index: Int?
+        for (row, merged) in result.rows.enumerated() {
+            guard let merged, merged.change != .inserted else { continue }
+            let place = ObjectPlace(root: layout.root, object: merged.object)
+            let known = places[place]
+            guard merged.change == .updated || known != nil else { continue }
+            let own = index ?? rows.firstIndex { $0.layout.index == layout.index } ?? appendRows(of: layout)
+            index = own
+            if let known {
+                guard known.rows == own else { return false }
+                compare(records, row, with: known, report)
+            }
+            rows[own].records.append(row: row, of: records)
+            rows[own].matches.append(match(row))
+            rows[own].objects.append(merged.object)
+            places[place, default: (own, [])].records.append(rows[own].objects.count - 1)
+            count += 1
+        }
+        return true
+    }
+
+    private mutating func appendRows(of layout: EntityLayout) -> Int {
+        rows.append(Rows(layout: layout, records: RecordBatch(of: layout)))
+        return rows.count - 1
+    }
+
+    private func compare(
+        _ records: RecordBatch, _ row: Int, with known: (rows: Int, records: [Int]), _ report: (Int, Int) -> Void
+    ) {
+        records.withReader { reader in
+            rows[known.rows].records.withReader { earlier in
+                for slot in 0..<reader.columnCount where reader.kind(row: row, slot: slot) != .absent {
+                    let last = known.records.last { earlier.kind(row: $0, slot: slot) != .absent }
+                    if let last, !reader.isEqual(row: row, slot: slot, to: earlier, row: last, slot: slot) {
+                        report(slot, row)
+                    }
+                }
+            }
+        }
+    }
+
+    /// The changes of an entity's objects, those of each combined; the last value counts.
+    static func combined(_ rows: Rows) -> (records: RecordBatch, matches: [MergeRequest.Match]) {
+        var indices: [ObjectID: [Int]] = [:]
+        for (index, object) in rows.objects.enumerated() { indices[object, default: []].append(index) }
+        var records = RecordBatch(of: rows.layout)
+        var matches: [MergeRequest.Match] = []
+        for (index, object) in rows.objects.enumerated() {
+            guard let all = indices[object], all[0] == index else { continue }
+            records.append(combining: all, of: rows.records)
+            matches.append(rows.matches[index])
+        }
+        return (records, matches)
+    }
+}
+
+extension SyncPass {
+    /// Holds the changes that a preview found, and reports contradictions.
+    ///
+    /// - Parameters:
+    ///   - match: The match of each row.
+    ///   - index: The index in the payload of each row's element.
+    /// - Returns: The result without these changes.
+    func hold(
+        _ request: MergeRequest, _ result: MergeResult, _ layout: EntityLayout, index: (Int) -> Int
+    ) async throws -> MergeResult {
+        for (row, merged) in result.rows.enumerated() {
+            guard let merged, merged.change == .updated, !heldRows.contains(merged.object, of: layout),
+                tally.isSeen(merged.object, of: layout)
+            else { continue }
+            tally.drift.add(.conflict, entity: layout.name, keyPath: "", index: index(row))
+        }
+        let keys = try mapper.mapping(of: layout.name).keys
+        let isHeld = heldRows.add(request.records, result, layout) {
+            request.matches?[$0] ?? .identity
+        } _: {
+            tally.drift.add(
+                .conflict, entity: layout.name, keyPath: keys.attributes[$0].path()?.joined(separator: ".") ?? "",
+                index: index($1))
+        }
+        var held = result
+        for (row, merged) in result.rows.enumerated() where merged?.change == .updated {
+            held.rows[row]?.change = .unchanged
+        }
+        guard isHeld else {
+            try await writeHeld()
+            // The rows that could not be held are written after those that were.
+            var again = request
+            again.policy = MergePolicy(inserts: false, updates: true)
+            return try await transaction.merge(again)
+        }
+        if heldRows.count > HeldRows.limit || result.rows.contains(where: { $0?.change == .inserted }) {
+            try await writeHeld()
+        }
+        return held
+    }
+
+    /// Makes the changes that were held, and holds none from now on.
+    func writeHeld() async throws {
+        guard isHolding else { return }
+        isHolding = false
+        for rows in heldRows.rows {
+            let (records, matches) = HeldRows.combined(rows)
+            let result = try await transaction.merge(
+                MergeRequest(records, matches: matches, policy: MergePolicy(inserts: false, updates: true)))
+            _ = tally.count(result, of: rows.layout)
+        }
+        heldRows = HeldRows()
+        try await writeHeldLinks()
+    }
+}
+
+extension HeldRows {
+    /// Whether a change of an object is held.
+    func contains(_ object: ObjectID, of layout: EntityLayout) -> Bool {
+        !places.isEmpty && places[ObjectPlace(root: layout.root, object: object)] != nil
+    }
+}

@@ -1,0 +1,111 @@
+import JSONMapper
+import OneWayStoreTestSupport
+import StoreSync
+import SyncModel
+import SyncStore
+import Testing
+
+/// Payloads that contradict themselves, in batches of every size; `RealJSONWorld.sync` checks that
+/// the second sync writes nothing.
+@Suite struct ContradictionTests {
+    private static func model() throws -> DataModel {
+        try DataModel {
+            SyncEntity("Order", identity: "id") {
+                SyncAttribute("id", .int64, optional: false)
+                SyncAttribute("note", .string)
+                SyncRelationship("customer", toOne: "Customer", inverse: "orders")
+                SyncRelationship("partner", toOne: "Order", inverse: "partner")
+            }
+            SyncEntity("Customer", identity: "id") {
+                SyncAttribute("id", .int64, optional: false)
+                SyncAttribute("name", .string)
+                SyncAttribute("city", .string)
+                SyncRelationship("orders", toMany: "Order", inverse: "customer")
+            }
+        }
+    }
+
+    /// Runs a body with batches of one, two and many rows.
+    private func withBatches(
+        _ kind: StoreKind, _ body: @Sendable (RealJSONWorld, _ rowCount: Int) async throws -> Void
+    ) async throws {
+        for rowCount in [1, 2, 1000] {
+            let mapper = try RecordMapper(try Self.model())
+            try await kind.use { makeStore in
+                let store = HookedStore(try await makeStore(mapper.model), SmallBatches(rowCount))
+                try await body(try RealJSONWorld(store, mapper: mapper), rowCount)
+            }
+        }
+    }
+
+    @Test(arguments: StoreKind.all)
+    func ofTwoNestedObjectsTheLaterWins(kind: StoreKind) async throws {
+        try await withBatches(kind) { world, rowCount in
+            let json = #"""
+                [{"id":1,"customer":{"id":5,"name":"x","city":"a"}},{"id":2,"customer":{"id":5,"name":"y"}},
+                 {"id":3,"customer":{"id":5,"name":"x"}},{"id":4,"customer":{"id":5,"name":"z"}}]
+                """#
+            try await world.sync(json, into: "Order")
+            #expect(try await world.values("name", of: "Customer") == ["z"], "\(rowCount)")
+            #expect(try await world.values("city", of: "Customer") == ["a"], "\(rowCount)")
+            let again = try await world.store.sync(.bytes(Array(json.utf8)), into: "Order")
+            #expect(again.drift.count(of: .conflict) == 3, "\(rowCount): \(again.drift.entries)")
+        }
+    }
+
+    @Test(arguments: StoreKind.all)
+    func ofTwoObjectsOfTheListTheLaterWins(kind: StoreKind) async throws {
+        try await withBatches(kind) { world, rowCount in
+            try await world.sync(#"[{"id":1,"note":"a"},{"id":2},{"id":1,"note":"b"}]"#, into: "Order")
+            #expect(try await world.values("note", of: "Order") == [.null, "b"], "\(rowCount)")
+            // An update, while nothing else is written.
+            let result = try await world.sync(
+                #"[{"id":1,"note":"a"},{"id":2},{"id":1,"note":"c"},{"id":1,"note":"d"}]"#, into: "Order")
+            #expect(try await world.values("note", of: "Order") == [.null, "d"], "\(rowCount)")
+            #expect(result.counts.updated == 1 && result.counts.unchanged == 1, "\(rowCount)")
+        }
+    }
+
+    @Test(arguments: StoreKind.all)
+    func ofTwoOwnersTheLaterHasTheObject(kind: StoreKind) async throws {
+        try await withBatches(kind) { world, rowCount in
+            try await world.sync(
+                #"[{"id":1,"orders":[{"id":11},{"id":12}]},{"id":2,"orders":[{"id":11}]},{"id":3,"orders":[{"id":12}]}]"#,
+                into: "Customer")
+            #expect(try await world.count("Order", where: PropertyPath("customer.id") == 2) == 1, "\(rowCount)")
+            #expect(try await world.count("Order", where: PropertyPath("customer.id") == 3) == 1, "\(rowCount)")
+            #expect(try await world.count("Order", where: PropertyPath("customer.id") == 1) == 0, "\(rowCount)")
+        }
+    }
+
+    @Test(arguments: StoreKind.all)
+    func aSymmetricRelationshipStaysSymmetric(kind: StoreKind) async throws {
+        try await withBatches(kind) { world, rowCount in
+            try await world.sync(#"[{"id":1},{"id":2},{"id":3},{"id":4}]"#, into: "Order")
+            try await world.sync(
+                #"[{"id":1,"partner_id":2},{"id":2,"partner_id":3},{"id":3,"partner_id":4},{"id":4,"partner_id":3}]"#,
+                into: "Order")
+            let pairs = try await world.store.store.read { reader -> [[ObjectID]] in
+                let layout = try reader.model.layout(of: "Order")
+                let relationship = try #require(layout.relationship("partner"))
+                let objects = try await reader.records(StoreQuery("Order", orderedBy: [Ordering("id")])).map(\.object)
+                return try await reader.links(relationship, of: objects).map {
+                    [1 + (objects.firstIndex(of: $0.source) ?? -1), 1 + (objects.firstIndex(of: $0.target) ?? -1)].map(
+                        ObjectID.init)
+                }
+            }
+            #expect(pairs == [[3, 4], [4, 3]], "\(rowCount)")
+        }
+    }
+
+    @Test(arguments: StoreKind.all)
+    func rememberedIdentifiersAreNotWrittenAgain(kind: StoreKind) async throws {
+        try await withBatches(kind) { world, rowCount in
+            let result = try await world.sync(
+                #"[{"id":1,"customer_id":5},{"id":2,"customer_id":6},{"id":3,"customer_id":5},{"id":1,"customer_id":7}]"#,
+                into: "Order")
+            #expect(result.drift.count(of: .unknownIdentifier) == 3, "\(rowCount)")
+            #expect(try await world.count(SyncEntity.pendingLink.name) == 3, "\(rowCount)")
+        }
+    }
+}

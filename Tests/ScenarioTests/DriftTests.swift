@@ -1,0 +1,110 @@
+import Foundation
+import ModelInference
+import JSONMapper
+import StoreSync
+import SyncModel
+import SyncStore
+import Testing
+
+/// What the model does not know or cannot hold is reported; on every store.
+@Suite struct DriftTests {
+    // MARK: Drift
+
+    @Test(arguments: StoreKind.all)
+    func whatTheModelDoesNotKnowIsCountedByPath(kind: StoreKind) async throws {
+        try await RealJSONWorld.with(kind, try RealJSONModel.things()) { world in
+            let result = try await world.sync(
+                #"""
+                [{"id":1,"new":1},{"id":2,"new":"x","day":"soon","part":{"v":"p","extra":[]}},
+                 {"id":3,"new":2,"other":{"a":1}}]
+                """#, into: "Thing")
+            let found = result.drift.entries.map {
+                "\($0.kind) \($0.entity).\($0.keyPath) \($0.count) \($0.firstIndex)"
+            }
+            #expect(
+                Set(found) == [
+                    "unknownKey Thing.new 3 0", "unknownKey Thing.other 1 2", "unfitValue Thing.day 1 1",
+                    "unknownKey Part.extra 1 1",
+                ])
+            #expect(result.drift.entries.first { $0.keyPath == "other" }?.found == "object")
+            #expect(result.drift.entries.first { $0.keyPath == "day" }?.found == "string")
+        }
+    }
+
+    @Test(arguments: StoreKind.all)
+    func aRelationshipThatBecameAStringStaysAsItIsAndIsReported(kind: StoreKind) async throws {
+        try await RealJSONWorld.with(kind, try RealJSONModel.things()) { world in
+            try await world.sync(#"[{"id":1,"part":{"v":"p"}}]"#, into: "Thing")
+            let result = try await world.sync(#"[{"id":1,"part":"p"}]"#, into: "Thing")
+            #expect(result.drift.entries.map(\.kind) == [.changedShape])
+            #expect(result.drift.entries.first?.found == "string")
+            #expect(try await world.count("Thing", where: PropertyPath("part.v") == "p") == 1)
+        }
+    }
+
+    @Test(arguments: StoreKind.all)
+    func theContractDecidesWhatANumberThatDoesNotFitDoes(kind: StoreKind) async throws {
+        let contracts: [(ValueContract?, AttributeValue)] = [
+            // The dialect clears, as its ancestor did.
+            (nil, .null), (ValueContract(), 7), (.keeping, 7), (ValueContract(outOfRange: .null), .null),
+            (ValueContract(wrongType: .null), .null),
+        ]
+        for (contract, kept) in contracts {
+            try await RealJSONWorld.with(kind, try RealJSONModel.things(), contract: contract) { world in
+                try await world.sync(#"[{"id":1,"n":7}]"#, into: "Thing")
+                let result = try await world.sync(#"[{"id":1,"n":1.5}]"#, into: "Thing")
+                #expect(result.drift.count(of: .unfitValue) == 1)
+                #expect(try await world.values("n", of: "Thing") == [kept])
+            }
+        }
+    }
+
+    @Test(arguments: StoreKind.all)
+    func anInferredModelKeepsWhatIsStored(kind: StoreKind) async throws {
+        let model = try DataModel.inferred(from: #"[{"id":1,"n":7,"day":"2014-01-02"}]"#, entity: "Thing")
+        try await RealJSONWorld.with(kind, model) { world in
+            try await world.sync(#"[{"id":1,"n":7,"day":"2014-01-02"}]"#, into: "Thing")
+            let result = try await world.sync(#"[{"id":1,"n":"x","day":"soon"}]"#, into: "Thing")
+            #expect(result.drift.count(of: .unfitValue) == 2)
+            #expect(result.isUnchanged)
+            #expect(try await world.values("n", of: "Thing") == [7])
+        }
+    }
+
+    @Test(arguments: StoreKind.all)
+    func aStrictContractMakesDriftAnError(kind: StoreKind) async throws {
+        try await RealJSONWorld.with(kind, try RealJSONModel.things(), contract: .strict) { world in
+            for json in [#"[{"id":1,"new":1}]"#, #"[{"id":1,"n":"x"}]"#, #"[{"id":1,"n":1.5}]"#] {
+                await #expect(throws: MappingError.self) {
+                    _ = try await world.store.sync(.bytes(Array(json.utf8)), into: "Thing")
+                }
+                let count = try await world.count("Thing")
+                #expect(count == 0)
+            }
+        }
+    }
+
+    // MARK: Dates
+
+    @Test(arguments: StoreKind.all)
+    func datesKeepMicrosecondsFromPayloadToExport(kind: StoreKind) async throws {
+        try await RealJSONWorld.with(kind, try RealJSONModel.things()) { world in
+            try await world.sync(#"[{"id":1,"day":"2015-09-10T12:40:08.123456Z"}]"#, into: "Thing")
+            let result = try await world.sync(#"[{"id":1,"day":"2015-09-10T12:40:08.123457Z"}]"#, into: "Thing")
+            #expect(result.counts.updated == 1)
+            #expect(
+                try await world.values("day", of: "Thing")
+                    == [.date(Timestamp(microseconds: 1_441_888_808_123_457))])
+        }
+    }
+
+    @Test(arguments: StoreKind.all)
+    func aWholeNumberThatADoubleRoundsIsReported(kind: StoreKind) async throws {
+        try await RealJSONWorld.with(kind, try RealJSONModel.things()) { world in
+            let result = try await world.sync(
+                #"[{"id":1,"f":9007199254740993},{"id":2,"f":9007199254740994},{"id":3,"f":1.1}]"#, into: "Thing")
+            #expect(result.drift.entries.map(\.kind) == [.rounded])
+            #expect(result.drift.entries.first?.count == 1)
+        }
+    }
+}

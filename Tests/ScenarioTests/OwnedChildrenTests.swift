@@ -1,0 +1,63 @@
+import JSONMapper
+import StoreSync
+import SyncModel
+import SyncStore
+import Testing
+
+/// Objects that belong to the object around them; on every store.
+@Suite struct OwnedChildrenTests {
+    private static func places(inverse: Bool) throws -> DataModel {
+        try DataModel {
+            SyncEntity("Place", identity: "id") {
+                SyncAttribute("id", .int64, optional: false)
+                SyncRelationship("geo", toOne: "Geo", inverse: inverse ? "place" : nil)
+                SyncRelationship("xs", toMany: "Xs", inverse: inverse ? "place" : nil)
+            }
+            SyncEntity("Geo") {
+                SyncAttribute("lat", .int64)
+                SyncAttribute("lng", .int64)
+                if inverse { SyncRelationship("place", toOne: "Place", inverse: "geo") }
+            }
+            SyncEntity("Xs") {
+                SyncAttribute("v", .int64)
+                if inverse { SyncRelationship("place", toOne: "Place", inverse: "xs") }
+            }
+        }
+    }
+
+    @Test(arguments: StoreKind.all)
+    func ownedChildrenGoWithTheirPlaceAndTheirParent(kind: StoreKind) async throws {
+        for inverse in [true, false] {
+            try await RealJSONWorld.with(kind, try Self.places(inverse: inverse)) { world in
+                let full = #"{"id":1,"geo":{"lat":1,"lng":2},"xs":[{"v":1},{"v":2}]}"#
+                try await world.sync("[\(full)]", into: "Place")
+                #expect(try await world.count("Geo") == 1)
+                #expect(try await world.count("Xs") == 2)
+                try await world.sync(#"[{"id":1,"geo":{"lat":3,"lng":4},"xs":[{"v":9}]}]"#, into: "Place")
+                #expect(try await world.values("lat", of: "Geo") == [3])
+                #expect(try await world.values("v", of: "Xs") == [9])
+                try await world.sync(#"[{"id":1,"geo":null,"xs":null}]"#, into: "Place")
+                #expect(try await world.count("Geo") == 0)
+                #expect(try await world.count("Xs") == 0)
+                try await world.sync("[\(full)]", into: "Place")
+                try await world.sync("[]", into: "Place")
+                #expect(try await world.count("Geo") == 0)
+                #expect(try await world.count("Xs") == 0)
+            }
+        }
+    }
+
+    @Test func aModelCanSayWhatIsOwned() throws {
+        let model = try DataModel {
+            SyncEntity("A", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncRelationship("kept", toMany: "B", owns: false)
+                SyncRelationship("owned", toMany: "C", owns: true)
+            }
+            SyncEntity("B") { SyncAttribute("v", .int64) }
+            SyncEntity("C", identity: "id") { SyncAttribute("id", .int64) }
+        }
+        let layout = try model.layout(of: "A")
+        #expect(layout.relationships.map(\.isOwning) == [false, true])
+    }
+}

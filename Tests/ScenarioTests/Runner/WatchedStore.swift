@@ -1,0 +1,137 @@
+import Foundation
+import SyncBase
+import SyncModel
+import SyncStore
+import SyncStoreSQLite
+
+/// A store that counts what its transactions write, bookkeeping included, and looks at its files.
+struct WatchedStore: Store {
+    let base: any Store
+    private let writes = Locked<[String]>([])
+
+    init(_ base: any Store) {
+        self.base = base
+    }
+
+    var model: DataModel { base.model }
+
+    /// The writes since the last call, and the bytes of the store's files.
+    func takeWrites() throws -> Writes {
+        Writes(
+            calls: writes.withLock { writes in
+                defer { writes = [] }
+                return writes
+            }, files: try (base as? SQLiteStore).map { try Self.files(at: $0.filePath) } ?? [:])
+    }
+
+    struct Writes {
+        let calls: [String]
+        let files: [String: Data]
+    }
+
+    private static func files(at path: String) throws -> [String: Data] {
+        var files: [String: Data] = [:]
+        for path in [path, path + "-wal"] where FileManager.default.fileExists(atPath: path) {
+            files[path] = try Data(contentsOf: URL(filePath: path))
+        }
+        return files
+    }
+
+    @discardableResult
+    func transaction<Result: Sendable>(
+        _ body: @Sendable (any StoreTransaction) async throws -> Result
+    ) async throws -> Result {
+        try await base.transaction { [writes] transaction in
+            let watched = WatchedTransaction(base: transaction, writes: writes)
+            // A store without the refinement is watched as one without it.
+            return try await body(transaction is any InitialLinkingTransaction ? watched : watched.plain)
+        }
+    }
+
+    func read<Result: Sendable>(_ body: @Sendable (any StoreReader) async throws -> Result) async throws -> Result {
+        try await base.read(body)
+    }
+}
+
+private struct WatchedTransaction: InitialLinkingTransaction {
+    let base: any StoreTransaction
+    let writes: Locked<[String]>
+
+    /// The same without the refinement.
+    var plain: PlainTransaction { PlainTransaction(base: self) }
+
+    var model: DataModel { base.model }
+    var batchRowCount: Int { base.batchRowCount }
+
+    func fetch(_ query: StoreQuery, batchRowCount: Int, _ body: ([StoredRecord]) async throws -> Void) async throws {
+        try await base.fetch(query, batchRowCount: batchRowCount, body)
+    }
+
+    func count(_ query: StoreQuery) async throws -> Int { try await base.count(query) }
+
+    func links(_ relationship: RelationshipLayout, of sources: [ObjectID]) async throws -> [StoreLink] {
+        try await base.links(relationship, of: sources)
+    }
+
+    func find(_ records: RecordBatch) async throws -> [ObjectID?] { try await base.find(records) }
+
+    func merge(_ request: MergeRequest) async throws -> MergeResult {
+        noted(try await base.merge(request), request)
+    }
+
+    func mergeLinking(_ request: MergeRequest, _ links: [InitialLinks]) async throws -> MergeResult {
+        noted(try await base.merge(request, linking: links), request)
+    }
+
+    private func noted(_ result: MergeResult, _ request: MergeRequest) -> MergeResult {
+        let previews = request.policy.previewsUpdates
+        let count = result.rows.count { row in
+            row.map { $0.change == .inserted || $0.change == .updated && !previews } ?? false
+        }
+        if count > 0 { note("\(count) \(request.records.layout?.name ?? "")") }
+        return result
+    }
+
+    func link(_ batch: LinkBatch) async throws -> LinkResult {
+        let result = try await base.link(batch)
+        if !result.changed.isEmpty, !batch.isPreview { note("\(result.changed.count) by \(batch.relationship.name)") }
+        return result
+    }
+
+    func remove(_ query: StoreQuery, reportsKeys: Bool) async throws -> RemovalResult {
+        let result = try await base.remove(query, reportsKeys: reportsKeys)
+        if !result.counts.isEmpty { note("removed \(result.counts)") }
+        return result
+    }
+
+    private func note(_ write: String) {
+        writes.withLock { $0.append(write) }
+    }
+}
+
+private struct PlainTransaction: StoreTransaction {
+    let base: any StoreTransaction
+
+    var model: DataModel { base.model }
+    var batchRowCount: Int { base.batchRowCount }
+
+    func fetch(_ query: StoreQuery, batchRowCount: Int, _ body: ([StoredRecord]) async throws -> Void) async throws {
+        try await base.fetch(query, batchRowCount: batchRowCount, body)
+    }
+
+    func count(_ query: StoreQuery) async throws -> Int { try await base.count(query) }
+
+    func links(_ relationship: RelationshipLayout, of sources: [ObjectID]) async throws -> [StoreLink] {
+        try await base.links(relationship, of: sources)
+    }
+
+    func find(_ records: RecordBatch) async throws -> [ObjectID?] { try await base.find(records) }
+
+    func merge(_ request: MergeRequest) async throws -> MergeResult { try await base.merge(request) }
+
+    func link(_ batch: LinkBatch) async throws -> LinkResult { try await base.link(batch) }
+
+    func remove(_ query: StoreQuery, reportsKeys: Bool) async throws -> RemovalResult {
+        try await base.remove(query, reportsKeys: reportsKeys)
+    }
+}
