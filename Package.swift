@@ -98,7 +98,8 @@ let package = Package(
         .target(
             name: "COneWaySQLite", exclude: ["README.md"],
             linkerSettings: [
-                // By the library's own name on Linux: only development packages have `libsqlite3.so`.
+                // By the library's own name on Linux: only development packages have
+                // `libsqlite3.so`.
                 .linkedLibrary(
                     "sqlite3", .when(platforms: [.macOS, .iOS, .tvOS, .watchOS, .visionOS, .macCatalyst])),
                 .linkedLibrary(":libsqlite3.so.0", .when(platforms: [.linux])),
