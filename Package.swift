@@ -63,7 +63,7 @@ let package = Package(
                 "SyncBase", "OneWaySynchronizer", "OneWayLoopbackServer", "SyncModel", "CoreDataModel", "JSONMapper",
                 "ModelInference", "SyncStore",
                 "StoreSync", "HTTPTransfer", "HTTPSource", "SyncStoreSQL", "SyncStoreSQLite", "SyncStorePostgres",
-            ], path: "Demo", exclude: ["LoopbackServer", "Server"], swiftSettings: settings),
+            ], path: "Demo", exclude: ["LoopbackServer", "README.md", "Server"], swiftSettings: settings),
         .target(name: "SyncModel", dependencies: ["SyncBase"], swiftSettings: settings),
         .target(name: "CoreDataModel", dependencies: ["SyncBase", "SyncModel"], swiftSettings: settings),
         .target(name: "JSONMapper", dependencies: ["SyncBase", "SyncModel"], swiftSettings: settings),

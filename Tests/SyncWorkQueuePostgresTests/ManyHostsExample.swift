@@ -5,8 +5,8 @@ import SyncWorkQueuePostgres
 import OneWayTestSupport
 import Testing
 
-/// What the README shows of many hosts.
-@Suite struct ReadmeExample {
+/// The examples of many hosts in the documentation, compiled.
+@Suite struct ManyHostsExample {
     private func hold(_ pages: ScriptedProcessor, _ database: String) async throws {
         let lease = PostgresLease("pages", at: database)
         let queue = PostgresWorkQueue("pages", at: database)

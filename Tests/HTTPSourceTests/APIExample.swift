@@ -4,7 +4,7 @@ import OneWayTestSupport
 import Testing
 
 /// The README's example of an API, compiled with the one import that the README shows.
-@Suite struct ReadmeExample {
+@Suite struct APIExample {
     private func sync(_ model: DataModel, from url: URL, into path: String, token: String) async throws {
         let mapper = try RecordMapper(model.adding([SyncBookmark.entity]))
         let store = try JSONStore(try await SQLiteStore(mapper.model, at: .file(path)), mapper: mapper)
