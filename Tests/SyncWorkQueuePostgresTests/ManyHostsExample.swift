@@ -3,10 +3,9 @@ import OneWaySynchronizer
 import SyncStorePostgres
 import SyncWorkQueuePostgres
 import OneWayTestSupport
-import Testing
 
 /// The examples of many hosts in the documentation, compiled.
-@Suite struct ManyHostsExample {
+struct ManyHostsExample {
     private func hold(_ pages: ScriptedProcessor, _ database: String) async throws {
         let lease = PostgresLease("pages", at: database)
         let queue = PostgresWorkQueue("pages", at: database)
