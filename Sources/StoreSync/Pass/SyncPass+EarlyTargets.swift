@@ -12,7 +12,31 @@ extension SyncPass {
         /// The links of the group's records.
         let links: InitialLinks
         /// Whether an object has its link; known after the merge of the group.
-        var isLinked: (NestedElements.Source) -> Bool = { _ in false }
+        private(set) var isLinked: (NestedElements.Source) -> Bool = { _ in false }
+
+        /// Notes which objects have their links, before the changes that were held are written.
+        ///
+        /// A held change comes earlier in the payload but is written after the merge. It may move
+        /// an existing object away from its stored target, or take a new object from its target.
+        /// Such objects are linked again.
+        ///
+        /// - Parameters:
+        ///   - number: The index of the links among those that the merge was given.
+        ///   - combined: The combined rows of the group; nil if all rows are different objects.
+        mutating func noteLinked(
+            _ result: MergeResult, by number: Int, _ combined: CombinedRows?, _ held: HeldLinks, in model: DataModel
+        ) {
+            let relationship = links.relationship
+            let inverse = model.inverse(of: relationship)
+            let moved = held.touched(relationship, inverse: inverse)
+            let changed = inverse.flatMap { held.touched($0, inverse: relationship) }
+            isLinked = { [targets = links.targets] source in
+                let row = combined?.record(of: source.row) ?? source.row
+                guard result.isLinked(row: row, by: number), let merged = result.rows[row] else { return false }
+                guard merged.change == .inserted else { return moved?.contains(merged.object) != true }
+                return targets[row].map { changed?.contains($0) != true } ?? true
+            }
+        }
     }
 
     /// More links would make the statements of a merge longer than they are worth.

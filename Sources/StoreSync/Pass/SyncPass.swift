@@ -166,14 +166,12 @@ final class SyncPass {
         policy.previewsUpdates = isHolding && policy.updates
         let request = MergeRequest(records, matches: matches, policy: policy)
         var result = try await transaction.merge(request, linking: links)
+        let firstEarly = links.count - early.count
+        for (index, key) in early.keys.sorted().enumerated() {
+            early[key]?.noteLinked(result, by: firstEarly + index, combined, heldLinks, in: model)
+        }
         if policy.previewsUpdates {
             result = try await hold(request, result, layout) { origin.elementIndex(ordinals[$0]) }
-        }
-        for (index, key) in early.keys.sorted().enumerated() {
-            let number = links.count - early.count + index
-            early[key]?.isLinked = { [result] source in
-                result.isLinked(row: combined?.record(of: source.row) ?? source.row, by: number)
-            }
         }
         for row in tally.count(result, of: layout) {
             tally.drift.add(.conflict, entity: layout.name, keyPath: "", index: origin.elementIndex(ordinals[row]))
