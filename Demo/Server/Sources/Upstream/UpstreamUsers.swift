@@ -64,10 +64,11 @@ struct UpstreamUsers: Sendable {
     private static let lastNames = ["Lovelace", "Hopper", "Turing", "Dijkstra", "Liskov", "Knuth", "Allen", "Perlman"]
     private static let companies = ["Apple", "Analytical Engines", "Bletchley", "Compilers & Sons", "Spanning Trees"]
 
-    /// Creates users that depend on the seed only, apart from their dates.
+    /// Creates users that depend on the seed only, apart from their dates: the last one is of now,
+    /// each of the others a minute older than the next.
     init(count: Int, seed: UInt64, now: Date) {
         generator = UpstreamGenerator(state: seed)
-        for _ in 0..<count { insert(now: now) }
+        for index in 0..<count { insert(now: now.addingTimeInterval(-60 * Double(count - 1 - index))) }
     }
 
     /// The users that exist, by id.
