@@ -63,7 +63,7 @@ let package = Package(
                 "SyncBase", "OneWaySynchronizer", "OneWayLoopbackServer", "SyncModel", "CoreDataModel", "JSONMapper",
                 "ModelInference", "SyncStore",
                 "StoreSync", "HTTPTransfer", "HTTPSource", "SyncStoreSQL", "SyncStoreSQLite", "SyncStorePostgres",
-            ], path: "Demo", exclude: ["LoopbackServer", "Server"], swiftSettings: settings),
+            ], path: "Demo", exclude: ["LoopbackServer", "README.md", "Server"], swiftSettings: settings),
         .target(name: "SyncModel", dependencies: ["SyncBase"], swiftSettings: settings),
         .target(name: "CoreDataModel", dependencies: ["SyncBase", "SyncModel"], swiftSettings: settings),
         .target(name: "JSONMapper", dependencies: ["SyncBase", "SyncModel"], swiftSettings: settings),
@@ -98,7 +98,8 @@ let package = Package(
         .target(
             name: "COneWaySQLite", exclude: ["README.md"],
             linkerSettings: [
-                // By the library's own name on Linux: only development packages have `libsqlite3.so`.
+                // By the library's own name on Linux: only development packages have
+                // `libsqlite3.so`.
                 .linkedLibrary(
                     "sqlite3", .when(platforms: [.macOS, .iOS, .tvOS, .watchOS, .visionOS, .macCatalyst])),
                 .linkedLibrary(":libsqlite3.so.0", .when(platforms: [.linux])),

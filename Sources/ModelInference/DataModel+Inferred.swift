@@ -17,18 +17,18 @@ extension DataModel {
     ///   key. Places of the sample whose objects have the same keys, and are equal if they have the
     ///   same identity, share an entity. Objects nested in objects of their own kind, such as
     ///   replies to replies, share an entity.
-    /// - **Maps.** An object is kept as JSON if its keys are data: numbers, versions, paths or codes,
-    ///   or many names of which each object has few, with values of one shape.
+    /// - **Maps.** An object is kept as JSON if its keys are data: numbers, versions, paths or
+    ///   codes, or many names of which each object has few, with values of one shape.
     /// - **Attributes** have the camelCase names of their keys. If the naming convention does not
     ///   lead back to the key, the attribute is annotated with it.
     /// - **Types** cover all values of the sample. Integers are `int64`; with fractions, `double`;
     ///   with more digits, `decimal`. Texts are `uuid` or `date` if all are written in the same
     ///   style, which exports use again, and otherwise `string`. Integers between 1990 and 2100
-    ///   under a key such as `created_at` are dates. Arrays of values other than objects, and values
-    ///   that no other type can hold, are `json`.
-    /// - **Keys.** The elements are identified by a key such as `id`, `uuid`, `code` or `slug` whose
-    ///   values are unique and never null, or by two keys such as `country_code` and `year` that are
-    ///   unique together. Without such keys they are matched by their whole content.
+    ///   under a key such as `created_at` are dates. Arrays of values other than objects, and
+    ///   values that no other type can hold, are `json`.
+    /// - **Keys.** The elements are identified by a key such as `id`, `uuid`, `code` or `slug`
+    ///   whose values are unique and never null, or by two keys such as `country_code` and `year`
+    ///   that are unique together. Without such keys they are matched by their whole content.
     /// - **Nested objects** are identified by such a key if equal keys belong to equal objects, and
     ///   can then belong to several objects. With different contents, the key identifies an object
     ///   within the object that contains it. Objects without a key belong to the object that
@@ -85,7 +85,8 @@ extension InferredModel {
     ///   - entity: The name of the elements' entity.
     ///   - options: The key of the elements, and limits.
     /// - Throws: `JSONError` if the sample is not JSON or does not match the reader's layout;
-    ///   `ModelInferenceError` if a model cannot be inferred from it; errors of the reader's source.
+    ///   `ModelInferenceError` if a model cannot be inferred from it; errors of the reader's
+    ///   source.
     public init(
         from reader: JSONReader, entity: String, options: ModelInferenceOptions = ModelInferenceOptions()
     ) throws {

@@ -48,8 +48,8 @@ public struct JSONStore: Sendable {
     /// without a key, or with a key of the wrong type, are left out and reported. Objects that do
     /// not differ are not written.
     ///
-    /// If the value contract leaves out an object that has a key, no object is deleted for being
-    /// absent, because it may be that one.
+    /// If the value contract leaves out an object that has a key, or the key of an object has the
+    /// wrong type, no object is deleted for being absent, because it may be that one.
     ///
     /// - Parameters:
     ///   - json: An array of objects, or one object.

@@ -3,8 +3,8 @@ import SyncStore
 
 /// Reports the commits of a store, and those of other stores and programs in its file.
 ///
-/// SQLite tells nobody of the commits of other connections. The file is asked for them at an interval,
-/// as long as there are observers.
+/// SQLite tells nobody of the commits of other connections. The file is asked for them at an
+/// interval, as long as there are observers.
 final class SQLiteCommitWatch: Sendable {
     private let broadcaster = Broadcaster.ofCommits()
     private let writer: SQLiteWorker
@@ -17,7 +17,8 @@ final class SQLiteCommitWatch: Sendable {
         self.interval = interval
     }
 
-    /// Reports a commit of the store itself, which its own connection does not see as one of others.
+    /// Reports a commit of the store itself, which its own connection does not see as one of
+    /// others.
     func report(_ roots: Set<Int>) {
         broadcaster.send(CommitSignal(roots: roots))
     }

@@ -47,8 +47,9 @@ struct ArticleMirror: SyncProcessor {
 }
 
 @Suite struct ReadmeExample {
-    @Test func itMirrorsAnAPI() async throws {
-        let server = try LoopbackHTTPServer { request in
+    private func withAPI(_ body: (URL, URL) async throws -> Void) async throws {
+        let folder = try TemporaryDirectory()
+        try await LoopbackHTTPServer.serving({ request in
             switch request.path {
             case "/articles":
                 .json(#"[{"id": 1, "modified": 978307200}, {"id": 2, "modified": 32472144000}]"#)
@@ -56,18 +57,33 @@ struct ArticleMirror: SyncProcessor {
             case "/articles/2": .text("two")
             default: .status(404)
             }
+        }) { server in
+            try await body(try #require(URL(string: server.baseURL)), folder.url)
         }
-        let folder = try TemporaryDirectory()
-        try Data("old".utf8).write(to: folder.url.appending(path: "3"))
-        let synchronizer = Synchronizer(
-            processor: ArticleMirror(api: try #require(URL(string: server.baseURL)), folder: folder.url))
+    }
 
-        let first = try await synchronizer.sync()
-        #expect(first.inserted == 2 && first.removed == 1)
-        #expect(try String(contentsOf: folder.url.appending(path: "2"), encoding: .utf8) == "two")
-        let second = try await synchronizer.sync()
-        #expect(
-            second.updated == 1 && second.unchanged == 1, "one is older than its file, the other is from the future")
-        await server.stop()
+    @Test func itMirrorsAnAPI() async throws {
+        try await withAPI { api, folder in
+            try Data("old".utf8).write(to: folder.appending(path: "3"))
+            let synchronizer = Synchronizer(processor: ArticleMirror(api: api, folder: folder))
+            let first = try await synchronizer.sync()
+            #expect(first.inserted == 2 && first.removed == 1)
+            #expect(try String(contentsOf: folder.appending(path: "2"), encoding: .utf8) == "two")
+            let second = try await synchronizer.sync()
+            #expect(
+                second.updated == 1 && second.unchanged == 1,
+                "one is older than its file, the other is from the future")
+        }
+    }
+
+    @Test func itTakesOptions() async throws {
+        try await withAPI { api, folder in
+            let synchronizer = Synchronizer(
+                processor: ArticleMirror(api: api, folder: folder),
+                options: SyncOptions(concurrency: 8, removalLimit: RemovalLimit(fraction: 0.2), retry: RetryPolicy()))
+            let report = try await synchronizer.sync()
+            print(report)  // 120 listed: 3 inserted, 1 updated, 116 unchanged, 2 removed
+            #expect(report.inserted == 2)
+        }
     }
 }

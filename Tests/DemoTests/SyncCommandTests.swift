@@ -29,7 +29,7 @@ import Testing
         #expect(run.errors.isEmpty)
         #expect(run.lines.first == "table  inserted  updated  unchanged  deleted")
         #expect(run.counts(of: "User") == [2, 0, 0, 0] && run.counts(of: "Note") == [2, 0, 0, 0])
-        #expect(run.lines[3].hasPrefix("done in ") && run.lines[3].hasSuffix(" s, 110 bytes, inferred model"))
+        #expect(run.lines[3].hasPrefix("done in ") && run.lines[3].hasSuffix("s, 110 bytes, inferred model"))
         #expect(run.lines.last == "The objects were not kept; --store sqlite:FILE keeps them.")
     }
 

@@ -5,6 +5,22 @@ import OneWaySyncSQLite
 import OneWayTestSupport
 import Testing
 
+struct User: SyncObject {
+    var id: Int
+    var name: String
+    var email: String?
+    var company: Company?
+
+    static let declaration = SyncDeclaration<User>(.identity(\.id))
+}
+
+struct Company: SyncObject {
+    var id: Int
+    var name: String
+
+    static let declaration = SyncDeclaration<Company>(.identity(\.id))
+}
+
 /// The guides about JSON and APIs in a store.
 @Suite struct StoreExamples {
     private static let users = """
@@ -35,23 +51,14 @@ import Testing
         let folder = try TemporaryDirectory()
         let file = folder.url.appending(path: "users.sqlite").path
         try await withAPI { url in
-            let model = try DataModel {
-                SyncEntity("User", identity: "id") {
-                    SyncAttribute("id", .int64, optional: false)
-                    SyncAttribute("name", .string)
-                    SyncAttribute("email", .string)
-                    SyncRelationship("company", toOne: "Company", inverse: "users")
-                }
-                SyncEntity("Company", identity: "id") {
-                    SyncAttribute("id", .int64, optional: false)
-                    SyncAttribute("name", .string)
-                    SyncRelationship("users", toMany: "User", inverse: "company")
-                }
-            }
-            let mapper = try RecordMapper(model.adding([SyncBookmark.entity]))
+            let mapper = try RecordMapper(DataModel(User.self).adding([SyncBookmark.entity]))
             let store = try JSONStore(try await SQLiteStore(mapper.model, at: .file(file)), mapper: mapper)
             let result = try await store.sync(from: HTTPJSONSource(url, pages: .link), into: "User")
             print(result.result.counts.inserted, result.result.drift)
+
+            let users = try await store.store.all(
+                User.self, where: \.company.name == "Apple", orderedBy: \.name, limit: 50, including: \.company)
+            #expect(users.isEmpty)
             #expect(result.result.countsByEntity.mapValues(\.inserted) == ["User": 2, "Company": 1])
             #expect(result.result.drift.count(of: .unknownKey) == 1)
             #expect(try await store.sync(from: HTTPJSONSource(url, pages: .link), into: "User").result.isUnchanged)

@@ -43,14 +43,4 @@ private actor Mirror: SyncProcessor {
         print(report)  // 120 listed: 3 inserted, 1 updated, 116 unchanged, 2 removed
         #expect(report.inserted == 1)
     }
-
-    @Test func optionsAreGiven() async throws {
-        let mirror = Mirror()
-        let synchronizer = Synchronizer(
-            processor: mirror,
-            options: SyncOptions(concurrency: 8, removalLimit: RemovalLimit(fraction: 0.2), retry: RetryPolicy()))
-        let report = try await synchronizer.sync()
-        print(report)  // 120 listed: 3 inserted, 1 updated, 116 unchanged, 2 removed
-        #expect(report.inserted == 1)
-    }
 }

@@ -7,8 +7,8 @@ import Testing
 
 /// Orders with customers, lines and products, nested in random ways.
 ///
-/// Objects of to-one relationships are merged before the objects that lead to them. With a hook they
-/// are not, so a sync with a hook that changes nothing must have the same effect.
+/// Objects of to-one relationships are merged before the objects that lead to them. With a hook
+/// they are not, so a sync with a hook that changes nothing must have the same effect.
 @Suite struct NestedOrderTests {
     private static var model: DataModel {
         get throws {

@@ -35,7 +35,8 @@ struct EventParser: Sendable {
 
     /// - Parameters:
     ///   - limit: The maximum number of bytes of an event.
-    ///   - lastID: The identifier of the last event of the connection before; nil if there was none.
+    ///   - lastID: The identifier of the last event of the connection before; nil if there was
+    ///     none.
     init(limit: Int, lastID: String? = nil) {
         self.limit = limit
         self.lastID = lastID

@@ -49,7 +49,8 @@ package final class EntityMapping: Sendable {
     let identityField: Field?
     /// The styles of dates that fields refer to.
     let dateStyles: [DateStyle]
-    /// The slot of the attribute for what the other properties cannot express; nil if there is none.
+    /// The slot of the attribute for what the other properties cannot express; nil if there is
+    /// none.
     let otherKeysSlot: Int?
     /// Whether keys without a property are no difference from the model.
     let expectsOtherKeys: Bool

@@ -14,8 +14,8 @@ public final class RecordReader {
             get { rowCount }
             set { rowCount = max(newValue, 1) }
         }
-        /// The size of the values of all objects, in bytes, at which a batch ends; 1 MiB by default.
-        /// A size below 1 counts as 1.
+        /// The size of the values of all objects, in bytes, at which a batch ends; 1 MiB by
+        /// default. A size below 1 counts as 1.
         public var batchByteCount: Int {
             get { byteCount }
             set { byteCount = max(newValue, 1) }

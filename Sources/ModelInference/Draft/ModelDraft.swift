@@ -15,8 +15,8 @@ struct ModelDraft {
 
     /// Creates a draft.
     ///
-    /// - Throws: `ModelInferenceError` if the sample has no elements or no keys, or if the requested
-    ///   key does not identify the elements.
+    /// - Throws: `ModelInferenceError` if the sample has no elements or no keys, or if the
+    ///   requested key does not identify the elements.
     init(_ sampler: borrowing ShapeSampler, options: ModelInferenceOptions) throws(ModelInferenceError) {
         self.options = options
         let root = sampler.root

@@ -27,8 +27,8 @@ extension JSONStore {
     ///     counted in the result's warnings. Nil, the default, to apply changes in their order. It
     ///     is for changes in memory.
     /// - Returns: What was done. The coverage is ``RemoteSyncResult/Coverage/changes``.
-    /// - Throws: The errors of ``sync(_:into:childrenOf:options:)``. After an error nothing has been
-    ///   done.
+    /// - Throws: The errors of ``sync(_:into:childrenOf:options:)``. After an error nothing has
+    ///   been done.
     @discardableResult
     public func apply(
         _ changes: [RemoteChange], into entity: String, options: StoreSyncOptions = StoreSyncOptions(),

@@ -44,8 +44,8 @@ public final class LiveSync: Sendable {
     ///   - entity: The entity of the objects.
     ///   - options: What passes and changes may do, and how.
     ///   - versionAttribute: The attribute that orders the versions of an object; nil, the default,
-    ///     to apply changes in the order of their arrival. Webhooks can arrive in another order than
-    ///     they were sent in.
+    ///     to apply changes in the order of their arrival. Webhooks can arrive in another order
+    ///     than they were sent in.
     ///   - feed: The feed of changes; nil, the default, if only ``apply(_:)`` brings some.
     ///   - schedule: When passes run. A pass after a gap waits until `failureDelay`, or else the
     ///     smaller of `interval` and a minute, has passed since the pass before began.

@@ -7,8 +7,8 @@ public import SyncStore
 ///
 ///     for try await chunk in store.export(StoreQuery("User")) { try await response.write(chunk) }
 ///
-/// All chunks come from one snapshot. Reading waits for the consumer: no more than one chunk is ahead
-/// of it. Ending the loop early, or cancelling its task, ends the read. Each loop reads anew.
+/// All chunks come from one snapshot. Reading waits for the consumer: no more than one chunk is
+/// ahead of it. Ending the loop early, or cancelling its task, ends the read. Each loop reads anew.
 public struct ExportedBytes: AsyncSequence, Sendable {
     /// Bytes of the JSON text, never empty.
     public typealias Element = [UInt8]
@@ -32,8 +32,8 @@ public struct ExportedBytes: AsyncSequence, Sendable {
 
         /// Waits for the next chunk; nil after the last.
         ///
-        /// - Throws: The errors of ``JSONStore/export(_:options:to:)``; the chunks so far are not valid
-        ///   JSON then.
+        /// - Throws: The errors of ``JSONStore/export(_:options:to:)``; the chunks so far are not
+        ///   valid JSON then.
         public mutating func next() async throws -> [UInt8]? {
             try await reading.next()
         }
@@ -91,8 +91,8 @@ extension JSONStore {
         ExportedBytes { sink in try await export(query, options: options, to: sink) }
     }
 
-    /// Returns the objects of a typed query and their related objects as a JSON array, in chunks; see
-    /// ``ExportedBytes``.
+    /// Returns the objects of a typed query and their related objects as a JSON array, in chunks;
+    /// see ``ExportedBytes``.
     ///
     /// The options decide about related objects, not what the query includes.
     public func export(_ query: ObjectQuery<some SyncObject>, options: ExportOptions = ExportOptions()) -> ExportedBytes

@@ -28,7 +28,8 @@ struct CombinedRows {
         var firstRows: [Int] = []
         var recordOfRow: [Int] = []
         var repeatedRows: [Int] = []
-        // The rows of a record that say something else than the rows before them, the first included.
+        // The rows of a record that say something else than the rows before them, the first
+        // included.
         var several: [Int: [Int]] = [:]
         group.records.withReader { reader in
             guard !isPlain || !reader.isAscending(slot: slots[0]) else { return }

@@ -92,7 +92,10 @@ final class SyncPass {
     /// - Parameter collect: Receives each object that was merged.
     func merge(_ batch: MappedBatch, _ origin: Origin, _ collect: Collector? = nil) async throws {
         tally.toleratedCount += batch.toleratedCount
-        if !batch.drift.isEmpty { tally.drift.add(batch.drift) { origin.elementIndex($0) } }
+        if !batch.drift.isEmpty {
+            tally.drift.add(batch.drift) { origin.elementIndex($0) }
+            if !origin.isNested, batch.hasUnfitIdentity { tally.mayLackObjects = true }
+        }
         for problem in batch.rejected {
             if rules.isImport { throw MappingError.unfit(problem) }
             tally.reject(problem.moved(to: origin.elementIndex(problem.index)), hasKey: true)
@@ -286,5 +289,20 @@ extension RecordBatch.Reader {
             if kind == .absent || kind == .null { return false }
         }
         return !slots.isEmpty
+    }
+}
+
+extension MappedBatch {
+    /// Whether the value of an identity did not fit. The store may have that object.
+    fileprivate var hasUnfitIdentity: Bool {
+        groups.contains { group in
+            let layout = group.mapping.layout
+            return (layout.identitySlots + layout.scopedIdentitySlots).contains { slot in
+                let keyPath = group.mapping.keys.attributes[slot].path()?.joined(separator: ".")
+                return drift.entries.contains {
+                    $0.kind == .unfitValue && $0.entity == layout.name && $0.keyPath == keyPath
+                }
+            }
+        }
     }
 }

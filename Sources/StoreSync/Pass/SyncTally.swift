@@ -30,7 +30,7 @@ struct SyncTally {
     private(set) var rejected: [MappingProblem] = []
     private(set) var rejectedCount = 0
     /// Whether an object was left out that the store may have.
-    private(set) var mayLackObjects = false
+    var mayLackObjects = false
     var toleratedCount = 0
     var drift = DriftReport()
     /// Whether the payload has pages that may break off and be read again.

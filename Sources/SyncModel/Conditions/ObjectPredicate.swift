@@ -29,7 +29,8 @@ public struct ObjectPredicate<Root: SyncObject>: Sendable {
 
     /// The predicate with names instead of key paths.
     ///
-    /// - Throws: `SyncDeclarationError.unknownKeyPath` for a key path that leads to no coded property.
+    /// - Throws: `SyncDeclarationError.unknownKeyPath` for a key path that leads to no coded
+    ///   property.
     public func recordPredicate() throws(SyncDeclarationError) -> RecordPredicate {
         try result.get()
     }

@@ -3,8 +3,8 @@ import Foundation
 extension DataModel {
     /// Returns Swift source with a `SyncObject` type for each entity.
     ///
-    /// `DataModel` makes an equal model of the types. Relationships are `Related`, so that each query
-    /// includes only what it needs. Bookkeeping entities are left out.
+    /// `DataModel` makes an equal model of the types. Relationships are `Related`, so that each
+    /// query includes only what it needs. Bookkeeping entities are left out.
     public func swiftTypes() -> String {
         let types = layouts.filter { !$0.entity.isBookkeeping }.map { SwiftTypeWriter($0, in: self).text }
         return "import Foundation\nimport SyncModel\n\n" + types.joined(separator: "\n")

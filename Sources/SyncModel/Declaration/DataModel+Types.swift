@@ -5,8 +5,8 @@ extension DataModel {
     ///
     /// If one of two types names the inverse of a relationship, the model completes the other side.
     ///
-    /// - Throws: ``SyncDeclarationError`` if a type cannot be examined or its declaration does not fit
-    ///   it; `ModelError` if the entities contradict each other.
+    /// - Throws: ``SyncDeclarationError`` if a type cannot be examined or its declaration does not
+    ///   fit it; `ModelError` if the entities contradict each other.
     public init(_ first: any SyncObject.Type, _ others: any SyncObject.Type...) throws {
         var types: [any SyncObject.Type] = []
         var known: Set<ObjectIdentifier> = []

@@ -32,8 +32,8 @@ package final class ObjectShape<Root: SyncObject>: Sendable {
     private let forms: [ProbeForms]
     private let names = Locked<[KeyPathKey: String]>([:])
 
-    /// The number of probes. Two properties share a pattern with a probability of 2⁻³² only, and then
-    /// the shape reports it.
+    /// The number of probes. Two properties share a pattern with a probability of 2⁻³² only, and
+    /// then the shape reports it.
     private static var probeCount: Int { 32 }
 
     private init() throws {

@@ -37,8 +37,8 @@ extension SyncDeclaration.Part {
     ///
     /// - Parameters:
     ///   - properties: Attributes, at least one.
-    ///   - scope: The to-one relationship to the object within which the identity is unique; nil, the
-    ///     default, for an identity that is unique in the whole store.
+    ///   - scope: The to-one relationship to the object within which the identity is unique; nil,
+    ///     the default, for an identity that is unique in the whole store.
     public static func identity(
         _ properties: (any PartialKeyPath<Root> & Sendable)...,
         within scope: (any PartialKeyPath<Root> & Sendable)? = nil
@@ -53,8 +53,8 @@ extension SyncDeclaration.Part {
     ///
     /// - Parameters:
     ///   - property: The property.
-    ///   - inverse: The property of the related type that leads back; nil, the default, for none. One
-    ///     of the two types has to name it.
+    ///   - inverse: The property of the related type that leads back; nil, the default, for none.
+    ///     One of the two types has to name it.
     ///   - deleteRule: The effect of an object's deletion on the related object.
     ///   - ownsTargets: Whether the related object belongs to this one; nil, the default, lets the
     ///     model decide.
@@ -144,10 +144,11 @@ extension SyncDeclaration.Part {
     ///
     /// - Parameters:
     ///   - property: The property.
-    ///   - type: The type of the attribute; nil, the default, for the type that the property implies.
+    ///   - type: The type of the attribute; nil, the default, for the type that the property
+    ///     implies.
     ///   - defaultValue: The value of an object that JSON gives none.
-    ///   - remoteKey: The key in JSON, or a dotted path into nested objects; nil, the default, for the
-    ///     one that the name implies.
+    ///   - remoteKey: The key in JSON, or a dotted path into nested objects; nil, the default, for
+    ///     the one that the name implies.
     ///   - transformer: The name of the transformer between JSON and the value; nil by default.
     ///   - formerName: The name in an earlier version of the model; nil by default.
     ///   - userInfo: Annotations; empty by default.
@@ -172,8 +173,8 @@ extension SyncDeclaration.Part {
     ///
     /// - Parameters:
     ///   - properties: The attributes, the most important first.
-    ///   - condition: The objects in the index: comparisons of the object's own attributes, joined by
-    ///     `&&`. Nil, the default, for all.
+    ///   - condition: The objects in the index: comparisons of the object's own attributes, joined
+    ///     by `&&`. Nil, the default, for all.
     public static func index(
         _ properties: (any PartialKeyPath<Root> & Sendable)..., where condition: ObjectPredicate<Root>? = nil
     ) -> Self {
@@ -184,8 +185,8 @@ extension SyncDeclaration.Part {
     ///
     /// - Parameters:
     ///   - properties: The attributes, the most important first.
-    ///   - condition: The objects in the index: comparisons of the object's own attributes, joined by
-    ///     `&&`. Nil, the default, for all.
+    ///   - condition: The objects in the index: comparisons of the object's own attributes, joined
+    ///     by `&&`. Nil, the default, for all.
     public static func unique(
         _ properties: (any PartialKeyPath<Root> & Sendable)..., where condition: ObjectPredicate<Root>? = nil
     ) -> Self {

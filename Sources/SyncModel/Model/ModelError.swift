@@ -30,8 +30,8 @@ public enum ModelError: Error, Hashable, Sendable {
     case unsuitableIdentity(entity: String, attribute: String, type: AttributeType)
     /// The scope of an identity is not a to-one relationship of the entity.
     case unsuitableScope(entity: String, relationship: String)
-    /// An index has no attributes, one that the entity does not have or cannot index, or a condition
-    /// other than comparisons of own attributes with values, joined by `and`.
+    /// An index has no attributes, one that the entity does not have or cannot index, or a
+    /// condition other than comparisons of own attributes with values, joined by `and`.
     case unsuitableIndex(entity: String, attributes: [String])
     /// The type of an attribute does not accept its default value.
     case defaultOfWrongType(entity: String, attribute: String, type: AttributeType)

@@ -60,8 +60,8 @@ public struct PropertyPath: Hashable, Sendable {
     /// A predicate that is true if the whole text matches a pattern.
     ///
     /// In the pattern, `%` matches any characters or none, and `_` matches one Unicode scalar. A
-    /// backslash makes the next character stand for itself. Everything else matches byte by byte, in
-    /// every store: letters match only in the same case.
+    /// backslash makes the next character stand for itself. Everything else matches byte by byte,
+    /// in every store: letters match only in the same case.
     public func like(_ pattern: String) -> RecordPredicate {
         .text(self, .like, pattern)
     }

@@ -12,8 +12,9 @@ extension PredicateTree where Path == PropertyPath {
     ///   in UTC.
     /// - A text compared with a `json` attribute, as the text of a JSON value.
     ///
-    /// Any number can be compared with any number. JSON values are only compared for equality. A value that cannot be compared with its
-    /// attribute is an error, so that all stores select the same records.
+    /// Any number can be compared with any number. JSON values are only compared for equality. A
+    /// value that cannot be compared with its attribute is an error, so that all stores select the
+    /// same records.
     ///
     /// - Throws: `RecordPredicateError` for the first path or value that does not fit.
     public func bound(to layout: EntityLayout, in model: DataModel) throws(RecordPredicateError) -> BoundPredicate {

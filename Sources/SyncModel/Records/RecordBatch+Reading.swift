@@ -32,8 +32,8 @@ extension RecordBatch {
 }
 
 extension RecordBatch {
-    /// Adds the content of all rows to a fingerprint. Batches with equal rows, set in the same order,
-    /// have equal content.
+    /// Adds the content of all rows to a fingerprint. Batches with equal rows, set in the same
+    /// order, have equal content.
     package func combineContent(into fingerprint: inout Fingerprint) {
         fingerprint.combine(count)
         for cell in cells {
@@ -103,9 +103,10 @@ extension RecordBatch {
 
         /// Returns the bytes of a cell with variable-length content.
         ///
-        /// These are the UTF-8 of a text, URI, decimal or JSON value, the 16 bytes of a UUID, or the bytes of a
-        /// binary value. The buffer is empty, without a base address, for a cell of any other kind.
-        /// For empty content, the base address is nil only if the whole batch has no bytes.
+        /// These are the UTF-8 of a text, URI, decimal or JSON value, the 16 bytes of a UUID, or
+        /// the bytes of a binary value. The buffer is empty, without a base address, for a cell of
+        /// any other kind. For empty content, the base address is nil only if the whole batch has
+        /// no bytes.
         @inlinable
         public func bytes(row: Int, slot: Int) -> UnsafeBufferPointer<UInt8> {
             let cell = cell(row, slot)

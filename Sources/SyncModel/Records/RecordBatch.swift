@@ -19,8 +19,8 @@ public import Foundation
 /// absent cell, and clears it for a null cell. The last value set for a cell counts.
 ///
 /// Integers and doubles are stored in the cell, as are dates, in microseconds since 1970 (see
-/// `Timestamp`). Texts and URIs are stored as unchecked UTF-8, decimals and JSON values as text in a
-/// canonical form that equal values share, and UUIDs as 16 bytes.
+/// `Timestamp`). Texts and URIs are stored as unchecked UTF-8, decimals and JSON values as text in
+/// a canonical form that equal values share, and UUIDs as 16 bytes.
 ///
 /// Setters require an open row and an existing slot. Violations are programming errors and stop the
 /// program.
@@ -209,8 +209,8 @@ public struct RecordBatch: Sendable {
     /// - Parameters:
     ///   - text: One JSON value as valid UTF-8. A lone surrogate becomes U+FFFD.
     ///   - slot: The slot of the attribute.
-    /// - Returns: True if the text is a JSON value within the limits of `CanonicalJSON`; JSON `null`
-    ///   sets the cell to null. Otherwise false, and the cell is unchanged.
+    /// - Returns: True if the text is a JSON value within the limits of `CanonicalJSON`; JSON
+    ///   `null` sets the cell to null. Otherwise false, and the cell is unchanged.
     public mutating func setJSON(_ text: UnsafeBufferPointer<UInt8>, at slot: Int) -> Bool {
         let start = arena.count
         guard CanonicalJSONWriter.append(canonical: text, to: &arena) else { return false }

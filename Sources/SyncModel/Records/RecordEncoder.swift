@@ -18,8 +18,8 @@ extension Record {
 
     /// Sets properties of the record from a value; see ``encode(_:)``.
     ///
-    /// - Parameter take: Receives the name and the value of each property first. The record does not
-    ///   change for a property for which it returns true.
+    /// - Parameter take: Receives the name and the value of each property first. The record does
+    ///   not change for a property for which it returns true.
     package mutating func encode(
         _ value: some Encodable, except take: (String, any Encodable) throws -> Bool
     ) throws {

@@ -9,8 +9,8 @@ extension AttributeValue {
     ///   double as doubles. A double that is not a number comes before all numbers.
     /// - Texts and URIs are compared by their UTF-8 bytes (SQLite's `BINARY`, PostgreSQL's `"C"`);
     ///   binary values and UUIDs by their bytes. False comes before true.
-    /// - JSON values are compared by the bytes of their canonical text. Databases order them in other
-    ///   ways; predicates and orderings of stores therefore do not order them.
+    /// - JSON values are compared by the bytes of their canonical text. Databases order them in
+    ///   other ways; predicates and orderings of stores therefore do not order them.
     /// - Values of different kinds are in this order: null, Booleans, numbers, texts, dates, binary
     ///   values, UUIDs, URIs, JSON values.
     public func compare(_ other: AttributeValue) -> ComparisonResult {

@@ -42,8 +42,8 @@ public final class ObservedStore: CommitObservable {
         ChangeSets(broadcaster.subscribe(capacity: capacity))
     }
 
-    /// Begins to observe commits: those that the wrapped store reports, or else those of transactions
-    /// through this store.
+    /// Begins to observe commits: those that the wrapped store reports, or else those of
+    /// transactions through this store.
     public func commits() async throws -> CommitSignals {
         if let observable = base as? any CommitObservable { return try await observable.commits() }
         return CommitSignals(signals)

@@ -7,10 +7,10 @@ public import SyncModel
 ///         show(users)
 ///     }
 ///
-/// The first element comes at once. Another one follows a commit only if the objects, their order or
-/// their included objects differ. Each element is read from one snapshot. While the loop is busy,
-/// commits are merged: the next element is the latest state, and nothing else waits. The sequence
-/// sees commits of other processes and hosts as the store does; see ``CommitObservable``.
+/// The first element comes at once. Another one follows a commit only if the objects, their order
+/// or their included objects differ. Each element is read from one snapshot. While the loop is
+/// busy, commits are merged: the next element is the latest state, and nothing else waits. The
+/// sequence sees commits of other processes and hosts as the store does; see ``CommitObservable``.
 ///
 /// Each loop observes on its own. It ends when its task is cancelled.
 public struct LiveObjects<Object: SyncObject>: AsyncSequence, Sendable {
@@ -158,8 +158,8 @@ final class ReadLog {
 }
 
 extension Store {
-    /// Returns the objects of a type that fulfil a condition, now and after each commit that changes
-    /// them; see ``LiveObjects``.
+    /// Returns the objects of a type that fulfil a condition, now and after each commit that
+    /// changes them; see ``LiveObjects``.
     ///
     /// - Parameters:
     ///   - type: The type of the objects.

@@ -13,8 +13,8 @@ public protocol InitialLinkingTransaction: StoreTransaction {
     /// - Parameters:
     ///   - request: The records and how they match objects.
     ///   - links: The links of new objects, each of another relationship; at least one.
-    /// - Returns: As ``StoreTransaction/merge(_:)``, with ``MergeResult/isLinked`` for the links that
-    ///   were made, and for existing objects if the store compares them.
+    /// - Returns: As ``StoreTransaction/merge(_:)``, with ``MergeResult/isLinked`` for the links
+    ///   that were made, and for existing objects if the store compares them.
     /// - Throws: As ``StoreTransaction/merge(_:)``.
     func mergeLinking(_ request: MergeRequest, _ links: [InitialLinks]) async throws -> MergeResult
 }
@@ -25,8 +25,8 @@ extension StoreTransaction {
     /// - Parameters:
     ///   - request: The records and how they match objects.
     ///   - links: The links of new objects, each of another relationship. Objects that already
-    ///     exist keep theirs. The first of them are made; ``MergeResult/isLinked`` shows which others
-    ///     are.
+    ///     exist keep theirs. The first of them are made; ``MergeResult/isLinked`` shows which
+    ///     others are.
     /// - Returns: As ``merge(_:)``.
     /// - Throws: As ``merge(_:)`` and ``link(_:)``.
     public func merge(_ request: MergeRequest, linking links: [InitialLinks]) async throws -> MergeResult {

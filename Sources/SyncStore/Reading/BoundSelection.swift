@@ -26,7 +26,8 @@ package struct BoundSelection: Sendable {
 
     /// Resolves a selection.
     ///
-    /// - Throws: `ModelError.unknownEntity`; `RecordPredicateError` if a name or a value does not fit.
+    /// - Throws: `ModelError.unknownEntity`; `RecordPredicateError` if a name or a value does not
+    ///   fit.
     package init(_ selection: StoreSelection, in model: DataModel) throws {
         let query = selection.query
         let layout = try model.layout(of: query.entity)

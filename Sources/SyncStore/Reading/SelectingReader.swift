@@ -10,10 +10,10 @@ public protocol SelectingReader: StoreReader {
     /// - Parameters:
     ///   - selection: The objects and the columns.
     ///   - batchRowCount: The largest number of rows of a batch; at least 1.
-    ///   - body: Receives the batches in order, none of them empty. A batch has one column per column
-    ///     of the selection and no entity.
-    /// - Throws: `ModelError.unknownEntity` and `RecordPredicateError` if the selection does not fit
-    ///   the model; `StoreError.sumOverflow`; the body's error.
+    ///   - body: Receives the batches in order, none of them empty. A batch has one column per
+    ///     column of the selection and no entity.
+    /// - Throws: `ModelError.unknownEntity` and `RecordPredicateError` if the selection does not
+    ///   fit the model; `StoreError.sumOverflow`; the body's error.
     func selectRows(
         _ selection: StoreSelection, batchRowCount: Int, _ body: (RecordBatch) async throws -> Void
     ) async throws
@@ -22,8 +22,8 @@ public protocol SelectingReader: StoreReader {
 extension StoreReader {
     /// Returns the rows of a selection in batches; see ``SelectingReader``.
     ///
-    /// A reader that is no `SelectingReader` reads whole objects instead, and keeps them in memory if
-    /// the selection groups them or follows relationships.
+    /// A reader that is no `SelectingReader` reads whole objects instead, and keeps them in memory
+    /// if the selection groups them or follows relationships.
     public func select(
         _ selection: StoreSelection, batchRowCount: Int = 3000, _ body: (RecordBatch) async throws -> Void
     ) async throws {

@@ -33,8 +33,8 @@ public struct MergeResult: Sendable {
     /// For each of the links that the merge was given, whether the object of each row has the row's
     /// link now, or none if the row has none.
     ///
-    /// A store that does not know the links of an object may state false. Fewer elements than links,
-    /// or none, mean false as well.
+    /// A store that does not know the links of an object may state false. Fewer elements than
+    /// links, or none, mean false as well.
     public var isLinked: [[Bool]] = []
 
     /// Creates a result.

@@ -2,8 +2,8 @@ import SyncModel
 
 /// Reads objects with the related objects that they include.
 ///
-/// The number of statements depends on the included relationships: one for the objects, one for each
-/// to-one relationship, and two for each to-many one.
+/// The number of statements depends on the included relationships: one for the objects, one for
+/// each to-one relationship, and two for each to-many one.
 struct ObjectLoader {
     let reader: any StoreReader
     /// What takes note of everything that is read; nil for nothing.

@@ -12,8 +12,8 @@ public struct ObjectPage<Object: SyncObject>: Sendable {
 /// The position of a page's last object, after which the next page begins.
 ///
 /// A page that is read by its key costs as much as the first one, and objects that are inserted or
-/// deleted meanwhile neither repeat nor hide others. The key is valid in one store, for queries with
-/// the same order.
+/// deleted meanwhile neither repeat nor hide others. The key is valid in one store, for queries
+/// with the same order.
 public struct ObjectPageKey: Hashable, Sendable {
     let position: StoreSelection.Position
 }
@@ -98,8 +98,8 @@ extension StoreReader {
     /// Returns the objects of a query that come after a page key, and the key of the next page.
     ///
     /// - Parameters:
-    ///   - query: The objects and their order. The limit is the size of the page; nil for one page of
-    ///     all objects.
+    ///   - query: The objects and their order. The limit is the size of the page; nil for one page
+    ///     of all objects.
     ///   - key: The key that the previous page has; nil for the first page.
     /// - Throws: ``ObjectReadingError/foreignPageKey``, and as ``all(_:)``.
     public func page<Object>(_ query: ObjectQuery<Object>, after key: ObjectPageKey? = nil) async throws -> ObjectPage<
@@ -144,7 +144,8 @@ extension StoreReader {
 }
 
 extension Store {
-    /// Returns the objects of a query that come after a page key; see ``StoreReader/page(_:after:)``.
+    /// Returns the objects of a query that come after a page key; see
+    /// ``StoreReader/page(_:after:)``.
     public func page<Object>(_ query: ObjectQuery<Object>, after key: ObjectPageKey? = nil) async throws -> ObjectPage<
         Object
     > {

@@ -7,7 +7,8 @@ public import SyncModel
 public struct ObjectQuery<Object: SyncObject>: Sendable {
     /// The condition for each object.
     public var predicate: ObjectPredicate<Object>
-    /// The order, the most important criterion first; equal objects follow the order of their numbers.
+    /// The order, the most important criterion first; equal objects follow the order of their
+    /// numbers.
     public var ordering: [ObjectOrder]
     /// The largest number of objects; nil for all.
     public var limit: Int?

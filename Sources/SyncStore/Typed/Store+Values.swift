@@ -47,8 +47,8 @@ extension StoreReader {
 
     /// Returns the least value at a path; nil if no object has one.
     ///
-    /// - Throws: As ``all(_:)``, and `RecordPredicateError.unsuitableProperty` for values that have no
-    ///   least one, such as Booleans.
+    /// - Throws: As ``all(_:)``, and `RecordPredicateError.unsuitableProperty` for values that have
+    ///   no least one, such as Booleans.
     public func minimum<Object: SyncObject, Value: SelectedValue>(
         of path: ObjectPath<Object, Value>, where predicate: ObjectPredicate<Object>? = nil
     ) async throws -> Value.Plain? {
@@ -118,7 +118,8 @@ extension Store {
         try await read { try await $0.distinct(path, where: predicate) }
     }
 
-    /// Returns the number of objects for each value at a path; see ``StoreReader/counts(by:where:)``.
+    /// Returns the number of objects for each value at a path; see
+    /// ``StoreReader/counts(by:where:)``.
     public func counts<Object: SyncObject, Value: SelectedValue>(
         of type: Object.Type, by path: any ObjectPath<Object, Value> & Sendable,
         where predicate: ObjectPredicate<Object>? = nil

@@ -3,7 +3,8 @@ public import SyncModel
 extension StoreReader {
     /// Returns the objects of a query, in its order.
     ///
-    /// The number of statements depends on the included relationships, not on the number of objects.
+    /// The number of statements depends on the included relationships, not on the number of
+    /// objects.
     ///
     /// - Throws: `ObjectReadingError` if the type holds related objects that the query does not
     ///   include; `SyncDeclarationError` for a key path that leads to no coded property;

@@ -3,9 +3,9 @@ public import SyncModel
 extension StoreTransaction {
     /// Inserts objects of a type, or updates the objects that have their identities.
     ///
-    /// All properties are written. Related objects are inserted or updated in the same way, and linked:
-    /// a relationship leads to exactly the objects that the property holds. A property that is
-    /// `Related.notIncluded` leaves its relationship as it is.
+    /// All properties are written. Related objects are inserted or updated in the same way, and
+    /// linked: a relationship leads to exactly the objects that the property holds. A property that
+    /// is `Related.notIncluded` leaves its relationship as it is.
     ///
     /// - Returns: The numbers of the objects, in the same order.
     /// - Throws: `Record.CodingError` for a value that does not fit its attribute; `StoreError`;
@@ -42,7 +42,8 @@ extension StoreTransaction {
         return numbers
     }
 
-    /// Inserts an object of a type, or updates the object that has its identity; see ``insert(_:)``.
+    /// Inserts an object of a type, or updates the object that has its identity; see
+    /// ``insert(_:)``.
     @discardableResult
     public func insert<Object: SyncObject>(_ object: Object) async throws -> ObjectID {
         let numbers = try await insert([object])
@@ -72,7 +73,8 @@ extension Store {
         try await transaction { _ = try await $0.insert(objects) }
     }
 
-    /// Inserts an object of a type, or updates the object that has its identity, in one transaction.
+    /// Inserts an object of a type, or updates the object that has its identity, in one
+    /// transaction.
     public func insert(_ object: some SyncObject) async throws {
         try await transaction { _ = try await $0.insert(object) }
     }

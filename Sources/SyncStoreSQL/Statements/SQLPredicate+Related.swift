@@ -2,7 +2,8 @@ import SyncModel
 
 /// Conditions on related objects, as semi-joins.
 extension SQLPredicate {
-    /// The condition that a row is, or is not, related to a row that a normalized predicate selects.
+    /// The condition that a row is, or is not, related to a row that a normalized predicate
+    /// selects.
     ///
     /// - Parameter isNotTrue: Whether rows count that the predicate does not select.
     mutating func semiJoin(
@@ -16,7 +17,8 @@ extension SQLPredicate {
         return sources.isNullable ? "(\(sources.operand) IS NULL OR \(condition))" : condition
     }
 
-    /// The condition that as many related rows as a quantifier demands fulfil a normalized predicate.
+    /// The condition that as many related rows as a quantifier demands fulfil a normalized
+    /// predicate.
     mutating func related(
         _ key: BoundKey, _ quantifier: PropertyPath.Quantifier, _ predicate: BoundPredicate, isNegated: Bool,
         entity: Int, alias: String
@@ -35,8 +37,8 @@ extension SQLPredicate {
             return semiJoin(
                 relationship, predicate, isNegated: range.contains(0) != isNegated, entity: entity, alias: alias)
         case .count(let range):
-            // The groups of a statement are never empty: where none fulfils the quantifier, the rows
-            // are those that are not in a group outside of the range.
+            // The groups of a statement are never empty: where none fulfils the quantifier, the
+            // rows are those that are not in a group outside of the range.
             let counted =
                 range.upperBound >= Int.max - 1
                 ? "count(*) >= \(range.lowerBound)"

@@ -27,8 +27,8 @@ package struct SQLPredicate {
 
     /// The condition of a predicate on the rows of an entity's table.
     ///
-    /// A condition on related objects becomes a semi-join: a list of rows that the database computes
-    /// once, by an index if there is one.
+    /// A condition on related objects becomes a semi-join: a list of rows that the database
+    /// computes once, by an index if there is one.
     ///
     /// - Parameters:
     ///   - predicate: A predicate that is bound to the entity.

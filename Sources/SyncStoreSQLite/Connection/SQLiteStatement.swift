@@ -190,8 +190,8 @@ final class SQLiteStatement {
         }
     }
 
-    /// Sets the cell of a batch's open row to the value that a column of the same position holds; null
-    /// for a value that does not fit the type.
+    /// Sets the cell of a batch's open row to the value that a column of the same position holds;
+    /// null for a value that does not fit the type.
     @inline(__always)
     func append(_ column: Int, as type: AttributeType, to batch: inout RecordBatch) {
         let place = Int32(truncatingIfNeeded: column)

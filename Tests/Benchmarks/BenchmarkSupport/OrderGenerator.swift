@@ -3,8 +3,8 @@ public import SyncModel
 /// Seeded JSON of orders, nested four levels deep: one array, a record per line, made piece by
 /// piece.
 ///
-/// An order has `id`, `number`, `status`, `created_at`, `total`, three `tags`, a `customer` and four
-/// `lines`, each with a `product`. Ten orders share a customer and eighty lines a product, on
+/// An order has `id`, `number`, `status`, `created_at`, `total`, three `tags`, a `customer` and
+/// four `lines`, each with a `product`. Ten orders share a customer and eighty lines a product, on
 /// average; both are repeated in full wherever they are met.
 public struct OrderGenerator {
     private static let statuses = ["open", "paid", "sent", "returned"]

@@ -147,8 +147,8 @@ struct StoreCases {
 
     // MARK: Memory
 
-    /// Runs the first sync and the same sync again, in a process of its own. Memory for creating the
-    /// file does not count.
+    /// Runs the first sync and the same sync again, in a process of its own. Memory for creating
+    /// the file does not count.
     func syncTwice(_ content: Payload.Content, indexed: Bool = false) async throws -> Int {
         let payload = try payload(content).withoutOrder
         MemoryProbe.forgetPeak()

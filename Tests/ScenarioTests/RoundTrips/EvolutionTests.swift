@@ -15,7 +15,8 @@ import Testing
         return try EvolvedModel(model, with: reader, entity: "Thing")
     }
 
-    /// Syncs a file into a database, then another one by the evolved model, and compares the export.
+    /// Syncs a file into a database, then another one by the evolved model, and compares the
+    /// export.
     @discardableResult
     private func check(_ first: String, then second: String) async throws -> EvolvedModel {
         let folder = try TemporaryDirectory()

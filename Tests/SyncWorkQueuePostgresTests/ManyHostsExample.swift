@@ -3,10 +3,9 @@ import OneWaySynchronizer
 import SyncStorePostgres
 import SyncWorkQueuePostgres
 import OneWayTestSupport
-import Testing
 
-/// What the README shows of many hosts.
-@Suite struct ReadmeExample {
+/// The examples of many hosts in the documentation, compiled.
+struct ManyHostsExample {
     private func hold(_ pages: ScriptedProcessor, _ database: String) async throws {
         let lease = PostgresLease("pages", at: database)
         let queue = PostgresWorkQueue("pages", at: database)

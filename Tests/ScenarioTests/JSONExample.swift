@@ -10,8 +10,8 @@ import SyncStoreSQLite
 import OneWayTestSupport
 import Testing
 
-/// The README's examples of models and JSON, compiled and run.
-@Suite struct ReadmeExample {
+/// The examples of models and JSON in the documentation, compiled and run.
+@Suite struct JSONExample {
     private static func model() throws -> DataModel {
         let model = try DataModel {
             SyncEntity("User", identity: "remoteID") {

@@ -1,10 +1,9 @@
 import Foundation
 import OneWaySyncSQLite
 import OneWayTestSupport
-import Testing
 
-/// The README's example of an API, compiled with the one import that the README shows.
-@Suite struct ReadmeExample {
+/// The example of an API in the documentation, compiled with the one import that it shows.
+struct APIExample {
     private func sync(_ model: DataModel, from url: URL, into path: String, token: String) async throws {
         let mapper = try RecordMapper(model.adding([SyncBookmark.entity]))
         let store = try JSONStore(try await SQLiteStore(mapper.model, at: .file(path)), mapper: mapper)

@@ -7,7 +7,6 @@ import SyncStore
 import SyncStoreSQLite
 import Testing
 
-// README
 struct User: SyncObject {
     var id: Int
     var name: String
@@ -33,26 +32,32 @@ struct Note: SyncObject {
 
     static let declaration = SyncDeclaration<Note>(.identity(\.id))
 }
-// end of README
 
-/// The README's example of types, compiled and run.
-@Suite struct ReadmeTypedExample {
+/// The example of types in the documentation, compiled and run.
+@Suite struct TypesExample {
     @Test func typesAreSyncedAndRead() async throws {
         let json = Array(
             """
             [{"id": 1, "name": "Ada", "age": 36, "company": {"id": 7, "name": "Apple"},
               "notes": [{"id": 1, "text": "x"}]}, {"id": 2, "name": "Bob", "age": 20, "company": null, "notes": []}]
             """.utf8)
-        // README
         let mapper = try RecordMapper(DataModel(User.self))  // with Company and Note
         let store = try JSONStore(try await SQLiteStore(mapper.model, at: .memory), mapper: mapper)
         try await store.sync(.bytes(json), into: "User")
         let users = try await store.store.all(
             User.self, where: \.age > 30 && \.company.name == "Apple", orderedBy: \.name, limit: 50,
             including: \.company, \.notes)
-        // end of README
         #expect(users.map(\.name) == ["Ada"])
         #expect(users.first?.company?.name == "Apple")
         #expect(users.first?.notes.map(\.text) == ["x"])
+    }
+
+    /// Compiled only: live queries have tests of their own.
+    private func watch(_ store: any Store, _ show: ([User]) -> Void) async throws {
+        for try await users in store.values(
+            of: User.self, where: \.age > 30, orderedBy: \.name, including: \.company, \.notes)
+        {
+            show(users)
+        }
     }
 }
