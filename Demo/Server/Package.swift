@@ -19,6 +19,7 @@ let package = Package(
             name: "OneWaySynchronizer", path: "../..",
             traits: [.trait(name: "Postgres", condition: .when(traits: ["Postgres"]))]),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.5.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.14.0"),
@@ -32,6 +33,7 @@ let package = Package(
                 .product(name: "OneWaySyncSQLite", package: "OneWaySynchronizer"),
                 .product(name: "SyncStorePostgres", package: "OneWaySynchronizer"),
                 .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
@@ -40,16 +42,14 @@ let package = Package(
             resources: [.copy("Resources/status.html")], swiftSettings: settings),
         // The API that the server mirrors, for trying it out.
         .target(
-            name: "Upstream", dependencies: [.product(name: "Hummingbird", package: "hummingbird")],
+            name: "Upstream",
+            dependencies: [
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
             swiftSettings: settings),
         .testTarget(
-            name: "ServerTests",
-            dependencies: [
-                "Server", "Upstream",
-                .product(name: "OneWaySyncSQLite", package: "OneWaySynchronizer"),
-                .product(name: "Hummingbird", package: "hummingbird"),
-                .product(name: "Logging", package: "swift-log"),
-            ], swiftSettings: settings),
+            name: "ServerTests", dependencies: ["Server", "Upstream"], swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -12,8 +12,11 @@ struct PlayedUpstream: Service {
     private let server: Task<Void, any Error>
 
     /// Starts the API on a free port.
-    static func start(logger: Logger) async throws -> PlayedUpstream {
+    ///
+    /// - Parameter fault: How it misbehaves at first.
+    static func start(fault: UpstreamAPI.Fault, logger: Logger) async throws -> PlayedUpstream {
         let api = UpstreamAPI()
+        await api.setFault(fault)
         let (ports, port) = AsyncStream.makeStream(of: Int.self)
         let app = Application(
             router: api.router, configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: 0)),
@@ -35,12 +38,15 @@ struct PlayedUpstream: Service {
     }
 
     func run() async throws {
-        defer { server.cancel() }
         try? await cancelWhenGracefulShutdown {
             while true {
                 try await Task.sleep(for: .seconds(4))
                 await api.change(count: 3)
             }
         }
+        // Requests that are stuck are answered, so that the server can end.
+        await api.setFault(.none)
+        server.cancel()
+        _ = await server.result
     }
 }

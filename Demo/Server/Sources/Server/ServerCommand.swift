@@ -1,9 +1,10 @@
-import ArgumentParser
+public import ArgumentParser
 import Foundation
 import Hummingbird
 import Logging
 import Metrics
-import Upstream
+import ServiceLifecycle
+public import Upstream
 
 /// The command line.
 @main
@@ -35,6 +36,9 @@ struct ServerCommand: AsyncParsableCommand {
         @Option(help: "The token for POST requests; by default SYNC_TOKEN of the environment, else a random one.")
         var token: String?
 
+        @Option(help: "How the played API misbehaves at first: none, slow, errors, truncated or stuck.")
+        var fault = UpstreamAPI.Fault.none
+
         func validate() throws {
             guard interval > 0, interval < 1e9 else {
                 throw ValidationError("--interval is a number of seconds above 0")
@@ -58,23 +62,27 @@ struct ServerCommand: AsyncParsableCommand {
                 }
                 source = url
             } else {
-                let upstream = try await PlayedUpstream.start(logger: logger)
+                let upstream = try await PlayedUpstream.start(fault: fault, logger: logger)
                 source = upstream.users
                 played = upstream
             }
 
             let mirror = try await Mirror(of: source, in: database, every: .seconds(interval), logger: logger)
             let routes = ServerRoutes(mirror: mirror, metrics: metrics, token: token, upstream: played?.api)
-            var app = Application(
+            // A shutdown ends the last service first: the server, then the mirror, then the played API.
+            var services: [any Service] = []
+            if let played { services.append(played) }
+            services.append(mirror)
+            let app = Application(
                 router: routes.router,
                 configuration: ApplicationConfiguration(address: .hostname(host, port: port), serverName: "Server"),
-                services: [mirror],
+                services: services,
                 onServerRunning: { [host] channel in
                     let port = channel.localAddress?.port ?? 0
-                    print("Status page: http://\(host):\(port)/#token=\(token)")
-                    fflush(stdout)
+                    // Not `print`, which keeps lines back when the output is no terminal.
+                    let line = "Status page: http://\(host):\(port)/#token=\(token)\n"
+                    FileHandle.standardOutput.write(Data(line.utf8))
                 }, logger: logger)
-            if let played { app.addServices(played) }
             try await app.runService()
         }
     }
@@ -100,3 +108,5 @@ struct ServerCommand: AsyncParsableCommand {
         }
     }
 }
+
+extension UpstreamAPI.Fault: ExpressibleByArgument {}

@@ -1,4 +1,5 @@
 public import Foundation
+import HTTPTypes
 public import Hummingbird
 
 /// A JSON API to try the server with: 5,000 users in pages, with entity tags, changes since a
@@ -88,7 +89,7 @@ public actor UpstreamAPI {
         }
         let list: [UpstreamUser]
         if let since = query.get("updated_since") {
-            guard let moment = try? Date(since, strategy: Self.dates) else {
+            guard let moment = Moment(since) else {
                 throw HTTPError(.badRequest, message: "updated_since is a date such as 2026-01-31T12:00:00.000Z")
             }
             list = users.changes(since: moment)
@@ -99,28 +100,18 @@ public actor UpstreamAPI {
         let size = min(max(query.get("per_page", as: Int.self) ?? 100, 1), 1000)
         let start = min((page - 1) * size, list.count)
         let end = min(start + size, list.count)
-        var headers: HTTPFields = [
-            .contentType: "application/json", .eTag: tag, .xTotalCount: String(list.count),
-        ]
+        var headers: HTTPFields = [.contentType: "application/json", .eTag: tag]
+        func set(_ name: String, to value: String) {
+            if let name = HTTPField.Name(name) { headers[name] = value }
+        }
+        set("X-Total-Count", to: String(list.count))
         if end < list.count {
             var next = "/users?page=\(page + 1)&per_page=\(size)"
             if let since = query.get("updated_since") { next += "&updated_since=\(since)" }
-            headers[.link] = "<\(next)>; rel=\"next\""
+            set("Link", to: "<\(next)>; rel=\"next\"")
         }
-        let encoder = JSONEncoder()
-        encoder.dateEncodingStrategy = .custom { date, encoder in
-            var container = encoder.singleValueContainer()
-            try container.encode(date.formatted(Self.dates))
-        }
-        var body = try encoder.encode(Array(list[start..<end]))
+        var body = try JSONEncoder().encode(Array(list[start..<end]))
         if fault == .truncated { body = body.prefix(body.count / 2) }
         return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: body)))
     }
-
-    private static let dates = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
-}
-
-extension HTTPField.Name {
-    /// A constant that is a valid name.
-    fileprivate static let xTotalCount = Self("X-Total-Count")!
 }

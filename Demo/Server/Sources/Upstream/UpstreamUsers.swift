@@ -1,8 +1,8 @@
 import Foundation
 
 /// A user as the API sends it.
-struct UpstreamUser: Codable, Sendable {
-    struct Company: Codable, Sendable {
+struct UpstreamUser: Encodable, Sendable {
+    struct Company: Encodable, Sendable {
         var id: Int
         var name: String
     }
@@ -13,13 +13,41 @@ struct UpstreamUser: Codable, Sendable {
     var role: String
     var company: Company?
     var tags: [String]
-    var updatedAt: Date
+    var updated: Moment
     /// True for a user that is gone; only among changes.
     var deleted: Bool?
 
     enum CodingKeys: String, CodingKey {
         case id, name, email, role, company, tags, deleted
-        case updatedAt = "updated_at"
+        case updated = "updated_at"
+    }
+}
+
+/// A date in whole milliseconds, which equals the date that its text describes.
+struct Moment: Comparable, Encodable, Sendable {
+    let milliseconds: Int64
+
+    private static let format = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
+
+    init(_ date: Date) {
+        milliseconds = Int64((date.timeIntervalSince1970 * 1000).rounded())
+    }
+
+    /// Creates the moment of an ISO 8601 text; nil if it is none.
+    init?(_ text: String) {
+        guard let date = try? Date(text, strategy: Self.format) else { return nil }
+        self.init(date)
+    }
+
+    static func < (first: Moment, second: Moment) -> Bool {
+        first.milliseconds < second.milliseconds
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        // A quarter of a millisecond keeps the last digit, whichever way the format rounds.
+        let date = Date(timeIntervalSince1970: (Double(milliseconds) + 0.25) / 1000)
+        var container = encoder.singleValueContainer()
+        try container.encode(date.formatted(Self.format))
     }
 }
 
@@ -36,10 +64,11 @@ struct UpstreamUsers: Sendable {
     private static let lastNames = ["Lovelace", "Hopper", "Turing", "Dijkstra", "Liskov", "Knuth", "Allen", "Perlman"]
     private static let companies = ["Apple", "Analytical Engines", "Bletchley", "Compilers & Sons", "Spanning Trees"]
 
-    /// Creates users that depend on the seed only, apart from their dates.
+    /// Creates users that depend on the seed only, apart from their dates: the last one is of now,
+    /// each of the others a minute older than the next.
     init(count: Int, seed: UInt64, now: Date) {
         generator = UpstreamGenerator(state: seed)
-        for _ in 0..<count { insert(now: now) }
+        for index in 0..<count { insert(now: now.addingTimeInterval(-60 * Double(count - 1 - index))) }
     }
 
     /// The users that exist, by id.
@@ -48,8 +77,8 @@ struct UpstreamUsers: Sendable {
     }
 
     /// The users that have changed since a moment, those that are gone included, oldest change first.
-    func changes(since date: Date) -> [UpstreamUser] {
-        users.values.filter { $0.updatedAt >= date }.sorted { ($0.updatedAt, $0.id) < ($1.updatedAt, $1.id) }
+    func changes(since moment: Moment) -> [UpstreamUser] {
+        users.values.filter { $0.updated >= moment }.sorted { ($0.updated, $0.id) < ($1.updated, $1.id) }
     }
 
     /// Inserts, changes and removes a few users.
@@ -61,12 +90,13 @@ struct UpstreamUsers: Sendable {
             case 1:
                 guard let id = ids.randomElement(using: &generator) else { continue }
                 users[id]?.deleted = true
-                users[id]?.updatedAt = now
+                users[id]?.updated = Moment(now)
             default:
                 guard let id = ids.randomElement(using: &generator) else { continue }
-                users[id]?.role = ["admin", "editor", "reader"][generator.next(below: 3)]
-                users[id]?.tags = tags()
-                users[id]?.updatedAt = now
+                let (role, tags) = (role(), tags())
+                users[id]?.role = role
+                users[id]?.tags = tags
+                users[id]?.updated = Moment(now)
             }
         }
         version += 1
@@ -78,12 +108,18 @@ struct UpstreamUsers: Sendable {
         let first = Self.firstNames[generator.next(below: Self.firstNames.count)]
         let last = Self.lastNames[generator.next(below: Self.lastNames.count)]
         let company = generator.next(below: Self.companies.count + 1)
+        let role = role()
+        let tags = tags()
         users[id] = UpstreamUser(
             id: id, name: "\(first) \(last)", email: "\(first).\(last).\(id)@example.com".lowercased(),
-            role: ["admin", "editor", "reader"][generator.next(below: 3)],
+            role: role,
             company: company < Self.companies.count
                 ? UpstreamUser.Company(id: company + 1, name: Self.companies[company]) : nil,
-            tags: tags(), updatedAt: now)
+            tags: tags, updated: Moment(now))
+    }
+
+    private mutating func role() -> String {
+        ["admin", "editor", "reader"][generator.next(below: 3)]
     }
 
     private mutating func tags() -> [String] {

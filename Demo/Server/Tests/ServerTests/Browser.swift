@@ -15,9 +15,9 @@ final class Browser: Sendable {
         var hasEnded = false
     }
 
-    /// Commands are written by `send` under the lock of `state`; the process is ended in `deinit`.
-    private nonisolated(unsafe) let process = Process()
-    private nonisolated(unsafe) let commands: FileHandle
+    private let process = Process()
+    /// Written to under the lock of `state`, so that commands do not mix.
+    private let commands: FileHandle
     private let state = Mutex(State())
 
     /// The program, if it is installed.
@@ -77,13 +77,6 @@ final class Browser: Sendable {
     func send<Result: Decodable>(
         _ method: String, _ parameters: [String: any Sendable] = [:], session: String? = nil, as type: Result.Type
     ) async throws -> Result {
-        struct Answer: Decodable {
-            struct Problem: Decodable {
-                var message: String
-            }
-            var result: Result?
-            var error: Problem?
-        }
         let data = try await withCheckedThrowingContinuation { continuation in
             let failure: (any Error)? = state.withLock { state in
                 guard !state.hasEnded else { return Failure(description: "Chromium has ended") }
@@ -104,7 +97,7 @@ final class Browser: Sendable {
             }
             if let failure { continuation.resume(throwing: failure) }
         }
-        let answer = try JSONDecoder().decode(Answer.self, from: data)
+        let answer = try JSONDecoder().decode(BrowserAnswer<Result>.self, from: data)
         guard let result = answer.result else {
             throw Failure(description: "\(method): \(answer.error?.message ?? "no result")")
         }
@@ -119,11 +112,30 @@ final class Browser: Sendable {
         struct Session: Decodable {
             var sessionId: String
         }
-        let target = try await send("Target.createTarget", ["url": url.absoluteString], as: Target.self)
+        struct Navigation: Decodable {
+            var errorText: String?
+        }
+        let target = try await send("Target.createTarget", ["url": "about:blank"], as: Target.self)
         let session = try await send(
             "Target.attachToTarget", ["targetId": target.targetId, "flatten": true], as: Session.self)
-        return BrowserPage(browser: self, session: session.sessionId)
+        let page = BrowserPage(browser: self, session: session.sessionId)
+        // Answered when the new document has replaced the empty one.
+        let navigation = try await send(
+            "Page.navigate", ["url": url.absoluteString], session: page.session, as: Navigation.self)
+        if let error = navigation.errorText { throw Failure(description: "\(url): \(error)") }
+        _ = try await page.text(
+            "document.readyState === 'complete' || new Promise(resolve => addEventListener('load', resolve))")
+        return page
     }
+}
+
+private struct BrowserAnswer<Result: Decodable>: Decodable {
+    struct Problem: Decodable {
+        var message: String
+    }
+
+    var result: Result?
+    var error: Problem?
 }
 
 /// A page of a browser.

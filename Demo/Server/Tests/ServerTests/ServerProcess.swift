@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
@@ -10,14 +11,13 @@ final class ServerProcess: Sendable {
         let description: String
     }
 
-    /// Only started and ended, by one task.
-    private nonisolated(unsafe) let process: Process
+    private let process: Process
     /// The status page, with the token in its fragment.
     let page: URL
     let token: String
 
     /// Starts a server and waits until it listens.
-    init(_ arguments: String...) async throws {
+    init(_ arguments: [String]) async throws {
         let process = Process()
         let output = Pipe()
         // The test bundle lies beside the programs.
@@ -30,7 +30,7 @@ final class ServerProcess: Sendable {
         process.standardError = FileHandle.nullDevice
         try process.run()
         self.process = process
-        for try await line in output.fileHandleForReading.bytes.lines {
+        for await line in Self.lines(of: output.fileHandleForReading) {
             guard let address = line.split(separator: " ").last, let url = URL(string: String(address)),
                 let token = url.fragment()?.split(separator: "=").last
             else { continue }
@@ -38,10 +38,32 @@ final class ServerProcess: Sendable {
             self.token = String(token)
             return
         }
+        process.terminate()
         throw Failure(description: "the server ended before it listened")
     }
 
-    deinit { process.terminate() }
+    deinit {
+        if process.isRunning { process.terminate() }
+    }
+
+    /// The lines of an output, which is read to its end in any case.
+    private static func lines(of output: FileHandle) -> AsyncStream<String> {
+        let (lines, continuation) = AsyncStream.makeStream(of: String.self)
+        Thread.detachNewThread {
+            var rest = Data()
+            while true {
+                let data = output.availableData
+                guard !data.isEmpty else { break }
+                rest.append(data)
+                while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+                    continuation.yield(String(decoding: rest[rest.startIndex..<end], as: UTF8.self))
+                    rest = Data(rest[(end + 1)...])
+                }
+            }
+            continuation.finish()
+        }
+        return lines
+    }
 
     /// Kills the process, and returns when it is gone.
     func kill() {
@@ -64,5 +86,85 @@ final class ServerProcess: Sendable {
         if isAuthorized { request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization") }
         let (data, response) = try await URLSession.shared.data(for: request)
         return ((response as? HTTPURLResponse)?.statusCode ?? 0, data)
+    }
+
+    /// The states that the server sends to the status page.
+    func statuses() -> AsyncThrowingStream<Status, any Error> {
+        AsyncThrowingStream { continuation in
+            let session = URLSession(
+                configuration: .ephemeral, delegate: StatusReader(continuation), delegateQueue: nil)
+            guard let url = URL(string: "status/events", relativeTo: page) else {
+                return continuation.finish(throwing: Failure(description: "\(page)"))
+            }
+            session.dataTask(with: url).resume()
+            continuation.onTermination = { _ in session.invalidateAndCancel() }
+        }
+    }
+
+    /// Waits for the first state that fulfils a condition.
+    @discardableResult
+    func status(where condition: (Status) -> Bool) async throws -> Status {
+        for try await status in statuses() where condition(status) { return status }
+        throw Failure(description: "the server ended")
+    }
+}
+
+/// What the tests read of a state.
+struct Status: Decodable, Sendable {
+    struct Health: Decodable, Sendable {
+        struct Activity: Decodable, Sendable {
+            var kind: String
+        }
+
+        var activity: Activity?
+        var consecutiveFailures: Int
+    }
+
+    struct User: Decodable, Sendable {
+        var id: Int
+        var name: String
+        var role: String?
+        var updatedAt: String?
+    }
+
+    struct Pass: Decodable, Sendable {
+        var status: String
+        var inserted: Int
+    }
+
+    var health: Health
+    var counts: [String: Int]
+    var latest: [User]
+    var passes: [Pass]
+}
+
+/// Decodes server-sent events.
+private final class StatusReader: NSObject, URLSessionDataDelegate, Sendable {
+    private let continuation: AsyncThrowingStream<Status, any Error>.Continuation
+    private let rest = Mutex(Data())
+
+    init(_ continuation: AsyncThrowingStream<Status, any Error>.Continuation) {
+        self.continuation = continuation
+    }
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        let events = rest.withLock { rest in
+            rest.append(data)
+            var events: [Data] = []
+            while let end = rest.firstRange(of: Data("\n\n".utf8)) {
+                events.append(rest[rest.startIndex..<end.lowerBound].dropFirst("data: ".utf8.count))
+                rest = Data(rest[end.upperBound...])
+            }
+            return events
+        }
+        for event in events {
+            do { continuation.yield(try JSONDecoder().decode(Status.self, from: event)) } catch {
+                continuation.finish(throwing: error)
+            }
+        }
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        continuation.finish(throwing: error)
     }
 }

@@ -11,7 +11,7 @@ import ServiceLifecycle
 struct Mirror: Service {
     let json: JSONStore
     let feed: StatusFeed
-    private let observed: ObservedStore
+    private let store: any CommitObservable
     private let service: SyncService<SyncSummary>
     private let logger: Logger
 
@@ -22,10 +22,10 @@ struct Mirror: Service {
     ///   - database: The path of an SQLite file, or a URL of PostgreSQL.
     ///   - interval: The time from one sync to the next.
     init(of source: URL, in database: String, every interval: Duration, logger: Logger) async throws {
-        let mapper = try RecordMapper(.mirror())
+        // With the records of syncs and the bookmark of the source.
+        let mapper = try RecordMapper(DataModel(User.self).adding([SyncHistory.entity, SyncBookmark.entity]))
         let database = try await MirrorDatabase(at: database, model: mapper.model)
-        let observed = ObservedStore(database.store)
-        let json = try JSONStore(observed, mapper: mapper, history: SyncHistory(recordsUnchanged: false))
+        let json = try JSONStore(database.store, mapper: mapper, history: SyncHistory(recordsUnchanged: false))
         let feed = StatusFeed(source: source)
         let users = HTTPJSONSource(
             source, pages: .link,
@@ -42,7 +42,7 @@ struct Mirror: Service {
             }
             return SyncSummary(result)
         }
-        self.observed = observed
+        store = database.store
         self.json = json
         self.feed = feed
         self.logger = logger
@@ -57,28 +57,42 @@ struct Mirror: Service {
     var health: SyncHealth<SyncSummary> { service.health }
 
     /// Syncs and reports until the server shuts down.
+    ///
+    /// What the database holds is read again after each commit, also after those of other servers.
     func run() async throws {
-        let (changes, events) = (observed.changes(), service.events)
+        let (events, commits) = (service.events, try await store.commits())
+        let latest = store.values(
+            of: User.self, orderedBy: \.updatedAt.descending, \.id, limit: 12, including: \.company)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
-                for await change in changes { feed.update { $0.add(change) } }
+                await report("users") { for try await users in latest { feed.update { $0.latest = users } } }
             }
             group.addTask {
-                for await event in events { await note(event) }
+                await report("syncs") {
+                    repeat { try await readDatabase() } while await commits.next() != nil
+                }
             }
-            await refresh()
+            group.addTask {
+                for await event in events { note(event) }
+            }
             try await withGracefulShutdownHandler {
                 try await service.run()
             } onGracefulShutdown: {
                 // A running sync may finish, unless it takes too long.
                 service.requestStop(within: .seconds(10))
             }
-            feed.end()
             group.cancelAll()
         }
     }
 
-    private func note(_ event: SyncService<SyncSummary>.Event) async {
+    /// Runs something that ends with the server, and logs an error that ends it earlier.
+    private func report(_ subject: String, _ body: () async throws -> Void) async {
+        do { try await body() } catch {
+            if !Task.isCancelled { logger.error("no news of \(subject) any more", metadata: ["error": "\(error)"]) }
+        }
+    }
+
+    private func note(_ event: SyncService<SyncSummary>.Event) {
         switch event {
         case .began:
             logger.debug("sync began")
@@ -104,27 +118,26 @@ struct Mirror: Service {
         case .tookOver: logger.info("took over")
         case .progress, .retried: break
         }
+        let health = health
         Gauge(label: "sync_is_holder").record(health.isStandingBy ? 0 : 1)
         Gauge(label: "sync_consecutive_failures").record(health.consecutiveFailures)
-        await refresh()
+        feed.update { status in
+            status.health = health
+            if !health.isSyncing { status.progress = nil }
+        }
     }
 
     private func count(_ result: String) {
         Counter(label: "sync_passes_total", dimensions: [("result", result)]).increment()
     }
 
-    /// Puts what the database and the service say into the feed.
-    private func refresh() async {
-        let passes = try? await SyncHistory.passes(in: json.store, limit: 12)
-        let users = try? await json.store.count(StoreQuery("User"))
-        let companies = try? await json.store.count(StoreQuery("Company"))
-        let health = health
+    /// Puts the number of objects and the last syncs into the feed.
+    private func readDatabase() async throws {
+        let passes = try await SyncHistory.passes(in: store, limit: 12)
+        let (users, companies) = (try await store.count(User.self), try await store.count(Company.self))
         feed.update { status in
-            status.health = health
-            if !health.isSyncing { status.progress = nil }
-            if let passes { status.passes = passes.map(ServerStatus.Pass.init) }
-            if let users { status.counts["users"] = users }
-            if let companies { status.counts["companies"] = companies }
+            status.passes = passes.map(ServerStatus.Pass.init)
+            status.counts = ["users": users, "companies": companies]
         }
     }
 }

@@ -40,17 +40,6 @@ struct ServerStatus: Codable, Sendable {
         }
     }
 
-    /// What one commit did to the objects of an entity.
-    struct Change: Codable, Sendable {
-        var date: Date
-        var entity: String
-        var inserted: Int
-        var updated: Int
-        var deleted: Int
-        /// The first keys, such as `+17`, `~4` or `-9`.
-        var examples: [String]
-    }
-
     /// This server, such as `web-1 (process 4711)`.
     var server: String
     var source: String
@@ -58,21 +47,8 @@ struct ServerStatus: Codable, Sendable {
     var progress: Progress?
     /// The last syncs of all servers, latest first.
     var passes: [Pass] = []
-    /// The last changes that this server made, latest first.
-    var changes: [Change] = []
+    /// The users that changed last, latest first.
+    var latest: [User] = []
     /// The number of objects by table.
     var counts: [String: Int] = [:]
-
-    mutating func add(_ set: ChangeSet) {
-        for (entity, keys) in set.entities.sorted(by: { $0.key < $1.key }) {
-            let examples =
-                keys.inserted.prefix(4).map { "+\($0)" } + keys.updated.prefix(4).map { "~\($0)" }
-                + keys.deleted.prefix(4).map { "-\($0)" }
-            changes.insert(
-                Change(
-                    date: Date(), entity: entity, inserted: keys.inserted.count, updated: keys.updated.count,
-                    deleted: keys.deleted.count, examples: examples), at: 0)
-        }
-        if changes.count > 20 { changes.removeLast(changes.count - 20) }
-    }
 }

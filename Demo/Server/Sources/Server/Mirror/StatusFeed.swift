@@ -9,7 +9,6 @@ final class StatusFeed: Sendable {
         var status: ServerStatus
         var observers: [Int: AsyncStream<ServerStatus>.Continuation] = [:]
         var nextObserver = 0
-        var hasEnded = false
     }
 
     private let state: Mutex<State>
@@ -47,7 +46,6 @@ final class StatusFeed: Sendable {
             of: ServerStatus.self, bufferingPolicy: .bufferingNewest(1))
         state.withLock { state in
             continuation.yield(state.status)
-            guard !state.hasEnded else { return continuation.finish() }
             let number = state.nextObserver
             state.nextObserver += 1
             state.observers[number] = continuation
@@ -56,15 +54,5 @@ final class StatusFeed: Sendable {
             }
         }
         return stream
-    }
-
-    /// Ends the streams of all observers.
-    func end() {
-        let observers = state.withLock { state in
-            state.hasEnded = true
-            defer { state.observers = [:] }
-            return state.observers
-        }
-        for observer in observers.values { observer.finish() }
     }
 }

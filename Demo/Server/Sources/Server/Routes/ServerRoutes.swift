@@ -1,6 +1,7 @@
 import Foundation
 import Hummingbird
 import OneWaySyncSQLite
+import ServiceLifecycle
 import Upstream
 
 /// The server's own API, and the status page.
@@ -29,11 +30,12 @@ struct ServerRoutes: Sendable {
         }
         router.get("users") { request, _ in try await users(request) }
         router.get("users/{id}") { _, context in
-            guard let id = context.parameters.get("id", as: Int64.self),
-                let user = try await user(id)
+            guard let id = context.parameters.get("id", as: Int.self),
+                let user = try await mirror.json.store.first(User.self, where: \.id == id, including: \.company)
             else { throw HTTPError(.notFound, message: "there is no such user") }
             return try Self.json(user)
         }
+        router.get("export") { _, _ in export() }
         router.post("sync") { request, _ in
             try authorize(request)
             mirror.trigger()
@@ -62,17 +64,23 @@ struct ServerRoutes: Sendable {
     /// A page of users, ordered by id. The last id of a page is the `after` of the next one.
     private func users(_ request: Request) async throws -> Response {
         let query = request.uri.queryParameters
-        let after = query.get("after", as: Int64.self) ?? 0
+        let after = query.get("after", as: Int.self) ?? 0
         let limit = min(max(query.get("limit", as: Int.self) ?? 100, 1), Self.maximumLimit)
-        let users = try await mirror.json.store.values(
-            User.self,
-            StoreQuery("User", where: PropertyPath("id") > after, orderedBy: [Ordering("id")], limit: limit))
-        return try Self.json(users)
+        return try Self.json(
+            try await mirror.json.store.all(
+                User.self, where: \.id > after, orderedBy: \.id, limit: limit, including: \.company))
     }
 
-    private func user(_ id: Int64) async throws -> User? {
-        try await mirror.json.store.values(User.self, StoreQuery("User", where: PropertyPath("id") == id, limit: 1))
-            .first
+    /// All users of one snapshot, written as fast as the client reads.
+    private func export() -> Response {
+        Response(
+            status: .ok, headers: [.contentType: "application/json"],
+            body: ResponseBody { writer in
+                for try await chunk in mirror.json.export(ObjectQuery(User.self, orderedBy: \.id)) {
+                    try await writer.write(ByteBuffer(bytes: chunk))
+                }
+                try await writer.finish(nil)
+            })
     }
 
     // MARK: Status
@@ -81,7 +89,7 @@ struct ServerRoutes: Sendable {
         Response(
             status: .ok, headers: [.contentType: "text/event-stream", .cacheControl: "no-store"],
             body: ResponseBody { writer in
-                for await status in mirror.feed.statuses() {
+                for await status in mirror.feed.statuses().cancelOnGracefulShutdown() {
                     var buffer = ByteBuffer(string: "data: ")
                     buffer.writeBytes(try Self.encoder.encode(status))
                     buffer.writeString("\n\n")
