@@ -35,7 +35,7 @@ import Testing
         #expect(bytes == whole)
     }
 
-    @Test(.timeLimit(.minutes(1))) func aConsumerThatStopsEndsTheRead() async throws {
+    @Test(.timeLimit(.minutes(10))) func aConsumerThatStopsEndsTheRead() async throws {
         let store = try await store(itemCount: 1000)
         for try await _ in store.export(StoreQuery("Item")) { break }
         // An error reaches the consumer, and ends the sequence.

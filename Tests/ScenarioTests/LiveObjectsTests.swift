@@ -25,7 +25,7 @@ import Testing
         User(id: id, name: name, company: .included(company))
     }
 
-    @Test(.timeLimit(.minutes(1)), arguments: StoreKind.all)
+    @Test(.timeLimit(.minutes(10)), arguments: StoreKind.all)
     func aStateFollowsEachCommitThatChangesIt(kind: StoreKind) async throws {
         try await kind.use { makeStore in
             let store = try await makeStore(try DataModel(User.self))
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(10)))
     func commitsOfAnotherStoreOfTheFileAreSeen() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "Live-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -94,7 +94,7 @@ import Testing
     }
 
     #if canImport(Observation)
-    @Test(.timeLimit(.minutes(1))) @MainActor
+    @Test(.timeLimit(.minutes(10))) @MainActor
     func viewsObserveTheObjects() async throws {
         let store = MemoryStore(try DataModel(User.self))
         let users = ObservedObjects(ObjectQuery<User>(orderedBy: \.id), in: store)

@@ -68,7 +68,7 @@ extension StoreTransaction {
 
 extension Store {
     /// Inserts objects of a type, or updates the objects that have their identities, in one
-    /// transaction; see ``StoreTransaction/insert(_:)``.
+    /// transaction.
     public func insert(_ objects: [some SyncObject]) async throws {
         try await transaction { _ = try await $0.insert(objects) }
     }
