@@ -13,7 +13,8 @@ final class PostgresCommitWatch: Sendable {
     private let broadcaster = Broadcaster.ofCommits()
     private let settings: PostgresSettings
     private let model: DataModel
-    private let isListening = Locked(false)
+    /// Settled when the connection listens; nil while nobody observes.
+    private let listening = Locked<Promise<Void>?>(nil)
 
     /// The longest time until a connection without observers is closed.
     private static let roundLength = Duration.seconds(1)
@@ -32,41 +33,51 @@ final class PostgresCommitWatch: Sendable {
     }
 
     /// Begins to observe.
+    ///
+    /// Observers that begin together wait for one connection, and all of them get its error.
     func signals() async throws -> CommitSignals {
         let signals = CommitSignals(broadcaster)
-        let isFirst = isListening.withLock { isListening in
-            defer { isListening = true }
-            return !isListening
+        let (ready, isFirst) = listening.withLock { listening in
+            if let ready = listening { return (ready, false) }
+            let ready = Promise<Void>()
+            listening = ready
+            return (ready, true)
         }
-        guard isFirst else { return signals }
-        do {
-            let link = try await PostgresCommitLink(settings)
-            Task { [weak self] in
-                var link: PostgresCommitLink? = link
-                while true {
-                    guard let self, self.goesOn() else { return }
-                    link = await self.listen(link)
-                }
-            }
-        } catch {
-            isListening.withLock { $0 = false }
-            throw error
-        }
+        if isFirst { listen(ready) }
+        try await ready.value()
         return signals
+    }
+
+    private func listen(_ ready: Promise<Void>) {
+        Task { [weak self, settings] in
+            var link: PostgresCommitLink?
+            do { link = try await PostgresCommitLink(settings) } catch {
+                // The next observer tries again.
+                self?.listening.withLock { $0 = nil }
+                ready.settle(.failure(error))
+                return
+            }
+            ready.settle()
+            while true {
+                guard let self, self.goesOn() else { return }
+                link = await self.report(link)
+            }
+        }
     }
 
     /// Whether somebody still observes.
     private func goesOn() -> Bool {
-        isListening.withLock { isListening in
-            isListening = broadcaster.isObserved
-            return isListening
+        // Forgotten under the lock, so that the next observer begins anew.
+        listening.withLock { listening in
+            if !broadcaster.isObserved { listening = nil }
+            return listening != nil
         }
     }
 
     /// Reports commits for a while.
     ///
     /// - Returns: The connection; nil if there is none.
-    private func listen(_ link: PostgresCommitLink?) async -> PostgresCommitLink? {
+    private func report(_ link: PostgresCommitLink?) async -> PostgresCommitLink? {
         do {
             guard let link else {
                 let new = try await PostgresCommitLink(settings)
