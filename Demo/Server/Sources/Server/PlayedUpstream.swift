@@ -4,28 +4,33 @@ import Logging
 import ServiceLifecycle
 import Upstream
 
-/// The API that is mirrored, played by this process, with users that change every few seconds.
+/// The API that is mirrored, played by this program, with users that change every few seconds.
 struct PlayedUpstream: Service {
     let api: UpstreamAPI
     /// The address of the users.
     let users: URL
     private let server: Task<Void, any Error>
 
-    /// Starts the API on a free port.
+    /// Starts the API.
     ///
-    /// - Parameter fault: How it misbehaves at first.
-    static func start(fault: UpstreamAPI.Fault, logger: Logger) async throws -> PlayedUpstream {
-        let api = UpstreamAPI()
+    /// - Parameters:
+    ///   - userCount: The number of users at first.
+    ///   - fault: How it misbehaves at first.
+    ///   - port: The port on this computer; 0 for any that is free.
+    static func start(
+        userCount: Int = 5000, fault: UpstreamAPI.Fault, port: Int = 0, logger: Logger
+    ) async throws -> PlayedUpstream {
+        let api = UpstreamAPI(userCount: userCount)
         await api.setFault(fault)
-        let (ports, port) = AsyncStream.makeStream(of: Int.self)
+        let (ports, found) = AsyncStream.makeStream(of: Int.self)
         let app = Application(
-            router: api.router, configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: 0)),
+            router: api.router, configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: port)),
             onServerRunning: { channel in
-                port.yield(channel.localAddress?.port ?? 0)
-                port.finish()
+                found.yield(channel.localAddress?.port ?? 0)
+                found.finish()
             }, logger: logger)
         let server = Task {
-            defer { port.finish() }
+            defer { found.finish() }
             try await app.run()
         }
         guard let port = await ports.first(where: { _ in true }),

@@ -4,6 +4,7 @@ import Hummingbird
 import Logging
 import Metrics
 import ServiceLifecycle
+import UnixSignals
 public import Upstream
 
 /// The command line.
@@ -79,9 +80,7 @@ struct ServerCommand: AsyncParsableCommand {
                 services: services,
                 onServerRunning: { [host] channel in
                     let port = channel.localAddress?.port ?? 0
-                    // Not `print`, which keeps lines back when the output is no terminal.
-                    let line = "Status page: http://\(host):\(port)/#token=\(token)\n"
-                    FileHandle.standardOutput.write(Data(line.utf8))
+                    ServerCommand.write("Status page: http://\(host):\(port)/#token=\(token)")
                 }, logger: logger)
             try await app.runService()
         }
@@ -92,20 +91,33 @@ struct ServerCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "upstream", abstract: "Plays the API that is mirrored: 5,000 users that change.")
 
-        @Option(help: "The port to listen on.")
+        @Option(help: "The port to listen on; 0 for any that is free.")
         var port = 8081
 
         @Option(help: "The number of users at first.")
         var users = 5000
 
-        func run() async throws {
-            let app = Application(
-                router: UpstreamAPI(userCount: users).router,
-                configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: port)),
-                logger: Logger(label: "upstream"))
-            print("Users: http://127.0.0.1:\(port)/users")
-            try await app.runService()
+        @Option(help: "How the API misbehaves at first: none, slow, errors, truncated or stuck.")
+        var fault = UpstreamAPI.Fault.none
+
+        func validate() throws {
+            guard users >= 0 else { throw ValidationError("--users is a number from 0") }
+            guard (0...65535).contains(port) else { throw ValidationError("--port is from 0 to 65535") }
         }
+
+        func run() async throws {
+            let logger = Logger(label: "upstream")
+            let upstream = try await PlayedUpstream.start(userCount: users, fault: fault, port: port, logger: logger)
+            ServerCommand.write("Users: \(upstream.users)")
+            try await ServiceGroup(
+                services: [upstream], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger
+            ).run()
+        }
+    }
+
+    /// Writes a line at once; `print` keeps lines back when the output is no terminal.
+    private static func write(_ line: String) {
+        FileHandle.standardOutput.write(Data("\(line)\n".utf8))
     }
 }
 

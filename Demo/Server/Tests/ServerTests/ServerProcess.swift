@@ -12,12 +12,13 @@ final class ServerProcess: Sendable {
     }
 
     private let process: Process
-    /// The status page, with the token in its fragment.
+    /// The status page, with the token in its fragment; the users for a played API.
     let page: URL
+    /// The token for `POST` requests; empty for a played API.
     let token: String
 
-    /// Starts a server and waits until it listens.
-    init(_ arguments: [String]) async throws {
+    /// Starts a server, or with the command `upstream` a played API, and waits until it listens.
+    init(_ arguments: [String], command: String = "run") async throws {
         let process = Process()
         let output = Pipe()
         // The test bundle lies beside the programs.
@@ -25,17 +26,17 @@ final class ServerProcess: Sendable {
             Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }?.bundleURL
             .deletingLastPathComponent() ?? URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
         process.executableURL = folder.appending(path: "Server")
-        process.arguments = ["run", "--port", "0"] + arguments
+        process.arguments = [command, "--port", "0"] + arguments
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice
         try process.run()
         self.process = process
         for await line in Self.lines(of: output.fileHandleForReading) {
             guard let address = line.split(separator: " ").last, let url = URL(string: String(address)),
-                let token = url.fragment()?.split(separator: "=").last
+                url.scheme == "http"
             else { continue }
             page = url
-            self.token = String(token)
+            token = url.fragment()?.split(separator: "=").last.map(String.init) ?? ""
             return
         }
         process.terminate()

@@ -55,6 +55,9 @@ struct StatusPageTests {
             try await keep("failure", of: page)
             try await page.emulate(width: 390, height: 1400, isDark: true)
             #expect(try await page.text("document.documentElement.scrollWidth <= window.innerWidth") == "true")
+            // Nothing hangs out of a box either.
+            let boxes = "[...document.querySelectorAll('section')]"
+            #expect(try await page.text("\(boxes).every(box => box.scrollWidth <= box.clientWidth)") == "true")
             try await keep("failure-phone-dark", of: page)
 
             try await fault("none")
@@ -66,13 +69,17 @@ struct StatusPageTests {
 
     @Test func aServerThatStoodByTakesOverAfterAKill() async throws {
         try await withFolder { folder in
-            let database = folder.appending(path: "data.sqlite").path
-            let first = try await ServerProcess(["--database", database, "--interval", "1"])
+            let upstream = try await ServerProcess([], command: "upstream")
+            let arguments = [
+                "--database", folder.appending(path: "data.sqlite").path, "--interval", "1",
+                "--upstream", upstream.page.absoluteString,
+            ]
+            let first = try await ServerProcess(arguments)
             let browser = try Browser(profile: folder.appending(path: "profile"))
             let firstPage = try await browser.open(first.page)
             try await firstPage.wait(until: "document.body.dataset.state === 'waiting'")
 
-            let second = try await ServerProcess(["--database", database, "--interval", "1"])
+            let second = try await ServerProcess(arguments)
             let page = try await browser.open(second.page)
             try await page.wait(until: "document.body.dataset.state === 'standingBy'")
             try await page.wait(until: "document.getElementById('detail').textContent.includes('held by')")
@@ -85,7 +92,10 @@ struct StatusPageTests {
             try await firstPage.wait(until: "document.body.dataset.state === 'disconnected'")
             try await page.wait(until: "['syncing', 'waiting'].includes(document.body.dataset.state)")
             try await page.wait(until: "document.body.dataset.state === 'waiting'")
+            try await page.wait(until: "document.querySelectorAll('#passes tr').length > 1")
             try await keep("takeover", of: page)
+            #expect(second.stop() == 0)
+            #expect(upstream.stop() == 0)
         }
     }
 }

@@ -5,14 +5,12 @@ import OneWaySyncSQLite
 struct ServerStatus: Codable, Sendable {
     /// How far the running sync is.
     struct Progress: Codable, Sendable {
-        var pageCount: Int
         var elementCount: Int
         var totalElementCount: Int?
         /// Which reading of the pages this is; 2 or more while absent objects are verified.
         var readingNumber: Int
 
         init(_ progress: RemoteSyncProgress) {
-            pageCount = progress.pageCount
             elementCount = progress.elementCount
             totalElementCount = progress.totalElementCount
             readingNumber = progress.readingNumber
