@@ -6,7 +6,8 @@ public import StoreSync
 /// A list of changes that a server answers with once there are some (long polling), as a feed.
 ///
 ///     let feed = HTTPLongPoll(
-///         url, cursorKeyPath: "last_seq", parameter: "since", initialCursor: "now", keyPath: "results",
+///         url, cursorKeyPath: "last_seq", parameter: "since", initialCursor: "now",
+///         keyPath: "results",
 ///         tombstones: .flag(keyPath: "deleted"))
 ///
 /// Each response has a cursor from which the next request asks on. Requests that fail are sent

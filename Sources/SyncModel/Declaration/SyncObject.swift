@@ -8,7 +8,8 @@
 ///         var notes: [Note]
 ///
 ///         static let declaration = SyncDeclaration<User>(
-///             .identity(\.id), .toMany(\.notes, inverse: \.author, deleteRule: .cascade), .index(\.name))
+///             .identity(\.id), .toMany(\.notes, inverse: \.author, deleteRule: .cascade),
+///             .index(\.name))
 ///     }
 ///     let model = try DataModel(User.self)  // with Company and Note
 ///
@@ -20,7 +21,8 @@
 /// | property | attribute |
 /// |---|---|
 /// | `Int`, `Int64`, `UInt32` … | the integer type that contains the values |
-/// | `String`, `Bool`, `Double`, `Float`, `Decimal`, `Date`, `Data`, `UUID`, `URL` | the type of the same kind |
+/// | `String`, `Bool`, `Double`, `Float`, `Decimal` | the type of the same kind |
+/// | `Date`, `Data`, `UUID`, `URL` | the type of the same kind |
 /// | an enum with a raw value | the type of the raw value; the enum should be `CaseIterable` |
 /// | any other `Codable` type, such as `[String]` | the value as JSON |
 ///

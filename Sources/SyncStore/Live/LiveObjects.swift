@@ -3,7 +3,9 @@ public import SyncModel
 
 /// The objects of a query, now and after each commit that changes them.
 ///
-///     for try await users in store.values(of: User.self, where: \.age > 30, including: \.company) {
+///     for try await users in store.values(
+///         of: User.self, where: \.age > 30, including: \.company)
+///     {
 ///         show(users)
 ///     }
 ///

@@ -2,7 +2,8 @@ public import SyncModel
 
 /// A choice of objects of a type, their order, and the related objects that come with them.
 ///
-///     let adults = ObjectQuery(User.self, where: \.age >= 18, orderedBy: \.name, limit: 50, including: \.company)
+///     let adults = ObjectQuery(
+///         User.self, where: \.age >= 18, orderedBy: \.name, limit: 50, including: \.company)
 ///     let users = try await store.all(adults)
 public struct ObjectQuery<Object: SyncObject>: Sendable {
     /// The condition for each object.

@@ -50,7 +50,8 @@ extension Store {
     /// Returns the objects of a type that fulfil a condition.
     ///
     ///     try await store.all(
-    ///         User.self, where: \.age > 30 && \.company.name == "Apple", orderedBy: \.name, limit: 50,
+    ///         User.self, where: \.age > 30 && \.company.name == "Apple", orderedBy: \.name,
+    ///         limit: 50,
     ///         including: \.company, \.notes)
     ///
     /// - Parameters:

@@ -70,7 +70,8 @@ struct ServerCommand: AsyncParsableCommand {
 
             let mirror = try await Mirror(of: source, in: database, every: .seconds(interval), logger: logger)
             let routes = ServerRoutes(mirror: mirror, metrics: metrics, token: token, upstream: played?.api)
-            // A shutdown ends the last service first: the server, then the mirror, then the played API.
+            // A shutdown ends the last service first: the server, then the mirror, then the played
+            // API.
             var services: [any Service] = []
             if let played { services.append(played) }
             services.append(mirror)

@@ -6,7 +6,7 @@ public import Hummingbird
 /// moment, and faults on request.
 ///
 ///     GET  /users?page=2&per_page=100        a page; `Link` leads to the next one
-///     GET  /users?updated_since=<date>       the changes, with `"deleted": true` for users that are gone
+///     GET  /users?updated_since=<date>       changes; `"deleted": true` for users that are gone
 ///     POST /change?count=5                   changes a few users
 ///     POST /fault?kind=slow                  `none`, `slow`, `errors`, `truncated` or `stuck`
 public actor UpstreamAPI {

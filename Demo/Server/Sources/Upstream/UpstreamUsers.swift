@@ -76,7 +76,8 @@ struct UpstreamUsers: Sendable {
         users.values.filter { $0.deleted != true }.sorted { $0.id < $1.id }
     }
 
-    /// The users that have changed since a moment, those that are gone included, oldest change first.
+    /// The users that have changed since a moment, those that are gone included, oldest change
+    /// first.
     func changes(since moment: Moment) -> [UpstreamUser] {
         users.values.filter { $0.updated >= moment }.sorted { ($0.updated, $0.id) < ($1.updated, $1.id) }
     }

@@ -3,7 +3,8 @@ import Synchronization
 
 /// A headless Chromium, driven by the DevTools protocol over pipes.
 ///
-/// Chromium reads commands from file descriptor 3 and writes answers to 4, each ended by a zero byte.
+/// Chromium reads commands from file descriptor 3 and writes answers to 4, each ended by a zero
+/// byte.
 final class Browser: Sendable {
     struct Failure: Error, CustomStringConvertible {
         let description: String

@@ -30,7 +30,8 @@ struct StatusPageTests {
             }
             let browser = try Browser(profile: folder.appending(path: "profile"))
             let page = try await browser.open(server.page)
-            // The first sync reads 50 slow pages, and then hangs for as long as this test looks at it.
+            // The first sync reads 50 slow pages, and then hangs for as long as this test looks at
+            // it.
             let share = "Number(document.querySelector('[role=progressbar]').getAttribute('aria-valuenow'))"
             try await page.wait(until: "!document.getElementById('progress').hidden && \(share) > 3")
             try await fault("stuck")
