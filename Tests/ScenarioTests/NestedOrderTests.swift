@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    /// A customer in two places of a payload, of which the later one says what is stored.
+    /// A customer is in two places of a payload. The later place equals the store.
     @Test(arguments: StoreKind.all)
     func theLaterPlaceCountsThoughItSaysWhatIsStored(kind: StoreKind) async throws {
         let mapper = try RecordMapper(try Self.model)

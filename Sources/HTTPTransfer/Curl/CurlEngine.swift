@@ -15,8 +15,10 @@ final class CurlEngine: Sendable {
         case stop
     }
 
-    /// A pointer of libcurl that the thread owns; others use it only for the wake-up, until
-    /// `isOver`.
+    /// A pointer of libcurl.
+    ///
+    /// Unchecked, because only the engine's thread uses it, apart from the wake-up. libcurl allows
+    /// the wake-up from any thread, and `state` guards it until `isOver`.
     private struct Multi: @unchecked Sendable {
         let pointer: UnsafeMutableRawPointer
     }

@@ -27,8 +27,9 @@ final class CurlTransfer: Sendable {
         var isCancelled = false
     }
 
-    /// Memory that libcurl reads and writes while the handle exists; touched only by the engine's
-    /// thread.
+    /// Memory that libcurl reads and writes while the handle exists.
+    ///
+    /// Unchecked, because only the engine's thread uses it.
     private final class Buffers: @unchecked Sendable {
         let error = UnsafeMutablePointer<CChar>.allocate(capacity: 256)
         var headers: UnsafeMutableRawPointer?

@@ -48,7 +48,7 @@ struct ProbeValue {
         }
     }
 
-    /// A value of a type with raw values, of which nothing is known but that some exist.
+    /// A value of a type with raw values. Which raw values it accepts is unknown.
     private func rawValue<T: Decodable>(_ type: T.Type) throws -> T {
         var found: T?
         for raw in Self.rawCandidates {

@@ -36,7 +36,7 @@ public protocol CommitObservable: Store {
     func commits() async throws -> CommitSignals
 }
 
-/// The notices of commits for one observer, of which at most one waits.
+/// The notices of commits for one observer. At most one notice waits.
 public struct CommitSignals: Sendable {
     private let subscription: Subscription<CommitSignal>
 

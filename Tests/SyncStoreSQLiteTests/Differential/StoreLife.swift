@@ -241,7 +241,7 @@ struct StoreLife {
         return "sync \(json) into \(entity)"
     }
 
-    /// The same again is no change, of which no byte is written.
+    /// Repeating a sync changes nothing and writes no byte.
     private func expectNothingWritten(_ json: String, into entity: String, _ store: JSONStore) async throws {
         let source = JSONSource.bytes(Array(json.utf8))
         // What the first time left to be settled may be settled by the second: an object that the
