@@ -6,8 +6,8 @@
 #include <pthread.h>
 #include <stdint.h>
 
-// Options are a number plus the kind of their value (curl.h: CURLOPTTYPE_LONG 0, _OBJECTPOINT 10000,
-// _FUNCTIONPOINT 20000, _OFF_T 30000).
+// Options are a number plus the kind of their value (curl.h: CURLOPTTYPE_LONG 0, _OBJECTPOINT
+// 10000, _FUNCTIONPOINT 20000, _OFF_T 30000).
 enum {
     OPT_WRITEDATA = 10001, OPT_URL = 10002, OPT_ERRORBUFFER = 10010, OPT_HTTPHEADER = 10023,
     OPT_HEADERDATA = 10029, OPT_CUSTOMREQUEST = 10036, OPT_ACCEPT_ENCODING = 10102, OPT_COPYPOSTFIELDS = 10165,

@@ -1,7 +1,8 @@
-// The part of libcurl's stable C interface that the transport uses, declared here, so that no header of libcurl
-// has to be installed. The library is loaded when it is first needed: Foundation's own networking on Linux needs
-// the same libcurl.so.4, so that it is there wherever that runs.
-// Source: https://curl.se/libcurl/c/ (curl_easy_setopt, curl_multi_poll, curl_multi_wakeup, curl_easy_pause).
+// The part of libcurl's stable C interface that the transport uses, declared here, so that no
+// header of libcurl has to be installed. The library is loaded when it is first needed:
+// Foundation's own networking on Linux needs the same libcurl.so.4, so that it is there wherever
+// that runs. Source: https://curl.se/libcurl/c/ (curl_easy_setopt, curl_multi_poll,
+// curl_multi_wakeup, curl_easy_pause).
 
 #ifndef COneWayCurl_h
 #define COneWayCurl_h
@@ -56,7 +57,8 @@ void owc_multi_add(void *multi, void *easy);
 void owc_multi_remove(void *multi, void *easy);
 void owc_multi_free(void *multi);
 
-// A transfer (curl_easy). The error buffer has 256 bytes. Header lines are owned by the transfer's list.
+// A transfer (curl_easy). The error buffer has 256 bytes. Header lines are owned by the transfer's
+// list.
 void *owc_easy_new(
     const char *url, const char *method, const char *body, long body_size, void *headers, const char *encodings,
     char *error_buffer, owc_write on_header, owc_write on_body, void *context);

@@ -55,8 +55,7 @@ extension StoreCases {
         add(measured, to: &report)
     }
 
-    /// The first sync, and the same again; for a process of its own, of which making the file does
-    /// not count.
+    /// Syncs the orders twice, for a process that measures memory.
     func syncOrdersTwice() async throws -> Int {
         let payload = try payload(.orders)
         MemoryProbe.forgetPeak()
