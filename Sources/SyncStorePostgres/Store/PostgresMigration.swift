@@ -65,7 +65,12 @@ struct PostgresMigration {
         if let stored = try stored() {
             let others = try foreignObjects(besides: stored.description.indexNames)
             for statement in try SQLMigration.statements(from: stored.description, to: schema) {
-                try connection.execute(statement)
+                do { try connection.execute(statement) } catch let error as PostgresError {
+                    guard error.code == .uniqueViolation, let reason = schema.equalValues(creating: statement) else {
+                        throw error
+                    }
+                    throw reason
+                }
             }
             for object in others { try restore(object) }
             try write(
