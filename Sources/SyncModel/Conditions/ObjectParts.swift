@@ -6,8 +6,8 @@ public enum ObjectParts {}
 extension ObjectParts {
     /// The properties of a type, as the key paths of conditions and orderings start from them.
     ///
-    /// Never made by a program: in `\.company.name`, it is the root of the key path. A key path goes on
-    /// through an optional related object without a question mark.
+    /// Never made by a program: in `\.company.name`, it is the root of the key path. A key path
+    /// goes on through an optional related object without a question mark.
     @dynamicMemberLookup
     public struct Fields<Root: SyncObject>: Sendable {
         package init() {}

@@ -2,8 +2,8 @@ import SyncModel
 import SyncStore
 
 extension BoundSelection {
-    /// The ordering in which null has the place that an index gives it, if no row after the position
-    /// has null in the first criterion.
+    /// The ordering in which null has the place that an index gives it, if no row after the
+    /// position has null in the first criterion.
     var orderingAfterPosition: [BoundOrdering] {
         guard let value = after?.values.first, !value.isNull, let first = ordering.first, first.nulls == .first else {
             return ordering

@@ -2,8 +2,8 @@ import SyncModel
 
 /// Conditions on related objects, as semi-joins.
 ///
-/// A list of rows serves conditions on many rows. Where an index finds few rows, the related rows of
-/// each are looked up instead.
+/// A list of rows serves conditions on many rows. Where an index finds few rows, the related rows
+/// of each are looked up instead.
 extension SQLPredicate {
     /// The condition that a row is, or is not, related to a row that a normalized predicate
     /// selects.

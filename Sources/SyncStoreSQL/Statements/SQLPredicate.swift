@@ -265,8 +265,8 @@ package struct SQLPredicate {
         return schema.shortLookup(key.entity, slot: slot, bytes: bytes.max() ?? 0, alias: alias)
     }
 
-    /// The part of an attribute's value that its indices contain; nil if they contain whole values, or
-    /// if there are none.
+    /// The part of an attribute's value that its indices contain; nil if they contain whole values,
+    /// or if there are none.
     private func indexedPart(of expression: String, _ key: BoundKey) -> String? {
         guard key.steps.isEmpty, case .attribute(let slot, let type) = key.leaf,
             schema.isIndexed(key.entity, slot: slot)
@@ -369,8 +369,8 @@ extension AttributeValue {
 }
 
 extension PropertyPath.Comparison {
-    /// The comparison of the beginnings of two texts that holds where this one holds of the texts; nil
-    /// if none does.
+    /// The comparison of the beginnings of two texts that holds where this one holds of the texts;
+    /// nil if none does.
     fileprivate var inclusive: PropertyPath.Comparison? {
         switch self {
         case .equal: .equal
