@@ -53,6 +53,9 @@ package protocol SQLDialect: Sendable {
 
     /// What follows a column of an index so that it serves ascending orders with null first.
     var indexOrder: String { get }
+    /// The part of a text or of bytes that indices of an attribute contain, which sorts like the
+    /// whole values; nil if they contain whole values.
+    func indexedPart(_ expression: String, _ type: AttributeType) -> String?
     /// Whether integers and floating-point numbers compare by their exact values.
     var comparesNumbersExactly: Bool { get }
     /// True or false as a condition.
@@ -98,6 +101,8 @@ package protocol SQLDialect: Sendable {
 
 extension SQLDialect {
     package var longKeys: SQLLongKeys? { nil }
+
+    package func indexedPart(_ expression: String, _ type: AttributeType) -> String? { nil }
 
     package func defaultLiteral(_ binding: SQLBinding) -> String? { literal(binding) }
 }

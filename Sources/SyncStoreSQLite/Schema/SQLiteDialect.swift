@@ -99,6 +99,8 @@ package struct SQLiteDialect: SQLDialect {
         switch type {
         case .decimal: " COLLATE \(SQLiteConnection.decimalCollation)"
         case .json: " COLLATE \(SQLiteConnection.jsonCollation)"
+        // Columns of adopted tables may have other collations.
+        case .string, .uri: " COLLATE BINARY"
         default: ""
         }
     }
