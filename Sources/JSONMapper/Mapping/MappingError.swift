@@ -4,7 +4,7 @@ public import SyncModel
 /// A misfit between a JSON object and the model, with its position.
 ///
 /// The value itself is not included, because it may be personal data.
-public struct MappingProblem: Hashable, Sendable {
+public struct MappingProblem: Hashable, Sendable, Codable {
     /// The kind of a misfit.
     public enum Reason: Hashable, Sendable {
         /// No attribute or relationship claims a key.

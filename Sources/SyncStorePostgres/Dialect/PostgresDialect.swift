@@ -224,13 +224,7 @@ package struct PostgresDialect: SQLDialect {
         return type == .uuid ? "upper(\(converted))" : converted
     }
 
-    package func numbering(_ table: String, objectColumn: String) -> String? {
-        let (name, column) = (SQLText.name(table), SQLText.name(objectColumn))
-        let sequence =
-            "pg_catalog.pg_get_serial_sequence(\(SQLText.literal(name))::text, \(SQLText.literal(objectColumn))::text)"
-        return
-            "SELECT pg_catalog.setval(\(sequence)::regclass, max(\(column))) FROM \(name) HAVING max(\(column)) IS NOT NULL"
-    }
+    package var changesTables: Bool { true }
 }
 
 extension SQLDialect where Self == PostgresDialect {

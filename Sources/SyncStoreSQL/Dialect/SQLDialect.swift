@@ -91,9 +91,9 @@ package protocol SQLDialect: Sendable {
 
     /// A column's values converted to a wider type.
     func converted(_ column: String, from type: AttributeType, to wider: AttributeType) -> String
-    /// The statement that makes a filled table number new objects after its own; nil if it does so
-    /// anyway.
-    func numbering(_ table: String, objectColumn: String) -> String?
+    /// Whether `ALTER TABLE` renames, converts and drops columns, and names tables that others
+    /// refer to.
+    var changesTables: Bool { get }
 }
 
 extension SQLDialect {

@@ -178,7 +178,8 @@ package struct SQLiteDialect: SQLDialect {
         }
     }
 
-    package func numbering(_ table: String, objectColumn: String) -> String? { nil }
+    /// Its `ALTER TABLE` converts no columns; see https://www.sqlite.org/lang_altertable.html.
+    package var changesTables: Bool { false }
 }
 
 extension SQLDialect where Self == SQLiteDialect {
