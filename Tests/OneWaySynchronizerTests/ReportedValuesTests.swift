@@ -45,6 +45,22 @@ import Testing
         }
     }
 
+    @Test func aRecordedErrorIsRetryableIfTheErrorWas() {
+        #expect(!RecordedError(TestError("no")).isRetryable)
+        #expect(RecordedError(RetryableTestError()).isRetryable)
+    }
+
+    @Test func descriptionsNameOnlyWhatThereIs() {
+        var report = SyncReport()
+        #expect(report.description == "0 listed: 0 inserted, 0 updated, 0 unchanged, 0 removed")
+        report.failed = 1
+        report.planned = 3
+        #expect(report.description.hasSuffix("0 removed, 1 failed, 2 not downloaded"))
+        let reason = SyncError.Reason.duplicateKeys(keys: ["a", "b"], count: 2)
+        #expect(reason.description == "the source lists keys more than once: a, b")
+        #expect(SyncError.Reason.duplicateKeys(keys: ["a"], count: 3).description.hasSuffix(": a and 2 more"))
+    }
+
     @Test func healthAndProgressCanBeMadeAndSent() throws {
         var report = SyncReport()
         report.listed = 3
@@ -54,11 +70,12 @@ import Testing
             leaseHolder: SyncLeaseHolder(
                 host: "web-1", program: "Demo", processID: 7, since: Date(timeIntervalSince1970: 1)))
         let health = SyncHealth(
-            lastSuccess: Date(timeIntervalSince1970: 3), lastReport: report, lastError: TestError("no"),
+            lastSuccess: Date(timeIntervalSince1970: 3), lastReport: report,
+            lastFailure: Date(timeIntervalSince1970: 4), lastError: TestError("no"),
             consecutiveFailures: 2, nextRun: Date(timeIntervalSince1970: 9), activity: activity)
         let decoded = try roundTrip(health)
         #expect(decoded.lastSuccess == health.lastSuccess && decoded.consecutiveFailures == 2)
-        #expect(decoded.nextRun == health.nextRun && decoded.lastFailure == nil)
+        #expect(decoded.nextRun == health.nextRun && decoded.lastFailure == health.lastFailure)
         #expect(decoded.lastReport?.listed == 3)
         #expect(decoded.lastReport?.keys(.removed, as: String.self) == ["1", "2"])
         #expect(decoded.activity == activity && decoded.isStandingBy && decoded.leaseHolder?.host == "web-1")

@@ -36,7 +36,7 @@ package struct SQLiteDialect: SQLDialect {
 
     package func isReserved(table: String) -> Bool {
         let name = table.lowercased()
-        return ["_sync_schema", "sync_doomed"].contains(name)
+        return [SQLSchemaRecord.table, SQLiteMigration.noteTable, "sync_doomed"].contains(name)
             || ["_sync_new_", "sync_batch_"].contains {
                 name.hasPrefix($0) && name.dropFirst($0.count).allSatisfy(\.isNumber)
             }
@@ -100,7 +100,7 @@ package struct SQLiteDialect: SQLDialect {
         case .decimal: " COLLATE \(SQLiteConnection.decimalCollation)"
         case .json: " COLLATE \(SQLiteConnection.jsonCollation)"
         // Columns of adopted tables may have other collations.
-        case .string, .uri: " COLLATE BINARY"
+        case .string, .uri, .uuid: " COLLATE BINARY"
         default: ""
         }
     }
