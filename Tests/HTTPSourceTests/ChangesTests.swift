@@ -10,7 +10,7 @@ import SyncStore
 import Testing
 
 /// Changes that a source reports on its own.
-@Suite(.timeLimit(.minutes(5))) struct ChangesTests {
+@Suite(.timeLimit(.minutes(30))) struct ChangesTests {
     private func world(_ json: String = usersJSON(1...3)) async throws -> SourceWorld {
         let world = try await SourceWorld()
         try await world.json.sync(.bytes(Array(json.utf8)), into: "User")

@@ -43,7 +43,7 @@ private final class ScriptedFeed: RemoteFeed {
     }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct LiveSyncTests {
+@Suite(.timeLimit(.minutes(30))) struct LiveSyncTests {
     private let clock = ManualClock()
     private static let hourly = SyncSchedule(interval: .seconds(3600), jitter: 0)
 
