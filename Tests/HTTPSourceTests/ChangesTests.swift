@@ -83,7 +83,7 @@ import Testing
 
     @Test func removalsNeedPermission() async throws {
         let world = try await world()
-        let options = StoreSyncOptions(operations: SyncOperations.all.subtracting(.delete))
+        let options = StoreSyncOptions(operations: StoreSyncOptions.Operations.all.subtracting(.delete))
         let result = try await world.json.apply(
             [removals("[1,2]"), objects(#"{"id":4}"#)], into: "User", options: options)
         #expect(result.warnings.count == 1)

@@ -90,7 +90,7 @@ private final class ScriptedFeed: RemoteFeed {
             #expect(try await world.users()[7] == "webhook")
         }
         #expect(!live.health.isConnected)
-        await #expect(throws: LiveSyncError.notActive) { try await live.apply([change(8, "late")]) }
+        await #expect(throws: LiveSync.Refusal.notActive) { try await live.apply([change(8, "late")]) }
         #expect(try await world.users()[8] == nil)
     }
 
@@ -188,7 +188,7 @@ private final class ScriptedFeed: RemoteFeed {
         let live = try live(world, server, feed, lease: lease)
         try await running(live) {
             try await lease.log.wait(for: .refused)
-            await #expect(throws: LiveSyncError.notActive) { try await live.apply([change(1, "a")]) }
+            await #expect(throws: LiveSync.Refusal.notActive) { try await live.apply([change(1, "a")]) }
             #expect(feed.runCount.value == 0)
             lease.giveUp()
             try await clock.waitForSleepers()
@@ -246,7 +246,7 @@ private final class ScriptedFeed: RemoteFeed {
             let url = try #require(URL(string: server.baseURL + "/users"))
             var events = HTTPEventStream(
                 try #require(URL(string: server.baseURL + "/events")),
-                reading: HTTPServerEvent.objects(types: ["changed"], removals: ["deleted"]), client: client)
+                reading: HTTPEventStream.Event.objects(types: ["changed"], removals: ["deleted"]), client: client)
             events.isResumable = true
             events.eventByteCount = 1_000
             let feed = ReportingFeed(feed: events)
