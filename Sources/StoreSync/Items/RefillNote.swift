@@ -1,4 +1,5 @@
 import JSONMapper
+import SyncBase
 import SyncModel
 import SyncStore
 
@@ -14,8 +15,12 @@ struct RefillNote: Sendable {
     private let properties: Set<String>
 
     /// The note that a model demands for an entity.
-    init(_ entity: String, in model: DataModel) {
-        name = Self.prefix + entity
+    ///
+    /// - Parameter scope: The objects that are fetched.
+    init(_ entity: String, where scope: RecordPredicate, in model: DataModel) {
+        var fingerprint = Fingerprint()
+        fingerprint.combine(scope)
+        name = "\(Self.prefix)\(entity) \(fingerprint.text)"
         var properties: Set<String> = []
         for layout in model[entity]?.family.map({ model.layouts[$0] }) ?? [] {
             for attribute in layout.attributes {

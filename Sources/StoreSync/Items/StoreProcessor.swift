@@ -74,11 +74,10 @@ public final class StoreProcessor: SyncProcessor {
 
     /// Resets the counts.
     public func owsSyncBegin() async throws {
-        let refills = revision == nil ? false : try await !note.isKept(in: store.store)
-        fetched.withLock { $0 = Fetched(refills: refills) }
+        fetched.withLock { $0 = Fetched() }
     }
 
-    private var note: RefillNote { RefillNote(entity, in: store.mapper.model) }
+    private var note: RefillNote { RefillNote(entity, where: scope, in: store.mapper.model) }
 
     /// Lists the source. A list that has an entry without a key is partial.
     public func owsFetchSourceList() async throws -> SourceList<Item> {
@@ -127,7 +126,11 @@ public final class StoreProcessor: SyncProcessor {
 
     /// Returns the objects whose revision is unknown or differs from the stored one.
     public func owsShouldUpdateItems(_ items: [Item]) async throws -> Set<RecordKey>? {
-        guard let revision, !fetched.withLock(\.refills) else { return Set(items.map(\.owsPrimaryKey)) }
+        guard let revision else { return Set(items.map(\.owsPrimaryKey)) }
+        guard try await note.isKept(in: store.store) else {
+            fetched.withLock { $0.refills = true }
+            return Set(items.map(\.owsPrimaryKey))
+        }
         return try await store.store.read { [entity] reader in
             var stored: [RecordKey: AttributeValue] = [:]
             for record in try await reader.records(entity, keys: items.map(\.owsPrimaryKey)) {
