@@ -9,6 +9,15 @@ cd "$(dirname "$0")/.."
 step() { printf '\n== %s (%s)\n' "$*" "$(date +%T)"; }
 skip() { printf -- '-- skipped: %s\n' "$*"; }
 
+# Runs a command of tests; after a failure it repeats the failed tests, which stand thousands of lines above the end.
+tested() {
+    "$@" 2>&1 | tee "$scratch/tests.log" || {
+        printf '\n-- failed:\n'
+        grep -aE '^(✘|􀢄)|(error|warning): |ThreadSanitizer|Fatal error|Exited with' "$scratch/tests.log" | tail -n 60
+        return 1
+    }
+}
+
 # Tests of leases and servers must not wait for a thousand others on a machine of few cores.
 export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=8
 
@@ -52,16 +61,17 @@ if [ ${#bare[@]} -eq 0 ]; then
         "$(cat "$scratch/unshare" 2>/dev/null || true)"
 fi
 ${bare[@]+"${bare[@]}"} swift build --build-tests --scratch-path .build-strict "${strict[@]}"
-${bare[@]+"${bare[@]}"} swift test --scratch-path .build-strict "${strict[@]}"
+tested ${bare[@]+"${bare[@]}"} swift test --scratch-path .build-strict "${strict[@]}"
 ${bare[@]+"${bare[@]}"} swift run --scratch-path .build-strict "${strict[@]}" Demo
 
 step "tests with the trait Postgres, against a server of their own"
-CI=true ${bare[@]+"${bare[@]}"} swift test --traits Postgres --scratch-path .build-postgres "${strict[@]}"
+CI=true tested ${bare[@]+"${bare[@]}"} swift test --traits Postgres --scratch-path .build-postgres "${strict[@]}"
 
 step "all tests under the Thread Sanitizer"
-# Fewer seeds, because each runs about ten times slower than without.
-SCHEDULES=2000 SEEDS=200 DIFFERENTIAL_LIVES=8 CI=true TSAN_OPTIONS="suppressions=$PWD/Tests/thread-sanitizer.supp halt_on_error=0 exitcode=66" \
-    swift test --traits Postgres --sanitize=thread --scratch-path .build-tsan
+# Fewer seeds, because each runs about ten times slower than without; and the scenarios of the package, which cover the
+# areas of the conformance files.
+SCHEDULES=2000 SEEDS=200 DIFFERENTIAL_LIVES=8 CONFORMANCE_DIR="$scratch/none" CI=true TSAN_OPTIONS="suppressions=$PWD/Tests/thread-sanitizer.supp halt_on_error=0 exitcode=66" \
+    tested swift test --traits Postgres --sanitize=thread --scratch-path .build-tsan
 
 step "a release build of the core runs"
 swift run -c release --scratch-path .build-release EngineBenchmark
@@ -70,6 +80,9 @@ step "a package whose targets have the names of ours"
 products() { sed -nE "s/^.*\.$1\(name: \"([^\"]+)\".*$/\1/p" "$2" | sort; }
 diff <(products library Package.swift) <(products product Tests/Packages/Neighbours/Package.swift)
 swift run --package-path Tests/Packages/Neighbours Neighbours
+
+step "the example server, in a browser"
+tested swift test --package-path Demo/Server
 
 step "documentation, with warnings as errors"
 documented=$(sed -nE 's/^ *- documentation_targets: \[(.*)\]$/\1/p' .spi.yml | tr -d ' ' | tr ',' '\n' | sort)

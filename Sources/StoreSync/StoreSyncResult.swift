@@ -2,11 +2,11 @@ public import JSONMapper
 public import SyncModel
 
 /// The result of a sync into a store.
-public struct StoreSyncResult: Hashable, Sendable {
+public struct StoreSyncResult: Hashable, Sendable, Codable {
     /// Counts of objects by what was done to them.
     ///
     /// Each object counts once; an object that is inserted and then updated counts as inserted.
-    public struct Counts: Hashable, Sendable {
+    public struct Counts: Hashable, Sendable, Codable {
         /// Objects that the store did not have.
         public var inserted = 0
         /// Objects whose values or relationships changed.
@@ -37,32 +37,42 @@ public struct StoreSyncResult: Hashable, Sendable {
     }
 
     /// The keys of the synced entity's objects, including its sub-entities.
-    public struct Keys: Hashable, Sendable {
+    public struct Keys: Hashable, Sendable, Codable {
         /// Keys of inserted objects.
         public var inserted: [RecordKey] = []
         /// Keys of updated objects.
         public var updated: [RecordKey] = []
         /// Keys of deleted objects, including those deleted by a delete rule.
         public var deleted: [RecordKey] = []
+
+        /// Creates lists of keys, empty by default.
+        public init(inserted: [RecordKey] = [], updated: [RecordKey] = [], deleted: [RecordKey] = []) {
+            self.inserted = inserted
+            self.updated = updated
+            self.deleted = deleted
+        }
     }
 
     /// The counts of the synced entity, including its sub-entities.
-    public internal(set) var counts = Counts()
+    public var counts = Counts()
     /// The counts of every entity that the sync touched, by its name.
-    public internal(set) var countsByEntity: [String: Counts] = [:]
+    public var countsByEntity: [String: Counts] = [:]
     /// The first 1,000 objects that were left out, in the order of the payload.
     ///
     /// The index is that of the payload's element; a nested object has the index of the element it
     /// is in.
-    public internal(set) var rejected: [MappingProblem] = []
+    public var rejected: [MappingProblem] = []
     /// The number of objects that were left out.
-    public internal(set) var rejectedCount = 0
+    public var rejectedCount = 0
     /// The number of values that were cleared or ignored because they did not fit.
-    public internal(set) var toleratedCount = 0
+    public var toleratedCount = 0
     /// Where the payload differs from the model, the store or itself.
-    public internal(set) var drift = DriftReport()
+    public var drift = DriftReport()
     /// The keys; nil unless `StoreSyncOptions.reportsKeys` is set.
-    public internal(set) var keys: Keys?
+    public var keys: Keys?
+
+    /// Creates the result of a sync that did nothing.
+    public init() {}
 
     /// Whether no object of any entity was written.
     public var isUnchanged: Bool {

@@ -5,7 +5,7 @@
 /// not included, because they may be personal data.
 public struct DriftReport: Hashable, Sendable {
     /// The kind of a difference.
-    public enum Kind: String, Hashable, Sendable, CaseIterable {
+    public enum Kind: String, Hashable, Sendable, CaseIterable, Codable {
         /// No property of the entity claims a key.
         case unknownKey
         /// The attribute cannot hold a value.
@@ -32,7 +32,7 @@ public struct DriftReport: Hashable, Sendable {
     }
 
     /// The occurrences of one kind of difference at one key path.
-    public struct Entry: Hashable, Sendable {
+    public struct Entry: Hashable, Sendable, Codable {
         /// The kind of the difference.
         public let kind: Kind
         /// The entity of the objects.
@@ -98,12 +98,34 @@ public struct DriftReport: Hashable, Sendable {
     ///
     /// - Parameter move: Converts an element index of the other report into one of this report.
     package mutating func add(_ other: DriftReport, _ move: (Int) -> Int = { $0 }) {
-        for entry in other.entries {
-            add(
-                entry.kind, entity: entry.entity, keyPath: entry.keyPath, count: entry.count,
-                index: move(entry.firstIndex), found: entry.found)
-        }
+        for entry in other.entries { add(entry, at: move(entry.firstIndex)) }
         omittedCount += other.omittedCount
+    }
+
+    private mutating func add(_ entry: Entry, at index: Int) {
+        add(
+            entry.kind, entity: entry.entity, keyPath: entry.keyPath, count: entry.count, index: index,
+            found: entry.found)
+    }
+}
+
+extension DriftReport: Codable {
+    private enum CodingKeys: CodingKey {
+        case entries, omittedCount
+    }
+
+    /// Decodes a report. Entries beyond ``maximumEntryCount`` are omitted and counted.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        for entry in try container.decode([Entry].self, forKey: .entries) { add(entry, at: entry.firstIndex) }
+        omittedCount += try container.decode(Int.self, forKey: .omittedCount)
+    }
+
+    /// Encodes the entries and the number of occurrences that they do not count.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(entries, forKey: .entries)
+        try container.encode(omittedCount, forKey: .omittedCount)
     }
 }
 

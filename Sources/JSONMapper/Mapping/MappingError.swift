@@ -4,7 +4,7 @@ public import SyncModel
 /// A misfit between a JSON object and the model, with its position.
 ///
 /// The value itself is not included, because it may be personal data.
-public struct MappingProblem: Hashable, Sendable {
+public struct MappingProblem: Hashable, Sendable, Codable {
     /// The kind of a misfit.
     public enum Reason: Hashable, Sendable {
         /// No attribute or relationship claims a key.
@@ -92,7 +92,7 @@ public enum MappingError: Error, Hashable, Sendable {
     /// On export, a transformer could not convert a value back. The last payload is the description
     /// of the error.
     case irreversible(entity: String, attribute: String, by: String, String)
-    /// On export, objects are nested deeper than ``ExportOptions/maximumDepth``.
+    /// On export, objects are nested deeper than ``RecordExporter/Options/maximumDepth``.
     case nestedTooDeep(entity: String, maximumDepth: Int)
 }
 

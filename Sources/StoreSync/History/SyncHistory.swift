@@ -55,7 +55,7 @@ public struct SyncHistory: Sendable {
     }
 
     /// How a pass ended.
-    public enum Status: String, Hashable, Sendable {
+    public enum Status: String, Hashable, Sendable, Codable {
         /// It wrote changes.
         case succeeded
         /// It succeeded without changes.
@@ -67,7 +67,7 @@ public struct SyncHistory: Sendable {
     }
 
     /// A recorded pass.
-    public struct Pass: Hashable, Sendable {
+    public struct Pass: Hashable, Sendable, Codable {
         /// The entity that was synced, with the source's name if it has one.
         public var name: String
         /// The number of the pass among those of its name, from 1.

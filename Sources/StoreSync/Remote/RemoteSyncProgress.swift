@@ -1,5 +1,5 @@
 /// The progress of a sync from a source.
-public struct RemoteSyncProgress: Hashable, Sendable {
+public struct RemoteSyncProgress: Hashable, Sendable, Codable {
     /// The number of pages that have been read, in all readings.
     public var pageCount = 0
     /// Which reading of the pages this is, from 1.

@@ -1,7 +1,7 @@
 /// The result of a sync from a source.
-public struct RemoteSyncResult: Hashable, Sendable {
+public struct RemoteSyncResult: Hashable, Sendable, Codable {
     /// Which objects the source reported.
-    public enum Coverage: String, Hashable, Sendable {
+    public enum Coverage: String, Hashable, Sendable, Codable {
         /// None: nothing has changed.
         case unchanged
         /// The objects that have changed.
@@ -20,4 +20,16 @@ public struct RemoteSyncResult: Hashable, Sendable {
     public var byteCount = 0
     /// Sentences for people about the pages, such as why absent objects were kept.
     public var warnings: [String] = []
+
+    /// Creates a result, by default that of a sync that read nothing.
+    public init(
+        result: StoreSyncResult = StoreSyncResult(), coverage: Coverage = .unchanged, pageCount: Int = 0,
+        byteCount: Int = 0, warnings: [String] = []
+    ) {
+        self.result = result
+        self.coverage = coverage
+        self.pageCount = pageCount
+        self.byteCount = byteCount
+        self.warnings = warnings
+    }
 }

@@ -66,7 +66,7 @@ extension SyncDeclaration.Part {
     ///   - remoteKey: The key in JSON; nil, the default, for the one that the name implies.
     ///   - formerName: The name in an earlier version of the model; nil by default.
     ///   - userInfo: Annotations; empty by default.
-    public static func toOne<Value: RelatedValue, Back: RelatedValue>(
+    public static func toOne<Value: ObjectParts.RelatedValue, Back: ObjectParts.RelatedValue>(
         _ property: any KeyPath<Root, Value> & Sendable,
         inverse: any KeyPath<Value.Object, Back> & Sendable,
         deleteRule: SyncRelationship.DeleteRule = .nullify, owns ownsTargets: Bool? = nil,
@@ -78,7 +78,7 @@ extension SyncDeclaration.Part {
     }
 
     /// A relationship to at most one object, without an inverse.
-    public static func toOne<Value: RelatedValue>(
+    public static func toOne<Value: ObjectParts.RelatedValue>(
         _ property: any KeyPath<Root, Value> & Sendable,
         deleteRule: SyncRelationship.DeleteRule = .nullify, owns ownsTargets: Bool? = nil,
         remoteKey: String? = nil, formerName: String? = nil, userInfo: [String: String] = [:]
@@ -101,7 +101,7 @@ extension SyncDeclaration.Part {
     ///   - remoteKey: The key in JSON; nil, the default, for the one that the name implies.
     ///   - formerName: The name in an earlier version of the model; nil by default.
     ///   - userInfo: Annotations; empty by default.
-    public static func toMany<Value: RelatedValue, Back: RelatedValue>(
+    public static func toMany<Value: ObjectParts.RelatedValue, Back: ObjectParts.RelatedValue>(
         _ property: any KeyPath<Root, Value> & Sendable,
         inverse: any KeyPath<Value.Object, Back> & Sendable, ordered: Bool = false,
         deleteRule: SyncRelationship.DeleteRule = .nullify, owns ownsTargets: Bool? = nil,
@@ -113,7 +113,7 @@ extension SyncDeclaration.Part {
     }
 
     /// A relationship to any number of objects, without an inverse.
-    public static func toMany<Value: RelatedValue>(
+    public static func toMany<Value: ObjectParts.RelatedValue>(
         _ property: any KeyPath<Root, Value> & Sendable, ordered: Bool = false,
         deleteRule: SyncRelationship.DeleteRule = .nullify, owns ownsTargets: Bool? = nil,
         remoteKey: String? = nil, formerName: String? = nil, userInfo: [String: String] = [:]

@@ -1,5 +1,5 @@
 /// The type of an attribute's values.
-public enum AttributeType: String, Hashable, Sendable, CaseIterable {
+public enum AttributeType: String, Hashable, Sendable, CaseIterable, Codable {
     /// A 16-bit integer.
     case int16
     /// A 32-bit integer.

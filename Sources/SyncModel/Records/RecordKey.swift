@@ -18,6 +18,32 @@ public enum RecordKey: Hashable, Sendable {
     }
 }
 
+extension RecordKey: Codable {
+    private enum CodingKeys: CodingKey {
+        case object
+    }
+
+    /// Decodes a key that `encode(to:)` has written.
+    public init(from decoder: any Decoder) throws {
+        if let container = try? decoder.container(keyedBy: CodingKeys.self) {
+            self = .object(try container.decode(ObjectID.self, forKey: .object))
+        } else {
+            self = .identity(try [AttributeValue](from: decoder))
+        }
+    }
+
+    /// Encodes an identity as an array of its values, and an object's number as
+    /// `{"object": number}`.
+    public func encode(to encoder: any Encoder) throws {
+        switch self {
+        case .identity(let values): try values.encode(to: encoder)
+        case .object(let number):
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(number, forKey: .object)
+        }
+    }
+}
+
 extension Record {
     /// The keys of the objects that a relationship of a record leads to.
     public enum Targets: Hashable, Sendable {

@@ -132,6 +132,15 @@ package struct PostgresDialect: SQLDialect {
 
     package var indexOrder: String { " NULLS FIRST" }
 
+    /// An entry of an index has at most 2,704 bytes, which four parts of 128 characters fit in.
+    package func indexedPart(_ expression: String, _ type: AttributeType) -> String? {
+        switch type {
+        case .string, .uri: "pg_catalog.\"left\"(\(expression)\(collation(type)), 128)"
+        case .binary: "pg_catalog.substring(\(expression), 1, 512)"
+        default: nil
+        }
+    }
+
     /// PostgreSQL compares a mix of integers and floating-point numbers as floating-point numbers.
     package var comparesNumbersExactly: Bool { false }
 
@@ -224,13 +233,7 @@ package struct PostgresDialect: SQLDialect {
         return type == .uuid ? "upper(\(converted))" : converted
     }
 
-    package func numbering(_ table: String, objectColumn: String) -> String? {
-        let (name, column) = (SQLText.name(table), SQLText.name(objectColumn))
-        let sequence =
-            "pg_catalog.pg_get_serial_sequence(\(SQLText.literal(name))::text, \(SQLText.literal(objectColumn))::text)"
-        return
-            "SELECT pg_catalog.setval(\(sequence)::regclass, max(\(column))) FROM \(name) HAVING max(\(column)) IS NOT NULL"
-    }
+    package var changesTables: Bool { true }
 }
 
 extension SQLDialect where Self == PostgresDialect {

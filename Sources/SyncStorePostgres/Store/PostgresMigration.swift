@@ -10,25 +10,44 @@ struct PostgresMigration {
     let connection: PostgresConnection
     private let schema: SQLSchema
     let settings: PostgresSettings
-    private let wanted: SQLSchemaRecord
 
     init(_ connection: PostgresConnection, schema: SQLSchema, settings: PostgresSettings) {
         self.connection = connection
         self.schema = schema
         self.settings = settings
-        wanted = SQLSchemaRecord(SQLSchemaDescription(schema), modelVersion: settings.modelVersion)
+    }
+
+    /// The difference between the database and the schema.
+    private struct Plan {
+        /// What the database records about its tables; nil if it has no record.
+        let stored: SQLSchemaRecord?
+        let wanted: SQLSchemaRecord
+        /// The tables of the schema that are not the store's own.
+        let adopted: Set<String>
+
+        /// Whether the tables can be used as they are.
+        ///
+        /// Tables with more than the model has may belong to a newer version of it that other hosts
+        /// run already. They stay until a higher `modelVersion` says that the model has less on
+        /// purpose.
+        var isDone: Bool {
+            guard let stored else { return false }
+            return stored == wanted
+                || stored.modelVersion == wanted.modelVersion && stored.description.contains(wanted.description)
+        }
     }
 
     /// Creates the tables, or adapts existing ones.
     ///
     /// - Returns: For each family, the expression that numbers a new row of its table.
     func run() throws -> [String] {
-        if try !isSuitable() || lacksNote() {
+        if try !plan().isDone || lacksNote() {
             guard !settings.isReadOnly else { throw SQLSchemaError.outdated }
             do {
                 try connection.execute(settings.beginning())
                 // Another host may have done it meanwhile.
-                if try !isSuitable() { try migrate() }
+                let plan = try plan()
+                if !plan.isDone { try migrate(plan) }
                 try writeNote()
                 try connection.execute("COMMIT")
             } catch {
@@ -40,6 +59,20 @@ struct PostgresMigration {
         return try schema.families.map { try numbering(of: $0.table) ?? "NULL::bigint" }
     }
 
+    private func plan() throws -> Plan {
+        let stored = try self.stored()
+        let own = Set((stored?.description.tables ?? []).map(\.name))
+        let known = Set(stored?.description.adopted ?? [])
+        var adopted: Set<String> = []
+        for table in schema.tables.map(\.name) where known.contains(table) || !own.contains(table) {
+            if try exists(table) { adopted.insert(table) }
+        }
+        // Tables of removed entities stay adopted, so that they are never dropped.
+        let description = SQLSchemaDescription(schema, adopted: known.union(adopted))
+        return Plan(
+            stored: stored, wanted: SQLSchemaRecord(description, modelVersion: settings.modelVersion), adopted: adopted)
+    }
+
     /// The stored description of the tables; nil if there is no store yet.
     private func stored() throws -> SQLSchemaRecord? {
         guard try exists(Self.record) else { return nil }
@@ -48,30 +81,34 @@ struct PostgresMigration {
         guard result.rowCount == 1, let format = result.integer(0, 0), let modelVersion = result.integer(0, 1),
             let text = result.text(0, 2)
         else { throw SQLSchemaError.unreadable }
+        let wanted = SQLSchemaRecord(SQLSchemaDescription(schema), modelVersion: settings.modelVersion)
         return try SQLSchemaRecord(format: format, modelVersion: modelVersion, text: text, wanted: wanted)
     }
 
-    /// Whether the tables can be used as they are.
-    ///
-    /// Tables with more than the model has may belong to a newer version of it that other hosts run
-    /// already. They stay until a higher `modelVersion` says that the model has less on purpose.
-    private func isSuitable() throws -> Bool {
-        guard let stored = try stored() else { return false }
-        return stored == wanted
-            || stored.modelVersion == wanted.modelVersion && stored.description.contains(wanted.description)
-    }
-
-    private func migrate() throws {
-        if let stored = try stored() {
-            let others = try foreignObjects(besides: stored.description.indexNames)
-            for statement in try SQLMigration.statements(from: stored.description, to: schema) {
-                try connection.execute(statement)
+    private func migrate(_ plan: Plan) throws {
+        if let stored = plan.stored?.description {
+            let others = try foreignObjects(besides: stored.indexNames)
+            var found = SQLMigration.Found()
+            for table in plan.adopted.union(stored.adopted ?? []) where try exists(table) {
+                found.adopted[table] = try columns(of: table)
             }
-            for object in others { try restore(object) }
+            for statement in try SQLMigration.statements(from: stored, to: schema, found: found) {
+                do { try connection.execute(statement) } catch let error as PostgresError {
+                    guard error.code == .uniqueViolation, let reason = schema.equalValues(creating: statement) else {
+                        throw error
+                    }
+                    throw reason
+                }
+            }
+            for table in schema.tables where plan.adopted.contains(table.name) { try create(table) }
+            try verify(others)
             try write(
-                "UPDATE \(Self.record) SET format = $1::bigint, model_version = $2::bigint, description = $3::text")
+                "UPDATE \(Self.record) SET format = $1::bigint, model_version = $2::bigint, description = $3::text",
+                plan.wanted)
         } else {
-            if try !isFound("SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = $1", [settings.schemaName]) {
+            if try !isFound(
+                "SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = $1::text", [.text(settings.schemaName)])
+            {
                 try connection.execute("CREATE SCHEMA \(SQLText.name(settings.schemaName))")
             }
             for table in schema.tables { try create(table) }
@@ -81,12 +118,12 @@ struct PostgresMigration {
                     + "(format bigint NOT NULL, model_version bigint NOT NULL, description text NOT NULL, note text)")
             try write(
                 "INSERT INTO \(Self.record) (\(SQLSchemaRecord.columns)) "
-                    + "VALUES ($1::bigint, $2::bigint, $3::text)")
+                    + "VALUES ($1::bigint, $2::bigint, $3::text)", plan.wanted)
         }
     }
 
-    private func write(_ text: String) throws {
-        try connection.run(SQLStatementText(text, try wanted.bindings()))
+    private func write(_ text: String, _ record: SQLSchemaRecord) throws {
+        try connection.run(SQLStatementText(text, try record.bindings()))
     }
 
     /// Creates a table, or adopts an existing one that has all columns.
@@ -136,56 +173,51 @@ struct PostgresMigration {
         for key in table.foreignKeys ?? [] {
             let isThere = try isFound(
                 "SELECT 1 FROM pg_catalog.pg_constraint WHERE conrelid = to_regclass($1::text) AND conname = $2::text",
-                [SQLText.name(table.name), key.name])
+                [.text(SQLText.name(table.name)), .text(key.name)])
             if !isThere { try connection.execute(key.creation(on: table.name)) }
         }
     }
 
     // MARK: What others have added
 
-    /// An index or a trigger that the store did not create. Views need no care: the server refuses
-    /// to drop their tables.
+    /// An index or a trigger that the store did not create.
     private struct ForeignObject {
         let name: String
-        let table: String
-        let creation: String
-        /// A query that finds the object by its name and its table.
-        let search: String
+        let object: Int64
+        let table: Int64
     }
 
     private func foreignObjects(besides indexNames: Set<String>) throws -> [ForeignObject] {
-        let kinds = [
-            """
-            SELECT o.relname, t.relname, pg_get_indexdef(o.oid) FROM pg_catalog.pg_index i \
-            JOIN pg_catalog.pg_class o ON o.oid = i.indexrelid JOIN pg_catalog.pg_class t ON t.oid = i.indrelid \
-            JOIN pg_catalog.pg_namespace n ON n.oid = t.relnamespace \
-            WHERE NOT EXISTS (SELECT 1 FROM pg_catalog.pg_constraint k WHERE k.conindid = o.oid) AND n.nspname = $1::text
-            """,
-            """
-            SELECT o.tgname, t.relname, pg_get_triggerdef(o.oid) FROM pg_catalog.pg_trigger o \
-            JOIN pg_catalog.pg_class t ON t.oid = o.tgrelid JOIN pg_catalog.pg_namespace n ON n.oid = t.relnamespace \
-            WHERE NOT o.tgisinternal AND n.nspname = $1::text
-            """,
-        ]
-        return try zip(kinds, ["o.relname", "o.tgname"]).flatMap { query, name -> [ForeignObject] in
-            let result = try connection.run(SQLStatementText(query, [.text(settings.schemaName)]))
-            return (0..<result.rowCount).compactMap { row in
-                guard let found = result.text(row, 0), let table = result.text(row, 1), let text = result.text(row, 2),
-                    !indexNames.contains(found)
-                else { return nil }
-                return ForeignObject(
-                    name: found, table: table, creation: text,
-                    search: "\(query) AND \(name) = $2::text AND t.relname = $3::text")
-            }
+        let result = try connection.run(
+            SQLStatementText(
+                """
+                SELECT o.relname::text, o.oid::bigint, t.oid::bigint FROM pg_catalog.pg_index i \
+                JOIN pg_catalog.pg_class o ON o.oid = i.indexrelid JOIN pg_catalog.pg_class t ON t.oid = i.indrelid \
+                JOIN pg_catalog.pg_namespace n ON n.oid = t.relnamespace WHERE n.nspname = $1::text \
+                UNION ALL \
+                SELECT o.tgname::text, o.oid::bigint, t.oid::bigint FROM pg_catalog.pg_trigger o \
+                JOIN pg_catalog.pg_class t ON t.oid = o.tgrelid JOIN pg_catalog.pg_namespace n ON n.oid = t.relnamespace \
+                WHERE NOT o.tgisinternal AND n.nspname = $1::text
+                """, [.text(settings.schemaName)]))
+        return (0..<result.rowCount).compactMap { row in
+            guard let name = result.text(row, 0), !indexNames.contains(name), let object = result.integer(row, 1),
+                let table = result.integer(row, 2)
+            else { return nil }
+            return ForeignObject(name: name, object: object, table: table)
         }
     }
 
-    /// Creates an object again, unless it exists or its table is gone.
-    private func restore(_ object: ForeignObject) throws {
-        guard try exists(object.table), try !isFound(object.search, [settings.schemaName, object.name, object.table])
-        else { return }
-        do { try connection.execute(object.creation) } catch let error as PostgresError {
-            throw SQLSchemaError.unfitForeignObject(name: object.name, reason: error.message)
+    /// Refuses a migration that has dropped an object together with a column. The server itself
+    /// refuses to drop what views and foreign keys use.
+    private func verify(_ objects: [ForeignObject]) throws {
+        let present = Set(try foreignObjects(besides: []).map(\.object))
+        for object in objects where !present.contains(object.object) {
+            let isTableThere = try isFound(
+                "SELECT 1 FROM pg_catalog.pg_class WHERE oid::bigint = $1::bigint", [.integer(object.table)])
+            guard !isTableThere else {
+                throw SQLSchemaError.unfitForeignObject(
+                    name: object.name, reason: "the model no longer has a column that it uses")
+            }
         }
     }
 
@@ -197,7 +229,7 @@ struct PostgresMigration {
             """
             SELECT 1 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
             WHERE n.nspname = $1::text AND c.relname = $2::text
-            """, [settings.schemaName, name])
+            """, [.text(settings.schemaName), .text(name)])
     }
 
     private func exists(column: String, in table: String) throws -> Bool {
@@ -205,11 +237,22 @@ struct PostgresMigration {
             """
             SELECT 1 FROM pg_catalog.pg_attribute WHERE attrelid = to_regclass($1::text) AND attname = $2::text \
             AND NOT attisdropped
-            """, [SQLText.name(table), column])
+            """, [.text(SQLText.name(table)), .text(column)])
     }
 
-    private func isFound(_ text: String, _ names: [String]) throws -> Bool {
-        try connection.run(SQLStatementText(text, names.map(SQLBinding.text))).rowCount > 0
+    /// The names of a table's columns, in lower case.
+    private func columns(of table: String) throws -> Set<String> {
+        let result = try connection.run(
+            SQLStatementText(
+                """
+                SELECT attname::text FROM pg_catalog.pg_attribute \
+                WHERE attrelid = to_regclass($1::text) AND attnum > 0 AND NOT attisdropped
+                """, [.text(SQLText.name(table))]))
+        return Set((0..<result.rowCount).compactMap { result.text($0, 0)?.lowercased() })
+    }
+
+    private func isFound(_ text: String, _ values: [SQLBinding]) throws -> Bool {
+        try connection.run(SQLStatementText(text, values)).rowCount > 0
     }
 }
 #endif

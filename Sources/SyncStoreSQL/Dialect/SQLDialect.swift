@@ -53,6 +53,9 @@ package protocol SQLDialect: Sendable {
 
     /// What follows a column of an index so that it serves ascending orders with null first.
     var indexOrder: String { get }
+    /// The part of a text or of bytes that indices of an attribute contain, which sorts like the
+    /// whole values; nil if they contain whole values.
+    func indexedPart(_ expression: String, _ type: AttributeType) -> String?
     /// Whether integers and floating-point numbers compare by their exact values.
     var comparesNumbersExactly: Bool { get }
     /// True or false as a condition.
@@ -91,13 +94,15 @@ package protocol SQLDialect: Sendable {
 
     /// A column's values converted to a wider type.
     func converted(_ column: String, from type: AttributeType, to wider: AttributeType) -> String
-    /// The statement that makes a filled table number new objects after its own; nil if it does so
-    /// anyway.
-    func numbering(_ table: String, objectColumn: String) -> String?
+    /// Whether `ALTER TABLE` renames, converts and drops columns, and names tables that others
+    /// refer to.
+    var changesTables: Bool { get }
 }
 
 extension SQLDialect {
     package var longKeys: SQLLongKeys? { nil }
+
+    package func indexedPart(_ expression: String, _ type: AttributeType) -> String? { nil }
 
     package func defaultLiteral(_ binding: SQLBinding) -> String? { literal(binding) }
 }

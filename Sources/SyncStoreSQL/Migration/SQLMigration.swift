@@ -3,8 +3,10 @@ import SyncModel
 /// Writes the statements that turn the tables of a stored schema into those of another one, with
 /// their data.
 ///
-/// A changed table is created beside the old one, filled from it, and renamed, as
-/// https://www.sqlite.org/lang_altertable.html advises. Foreign keys must be off meanwhile. Tables
+/// Where the dialect can change tables, they are changed in place, so that everything that others
+/// attached to them stays: privileges, policies, columns, triggers, foreign keys. Otherwise, a
+/// changed table is created beside the old one, filled from it, and renamed, as
+/// https://www.sqlite.org/lang_altertable.html advises; foreign keys must be off meanwhile. Tables
 /// without a change are not touched.
 package struct SQLMigration {
     private let old: SQLSchemaDescription
@@ -40,6 +42,23 @@ package struct SQLMigration {
         package var additions: [String: [Column]] = [:]
 
         package init() {}
+    }
+
+    /// How a column of a table is filled.
+    struct Filling {
+        let column: String
+        /// The declared type.
+        let type: String
+        /// The expression that fills it from a row of the old table.
+        let expression: String
+        /// The old column whose values it takes, converted or not; nil for none.
+        var former: String?
+        var isMandatory = false
+
+        /// Whether the values stay as they are.
+        var isCopy: Bool { expression == former.map(SQLText.name) }
+        /// Whether the column and its values stay as they are.
+        var isSame: Bool { isCopy && former == column }
     }
 
     /// - Parameters:
@@ -111,11 +130,11 @@ package struct SQLMigration {
                 throw .movedEntity(entity: other.name)
             }
         }
-        var columns = [(schema.naming.rowColumn, SQLText.name(old.rowColumn))]
+        var columns = [reference(schema.naming.rowColumn, from: old.rowColumn)]
         let (entity, condition) = entityColumn(root, oldRoot: oldRoot)
-        if let entity { columns.append((schema.naming.entityColumn, entity)) }
+        if let entity { columns.append(entity) }
         for column in schema.attributeColumns[family] {
-            columns.append((column.name, try expression(column, oldRoot: oldRoot)))
+            columns.append(try filling(column, oldRoot: oldRoot))
         }
         for member in root.family {
             let layout = schema.model.layouts[member]
@@ -132,10 +151,10 @@ package struct SQLMigration {
         }
         let former = old.tables.first { $0.name == oldTable }
         let isSame =
-            former?.isBuilt(as: table) == true && condition == nil && columns.allSatisfy { SQLText.name($0.0) == $0.1 }
+            former?.isBuilt(as: table) == true && condition == nil && columns.allSatisfy(\.isSame)
         let hasSameColumns =
             former?.definition == table.definition && former?.name == table.name && condition == nil
-            && columns.allSatisfy { SQLText.name($0.0) == $0.1 }
+            && columns.allSatisfy(\.isSame)
         if isSame {
             keptTables.insert(table.name)
         } else if hasSameColumns, let former {
@@ -146,7 +165,7 @@ package struct SQLMigration {
             }
             addedIndices += table.indices.filter { !old.contains($0) }.map { $0.creation(on: table.name) }
         } else {
-            replace(oldTable, by: table, columns: columns, condition: condition)
+            try change(oldTable, to: table, columns: columns, condition: condition)
         }
     }
 
@@ -160,7 +179,7 @@ package struct SQLMigration {
     ///
     /// - Throws: `SQLSchemaError.adoptedTable` for any other change.
     private mutating func extend(
-        _ oldTable: String, _ known: Set<String>, to table: SQLSchema.Table, family: Int, columns: [(String, String)],
+        _ oldTable: String, _ known: Set<String>, to table: SQLSchema.Table, family: Int, columns: [Filling],
         condition: String?
     ) throws(SQLSchemaError) {
         guard oldTable == table.name else {
@@ -171,61 +190,59 @@ package struct SQLMigration {
             throw .adoptedTable(table: table.name, advice: "delete the objects of the removed entities first")
         }
         keptTables.insert(table.name)
-        for (column, source) in columns where SQLText.name(column) != source {
+        for filling in columns where !filling.isSame {
+            let column = filling.column
             guard !known.contains(column.lowercased()) else {
                 // It may hold values already; those of the former column stay where they are.
-                guard source == "NULL" || !isOldColumn(source, of: oldTable) else {
-                    throw .adoptedTable(
-                        table: table.name,
-                        advice: "move the values of \(source) to \(column), or map it in SQLNaming.columns")
-                }
-                continue
-            }
-            guard !isOldColumn(source, of: oldTable), let declaration = schema.addition(of: column, toFamily: family)
-            else {
+                guard let former = filling.former else { continue }
                 throw .adoptedTable(
                     table: table.name,
-                    advice: "rename the column \(source) to \(column) with ALTER TABLE, or map it in SQLNaming.columns")
+                    advice: "move the values of \(SQLText.name(former)) to \(column), or map it in SQLNaming.columns")
+            }
+            guard filling.former == nil, let declaration = schema.addition(of: column, toFamily: family) else {
+                let former = filling.former.map(SQLText.name) ?? filling.expression
+                throw .adoptedTable(
+                    table: table.name,
+                    advice: "rename the column \(former) to \(column) with ALTER TABLE, or map it in SQLNaming.columns")
             }
             let name = SQLText.name(table.name)
             statements.append("ALTER TABLE \(name) ADD COLUMN \(declaration)")
-            if source != "NULL", column != schema.naming.entityColumn {
-                statements.append("UPDATE \(name) SET \(SQLText.name(column)) = \(source)")
+            if filling.expression != "NULL", column != schema.naming.entityColumn {
+                statements.append("UPDATE \(name) SET \(SQLText.name(column)) = \(filling.expression)")
             }
         }
     }
 
-    /// Whether an expression reads a column that the old table had.
-    private func isOldColumn(_ expression: String, of table: String) -> Bool {
-        let columns = old.tables.first { $0.name == table }?.columns ?? []
-        return columns.contains {
-            expression == SQLText.name($0) || expression.hasPrefix("CAST(\(SQLText.name($0)) AS ")
+    /// How the column of entity names is filled, nil without the column, and the condition on the
+    /// rows to keep, nil for all.
+    private func entityColumn(_ root: EntityLayout, oldRoot: String) -> (filling: Filling?, condition: String?) {
+        func filling(_ expression: String, from former: String? = nil) -> Filling {
+            let type = schema.dialect.columnType(.string, dates: schema.dates)
+            return Filling(
+                column: schema.naming.entityColumn, type: type, expression: expression, former: former,
+                isMandatory: true)
         }
-    }
-
-    /// The expression that fills the column of entity names, nil without the column, and the
-    /// condition on the rows to keep, nil for all.
-    private func entityColumn(_ root: EntityLayout, oldRoot: String) -> (expression: String?, condition: String?) {
         let oldNames = old.entities.map(\.name).filter { old.root(of: $0) == oldRoot }
         var names: [(old: String, new: String)] = []
         for member in root.family {
             if let former = formerEntities[member] { names.append((former, schema.model.layouts[member].name)) }
         }
         guard oldNames.count > 1 else {
-            return (root.family.count > 1 ? names.first.map { SQLText.literal($0.new) } : nil, nil)
+            return (root.family.count > 1 ? names.first.map { filling(SQLText.literal($0.new)) } : nil, nil)
         }
         let column = SQLText.name(old.entityColumn)
         let isComplete = names.count == oldNames.count
         let condition =
             isComplete ? nil : "\(column) IN (\(names.map { SQLText.literal($0.old) }.joined(separator: ", ")))"
         guard root.family.count > 1 else { return (nil, condition) }
-        if names.allSatisfy({ $0.old == $0.new }) { return (column, condition) }
+        if names.allSatisfy({ $0.old == $0.new }) { return (filling(column, from: old.entityColumn), condition) }
         let cases = names.map { "WHEN \(SQLText.literal($0.old)) THEN \(SQLText.literal($0.new))" }
-        return ("CASE \(column) \(cases.joined(separator: " ")) END", condition)
+        let renamed = "CASE \(column) \(cases.joined(separator: " ")) END"
+        return (filling(renamed, from: old.entityColumn), condition)
     }
 
-    /// The expression that fills an attribute's column.
-    private func expression(_ column: SQLSchema.AttributeColumn, oldRoot: String) throws(SQLSchemaError) -> String {
+    /// How an attribute's column is filled.
+    private func filling(_ column: SQLSchema.AttributeColumn, oldRoot: String) throws(SQLSchemaError) -> Filling {
         let attribute = column.attribute
         let entity = schema.model.layouts[column.source]
         var found: SQLSchemaDescription.SyncAttribute?
@@ -246,12 +263,16 @@ package struct SQLMigration {
                 if candidates.count == 1 { found = candidates.first }
             }
         }
-        guard let found else { return defaultExpression(attribute, of: entity) }
+        let columnType = schema.dialect.columnType(attribute.type, dates: schema.dates)
+        guard let found else {
+            return Filling(
+                column: column.name, type: columnType, expression: defaultExpression(attribute, of: entity))
+        }
         guard let type = AttributeType(rawValue: found.type), type.isContained(in: attribute.type) else {
             throw .narrowedType(entity: entity.name, attribute: attribute.name)
         }
-        let name = SQLText.name(found.column)
-        return schema.dialect.converted(name, from: type, to: attribute.type)
+        let converted = schema.dialect.converted(SQLText.name(found.column), from: type, to: attribute.type)
+        return Filling(column: column.name, type: columnType, expression: converted, former: found.column)
     }
 
     private func defaultExpression(_ attribute: SyncAttribute, of entity: EntityLayout) -> String {
@@ -286,17 +307,24 @@ package struct SQLMigration {
     /// The expressions that fill the columns of a relationship in its own table.
     private func links(
         _ relationship: RelationshipLayout, of layout: EntityLayout
-    ) throws(SQLSchemaError) -> [(String, String)] {
+    ) throws(SQLSchemaError) -> [Filling] {
         let former = try former(relationship, of: layout)
         switch (schema.relationships[layout.index][relationship.index], former?.storage) {
         case (.column(let link), nil):
-            return [(link.column, "NULL")] + (link.position.map { [($0, "NULL")] } ?? [])
+            return [link.column, link.position].compactMap(\.self).map { reference($0, from: nil) }
         case (.column(let link), .column(let known)):
-            let position = known.position.map(SQLText.name) ?? "NULL"
-            return [(link.column, SQLText.name(known.column))] + (link.position.map { [($0, position)] } ?? [])
+            let position = link.position.map { reference($0, from: known.position) }
+            return [reference(link.column, from: known.column), position].compactMap(\.self)
         case (.inverseColumn, nil), (.inverseColumn, .inverseColumn), (.join, nil), (.join, .join): return []
         default: throw .changedRelationship(entity: layout.name, relationship: relationship.name)
         }
+    }
+
+    /// A column of object numbers or positions, which takes the values of an old one or is empty.
+    private func reference(_ column: String, from former: String?) -> Filling {
+        Filling(
+            column: column, type: schema.dialect.referenceType, expression: former.map(SQLText.name) ?? "NULL",
+            former: former)
     }
 
     private mutating func migrate(
@@ -308,13 +336,11 @@ package struct SQLMigration {
                     let former = try former(relationship, of: layout), case .join(let known) = former.storage
                 else { continue }
                 var columns = [
-                    (join.source, SQLText.name(known.source)), (join.target, SQLText.name(known.target)),
+                    reference(join.source, from: known.source), reference(join.target, from: known.target),
                 ]
-                if let position = join.position {
-                    columns.append((position, known.position.map(SQLText.name) ?? "NULL"))
-                }
+                if let position = join.position { columns.append(reference(position, from: known.position)) }
                 if let position = join.inversePosition {
-                    columns.append((position, known.inversePosition.map(SQLText.name) ?? "NULL"))
+                    columns.append(reference(position, from: known.inversePosition))
                 }
                 guard found.adopted[known.table] == nil else {
                     guard known.table == table.name else {
@@ -325,10 +351,10 @@ package struct SQLMigration {
                     return
                 }
                 let oldTable = old.tables.first { $0.name == known.table }
-                if oldTable?.isBuilt(as: table) == true, columns.allSatisfy({ SQLText.name($0.0) == $0.1 }) {
+                if oldTable?.isBuilt(as: table) == true, columns.allSatisfy(\.isSame) {
                     keptTables.insert(table.name)
                 } else {
-                    replace(known.table, by: table, columns: columns, condition: nil)
+                    try change(known.table, to: table, columns: columns, condition: nil)
                 }
                 return
             }
@@ -338,8 +364,28 @@ package struct SQLMigration {
 
     // MARK: Statements
 
+    /// Turns an old table into another one, with its rows.
+    private mutating func change(
+        _ oldTable: String, to table: SQLSchema.Table, columns: [Filling], condition: String?
+    ) throws(SQLSchemaError) {
+        guard schema.dialect.changesTables else {
+            return replace(oldTable, by: table, columns: columns, condition: condition)
+        }
+        guard let former = old.tables.first(where: { $0.name == oldTable }) else { throw .unreadable }
+        statements += SQLTableChange(former, columns: columns, condition: condition).statements
+        if oldTable == table.name {
+            keptTables.insert(oldTable)
+            addedIndices += table.indices.map { $0.creation(on: table.name) }
+        } else {
+            // Another table may have the name until all of them have given up theirs.
+            let temporary = "_sync_new_\(replaced.count)"
+            statements.append("ALTER TABLE \(SQLText.name(oldTable)) RENAME TO \(SQLText.name(temporary))")
+            replaced.append((temporary, table))
+        }
+    }
+
     private mutating func replace(
-        _ oldTable: String?, by table: SQLSchema.Table, columns: [(String, String)], condition: String?
+        _ oldTable: String?, by table: SQLSchema.Table, columns: [Filling], condition: String?
     ) {
         let temporary = "_sync_new_\(replaced.count)"
         statements.append(table.creation(as: temporary))
@@ -350,17 +396,12 @@ package struct SQLMigration {
             statements += additions.map {
                 "ALTER TABLE \(SQLText.name(temporary)) ADD COLUMN \(SQLText.name($0.name)) \($0.declaration)"
             }
-            let columns = columns + additions.map { ($0.name, SQLText.name($0.name)) }
-            let source = columns.map(\.1).joined(separator: ", ")
+            let source = (columns.map(\.expression) + additions.map { SQLText.name($0.name) }).joined(separator: ", ")
             let filter = condition.map { " WHERE \($0)" } ?? ""
             statements.append(
-                "INSERT INTO \(SQLText.name(temporary)) (\(SQLText.names(columns.map(\.0)))) "
-                    + "SELECT \(source) FROM \(SQLText.name(oldTable))\(filter)")
-            if schema.families.contains(where: { $0.table == table.name }),
-                let numbering = schema.dialect.numbering(temporary, objectColumn: schema.naming.rowColumn)
-            {
-                statements.append(numbering)
-            }
+                "INSERT INTO \(SQLText.name(temporary)) "
+                    + "(\(SQLText.names(columns.map(\.column) + additions.map(\.name)))) SELECT \(source) FROM \(SQLText.name(oldTable))\(filter)"
+            )
         }
         replaced.append((temporary, table))
     }

@@ -134,10 +134,12 @@ final class SQLiteConnection {
 
     /// Empties the write-ahead log unless somebody still needs it; see
     /// https://www.sqlite.org/c3ref/wal_checkpoint_v2.html.
-    func truncateLog() {
+    ///
+    /// - Returns: Whether it is empty.
+    func truncateLog() -> Bool {
         interruption.isPatient = false
         defer { interruption.isPatient = true }
-        sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
+        return sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil) == SQLITE_OK
     }
 
     /// The collation of a column; nil if there is no such column.

@@ -36,7 +36,7 @@ package struct SQLiteDialect: SQLDialect {
 
     package func isReserved(table: String) -> Bool {
         let name = table.lowercased()
-        return ["_sync_schema", "sync_doomed"].contains(name)
+        return [SQLSchemaRecord.table, SQLiteMigration.noteTable, "sync_doomed"].contains(name)
             || ["_sync_new_", "sync_batch_"].contains {
                 name.hasPrefix($0) && name.dropFirst($0.count).allSatisfy(\.isNumber)
             }
@@ -99,6 +99,8 @@ package struct SQLiteDialect: SQLDialect {
         switch type {
         case .decimal: " COLLATE \(SQLiteConnection.decimalCollation)"
         case .json: " COLLATE \(SQLiteConnection.jsonCollation)"
+        // Columns of adopted tables may have other collations.
+        case .string, .uri, .uuid: " COLLATE BINARY"
         default: ""
         }
     }
@@ -176,7 +178,8 @@ package struct SQLiteDialect: SQLDialect {
         }
     }
 
-    package func numbering(_ table: String, objectColumn: String) -> String? { nil }
+    /// Its `ALTER TABLE` converts no columns; see https://www.sqlite.org/lang_altertable.html.
+    package var changesTables: Bool { false }
 }
 
 extension SQLDialect where Self == SQLiteDialect {

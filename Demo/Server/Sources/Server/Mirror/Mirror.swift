@@ -38,7 +38,7 @@ struct Mirror: Service {
         ) {
             let limit = StoreSyncOptions(removalLimit: RemovalLimit(fraction: 0.5))
             let result = try await json.sync(from: users, into: "User", options: limit) { progress in
-                feed.update { $0.progress = ServerStatus.Progress(progress) }
+                feed.update { $0.progress = progress }
             }
             return SyncSummary(result)
         }

@@ -3,20 +3,6 @@ import OneWaySyncSQLite
 
 /// Everything that the status page shows.
 struct ServerStatus: Codable, Sendable {
-    /// How far the running sync is.
-    struct Progress: Codable, Sendable {
-        var elementCount: Int
-        var totalElementCount: Int?
-        /// Which reading of the pages this is; 2 or more while absent objects are verified.
-        var readingNumber: Int
-
-        init(_ progress: RemoteSyncProgress) {
-            elementCount = progress.elementCount
-            totalElementCount = progress.totalElementCount
-            readingNumber = progress.readingNumber
-        }
-    }
-
     /// A recorded sync.
     struct Pass: Codable, Sendable {
         var started: Date
@@ -42,7 +28,8 @@ struct ServerStatus: Codable, Sendable {
     var server: String
     var source: String
     var health = SyncHealth<SyncSummary>()
-    var progress: Progress?
+    /// How far the running sync is.
+    var progress: RemoteSyncProgress?
     /// The last syncs of all servers, latest first.
     var passes: [Pass] = []
     /// The users that changed last, latest first.

@@ -1,0 +1,73 @@
+/// Writes the statements that change the columns of a table in place.
+///
+/// Only for databases whose `ALTER TABLE` can rename, convert and drop columns.
+struct SQLTableChange {
+    private let table: SQLSchema.Table
+    private let name: String
+    private let columns: [SQLMigration.Filling]
+    private let condition: String?
+    /// The indices of the columns that continue an old column, by its name. A column of the same
+    /// name comes first, then the order decides.
+    private let heirs: [String: Int]
+
+    /// - Parameters:
+    ///   - table: The table as it is.
+    ///   - columns: The columns that it gets.
+    ///   - condition: The condition on the rows to keep; nil for all.
+    init(_ table: SQLSchema.Table, columns: [SQLMigration.Filling], condition: String?) {
+        self.table = table
+        self.columns = columns
+        self.condition = condition
+        name = SQLText.name(table.name)
+        var heirs: [String: Int] = [:]
+        for (index, filling) in columns.enumerated() {
+            guard let former = filling.former else { continue }
+            if heirs[former] == nil || filling.column == former { heirs[former] = index }
+        }
+        self.heirs = heirs
+    }
+
+    /// The statements, in order. They drop the indices of the table.
+    var statements: [String] {
+        var statements = table.indices.map { "DROP INDEX IF EXISTS \(SQLText.name($0.name))" }
+        if let condition {
+            statements.append("DELETE FROM \(name) WHERE (\(condition)) IS NOT TRUE")
+            // A table with pending checks of foreign keys cannot be changed.
+            statements.append("SET CONSTRAINTS ALL IMMEDIATE")
+        }
+        var conversions: [String] = []
+        // New columns have other names until no old column is in the way.
+        var temporaries: [(temporary: String, column: String)] = []
+        var renamings: [String] = []
+        for (index, filling) in columns.enumerated() {
+            let temporary = "_sync_column_\(index)"
+            if let former = filling.former, heirs[former] == index {
+                if !filling.isCopy { conversions.append(conversion(of: former, to: filling)) }
+                guard former != filling.column else { continue }
+                renamings.append(renaming(of: former, to: temporary))
+            } else {
+                statements.append("ALTER TABLE \(name) ADD COLUMN \(SQLText.name(temporary)) \(filling.type)")
+                if filling.expression != "NULL" { conversions.append(conversion(of: temporary, to: filling)) }
+            }
+            temporaries.append((temporary, filling.column))
+        }
+        // One statement, so that every expression reads the rows as they were. It runs no triggers.
+        if !conversions.isEmpty { statements.append("ALTER TABLE \(name) \(conversions.joined(separator: ", "))") }
+        for column in table.columns where heirs[column] == nil {
+            statements.append("ALTER TABLE \(name) DROP COLUMN \(SQLText.name(column))")
+        }
+        statements += renamings + temporaries.map { renaming(of: $0.temporary, to: $0.column) }
+        return statements
+            + columns.filter { $0.isMandatory && $0.former == nil }.map {
+                "ALTER TABLE \(name) ALTER COLUMN \(SQLText.name($0.column)) SET NOT NULL"
+            }
+    }
+
+    private func conversion(of column: String, to filling: SQLMigration.Filling) -> String {
+        "ALTER COLUMN \(SQLText.name(column)) TYPE \(filling.type) USING \(filling.expression)"
+    }
+
+    private func renaming(of column: String, to other: String) -> String {
+        "ALTER TABLE \(name) RENAME COLUMN \(SQLText.name(column)) TO \(SQLText.name(other))"
+    }
+}

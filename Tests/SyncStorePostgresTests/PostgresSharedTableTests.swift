@@ -1,0 +1,128 @@
+#if Postgres
+import Foundation
+import OneWayPostgresTestSupport
+import SyncModel
+import SyncStore
+import SyncStorePostgres
+import SyncStoreSQL
+import Testing
+
+/// Migrations of tables that other roles, programs and tables depend on.
+@Suite(
+    .enabled(if: SharedPostgres.isAvailable, "\(SharedPostgres.absence)"), .timeLimit(.minutes(30)))
+struct PostgresSharedTableTests {
+    private func user(
+        _ attributes: SyncAttribute..., named name: String = "User", formerName: String? = nil
+    ) -> SyncEntity {
+        SyncEntity(
+            name, identity: ["id"], attributes: [SyncAttribute("id", .int64)] + attributes, relationships: [],
+            formerName: formerName)
+    }
+
+    private func open(
+        _ database: TestDatabase, version: Int = 0, _ entities: SyncEntity...
+    ) async throws -> PostgresStore {
+        var options = PostgresStore.Options()
+        options.modelVersion = version
+        return try await PostgresStore(try DataModel(entities), at: database.url, options: options)
+    }
+
+    private func insert(_ entity: String, into store: PostgresStore, _ values: [String: AttributeValue]) async throws {
+        try await store.transaction { transaction in
+            var record = Record(of: try transaction.model.layout(of: entity))
+            for (name, value) in values { record[name] = value }
+            _ = try await transaction.insert(record)
+        }
+    }
+
+    @Test func whatOthersAttachedToATableStays() async throws {
+        try await SharedPostgres.withDatabase { database in
+            let text = SyncAttribute("text", .string)
+            var store = try await open(
+                database, user(SyncAttribute("age", .int16), SyncAttribute("gone", .bool), text))
+            try await insert("User", into: store, ["id": 1, "age": 7, "text": "a"])
+            let role = "reader_\(UUID().uuidString.replacing("-", with: "").lowercased())"
+            try await database.run(
+                """
+                CREATE ROLE \(role); GRANT SELECT ON "User" TO \(role); \
+                ALTER TABLE "User" ADD COLUMN theirs text NOT NULL DEFAULT 'x'; COMMENT ON TABLE "User" IS 'people'; \
+                CREATE TABLE orders (user_row bigint REFERENCES "User"); INSERT INTO orders VALUES (1); \
+                CREATE VIEW names AS SELECT text FROM "User"; \
+                CREATE FUNCTION deny() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE ''no''; END'; \
+                CREATE TRIGGER deny BEFORE UPDATE ON "User" FOR EACH ROW EXECUTE FUNCTION deny()
+                """)
+            do {
+                store = try await open(
+                    database, version: 1,
+                    user(
+                        SyncAttribute("years", .int64, formerName: "age"), text,
+                        SyncAttribute("rank", .int32, default: 5), named: "Person", formerName: "User"),
+                    SyncEntity("Boss", parent: "Person", attributes: [SyncAttribute("car", .string)], relationships: [])
+                )
+                let found = try await database.run(
+                    """
+                    SELECT has_table_privilege('\(role)', '"Person"', 'SELECT'), obj_description('"Person"'::regclass), \
+                    (SELECT theirs FROM "Person"), (SELECT text FROM names), (SELECT count(*) FROM orders)
+                    """)
+                #expect(found == [["t", "people", "x", "a", "1"]])
+                let people = try await store.records(StoreQuery("Person"))
+                #expect(people.map { $0.record["years"] } == [7] && people.map { $0.record["rank"] } == [5])
+                // New rows are numbered after the old ones.
+                try await insert("Boss", into: store, ["id": 2, "car": "c"])
+                #expect(try await store.count(StoreQuery("Boss")) == 1)
+            }
+            try await database.run("DROP OWNED BY \(role); DROP ROLE \(role)")
+        }
+    }
+
+    @Test func namesThatAreSwappedTakeTheirValuesAlong() async throws {
+        try await SharedPostgres.withDatabase { database in
+            func pair(_ first: SyncEntity, _ second: SyncEntity, version: Int) async throws -> PostgresStore {
+                try await open(database, version: version, first, second)
+            }
+            var store = try await pair(
+                user(SyncAttribute("x", .string), SyncAttribute("y", .string), named: "A"),
+                user(SyncAttribute("z", .int32), named: "B"), version: 0)
+            try await insert("A", into: store, ["id": 1, "x": "x", "y": "y"])
+            try await insert("B", into: store, ["id": 2, "z": 3])
+            store = try await pair(
+                user(
+                    SyncAttribute("x", .string, formerName: "y"), SyncAttribute("y", .string, formerName: "x"),
+                    named: "B", formerName: "A"),
+                user(SyncAttribute("w", .string, default: "new"), named: "A", formerName: "B"), version: 1)
+            let former = try #require(try await store.records(StoreQuery("B")).first?.record)
+            #expect(former["id"] == 1 && former["x"] == "y" && former["y"] == "x")
+            #expect(try await store.count(StoreQuery("A", where: PropertyPath("id") == 2)) == 1)
+        }
+    }
+
+    @Test func aTableThatWasThereIsExtendedButNeverRebuiltOrDropped() async throws {
+        try await SharedPostgres.withDatabase { database in
+            try await database.run(
+                """
+                CREATE TABLE "User" (object bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY, id bigint UNIQUE, \
+                name varchar(9) NOT NULL DEFAULT '-', more text); \
+                INSERT INTO "User" (id, name, more) VALUES (1, 'a', 'm')
+                """)
+            func naming(_ version: Int, _ entities: SyncEntity...) async throws -> PostgresStore {
+                var options = PostgresStore.Options()
+                options.modelVersion = version
+                options.naming.rowColumn = "object"
+                return try await PostgresStore(try DataModel(entities), at: database.url, options: options)
+            }
+            let name = SyncAttribute("name", .string)
+            let note = user(named: "Note")
+            _ = try await naming(0, user(name), note)
+            let store = try await naming(1, user(name, SyncAttribute("age", .int16, default: 3)), note)
+            #expect(try await store.records(StoreQuery("User")).map { $0.record["age"] } == [3])
+            await #expect(throws: SQLSchemaError.self) {
+                try await naming(2, user(SyncAttribute("title", .string, formerName: "name")), note)
+            }
+            // The entity goes; the table of others stays, the store's own does not.
+            _ = try await naming(3, user(named: "Other"))
+            #expect(try await database.run(#"SELECT name, more, age FROM "User""#) == [["a", "m", "3"]])
+            #expect(try await database.run(#"SELECT to_regclass('"Note"')"#) == [[nil]])
+        }
+    }
+}
+#endif
