@@ -249,6 +249,27 @@ struct AdoptedTableTests {
         #expect(try await dump("people") == ["1|A", "2|B", "3|A", "4|b"])
     }
 
+    /// Only a repeated identity is reported as one; the database names what others require.
+    @Test(arguments: [
+        "CREATE UNIQUE INDEX other ON people (name)", "CREATE UNIQUE INDEX other ON people (lower(name))",
+    ])
+    func aUniqueIndexOfOthersIsNotTakenForTheIdentitys(index: String) async throws {
+        try await SQLiteShell.run("CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT); \(index)", at: path)
+        let store = try await open(Self.people(), rowColumn: "rowid")
+        try await sync(#"[{"id":1,"name":"a"},{"id":2,"name":"b"}]"#, store)
+        let error = await #expect(throws: SQLiteError.self) {
+            try await sync(#"[{"id":1,"name":"b"},{"id":2}]"#, store)
+        }
+        #expect(error?.message.contains(index.contains("lower") ? "index 'other'" : "people.name") == true)
+        #expect(try await dump("people") == ["1|a", "2|b"])
+    }
+
+    @Test func anAttributeThatIsNamedLikeTheRowsNumberIsExplained() async throws {
+        try await SQLiteShell.run("CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT)", at: path)
+        let error = await #expect(throws: SQLSchemaError.self) { try await open(Self.people(), rowColumn: "id") }
+        #expect(error?.description.contains("such as rowid") == true)
+    }
+
     @Test func strictTablesAreSyncedInto() async throws {
         try await SQLiteShell.run("CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT) STRICT", at: path)
         let store = try await open(Self.people(), rowColumn: "rowid")

@@ -240,6 +240,14 @@ struct SQLiteMigration {
     private func adopt(_ table: SQLSchema.Table) throws {
         let found = try SQLiteAdoptedTable(table.name, on: connection)
         for column in table.columns where !found.has(column) {
+            let row = schema.naming.rowColumn
+            let attribute = schema.attributeColumns.joined().first { $0.name == column }?.attribute.name
+            guard attribute?.lowercased() != row.lowercased() else {
+                throw SQLSchemaError.unsuitableTable(
+                    table: table.name,
+                    reason:
+                        "\(row) is an attribute, so SQLNaming.rowColumn has to name the rows' numbers, such as rowid")
+            }
             throw SQLSchemaError.missingColumn(table: table.name, column: column)
         }
         for index in table.indices {
