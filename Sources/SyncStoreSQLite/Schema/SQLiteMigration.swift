@@ -88,6 +88,7 @@ struct SQLiteMigration {
             let isCandidate = known.contains(table) || !own.contains(table.lowercased())
             if isCandidate, try exists(table) { adopted[table] = try SQLiteAdoptedTable(table, on: connection) }
         }
+        schema.strictTables = Set(adopted.filter { $0.value.isStrict }.keys)
         for family in schema.families {
             if let found = adopted[family.table], let key = found.keyColumn(schema), key != schema.naming.rowColumn {
                 schema.keyColumns[family.table] = key
