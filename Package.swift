@@ -205,6 +205,7 @@ let package = Package(
             name: "SyncStoreSQLTests",
             dependencies: [
                 "SyncBase", "SyncStoreSQL", "SyncStoreSQLite", "SyncStorePostgres", "SyncStore", "SyncModel",
+                "OneWayPostgresTestSupport",
             ],
             swiftSettings: settings),
         .testTarget(

@@ -24,7 +24,7 @@ struct SyncArguments: Equatable {
     /// The key of the objects and the size of the sample, for an inferred model.
     var inference = ModelInferenceOptions()
     var dialect = JSONDialect.sync
-    var operations = SyncOperations.all
+    var operations = StoreSyncOptions.Operations.all
     /// The scope of the JSON: only objects that match it are deleted.
     var scope = RecordPredicate.constant(true)
     /// The number or share of deletions above which the sync fails; nil for no limit.
@@ -105,13 +105,13 @@ struct SyncArguments: Equatable {
         self.entity = entity
     }
 
-    private static let operationNames: KeyValuePairs<String, SyncOperations> = [
+    private static let operationNames: KeyValuePairs<String, StoreSyncOptions.Operations> = [
         "insert": .insert, "update": .update, "delete": .delete, "insertRelationships": .insertRelationships,
         "updateRelationships": .updateRelationships, "deleteRelationships": .deleteRelationships,
     ]
 
-    private static func operations(_ text: String) -> SyncOperations? {
-        var operations: SyncOperations = []
+    private static func operations(_ text: String) -> StoreSyncOptions.Operations? {
+        var operations: StoreSyncOptions.Operations = []
         for name in text.split(separator: ",", omittingEmptySubsequences: false) {
             guard let found = operationNames.first(where: { $0.key == name }) else { return nil }
             operations.insert(found.value)

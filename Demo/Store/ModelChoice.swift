@@ -57,7 +57,7 @@ struct ModelChoice {
     ///
     /// - Parameter warn: Called for each transformer.
     static func mapper(_ model: DataModel, dialect: JSONDialect, warn: (String) -> Void) throws -> RecordMapper {
-        var transformers = JSONTransformers()
+        var transformers = RecordMapper.Transformers()
         while true {
             do {
                 return try RecordMapper(model, dialect: dialect, transformers: transformers)

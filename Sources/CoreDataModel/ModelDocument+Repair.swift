@@ -9,6 +9,7 @@ extension ModelDocument {
         removeAimlessRelationships()
         removeUnusableInverses()
         chooseIdentities()
+        chooseIndexes()
         let ordered = warnings.enumerated().sorted { ($0.element.line, $0.offset) < ($1.element.line, $1.offset) }
         warnings = ordered.map(\.element)
     }
@@ -115,7 +116,37 @@ extension ModelDocument {
         }
     }
 
-    /// The reason why names are no identity; nil if they are.
+    /// Gives the entities their usable indexes.
+    private mutating func chooseIndexes() {
+        let ancestors = self.ancestors
+        for (place, entity) in entities.enumerated() {
+            let lineage = ancestors[entity.name] ?? []
+            for index in indexes[entity.name] ?? [] {
+                if let obstacle = index.obstacle {
+                    warn(.unsupported(what: "an index with \(obstacle)"), at: index.line)
+                    continue
+                }
+                // Stores index every to-one relationship.
+                let isRelationship = ([entity] + lineage).contains { declaring in
+                    declaring.relationships.contains { [$0.name] == index.names && !$0.isToMany }
+                }
+                if isRelationship { continue }
+                var names: [String] = []
+                for name in index.names where !names.contains(name) { names.append(name) }
+                if let obstacle = obstacle(to: names, of: entity, inheriting: lineage) {
+                    warn(.unsupported(what: "an index on \(obstacle)"), at: index.line)
+                    continue
+                }
+                if index.hasMixedOrders {
+                    warn(.unsupported(what: "the descending order of a part of an index"), at: index.line)
+                }
+                let declared = SyncIndex(names)
+                if !entities[place].indexes.contains(declared) { entities[place].indexes.append(declared) }
+            }
+        }
+    }
+
+    /// The reason why names are no identity and no index; nil if they can be.
     private func obstacle(to names: [String], of entity: SyncEntity, inheriting lineage: [SyncEntity]) -> String? {
         guard !names.isEmpty else { return "nothing" }
         let declaring = [entity] + lineage

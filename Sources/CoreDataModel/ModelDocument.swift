@@ -8,11 +8,24 @@ struct ModelDocument {
         var names: [String] = []
     }
 
+    /// An index of an entity.
+    struct Index {
+        let line: Int
+        var names: [String] = []
+        /// Whether some properties are in descending order, and some in ascending order.
+        var hasMixedOrders = false
+        /// What the index has that no other index can have; nil for nothing.
+        var obstacle: String?
+        fileprivate var isDescending: Bool?
+    }
+
     let file: String
     var entities: [SyncEntity] = []
     var warnings: [ModelWarning] = []
     /// The uniqueness constraints of the entities, in order, by the entity's name.
     private(set) var constraints: [String: [Constraint]] = [:]
+    /// The indexes of the entities, in order, by the entity's name.
+    private(set) var indexes: [String: [Index]] = [:]
     /// The lines of the entities, and of the properties that were kept, by name.
     private var entityLines: [String: Int] = [:]
     private var propertyLines: [String: [String: Int]] = [:]
@@ -41,6 +54,32 @@ struct ModelDocument {
     mutating func addConstrained(_ name: String, of entity: SyncEntity?) {
         guard let entity, let last = constraints[entity.name]?.indices.last else { return }
         constraints[entity.name]?[last].names.append(name)
+    }
+
+    /// Adds an empty index to an entity.
+    mutating func addIndex(line: Int, to entity: SyncEntity?) {
+        guard let entity else { return }
+        indexes[entity.name, default: []].append(Index(line: line))
+    }
+
+    /// Adds a property to the last index of an entity.
+    mutating func addIndexed(_ name: String, isDescending: Bool = false, of entity: SyncEntity?) {
+        changeLastIndex(of: entity) { index in
+            index.names.append(name)
+            if index.isDescending == !isDescending { index.hasMixedOrders = true }
+            index.isDescending = isDescending
+        }
+    }
+
+    /// Marks the last index of an entity as one that the model cannot have.
+    mutating func addIndexObstacle(_ obstacle: String, of entity: SyncEntity?) {
+        changeLastIndex(of: entity) { $0.obstacle = obstacle }
+    }
+
+    private mutating func changeLastIndex(of entity: SyncEntity?, _ body: (inout Index) -> Void) {
+        guard let entity, var list = indexes[entity.name], let last = list.indices.last else { return }
+        body(&list[last])
+        indexes[entity.name] = list
     }
 
     // MARK: Lines

@@ -57,10 +57,10 @@ enum ModelElements {
     static let attribute = Known(
         read: [
             "name", "attributeType", "optional", "defaultValueString", "defaultDateTimeInterval", "transient",
-            "valueTransformerName", "elementID",
+            "valueTransformerName", "elementID", "indexed",
         ],
         harmless: [
-            "usesScalarValueType", "syncable", "indexed", "customClassName", "allowsExternalBinaryDataStorage",
+            "usesScalarValueType", "syncable", "customClassName", "allowsExternalBinaryDataStorage",
             "allowsCloudEncryption", "preserveAfterDeletion", "preservesValueInHistoryOnDeletion",
             "spotlightIndexingEnabled", "storedInTruthFile", "versionHashModifier", "elementType", "compositeName",
         ],
@@ -78,9 +78,12 @@ enum ModelElements {
 
     static let entry = Known(read: ["key", "value"])
 
+    static let fetchIndex = Known(harmless: ["name"])
+
+    static let fetchIndexElement = Known(read: ["property", "type", "order", "expression", "expressionTypeString"])
+
     /// Elements of Core Data that have no counterpart in `DataModel`.
     static let unsupported: Set<String> = [
-        "fetchedProperty", "fetchRequest", "fetchIndex", "configuration", "compoundIndexes", "composite",
-        "compositeAttribute", "validationPredicate",
+        "fetchedProperty", "fetchRequest", "configuration", "composite", "compositeAttribute", "validationPredicate",
     ]
 }

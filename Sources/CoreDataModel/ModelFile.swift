@@ -8,7 +8,8 @@ public import SyncModel
 ///     file.warnings                       // contents of the file that the model lacks
 ///
 /// The model contains entities, inheritance, attributes, relationships, user info, and the first
-/// usable uniqueness constraint of each entity as its identity. Settings of the editor, generated
+/// usable uniqueness constraint of each entity as its identity. Fetch indexes, indexed attributes
+/// and compound indexes are declared as `SyncEntity.indexes`. Settings of the editor, generated
 /// classes and Core Data's internals are ignored. All other contents are reported in `warnings`.
 ///
 /// Declarations that Core Data accepts and a `DataModel` does not are repaired, and reported as

@@ -13,6 +13,7 @@ final class ModelXMLReader: NSObject, XMLParserDelegate {
     /// The position of an open element, which determines the allowed child elements.
     private enum Place {
         case model, entity, attribute, relationship, userInfo, uniquenessConstraints, uniquenessConstraint
+        case compoundIndexes, index
         /// An element whose contents are ignored, or were reported as a whole.
         case skipped
     }
@@ -130,6 +131,21 @@ final class ModelXMLReader: NSObject, XMLParserDelegate {
             }
             document.addConstrained(name, of: entity)
             return .skipped
+        case (.entity, "fetchIndex"):
+            report(element.unknown(besides: ModelElements.fetchIndex))
+            document.addIndex(line: element.line, to: entity)
+            return .index
+        case (.entity, "compoundIndexes"):
+            return .compoundIndexes
+        case (.compoundIndexes, "compoundIndex"):
+            document.addIndex(line: element.line, to: entity)
+            return .index
+        case (.index, "fetchIndexElement"):
+            readIndexElement(element)
+            return .skipped
+        case (.index, "index"):
+            document.addIndexed(element.attributes["value"] ?? "", of: entity)
+            return .skipped
         case (.skipped, _):
             return .skipped
         case (.model, "elements"):
@@ -166,7 +182,7 @@ final class ModelXMLReader: NSObject, XMLParserDelegate {
             } else {
                 entity?.userInfo = userInfo
             }
-        case .model, .uniquenessConstraints, .uniquenessConstraint, .skipped:
+        case .model, .uniquenessConstraints, .uniquenessConstraint, .compoundIndexes, .index, .skipped:
             break
         }
     }
@@ -195,6 +211,10 @@ final class ModelXMLReader: NSObject, XMLParserDelegate {
         if isTransient {
             warn(element.line, .unsupported(what: "transient"))
         }
+        if flag(element, "indexed") {
+            document.addIndex(line: element.line, to: entity)
+            document.addIndexed(name, of: entity)
+        }
         var defaultValue = AttributeValue.null
         for key in ["defaultValueString", "defaultDateTimeInterval"] {
             guard let text = element.attributes[key] else { continue }
@@ -208,6 +228,18 @@ final class ModelXMLReader: NSObject, XMLParserDelegate {
             name, type, optional: flag(element, "optional"), default: defaultValue,
             transformer: element.attributes["valueTransformerName"], formerName: element.attributes["elementID"])
         return .attribute
+    }
+
+    /// Reads a property of a fetch index.
+    private func readIndexElement(_ element: ModelElement) {
+        report(element.unknown(besides: ModelElements.fetchIndexElement))
+        if element.attributes["type"] == "RTree" {
+            document.addIndexObstacle("an R-tree", of: entity)
+        } else if let name = element.attributes["property"] {
+            document.addIndexed(name, isDescending: element.attributes["order"] == "descending", of: entity)
+        } else {
+            document.addIndexObstacle("an expression", of: entity)
+        }
     }
 
     /// Returns an attribute with its user info, from which the annotation of its type is taken.

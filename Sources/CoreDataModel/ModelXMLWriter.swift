@@ -11,7 +11,7 @@ extension DataModel {
     ///
     /// - Throws: `ModelFileError.unwritable` for contents that the format cannot express: a control
     ///   character in a name, default or annotation, a binary default, a decimal default that is
-    ///   not a number, or an annotation `sync.type`.
+    ///   not a number, an annotation `sync.type`, or an index that is unique or has a condition.
     public func coreDataXML() throws(ModelFileError) -> Data {
         var writer = ModelXMLWriter()
         for layout in layouts {
@@ -66,6 +66,7 @@ private struct ModelXMLWriter {
             try write(relationship)
         }
         property = nil
+        for index in entity.indexes { try write(index) }
         if !identity.isEmpty {
             try open("uniquenessConstraints", depth: 2, [], isEmpty: false)
             try open("uniquenessConstraint", depth: 3, [], isEmpty: false)
@@ -121,6 +122,20 @@ private struct ModelXMLWriter {
                 ("inverseEntity", relationship.inverse.map { _ in relationship.destination }),
                 ("elementID", relationship.formerName),
             ], userInfo: relationship.userInfo)
+    }
+
+    private mutating func write(_ index: SyncIndex) throws(ModelFileError) {
+        guard !index.isUnique, index.condition == nil else {
+            throw unwritable("an index that is unique or partial has no counterpart")
+        }
+        let name = index.attributes.map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined(separator: "And")
+        try open("fetchIndex", depth: 2, [("name", "by\(name)Index")], isEmpty: false)
+        for attribute in index.attributes {
+            try open(
+                "fetchIndexElement", depth: 3,
+                [("property", attribute), ("type", "Binary"), ("order", "ascending")], isEmpty: true)
+        }
+        close("fetchIndex", depth: 2)
     }
 
     private mutating func write(

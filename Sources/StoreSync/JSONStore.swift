@@ -63,7 +63,7 @@ public struct JSONStore: Sendable {
     ///   store. After an error nothing has been done.
     @discardableResult
     public func sync(
-        _ json: JSONSource, into entity: String, childrenOf parent: SyncParent? = nil,
+        _ json: JSONSource, into entity: String, childrenOf parent: JSONStore.Parent? = nil,
         options: StoreSyncOptions = StoreSyncOptions()
     ) async throws -> StoreSyncResult {
         try await sync({ PayloadList([json]) }, into: entity, childrenOf: parent, options: options)
@@ -86,13 +86,13 @@ public struct JSONStore: Sendable {
     @discardableResult
     public func sync(
         pages: any AsyncSequence<JSONSource, any Error> & Sendable, into entity: String,
-        childrenOf parent: SyncParent? = nil, options: StoreSyncOptions = StoreSyncOptions()
+        childrenOf parent: JSONStore.Parent? = nil, options: StoreSyncOptions = StoreSyncOptions()
     ) async throws -> StoreSyncResult {
         try await sync({ PayloadList(pages) }, into: entity, childrenOf: parent, options: options)
     }
 
     private func sync(
-        _ payloads: @Sendable () -> PayloadList, into entity: String, childrenOf parent: SyncParent?,
+        _ payloads: @Sendable () -> PayloadList, into entity: String, childrenOf parent: JSONStore.Parent?,
         options: StoreSyncOptions
     ) async throws -> StoreSyncResult {
         let request = SyncRequest(mapper: mapper, entity: entity, parent: parent, options: options)
@@ -110,7 +110,7 @@ public struct JSONStore: Sendable {
     /// - Returns: The result that the sync would have.
     /// - Throws: The errors of ``sync(_:into:childrenOf:options:)``.
     public func plan(
-        _ json: JSONSource, into entity: String, childrenOf parent: SyncParent? = nil,
+        _ json: JSONSource, into entity: String, childrenOf parent: JSONStore.Parent? = nil,
         options: StoreSyncOptions = StoreSyncOptions()
     ) async throws -> StoreSyncResult {
         let request = SyncRequest(mapper: mapper, entity: entity, parent: parent, options: options)
@@ -164,7 +164,7 @@ public struct JSONStore: Sendable {
     /// - Throws: The errors of ``sync(_:into:childrenOf:options:)``.
     @discardableResult
     public func insertOrUpdate(_ json: JSONSource, into entity: String) async throws -> StoreSyncResult {
-        let options = StoreSyncOptions(operations: SyncOperations.all.subtracting(.delete))
+        let options = StoreSyncOptions(operations: StoreSyncOptions.Operations.all.subtracting(.delete))
         let request = SyncRequest(mapper: mapper, entity: entity, options: options)
         return try await change { try await request.run([json], in: $0) }
     }

@@ -161,14 +161,82 @@ import Testing
         #expect(file.model["E"]?.hasIdentity == false)
     }
 
-    @Test func configurationsAndIndicesAreReported() throws {
+    @Test func configurationsAndFetchRequestsAreReported() throws {
         let file = try read(
             """
-            <entity name="E"><fetchIndex name="i"><fetchIndexElement property="a"/></fetchIndex></entity>
-            <fetchRequest name="r"/>
+            <entity name="E"/><fetchRequest name="r"/>
             <configuration name="c"><memberEntity name="E"/></configuration>
             """)
-        #expect(reasons(file) == ["fetchIndex", "fetchRequest", "configuration"].map { .unsupported(what: $0) })
+        #expect(reasons(file) == ["fetchRequest", "configuration"].map { .unsupported(what: $0) })
+    }
+
+    @Test func indexesOfEveryKindAreRead() throws {
+        let file = try read(
+            """
+            <entity name="E">
+              <attribute name="a" attributeType="String" indexed="YES"/>
+              <attribute name="b" attributeType="Date" indexed="NO"/>
+              <relationship name="e" maxCount="1" destinationEntity="E"/>
+              <fetchIndex name="byB"><fetchIndexElement property="b" type="Binary" order="descending"/></fetchIndex>
+              <fetchIndex name="byBAndA">
+                <fetchIndexElement property="b" type="Binary" order="ascending"/>
+                <fetchIndexElement property="a" type="Binary" order="ascending"/>
+              </fetchIndex>
+              <fetchIndex name="byA"><fetchIndexElement property="a" type="Binary" order="ascending"/></fetchIndex>
+              <fetchIndex name="byE"><fetchIndexElement property="e" type="Binary" order="ascending"/></fetchIndex>
+              <compoundIndexes><compoundIndex><index value="a"/><index value="b"/></compoundIndex></compoundIndexes>
+            </entity>
+            <entity name="F" parentEntity="E">
+              <attribute name="c" attributeType="Integer 16"/>
+              <fetchIndex name="byC"><fetchIndexElement property="c"/><fetchIndexElement property="a"/></fetchIndex>
+            </entity>
+            """)
+        // A to-one relationship always has an index, and one index of an attribute is enough.
+        #expect(
+            file.model["E"]?.entity.indexes == [
+                SyncIndex(["a"]), SyncIndex(["b"]), SyncIndex(["b", "a"]), SyncIndex(["a", "b"]),
+            ])
+        #expect(file.model["F"]?.entity.indexes == [SyncIndex(["c", "a"])])
+        #expect(file.warnings.isEmpty)
+    }
+
+    @Test func indexesThatTheModelCannotHaveAreReported() throws {
+        let file = try entity(
+            """
+            <attribute name="a" attributeType="String"/><attribute name="t" attributeType="Transformable"/>
+            <relationship name="e" destinationEntity="E"/>
+            <fetchIndex name="i" partial="a != nil"><fetchIndexElement property="a"/></fetchIndex>
+            <fetchIndex name="j"><fetchIndexElement expression="lower(a)" type="Binary"/></fetchIndex>
+            <fetchIndex name="k"><fetchIndexElement property="a" type="RTree"/></fetchIndex>
+            <fetchIndex name="l"><fetchIndexElement property="t"/></fetchIndex>
+            <fetchIndex name="m"><fetchIndexElement property="a"/><fetchIndexElement property="e"/></fetchIndex>
+            <fetchIndex name="n"><fetchIndexElement property="x"/></fetchIndex>
+            <fetchIndex name="o"/>
+            <fetchIndex name="p"><fetchIndexElement property="a" collation="x"/></fetchIndex>
+            """)
+        #expect(
+            reasons(file) == [
+                .unknownAttribute(element: "fetchIndex", attribute: "partial"),
+                .unsupported(what: "an index with an expression"), .unsupported(what: "an index with an R-tree"),
+                .unsupported(what: "an index on a transformable attribute"),
+                .unsupported(what: "an index on a relationship"),
+                .unsupported(what: "an index on x, which is not an attribute"),
+                .unsupported(what: "an index on nothing"),
+                .unknownAttribute(element: "fetchIndexElement", attribute: "collation"),
+            ])
+        #expect(file.warnings.map(\.line) == [5, 6, 7, 8, 9, 10, 11, 12])
+        #expect(file.model["E"]?.entity.indexes == [SyncIndex(["a"])])
+    }
+
+    @Test func anIndexInMixedOrdersIsReadWithAWarning() throws {
+        let file = try entity(
+            """
+            <attribute name="a" attributeType="String"/><attribute name="b" attributeType="String"/>
+            <fetchIndex name="i"><fetchIndexElement property="a" order="ascending"/>
+            <fetchIndexElement property="b" order="descending"/></fetchIndex>
+            """)
+        #expect(reasons(file) == [.unsupported(what: "the descending order of a part of an index")])
+        #expect(file.model["E"]?.entity.indexes == [SyncIndex(["a", "b"])])
     }
 
     // MARK: What is refused

@@ -48,6 +48,19 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        SyncIndex(["a"], unique: true), SyncIndex(["a"], where: PropertyPath("a") > 1),
+    ])
+    func anIndexThatTheFormatCannotExpressIsRefused(index: SyncIndex) throws {
+        var entity = SyncEntity("E") { SyncAttribute("a", .int64) }
+        entity.indexes = [index]
+        let model = try DataModel([entity])
+        #expect(
+            throws: ModelFileError.unwritable(
+                entity: "E", property: nil, reason: "an index that is unique or partial has no counterpart")
+        ) { try model.coreDataXML() }
+    }
+
     @Test(arguments: 0..<200 as Range<UInt64>)
     func aRandomModelIsReadBackAsItWas(seed: UInt64) throws {
         var random = RandomModel(seed: seed)
@@ -81,6 +94,9 @@ private struct RandomModel {
             }
             let suitable = entity.attributes.filter { $0.type != .transformable && $0.type != .json }.map(\.name)
             entity.identity = chance(2) ? Array(suitable.shuffled(using: &random).prefix(2)) : []
+            if chance(3), !suitable.isEmpty {
+                entity.indexes = [SyncIndex(Array(suitable.shuffled(using: &random).prefix(3)))]
+            }
             entities.append(entity)
         }
         for place in 0..<(count == 0 ? 0 : Int.random(in: 0...8, using: &random)) {

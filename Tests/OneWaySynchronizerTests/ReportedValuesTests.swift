@@ -26,7 +26,7 @@ import Testing
         #expect(decoded.report.errorCounts == failure.report.errorCounts)
         #expect(decoded.report.keys(.inserted, as: String.self) == ["a"])
         #expect(decoded.errors.first?.key as? String == "b")
-        #expect((decoded.errors.first?.underlying as? RecordedError)?.isRetryable == true)
+        #expect((decoded.errors.first?.underlying as? SyncError.Recorded)?.isRetryable == true)
         #expect(decoded.isRetryable && failure.isRetryable)
         // Once more: a record of a record is the same.
         #expect(try roundTrip(decoded).description == failure.description)
@@ -46,8 +46,8 @@ import Testing
     }
 
     @Test func aRecordedErrorIsRetryableIfTheErrorWas() {
-        #expect(!RecordedError(TestError("no")).isRetryable)
-        #expect(RecordedError(RetryableTestError()).isRetryable)
+        #expect(!SyncError.Recorded(TestError("no")).isRetryable)
+        #expect(SyncError.Recorded(RetryableTestError()).isRetryable)
     }
 
     @Test func descriptionsNameOnlyWhatThereIs() {
@@ -79,7 +79,7 @@ import Testing
         #expect(decoded.lastReport?.listed == 3)
         #expect(decoded.lastReport?.keys(.removed, as: String.self) == ["1", "2"])
         #expect(decoded.activity == activity && decoded.isStandingBy && decoded.leaseHolder?.host == "web-1")
-        #expect((decoded.lastError as? RecordedError)?.message == "no")
+        #expect((decoded.lastError as? SyncError.Recorded)?.message == "no")
         let progress = SyncProgress(stage: .content, done: 3, failed: 1, total: 9)
         #expect(try roundTrip(progress) == progress)
         #expect(try roundTrip(SyncStatus(isSyncing: true)).isSyncing)

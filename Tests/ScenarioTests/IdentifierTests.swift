@@ -79,7 +79,7 @@ import Testing
         try await RealJSONWorld.with(kind, try RealJSONModel.staff()) { world in
             try await world.sync(#"[{"id":2}]"#, into: "Skill")
             try await world.sync(#"[{"id":1,"skill_ids":[1,2,3]}]"#, into: "Employee")
-            let options = StoreSyncOptions(operations: SyncOperations.all.subtracting(.delete))
+            let options = StoreSyncOptions(operations: StoreSyncOptions.Operations.all.subtracting(.delete))
             try await world.sync(#"[{"id":3}]"#, into: "Skill", options: options)
             try await world.sync(#"[{"id":1}]"#, into: "Skill", options: options)
             let skills = try await world.store.store.read { reader -> [AttributeValue] in

@@ -1,4 +1,5 @@
 import Foundation
+import SyncBase
 import OneWayTestSupport
 import SyncModel
 import SyncStore
@@ -68,6 +69,104 @@ import Testing
         for id in 1...3 {
             try await other.insert(user(id, "Ada"))
             #expect(try await states.next()?.count == id)
+        }
+    }
+
+    /// A store in memory whose reads stop at a gate.
+    private struct GatedStore: CommitObservable {
+        let base: MemoryStore
+        let gate: Gate
+
+        var model: DataModel { base.model }
+
+        func commits() async throws -> CommitSignals { try await base.commits() }
+
+        func transaction<Result: Sendable>(
+            _ body: @Sendable (any StoreTransaction) async throws -> Result
+        ) async throws -> Result {
+            try await base.transaction(body)
+        }
+
+        func read<Result: Sendable>(
+            _ body: @Sendable (any StoreReader) async throws -> Result
+        ) async throws -> Result {
+            try await base.read { reader in
+                try await gate.pass()
+                return try await body(reader)
+            }
+        }
+    }
+
+    @Test(.timeLimit(.minutes(10)))
+    func aLiveQueryCanBeCancelledAtEachStage() async throws {
+        let user = user(1, "Ada")
+        for stage in 0..<4 {
+            let gate = Gate(isOpen: stage >= 2)
+            let store = GatedStore(base: MemoryStore(try DataModel(User.self)), gate: gate)
+            let first = Gate()
+            let loop = Task {
+                // Before it begins.
+                if stage == 0 { try? await Gate().pass() }
+                var states: [[User]] = []
+                for try await users in store.values(of: User.self) {
+                    states.append(users)
+                    first.open()
+                    // In the body of the loop.
+                    if stage == 3 { try? await Gate().pass() }
+                }
+                return states
+            }
+            // In the first read, and while it waits for a commit.
+            if stage == 1 { try await gate.waitForArrivals() }
+            if stage >= 2 { try await first.pass() }
+            loop.cancel()
+            let states = try await loop.value
+            #expect(states == (stage >= 2 ? [[]] : []), "at stage \(stage)")
+            try await store.insert(user)
+        }
+    }
+
+    @Test(.timeLimit(.minutes(10)))
+    func aLiveQueryCanBeCancelledWhileItReadsAfterACommit() async throws {
+        let gate = Gate(isOpen: true)
+        let store = GatedStore(base: MemoryStore(try DataModel(User.self)), gate: gate)
+        let closed = Gate()
+        let switching = SwitchedStore(open: store, closed: GatedStore(base: store.base, gate: closed))
+        let loop = Task {
+            var states: [[User]] = []
+            for try await users in switching.values(of: User.self) {
+                states.append(users)
+                switching.isClosed.withLock { $0 = true }
+                try await store.insert(user(1, "Ada"))
+            }
+            return states
+        }
+        try await closed.waitForArrivals()
+        loop.cancel()
+        #expect(try await loop.value == [[]])
+        #expect(try await store.all(User.self).map(\.id) == [1])
+    }
+
+    /// A store that reads through another one once it is told so.
+    private struct SwitchedStore: CommitObservable {
+        let open: GatedStore
+        let closed: GatedStore
+        let isClosed = Locked(false)
+
+        var model: DataModel { open.model }
+
+        func commits() async throws -> CommitSignals { try await open.commits() }
+
+        func transaction<Result: Sendable>(
+            _ body: @Sendable (any StoreTransaction) async throws -> Result
+        ) async throws -> Result {
+            try await open.transaction(body)
+        }
+
+        func read<Result: Sendable>(
+            _ body: @Sendable (any StoreReader) async throws -> Result
+        ) async throws -> Result {
+            try await isClosed.withLock({ $0 }) ? closed.read(body) : open.read(body)
         }
     }
 

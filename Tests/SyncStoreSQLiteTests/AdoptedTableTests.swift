@@ -393,7 +393,7 @@ struct AdoptedTableTests {
 
     private static func people(
         with attributes: [SyncAttribute] = [],
-        @ModelBuilder<SyncEntity.Property> _ properties: () -> [SyncEntity.Property] = { [] }
+        @DataModel.Builder<SyncEntity.Property> _ properties: () -> [SyncEntity.Property] = { [] }
     ) throws -> DataModel {
         var person = SyncEntity("Person", identity: "id") {
             SyncAttribute("id", .int64)

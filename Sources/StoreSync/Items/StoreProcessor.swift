@@ -161,7 +161,7 @@ public final class StoreProcessor: SyncProcessor {
     /// object cannot keep others out.
     private func write(_ batch: [JSONSource]) async {
         guard !batch.isEmpty else { return }
-        let options = StoreSyncOptions(operations: SyncOperations.all.subtracting(.delete))
+        let options = StoreSyncOptions(operations: StoreSyncOptions.Operations.all.subtracting(.delete))
         let request = SyncRequest(mapper: store.mapper, entity: entity, options: options)
         do {
             let result = try await store.change { try await request.run(batch, in: $0) }

@@ -12,7 +12,7 @@ struct SyncChildren {
     /// Finds the parent; nil if the request has none.
     ///
     /// - Throws: `StoreSyncError` if the parent or the relationship is not found.
-    init?(_ parent: SyncParent?, of child: EntityLayout, in pass: SyncPass) async throws {
+    init?(_ parent: JSONStore.Parent?, of child: EntityLayout, in pass: SyncPass) async throws {
         guard let parent else { return nil }
         relationship = try parent.relationship(to: child, in: pass.model)
         layout = try pass.model.layout(of: parent.entity)

@@ -7,7 +7,7 @@ import SyncStore
 struct SyncRequest: Sendable {
     let mapper: RecordMapper
     let entity: String
-    let parent: SyncParent?
+    let parent: JSONStore.Parent?
     let options: StoreSyncOptions
     let rules: SyncRules
 
@@ -19,7 +19,7 @@ struct SyncRequest: Sendable {
     ///
     /// - Parameter rules: What the pass may do; by default what the options say.
     init(
-        mapper: RecordMapper, entity: String, parent: SyncParent? = nil,
+        mapper: RecordMapper, entity: String, parent: JSONStore.Parent? = nil,
         options: StoreSyncOptions = StoreSyncOptions(), rules: SyncRules? = nil
     ) {
         self.mapper = mapper

@@ -52,42 +52,50 @@ public struct ObjectPredicate<Root: SyncObject>: Sendable {
 }
 
 /// A key path of conditions, such as `\.company.name`.
-public typealias ObjectPath<Root: SyncObject, Value> = KeyPath<ObjectFields<Root>, ObjectField<Root, Value>>
+public typealias ObjectPath<Root: SyncObject, Value> = KeyPath<ObjectParts.Fields<Root>, ObjectParts.Field<Root, Value>>
 
 extension KeyPath {
     /// The names along the path.
     func fieldPath<Object: SyncObject, Field>() throws(SyncDeclarationError) -> PropertyPath
-    where Root == ObjectFields<Object>, Value == ObjectField<Object, Field> {
-        try ObjectFields<Object>()[keyPath: self].path.propertyPath()
+    where Root == ObjectParts.Fields<Object>, Value == ObjectParts.Field<Object, Field> {
+        try ObjectParts.Fields<Object>()[keyPath: self].path.propertyPath()
     }
 }
 
-/// A property that holds text.
-public protocol TextValue: ValueConvertible {}
-extension String: TextValue {}
-extension URL: TextValue {}
-extension Optional: TextValue where Wrapped: TextValue {}
+extension ObjectParts {
+    /// A property that holds text.
+    public protocol TextValue: ValueConvertible {}
+}
+
+extension String: ObjectParts.TextValue {}
+extension URL: ObjectParts.TextValue {}
+extension Optional: ObjectParts.TextValue where Wrapped: ObjectParts.TextValue {}
 
 extension ObjectPredicate {
     // MARK: Texts
 
     /// True if a text contains another, byte by byte.
-    public static func contains(_ path: ObjectPath<Root, some TextValue>, _ text: String) -> ObjectPredicate {
+    public static func contains(_ path: ObjectPath<Root, some ObjectParts.TextValue>, _ text: String) -> ObjectPredicate
+    {
         ObjectPredicate { () throws(SyncDeclarationError) in try path.fieldPath().contains(text) }
     }
 
     /// True if a text begins with another, byte by byte.
-    public static func beginsWith(_ path: ObjectPath<Root, some TextValue>, _ text: String) -> ObjectPredicate {
+    public static func beginsWith(_ path: ObjectPath<Root, some ObjectParts.TextValue>, _ text: String)
+        -> ObjectPredicate
+    {
         ObjectPredicate { () throws(SyncDeclarationError) in try path.fieldPath().beginsWith(text) }
     }
 
     /// True if a text ends with another, byte by byte.
-    public static func endsWith(_ path: ObjectPath<Root, some TextValue>, _ text: String) -> ObjectPredicate {
+    public static func endsWith(_ path: ObjectPath<Root, some ObjectParts.TextValue>, _ text: String) -> ObjectPredicate
+    {
         ObjectPredicate { () throws(SyncDeclarationError) in try path.fieldPath().endsWith(text) }
     }
 
     /// True if a text matches a pattern; see `PropertyPath.like(_:)`.
-    public static func like(_ path: ObjectPath<Root, some TextValue>, _ pattern: String) -> ObjectPredicate {
+    public static func like(_ path: ObjectPath<Root, some ObjectParts.TextValue>, _ pattern: String) -> ObjectPredicate
+    {
         ObjectPredicate { () throws(SyncDeclarationError) in try path.fieldPath().like(pattern) }
     }
 
@@ -124,14 +132,14 @@ extension ObjectPredicate {
     // MARK: Related objects
 
     /// True if at least one related object fulfils a condition.
-    public static func any<Value: RelatedValue>(
+    public static func any<Value: ObjectParts.RelatedValue>(
         _ path: ObjectPath<Root, Value>, where condition: ObjectPredicate<Value.Object>
     ) -> ObjectPredicate {
         related(path, .any, condition)
     }
 
     /// True if every related object fulfils a condition, or there is none.
-    public static func all<Value: RelatedValue>(
+    public static func all<Value: ObjectParts.RelatedValue>(
         _ path: ObjectPath<Root, Value>, where condition: ObjectPredicate<Value.Object>
     ) -> ObjectPredicate {
         related(path, .all, condition)
@@ -140,7 +148,7 @@ extension ObjectPredicate {
     /// True if the number of related objects that fulfil a condition is in a range.
     ///
     ///     .count(\.notes, where: \.isDone == false, in: 3...)
-    public static func count<Value: RelatedValue>(
+    public static func count<Value: ObjectParts.RelatedValue>(
         _ path: ObjectPath<Root, Value>, where condition: ObjectPredicate<Value.Object>,
         in range: some RangeExpression<Int>
     ) -> ObjectPredicate {
@@ -149,7 +157,7 @@ extension ObjectPredicate {
         return related(path, .count(counts.lowerBound...(counts.upperBound - 1)), condition)
     }
 
-    private static func related<Value: RelatedValue>(
+    private static func related<Value: ObjectParts.RelatedValue>(
         _ path: ObjectPath<Root, Value>, _ quantifier: PropertyPath.Quantifier,
         _ condition: ObjectPredicate<Value.Object>
     ) -> ObjectPredicate {

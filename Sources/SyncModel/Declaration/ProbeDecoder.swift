@@ -58,7 +58,7 @@ struct ProbeDecoder: Decoder {
         }
 
         private func optionalValue<T: Decodable>(_ type: T.Type, _ key: K) throws -> T? {
-            guard let log else { return type is any RelatedValue.Type ? nil : try probe.value(type) }
+            guard let log else { return type is any ObjectParts.RelatedValue.Type ? nil : try probe.value(type) }
             return try log.value(type, key.stringValue, isOptional: true)
         }
 

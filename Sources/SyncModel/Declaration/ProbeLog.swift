@@ -73,7 +73,7 @@ final class ProbeLog {
         let bit = Self.bit(property: index, round: round)
         do {
             let value: T? =
-                if isOptional, wanted is any RelatedValue.Type, !bit { nil } else {
+                if isOptional, wanted is any ObjectParts.RelatedValue.Type, !bit { nil } else {
                     try ProbeValue(bit: bit, depth: 0).value(wanted)
                 }
             forms[index].set(value.map { ProbeForms.form(of: $0) } ?? .null, bit)
@@ -88,7 +88,7 @@ final class ProbeLog {
     private func add(_ wanted: any Decodable.Type, _ name: String, isOptional: Bool) throws -> Int {
         let index = properties.count
         var content = ObjectProperty.Content.attribute(.json)
-        if let related = wanted as? any RelatedValue.Type {
+        if let related = wanted as? any ObjectParts.RelatedValue.Type {
             content = .related(related.objectType, isToMany: related.isToMany)
         } else {
             content = .attribute(AttributeType(of: wanted))
@@ -106,7 +106,7 @@ final class ProbeLog {
 private protocol OptionalProbe {}
 extension Optional: OptionalProbe {}
 
-extension RelatedValue {
+extension ObjectParts.RelatedValue {
     /// The type of the related objects.
     static var objectType: any SyncObject.Type { Object.self }
 }

@@ -3,7 +3,7 @@
 /// A property of type `Company?` or `[Note]` must be named in `including:` whenever its type is
 /// read; leaving it out is an error. A property of type `Related<Company?>` or `Related<[Note]>` is
 /// `notIncluded` then. The enum also lets two types contain each other.
-public indirect enum Related<Value: RelatedValue & Codable>: Sendable {
+public indirect enum Related<Value: ObjectParts.RelatedValue & Codable>: Sendable {
     /// The objects were not asked for; the store may have some.
     case notIncluded
     /// The related objects.
@@ -15,7 +15,7 @@ public indirect enum Related<Value: RelatedValue & Codable>: Sendable {
     }
 }
 
-extension Related: RelatedValue {
+extension Related: ObjectParts.RelatedValue {
     /// The type of the related objects.
     public typealias Object = Value.Object
     /// Whether the property holds any number of objects.

@@ -61,7 +61,7 @@ extension SyncDeclaration.Part {
     ///   - remoteKey: The key in JSON; nil, the default, for the one that the name implies.
     ///   - formerName: The name in an earlier version of the model; nil by default.
     ///   - userInfo: Annotations; empty by default.
-    public static func toOne<Value: RelatedValue, Back: RelatedValue>(
+    public static func toOne<Value: ObjectParts.RelatedValue, Back: ObjectParts.RelatedValue>(
         _ property: any KeyPath<Root, Value> & Sendable,
         inverse: any KeyPath<Value.Object, Back> & Sendable,
         deleteRule: SyncRelationship.DeleteRule = .nullify, owns ownsTargets: Bool? = nil,
@@ -73,7 +73,7 @@ extension SyncDeclaration.Part {
     }
 
     /// A relationship to at most one object, without an inverse.
-    public static func toOne<Value: RelatedValue>(
+    public static func toOne<Value: ObjectParts.RelatedValue>(
         _ property: any KeyPath<Root, Value> & Sendable,
         deleteRule: SyncRelationship.DeleteRule = .nullify, owns ownsTargets: Bool? = nil,
         remoteKey: String? = nil, formerName: String? = nil, userInfo: [String: String] = [:]
@@ -96,7 +96,7 @@ extension SyncDeclaration.Part {
     ///   - remoteKey: The key in JSON; nil, the default, for the one that the name implies.
     ///   - formerName: The name in an earlier version of the model; nil by default.
     ///   - userInfo: Annotations; empty by default.
-    public static func toMany<Value: RelatedValue, Back: RelatedValue>(
+    public static func toMany<Value: ObjectParts.RelatedValue, Back: ObjectParts.RelatedValue>(
         _ property: any KeyPath<Root, Value> & Sendable,
         inverse: any KeyPath<Value.Object, Back> & Sendable, ordered: Bool = false,
         deleteRule: SyncRelationship.DeleteRule = .nullify, owns ownsTargets: Bool? = nil,
@@ -108,7 +108,7 @@ extension SyncDeclaration.Part {
     }
 
     /// A relationship to any number of objects, without an inverse.
-    public static func toMany<Value: RelatedValue>(
+    public static func toMany<Value: ObjectParts.RelatedValue>(
         _ property: any KeyPath<Root, Value> & Sendable, ordered: Bool = false,
         deleteRule: SyncRelationship.DeleteRule = .nullify, owns ownsTargets: Bool? = nil,
         remoteKey: String? = nil, formerName: String? = nil, userInfo: [String: String] = [:]

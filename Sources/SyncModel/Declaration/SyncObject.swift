@@ -28,7 +28,7 @@
 ///
 /// The type is examined once, by decoding it from invented values. Its `init(from:)` must therefore
 /// accept any value of a property's type.
-public protocol SyncObject: Codable, RelatedValue where Object == Self {
+public protocol SyncObject: Codable, ObjectParts.RelatedValue where Object == Self {
     /// What the properties of the type do not state about its entity.
     static var declaration: SyncDeclaration<Self> { get }
 }
@@ -47,19 +47,21 @@ extension SyncObject {
     public var relatedObjects: [Self]? { [self] }
 }
 
-/// The type of a property that holds related objects: an object, an optional one, or an array.
-public protocol RelatedValue<Object>: Sendable {
-    /// The type of the related objects.
-    associatedtype Object: SyncObject
-    /// Whether the property holds any number of objects instead of at most one.
-    static var isToMany: Bool { get }
-    /// Creates a value of some objects; nil if it cannot hold none.
-    init?(related objects: [Object])
-    /// The related objects; nil if they were not asked for.
-    var relatedObjects: [Object]? { get }
+extension ObjectParts {
+    /// The type of a property that holds related objects: an object, an optional one, or an array.
+    public protocol RelatedValue<Object>: Sendable {
+        /// The type of the related objects.
+        associatedtype Object: SyncObject
+        /// Whether the property holds any number of objects instead of at most one.
+        static var isToMany: Bool { get }
+        /// Creates a value of some objects; nil if it cannot hold none.
+        init?(related objects: [Object])
+        /// The related objects; nil if they were not asked for.
+        var relatedObjects: [Object]? { get }
+    }
 }
 
-extension Optional: RelatedValue where Wrapped: SyncObject {
+extension Optional: ObjectParts.RelatedValue where Wrapped: SyncObject {
     /// The wrapped type.
     public typealias Object = Wrapped
     /// False: at most one object.
@@ -72,7 +74,7 @@ extension Optional: RelatedValue where Wrapped: SyncObject {
     public var relatedObjects: [Wrapped]? { map { [$0] } ?? [] }
 }
 
-extension Array: RelatedValue where Element: SyncObject {
+extension Array: ObjectParts.RelatedValue where Element: SyncObject {
     /// The type of the elements.
     public typealias Object = Element
     /// True: any number of objects.

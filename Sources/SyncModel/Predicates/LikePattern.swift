@@ -42,6 +42,26 @@ package enum LikePattern {
         return pattern[patternIndex...].allSatisfy { $0 == UInt8(ascii: "%") }
     }
 
+    /// Returns the text that every matching text begins with; empty for none.
+    package static func literalPrefix(of pattern: String) -> String {
+        var prefix = String.UnicodeScalarView()
+        var isEscaped = false
+        for scalar in pattern.unicodeScalars {
+            if isEscaped {
+                isEscaped = false
+            } else if scalar == "\\" {
+                isEscaped = true
+                continue
+            } else if scalar == "%" || scalar == "_" {
+                break
+            }
+            prefix.append(scalar)
+        }
+        // A backslash at the end is itself.
+        if isEscaped { prefix.append("\\") }
+        return String(prefix)
+    }
+
     private static func end(ofScalarAt index: Int, in text: [UInt8]) -> Int {
         var end = index + 1
         while end < text.count, text[end] & 0xC0 == 0x80 { end += 1 }

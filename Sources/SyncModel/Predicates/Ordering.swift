@@ -63,6 +63,12 @@ public struct BoundOrdering: Hashable, Sendable {
     /// The position of null values.
     public let nulls: Ordering.NullPlacement
 
+    package init(key: BoundKey, ascending: Bool, nulls: Ordering.NullPlacement) {
+        self.key = key
+        self.ascending = ascending
+        self.nulls = nulls
+    }
+
     /// Compares two records by this criterion only.
     func compare(_ one: some PredicateSubject, _ other: some PredicateSubject) -> ComparisonResult {
         let value = one.value(at: key)

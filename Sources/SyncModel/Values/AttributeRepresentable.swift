@@ -1,7 +1,8 @@
 public import Foundation
 
 /// A Swift type whose values are those of one type of attribute.
-public protocol AttributeRepresentable: ValueConvertible, ValueInitializable, SelectedValue where Plain == Self {
+public protocol AttributeRepresentable: ValueConvertible, ValueInitializable, ObjectParts.SelectedValue
+where Plain == Self {
     /// The narrowest type of attribute that holds every value.
     static var attributeType: AttributeType { get }
 }

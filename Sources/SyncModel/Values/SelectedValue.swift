@@ -1,10 +1,12 @@
-/// A value that a query can return: that of an attribute, or an optional one.
-public protocol SelectedValue: Sendable {
-    /// The type of the value without its optionality.
-    associatedtype Plain: AttributeRepresentable
+extension ObjectParts {
+    /// A value that a query can return: that of an attribute, or an optional one.
+    public protocol SelectedValue: Sendable {
+        /// The type of the value without its optionality.
+        associatedtype Plain: AttributeRepresentable
 
-    /// Creates a value from that of an attribute; nil if it does not convert.
-    init?(selected value: AttributeValue)
+        /// Creates a value from that of an attribute; nil if it does not convert.
+        init?(selected value: AttributeValue)
+    }
 }
 
 extension AttributeRepresentable {
@@ -12,7 +14,7 @@ extension AttributeRepresentable {
     public init?(selected value: AttributeValue) { self.init(value) }
 }
 
-extension Optional: SelectedValue where Wrapped: AttributeRepresentable {
+extension Optional: ObjectParts.SelectedValue where Wrapped: AttributeRepresentable {
     /// The wrapped type.
     public typealias Plain = Wrapped
 

@@ -57,6 +57,12 @@ public struct LiveObjects<Object: SyncObject>: AsyncSequence, Sendable {
 
         /// Waits for the next state; nil when the task is cancelled.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws -> [Object]? {
+            do { return try await nextState(isolation: actor) } catch is CancellationError where Task.isCancelled {
+                return nil
+            }
+        }
+
+        private mutating func nextState(isolation actor: isolated (any Actor)?) async throws -> [Object]? {
             guard let signals else {
                 guard let store = store as? any CommitObservable else { throw ObjectReadingError.notObservable }
                 let signals = try await store.commits()
@@ -169,9 +175,9 @@ extension Store {
     ///   - ordering: The order: properties such as `\.name` or `\.age.descending`.
     ///   - limit: The largest number of objects; nil, the default, for all.
     ///   - includes: The relationships whose objects come with the result.
-    public func values<Object: SyncObject, each Order: ObjectOrdering, each Included: RelatedValue>(
+    public func values<Object: SyncObject, each Order: ObjectParts.Criterion, each Included: ObjectParts.RelatedValue>(
         of type: Object.Type, where predicate: ObjectPredicate<Object>? = nil,
-        orderedBy ordering: repeat KeyPath<ObjectFields<Object>, each Order>, limit: Int? = nil,
+        orderedBy ordering: repeat KeyPath<ObjectParts.Fields<Object>, each Order>, limit: Int? = nil,
         including includes: repeat ObjectPath<Object, each Included>
     ) -> LiveObjects<Object> {
         values(

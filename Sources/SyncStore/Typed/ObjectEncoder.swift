@@ -20,7 +20,7 @@ enum ObjectEncoder {
         }
         var content = Content()
         try record.encode(object) { name, value in
-            if let value = value as? any RelatedValue {
+            if let value = value as? any ObjectParts.RelatedValue {
                 content.related[name] = .some(list(of: value))
                 return true
             }
@@ -42,7 +42,7 @@ enum ObjectEncoder {
         return content
     }
 
-    private static func list<Value: RelatedValue>(of value: Value) -> [any SyncObject]? {
+    private static func list<Value: ObjectParts.RelatedValue>(of value: Value) -> [any SyncObject]? {
         value.relatedObjects?.map { $0 as any SyncObject }
     }
 }

@@ -63,7 +63,7 @@ struct ObjectLoader {
     func related(_ plan: ObjectPlan<some SyncObject>, _ batches: [RecordBatch]) async throws -> [AnyObject?] {
         var related: [AnyObject?] = []
         for slot in plan.slots {
-            guard let type = slot.type as? any RelatedValue.Type else {
+            guard let type = slot.type as? any ObjectParts.RelatedValue.Type else {
                 related.append(nil)
                 continue
             }
@@ -83,11 +83,11 @@ struct ObjectLoader {
         return related
     }
 
-    private static func notIncluded<Value: RelatedValue>(_ type: Value.Type) -> AnyObject {
+    private static func notIncluded<Value: ObjectParts.RelatedValue>(_ type: Value.Type) -> AnyObject {
         RelatedValues<Value>([:], empty: (type as? any OptionallyIncluded.Type)?.notIncludedValue as? Value)
     }
 
-    private func toOne<Value: RelatedValue>(
+    private func toOne<Value: ObjectParts.RelatedValue>(
         _ type: Value.Type, _ objects: [ObjectID], _ includes: IncludeTree
     ) async throws -> AnyObject {
         var values: [ObjectID: Value] = [:]
@@ -96,7 +96,7 @@ struct ObjectLoader {
         return RelatedValues(values, empty: Value(related: []))
     }
 
-    private func toMany<Value: RelatedValue>(
+    private func toMany<Value: ObjectParts.RelatedValue>(
         _ type: Value.Type, _ relationship: RelationshipLayout, _ sources: [ObjectID], _ includes: IncludeTree
     ) async throws -> AnyObject {
         guard !sources.isEmpty else { return RelatedValues<Value>([:], empty: Value(related: [])) }

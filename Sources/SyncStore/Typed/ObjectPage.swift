@@ -1,4 +1,3 @@
-import Foundation
 public import SyncModel
 
 /// A part of the objects of a query, and the key of the next part.
@@ -26,71 +25,16 @@ extension ObjectPageKey: Codable {
     /// Decodes a key.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
-        let values = try container.decode([Value].self, forKey: .values)
         position = StoreSelection.Position(
-            values: values.map(\.value), object: try container.decode(ObjectID.self, forKey: .object))
+            values: try container.decode([AttributeValue].self, forKey: .values),
+            object: try container.decode(ObjectID.self, forKey: .object))
     }
 
     /// Encodes the key, such as for the address of the next page.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(position.values.map(Value.init(value:)), forKey: .values)
+        try container.encode(position.values, forKey: .values)
         try container.encode(position.object, forKey: .object)
-    }
-
-    /// A value with its kind.
-    private struct Value: Codable {
-        let value: AttributeValue
-
-        init(value: AttributeValue) {
-            self.value = value
-        }
-
-        private enum Kind: String, Codable {
-            case null, bool, int, double, decimal, string, date, binary, uuid, uri, json
-        }
-
-        init(from decoder: any Decoder) throws {
-            var list = try decoder.unkeyedContainer()
-            switch try list.decode(Kind.self) {
-            case .null: value = .null
-            case .bool: value = .bool(try list.decode(Bool.self))
-            case .int: value = .int(try list.decode(Int64.self))
-            case .double: value = .double(Double(bitPattern: try list.decode(UInt64.self)))
-            case .decimal:
-                guard let number = Decimal(string: try list.decode(String.self)) else {
-                    throw ObjectReadingError.foreignPageKey
-                }
-                value = .decimal(number)
-            case .string: value = .string(try list.decode(String.self))
-            case .date: value = .date(Timestamp(microseconds: try list.decode(Int64.self)))
-            case .binary: value = .binary(try list.decode(Data.self))
-            case .uuid: value = .uuid(try list.decode(UUID.self))
-            case .uri: value = .uri(try list.decode(String.self))
-            case .json: value = .json(try list.decode(CanonicalJSON.self))
-            }
-        }
-
-        func encode(to encoder: any Encoder) throws {
-            var list = encoder.unkeyedContainer()
-            func add(_ kind: Kind, _ content: (some Encodable)?) throws {
-                try list.encode(kind)
-                if let content { try list.encode(content) }
-            }
-            switch value {
-            case .null: try list.encode(Kind.null)
-            case .bool(let flag): try add(.bool, flag)
-            case .int(let number): try add(.int, number)
-            case .double(let number): try add(.double, number.bitPattern)
-            case .decimal(let number): try add(.decimal, number.description)
-            case .string(let text): try add(.string, text)
-            case .date(let moment): try add(.date, moment.microseconds)
-            case .binary(let data): try add(.binary, data)
-            case .uuid(let uuid): try add(.uuid, uuid)
-            case .uri(let text): try add(.uri, text)
-            case .json(let json): try add(.json, json)
-            }
-        }
     }
 }
 

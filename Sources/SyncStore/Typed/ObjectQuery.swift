@@ -10,7 +10,7 @@ public struct ObjectQuery<Object: SyncObject>: Sendable {
     public var predicate: ObjectPredicate<Object>
     /// The order, the most important criterion first; equal objects follow the order of their
     /// numbers.
-    public var ordering: [ObjectOrder]
+    public var ordering: [ObjectParts.Order]
     /// The largest number of objects; nil for all.
     public var limit: Int?
     /// The number of objects skipped at the start.
@@ -31,19 +31,19 @@ public struct ObjectQuery<Object: SyncObject>: Sendable {
     ///   - offset: The number of objects skipped at the start.
     ///   - includes: The relationships whose objects come with the result: `\.company`,
     ///     `\.notes.tags`. A path includes every relationship that it leads through.
-    public init<each Order: ObjectOrdering, each Included: RelatedValue>(
+    public init<each Order: ObjectParts.Criterion, each Included: ObjectParts.RelatedValue>(
         _ type: Object.Type = Object.self, where predicate: ObjectPredicate<Object>? = nil,
-        orderedBy ordering: repeat KeyPath<ObjectFields<Object>, each Order>, limit: Int? = nil, offset: Int = 0,
+        orderedBy ordering: repeat KeyPath<ObjectParts.Fields<Object>, each Order>, limit: Int? = nil, offset: Int = 0,
         including includes: repeat ObjectPath<Object, each Included>
     ) {
         self.predicate = predicate ?? .constant(true)
-        var orders: [ObjectOrder] = []
-        for path in repeat each ordering { orders.append(ObjectFields<Object>()[keyPath: path].order) }
+        var orders: [ObjectParts.Order] = []
+        for path in repeat each ordering { orders.append(ObjectParts.Fields<Object>()[keyPath: path].order) }
         self.ordering = orders
         self.limit = limit
         self.offset = offset
         var paths: [FieldPath] = []
-        for path in repeat each includes { paths.append(ObjectFields<Object>()[keyPath: path].path) }
+        for path in repeat each includes { paths.append(ObjectParts.Fields<Object>()[keyPath: path].path) }
         self.includes = paths
     }
 

@@ -1,7 +1,7 @@
 public import SyncModel
 
 /// The number of objects that have a value.
-public struct GroupCount<Value: SelectedValue>: Sendable {
+public struct GroupCount<Value: ObjectParts.SelectedValue>: Sendable {
     /// The value that the objects have in common.
     public let value: Value
     /// The number of objects.
@@ -21,10 +21,10 @@ extension StoreReader {
     /// Returns the distinct values at a path, in ascending order, null first.
     ///
     /// - Throws: As ``all(_:)``; `Record.CodingError.wrongType` for a value that does not convert.
-    public func distinct<Object: SyncObject, Value: SelectedValue>(
+    public func distinct<Object: SyncObject, Value: ObjectParts.SelectedValue>(
         _ path: ObjectPath<Object, Value>, where predicate: ObjectPredicate<Object>? = nil
     ) async throws -> [Value] {
-        let names = try ObjectFields<Object>()[keyPath: path].path.propertyPath()
+        let names = try ObjectParts.Fields<Object>()[keyPath: path].path.propertyPath()
         var selection = StoreSelection(
             try ObjectQuery(Object.self, where: predicate).storeQuery(), columns: [.value(names)])
         selection.isDistinct = true
@@ -34,10 +34,10 @@ extension StoreReader {
     /// Returns the number of objects for each value at a path, in ascending order of the values.
     ///
     /// - Throws: As ``distinct(_:where:)``.
-    public func counts<Object: SyncObject, Value: SelectedValue>(
+    public func counts<Object: SyncObject, Value: ObjectParts.SelectedValue>(
         by path: ObjectPath<Object, Value>, where predicate: ObjectPredicate<Object>? = nil
     ) async throws -> [GroupCount<Value>] {
-        let names = try ObjectFields<Object>()[keyPath: path].path.propertyPath()
+        let names = try ObjectParts.Fields<Object>()[keyPath: path].path.propertyPath()
         let selection = StoreSelection(
             try ObjectQuery(Object.self, where: predicate).storeQuery(), columns: [.value(names), .count])
         return try await rows(selection).map { row in
@@ -49,7 +49,7 @@ extension StoreReader {
     ///
     /// - Throws: As ``all(_:)``, and `RecordPredicateError.unsuitableProperty` for values that have
     ///   no least one, such as Booleans.
-    public func minimum<Object: SyncObject, Value: SelectedValue>(
+    public func minimum<Object: SyncObject, Value: ObjectParts.SelectedValue>(
         of path: ObjectPath<Object, Value>, where predicate: ObjectPredicate<Object>? = nil
     ) async throws -> Value.Plain? {
         try await aggregate(.minimum, path, predicate)
@@ -58,7 +58,7 @@ extension StoreReader {
     /// Returns the greatest value at a path; nil if no object has one.
     ///
     /// - Throws: As ``minimum(of:where:)``.
-    public func maximum<Object: SyncObject, Value: SelectedValue>(
+    public func maximum<Object: SyncObject, Value: ObjectParts.SelectedValue>(
         of path: ObjectPath<Object, Value>, where predicate: ObjectPredicate<Object>? = nil
     ) async throws -> Value.Plain? {
         try await aggregate(.maximum, path, predicate)
@@ -69,7 +69,7 @@ extension StoreReader {
     /// Sums of integers and decimals are exact.
     ///
     /// - Throws: As ``minimum(of:where:)``; `StoreError.sumOverflow`.
-    public func sum<Object: SyncObject, Value: SelectedValue>(
+    public func sum<Object: SyncObject, Value: ObjectParts.SelectedValue>(
         of path: ObjectPath<Object, Value>, where predicate: ObjectPredicate<Object>? = nil
     ) async throws -> Value.Plain? where Value.Plain: Numeric {
         try await aggregate(.sum, path, predicate)
@@ -78,7 +78,7 @@ extension StoreReader {
     /// Returns the mean of the numbers at a path; nil if no object has one.
     ///
     /// - Throws: As ``minimum(of:where:)``.
-    public func average<Object: SyncObject, Value: SelectedValue>(
+    public func average<Object: SyncObject, Value: ObjectParts.SelectedValue>(
         of path: ObjectPath<Object, Value>, where predicate: ObjectPredicate<Object>? = nil
     ) async throws -> Double? where Value.Plain: Numeric {
         try await aggregate(.average, path, predicate)
@@ -87,7 +87,7 @@ extension StoreReader {
     private func aggregate<Object: SyncObject, Value, Result: AttributeRepresentable>(
         _ function: StoreSelection.Aggregate, _ path: ObjectPath<Object, Value>, _ predicate: ObjectPredicate<Object>?
     ) async throws -> Result? {
-        let names = try ObjectFields<Object>()[keyPath: path].path.propertyPath()
+        let names = try ObjectParts.Fields<Object>()[keyPath: path].path.propertyPath()
         let selection = StoreSelection(
             try ObjectQuery(Object.self, where: predicate).storeQuery(), columns: [.aggregate(function, names)])
         guard let value = try await rows(selection).first?.first, !value.isNull else { return nil }
@@ -98,7 +98,7 @@ extension StoreReader {
     }
 }
 
-extension SelectedValue {
+extension ObjectParts.SelectedValue {
     fileprivate static func converted(
         _ value: AttributeValue, _ path: PropertyPath, _ type: any SyncObject.Type
     ) throws(Record.CodingError) -> Self {
@@ -111,7 +111,7 @@ extension SelectedValue {
 
 extension Store {
     /// Returns the distinct values at a path; see ``StoreReader/distinct(_:where:)``.
-    public func distinct<Object: SyncObject, Value: SelectedValue>(
+    public func distinct<Object: SyncObject, Value: ObjectParts.SelectedValue>(
         _ type: Object.Type, _ path: any ObjectPath<Object, Value> & Sendable,
         where predicate: ObjectPredicate<Object>? = nil
     ) async throws -> [Value] {
@@ -120,7 +120,7 @@ extension Store {
 
     /// Returns the number of objects for each value at a path; see
     /// ``StoreReader/counts(by:where:)``.
-    public func counts<Object: SyncObject, Value: SelectedValue>(
+    public func counts<Object: SyncObject, Value: ObjectParts.SelectedValue>(
         of type: Object.Type, by path: any ObjectPath<Object, Value> & Sendable,
         where predicate: ObjectPredicate<Object>? = nil
     ) async throws -> [GroupCount<Value>] {
@@ -128,7 +128,7 @@ extension Store {
     }
 
     /// Returns the least value at a path; see ``StoreReader/minimum(of:where:)``.
-    public func minimum<Object: SyncObject, Value: SelectedValue>(
+    public func minimum<Object: SyncObject, Value: ObjectParts.SelectedValue>(
         _ type: Object.Type, of path: any ObjectPath<Object, Value> & Sendable,
         where predicate: ObjectPredicate<Object>? = nil
     ) async throws -> Value.Plain? {
@@ -136,7 +136,7 @@ extension Store {
     }
 
     /// Returns the greatest value at a path; see ``StoreReader/maximum(of:where:)``.
-    public func maximum<Object: SyncObject, Value: SelectedValue>(
+    public func maximum<Object: SyncObject, Value: ObjectParts.SelectedValue>(
         _ type: Object.Type, of path: any ObjectPath<Object, Value> & Sendable,
         where predicate: ObjectPredicate<Object>? = nil
     ) async throws -> Value.Plain? {
@@ -144,7 +144,7 @@ extension Store {
     }
 
     /// Returns the sum of the numbers at a path; see ``StoreReader/sum(of:where:)``.
-    public func sum<Object: SyncObject, Value: SelectedValue>(
+    public func sum<Object: SyncObject, Value: ObjectParts.SelectedValue>(
         _ type: Object.Type, of path: any ObjectPath<Object, Value> & Sendable,
         where predicate: ObjectPredicate<Object>? = nil
     ) async throws -> Value.Plain? where Value.Plain: Numeric {
@@ -152,7 +152,7 @@ extension Store {
     }
 
     /// Returns the mean of the numbers at a path; see ``StoreReader/average(of:where:)``.
-    public func average<Object: SyncObject, Value: SelectedValue>(
+    public func average<Object: SyncObject, Value: ObjectParts.SelectedValue>(
         _ type: Object.Type, of path: any ObjectPath<Object, Value> & Sendable,
         where predicate: ObjectPredicate<Object>? = nil
     ) async throws -> Double? where Value.Plain: Numeric {

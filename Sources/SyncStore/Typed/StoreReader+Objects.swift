@@ -62,9 +62,9 @@ extension Store {
     ///   - offset: The number of objects skipped at the start; 0 by default.
     ///   - includes: The relationships whose objects come with the result.
     /// - Throws: As ``StoreReader/all(_:)``.
-    public func all<Object: SyncObject, each Order: ObjectOrdering, each Included: RelatedValue>(
+    public func all<Object: SyncObject, each Order: ObjectParts.Criterion, each Included: ObjectParts.RelatedValue>(
         _ type: Object.Type, where predicate: ObjectPredicate<Object>? = nil,
-        orderedBy ordering: repeat KeyPath<ObjectFields<Object>, each Order>, limit: Int? = nil, offset: Int = 0,
+        orderedBy ordering: repeat KeyPath<ObjectParts.Fields<Object>, each Order>, limit: Int? = nil, offset: Int = 0,
         including includes: repeat ObjectPath<Object, each Included>
     ) async throws -> [Object] {
         try await all(
@@ -76,9 +76,9 @@ extension Store {
     /// Returns the first object of a type that fulfils a condition; nil if there is none.
     ///
     /// - Throws: As ``StoreReader/all(_:)``.
-    public func first<Object: SyncObject, each Order: ObjectOrdering, each Included: RelatedValue>(
+    public func first<Object: SyncObject, each Order: ObjectParts.Criterion, each Included: ObjectParts.RelatedValue>(
         _ type: Object.Type, where predicate: ObjectPredicate<Object>? = nil,
-        orderedBy ordering: repeat KeyPath<ObjectFields<Object>, each Order>,
+        orderedBy ordering: repeat KeyPath<ObjectParts.Fields<Object>, each Order>,
         including includes: repeat ObjectPath<Object, each Included>
     ) async throws -> Object? {
         try await first(

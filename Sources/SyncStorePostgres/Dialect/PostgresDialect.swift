@@ -132,6 +132,15 @@ package struct PostgresDialect: SQLDialect {
 
     package var indexOrder: String { " NULLS FIRST" }
 
+    /// An entry of an index has at most 2,704 bytes, which four parts of 128 characters fit in.
+    package func indexedPart(_ expression: String, _ type: AttributeType) -> String? {
+        switch type {
+        case .string, .uri: "pg_catalog.\"left\"(\(expression)\(collation(type)), 128)"
+        case .binary: "pg_catalog.substring(\(expression), 1, 512)"
+        default: nil
+        }
+    }
+
     /// PostgreSQL compares a mix of integers and floating-point numbers as floating-point numbers.
     package var comparesNumbersExactly: Bool { false }
 

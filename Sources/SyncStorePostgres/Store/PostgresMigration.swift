@@ -93,7 +93,12 @@ struct PostgresMigration {
                 found.adopted[table] = try columns(of: table)
             }
             for statement in try SQLMigration.statements(from: stored, to: schema, found: found) {
-                try connection.execute(statement)
+                do { try connection.execute(statement) } catch let error as PostgresError {
+                    guard error.code == .uniqueViolation, let reason = schema.equalValues(creating: statement) else {
+                        throw error
+                    }
+                    throw reason
+                }
             }
             for table in schema.tables where plan.adopted.contains(table.name) { try create(table) }
             try verify(others)

@@ -55,6 +55,9 @@ package protocol SQLDialect: Sendable {
 
     /// What follows a column of an index so that it serves ascending orders with null first.
     var indexOrder: String { get }
+    /// The part of a text or of bytes that indices of an attribute contain, which sorts like the
+    /// whole values; nil if they contain whole values.
+    func indexedPart(_ expression: String, _ type: AttributeType) -> String?
     /// Whether integers and floating-point numbers compare by their exact values.
     var comparesNumbersExactly: Bool { get }
     /// True or false as a condition.
@@ -104,6 +107,8 @@ extension SQLDialect {
     package func strictColumnType(_ type: AttributeType, dates: DateStorage) -> String {
         columnType(type, dates: dates)
     }
+
+    package func indexedPart(_ expression: String, _ type: AttributeType) -> String? { nil }
 
     package func defaultLiteral(_ binding: SQLBinding) -> String? { literal(binding) }
 }

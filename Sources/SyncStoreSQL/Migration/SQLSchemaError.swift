@@ -26,6 +26,8 @@ public enum SQLSchemaError: Error, Hashable, Sendable {
     case narrowedType(entity: String, attribute: String)
     /// A relationship has another kind or another destination than the stored one.
     case changedRelationship(entity: String, relationship: String)
+    /// Several rows of a table have equal values in a unique index that the model has gained.
+    case equalValues(table: String, index: String)
     /// An index, a trigger or a view of somebody else does not fit the new tables.
     case unfitForeignObject(name: String, reason: String)
 }
@@ -51,6 +53,8 @@ extension SQLSchemaError: CustomStringConvertible, LocalizedError {
             "the type of \(entity).\(attribute) cannot hold every value in the database"
         case .changedRelationship(let entity, let relationship):
             "\(entity).\(relationship) has another kind or destination than in the database"
+        case .equalValues(let table, let index):
+            "several rows of \(table) have equal values, which the unique index \(index) does not allow"
         case .unfitForeignObject(let name, let reason):
             "\(name), which somebody added to the database, does not fit the new tables (\(reason))"
         }

@@ -167,7 +167,7 @@ extension SQLSchema {
             let layout = model.layouts[place]
             for index in model.indexes(of: layout) {
                 let columns = index.slots.map { self.columns[place][$0] }
-                var text = "(\(columns.map { SQLText.name($0) + dialect.indexOrder }.joined(separator: ", ")))"
+                var text = "(\(indexTerms(index, entity: place).joined(separator: ", ")))"
                 var conditions = index.condition.map { indexConditions($0, entity: place) } ?? []
                 if layout.parent != nil {
                     let members = layout.family.map { SQLText.literal(model.layouts[$0].name) }
@@ -182,6 +182,23 @@ extension SQLSchema {
             }
         }
         return indices
+    }
+
+    /// The columns of an index; long values with a part, and with a hash if the index is unique.
+    private func indexTerms(_ index: IndexLayout, entity: Int) -> [String] {
+        var terms: [String] = []
+        var digests: [String] = []
+        for slot in index.slots {
+            let column = SQLText.name(columns[entity][slot])
+            let type = model.layouts[entity].attributes[slot].type
+            guard let part = dialect.indexedPart(column, type) else {
+                terms.append(column + dialect.indexOrder)
+                continue
+            }
+            terms.append(part + dialect.indexOrder)
+            if index.isUnique, let longKeys = dialect.longKeys { digests.append("(\(longKeys.digest(column, type)))") }
+        }
+        return terms + digests
     }
 
     /// The parts of an index's condition, with values as literals.
@@ -217,6 +234,16 @@ extension SQLSchema {
         return found.flatMap { index in
             index.attributes.map { .valuesTaken(entity: model.layouts[entity].name, attributes: $0) }
         }
+    }
+
+    /// The error for equal values in a unique index; nil for any other statement than its creation.
+    package func equalValues(creating statement: String) -> SQLSchemaError? {
+        for table in tables {
+            for index in table.indices where index.isUnique && index.creation(on: table.name) == statement {
+                return .equalValues(table: table.name, index: "\(index.name) \(index.columns)")
+            }
+        }
+        return nil
     }
 
     private func identityIndex(

@@ -91,6 +91,8 @@ package struct SQLSchema: Sendable {
     package let joins: [JoinLink]
     /// The conditions of partial indices.
     private let indexConditions: Set<BoundPredicate>
+    /// The columns of each family that occur in indices that the model declares.
+    private let indexedColumns: [Set<String>]
     /// The columns that foreign keys refer to, by table, if they differ from
     /// ``SQLNaming/rowColumn``.
     package var keyColumns: [String: String] = [:]
@@ -126,6 +128,13 @@ package struct SQLSchema: Sendable {
                     }
                 }
             })
+        var indexedColumns = [Set<String>](repeating: [], count: planner.families.count)
+        for layout in model.layouts {
+            for slot in model.indexes(of: layout).flatMap(\.slots) {
+                indexedColumns[planner.familyIndex[layout.index]].insert(planner.columns[layout.index][slot])
+            }
+        }
+        self.indexedColumns = indexedColumns
     }
 
     /// The table of an entity.
@@ -136,6 +145,11 @@ package struct SQLSchema: Sendable {
     /// Whether a condition is one of a partial index.
     func isIndexCondition(_ condition: BoundPredicate) -> Bool {
         indexConditions.contains(condition)
+    }
+
+    /// Whether an attribute occurs in an index that the model declares.
+    func isIndexed(_ entity: Int, slot: Int) -> Bool {
+        indexedColumns[familyIndex[entity]].contains(columns[entity][slot])
     }
 
     /// The column of row numbers, quoted.

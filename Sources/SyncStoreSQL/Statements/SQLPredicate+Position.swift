@@ -1,6 +1,18 @@
 import SyncModel
 import SyncStore
 
+extension BoundSelection {
+    /// The ordering in which null has the place that an index gives it, if no row after the
+    /// position has null in the first criterion.
+    var orderingAfterPosition: [BoundOrdering] {
+        guard let value = after?.values.first, !value.isNull, let first = ordering.first, first.nulls == .first else {
+            return ordering
+        }
+        let natural = BoundOrdering(key: first.key, ascending: first.ascending, nulls: first.ascending ? .first : .last)
+        return [natural] + ordering.dropFirst()
+    }
+}
+
 extension SQLPredicate {
     /// The condition that a row comes after a position in an order.
     mutating func isAfter(

@@ -1,6 +1,9 @@
 import SyncModel
 
 /// Conditions on related objects, as semi-joins.
+///
+/// A list of rows serves conditions on many rows. Where an index finds few rows, the related rows
+/// of each are looked up instead.
 extension SQLPredicate {
     /// The condition that a row is, or is not, related to a row that a normalized predicate
     /// selects.
@@ -10,6 +13,10 @@ extension SQLPredicate {
         _ relationship: RelationshipLayout, _ predicate: BoundPredicate, isNotTrue: Bool = false, isNegated: Bool,
         entity: Int, alias: String
     ) -> String {
+        if isPinned {
+            let rows = relatedRows("1", relationship, predicate, isNotTrue: isNotTrue, entity: entity, alias: alias)
+            return "\(isNegated ? "NOT " : "")EXISTS (\(rows))"
+        }
         let sources = sources(
             relationship, predicate, isNotTrue: isNotTrue, having: nil, entity: entity, alias: alias)
         guard isNegated else { return "\(sources.operand) IN (\(sources.selection))" }
@@ -39,16 +46,68 @@ extension SQLPredicate {
         case .count(let range):
             // The groups of a statement are never empty: where none fulfils the quantifier, the
             // rows are those that are not in a group outside of the range.
-            let counted =
+            let bounds =
                 range.upperBound >= Int.max - 1
-                ? "count(*) >= \(range.lowerBound)"
-                : "count(*) BETWEEN \(range.lowerBound) AND \(range.upperBound)"
+                ? ">= \(range.lowerBound)" : "BETWEEN \(range.lowerBound) AND \(range.upperBound)"
+            if isPinned {
+                let count = relatedRows(
+                    "count(*)", relationship, predicate, isNotTrue: false, entity: entity, alias: alias)
+                return "\(isNegated ? "NOT " : "")((\(count)) \(bounds))"
+            }
+            let counted = "count(*) \(bounds)"
             let sources = sources(
                 relationship, predicate, isNotTrue: false, having: range.contains(0) ? "NOT (\(counted))" : counted,
                 entity: entity, alias: alias)
             let isIn = range.contains(0) == isNegated
             return "\(sources.operand) \(isIn ? "IN" : "NOT IN") (\(sources.selection))"
         }
+    }
+
+    /// A statement that selects a term from the rows that one row is related to.
+    ///
+    /// For few rows, looking their related rows up costs less than computing a list for all rows.
+    private mutating func relatedRows(
+        _ term: String, _ relationship: RelationshipLayout, _ predicate: BoundPredicate, isNotTrue: Bool, entity: Int,
+        alias: String
+    ) -> String {
+        let next = nextAlias()
+        let row = schema.rowColumn
+        var text: String
+        switch schema.relationships[entity][relationship.index] {
+        case .column(let link):
+            text =
+                "SELECT \(term) FROM \(SQLText.name(link.target)) \(next) "
+                + "WHERE \(next).\(row) = \(alias).\(SQLText.name(link.column))"
+        case .inverseColumn(let link):
+            text =
+                "SELECT \(term) FROM \(SQLText.name(link.table)) \(next) "
+                + "WHERE \(next).\(SQLText.name(link.column)) = \(alias).\(row)"
+        case .join(let link):
+            let pair = nextAlias()
+            text =
+                "SELECT \(term) FROM \(SQLText.name(link.table)) \(pair) "
+                + "JOIN \(SQLText.name(link.targetTable)) \(next) "
+                + "ON \(next).\(row) = \(pair).\(SQLText.name(link.target)) "
+                + "WHERE \(pair).\(SQLText.name(link.source)) = \(alias).\(row)"
+        }
+        if predicate != .constant(true) || isNotTrue {
+            let condition = normal(predicate, entity: relationship.destination, alias: next)
+            text += " AND (\(condition))\(isNotTrue ? " IS NOT TRUE" : "")"
+        }
+        return text
+    }
+
+    /// Whether a condition that other conditions are joined with finds its rows by an index.
+    func pins(_ predicate: BoundPredicate) -> Bool {
+        let key: BoundKey
+        switch predicate {
+        case .comparison(let path, .equal, let value) where !value.isNull: key = path
+        case .isIn(let path, let values) where values.count <= 100: key = path
+        default: return false
+        }
+        guard key.steps.isEmpty, case .attribute(let slot, _) = key.leaf else { return false }
+        return schema.isIndexed(key.entity, slot: slot)
+            || schema.model.layouts[key.entity].identitySlots.first == slot
     }
 
     /// The rows that are related to some others.

@@ -14,6 +14,8 @@ package struct SQLPredicate {
     var parameters: SQLParameters
     let schema: SQLSchema
     private var aliasCount = 0
+    /// Whether an index finds the rows that the current condition is about.
+    var isPinned = false
 
     /// - Parameter parameters: Those of the statement's text before.
     init(_ schema: SQLSchema, after parameters: SQLParameters) {
@@ -27,8 +29,7 @@ package struct SQLPredicate {
 
     /// The condition of a predicate on the rows of an entity's table.
     ///
-    /// A condition on related objects becomes a semi-join: a list of rows that the database
-    /// computes once, by an index if there is one.
+    /// A condition on related objects becomes a semi-join.
     ///
     /// - Parameters:
     ///   - predicate: A predicate that is bound to the entity.
@@ -43,6 +44,9 @@ package struct SQLPredicate {
         switch predicate {
         case .constant(let holds): return dialect.condition(holds)
         case .and(let parts):
+            let wasPinned = isPinned
+            defer { isPinned = wasPinned }
+            if parts.contains(where: pins) { isPinned = true }
             let conditions = grouped(parts, entity: entity, alias: alias) { .and($0) }
             return conditions.isEmpty ? dialect.condition(true) : conditions.joined(separator: " AND ")
         case .or(let parts):
@@ -86,6 +90,10 @@ package struct SQLPredicate {
             let expression = expression(ordering.key, entity: entity, alias: alias)
             let direction = ordering.ascending ? "ASC" : "DESC"
             let nulls = ordering.nulls == .first ? "FIRST" : "LAST"
+            // An index serves the order by the part that it contains; the whole values decide ties.
+            if let part = indexedPart(of: expression, ordering.key) {
+                terms.append("\(part) \(direction) NULLS \(nulls)")
+            }
             terms.append("\(expression)\(collation(ordering.key)) \(direction) NULLS \(nulls)")
         }
         terms.append("\(alias).\(schema.rowColumn)")
@@ -121,10 +129,15 @@ package struct SQLPredicate {
             {
                 return "\(expression) \(comparison.rawValue) \(literal)"
             }
-            let condition =
-                "\(expression)\(collation(key)) \(comparison.rawValue) \(parameters.add(binding))"
-            guard comparison == .equal, let lookup = lookup(key, [value], alias: alias) else { return condition }
-            return "(\(condition) AND \(lookup))"
+            let placeholder = parameters.add(binding)
+            var conditions = ["\(expression)\(collation(key)) \(comparison.rawValue) \(placeholder)"]
+            if let inclusive = comparison.inclusive, let part = indexedPart(of: expression, key),
+                let valuePart = indexedPart(of: placeholder, key)
+            {
+                conditions.append("\(part) \(inclusive.rawValue) \(valuePart)")
+            }
+            if comparison == .equal, let lookup = lookup(key, [value], alias: alias) { conditions.append(lookup) }
+            return Self.all(conditions)
         }
     }
 
@@ -187,8 +200,18 @@ package struct SQLPredicate {
                 terms.append(parameters.add(binding))
             }
         }
-        let condition = "\(expression)\(collation(key)) IN (\(terms.joined(separator: ", ")))"
-        return lookup(key, values, alias: alias).map { "(\(condition) AND \($0))" } ?? condition
+        var conditions = ["\(expression)\(collation(key)) IN (\(terms.joined(separator: ", ")))"]
+        if let part = indexedPart(of: expression, key) {
+            let parts = terms.compactMap { indexedPart(of: $0, key) }
+            conditions.append("\(part) IN (\(parts.joined(separator: ", ")))")
+        }
+        if let lookup = lookup(key, values, alias: alias) { conditions.append(lookup) }
+        return Self.all(conditions)
+    }
+
+    /// Conditions that must all hold, as one.
+    private static func all(_ conditions: [String]) -> String {
+        conditions.count == 1 ? conditions[0] : "(\(conditions.joined(separator: " AND ")))"
     }
 
     /// A comparison of texts by their bytes.
@@ -197,7 +220,35 @@ package struct SQLPredicate {
     ) -> String {
         let expression = expression(key, entity: entity, alias: alias)
         guard !text.isEmpty || match == .like else { return constant(true, for: expression) }
-        return dialect.textCondition(expression, collation: collation(key), match, text, &parameters)
+        let range = range(key, match, text, of: expression)
+        return Self.all(
+            range + [dialect.textCondition(expression, collation: collation(key), match, text, &parameters)])
+    }
+
+    /// The conditions that a text is in the range of those that begin as a match requires, which an
+    /// index can find; empty for a match that requires no beginning.
+    private mutating func range(
+        _ key: BoundKey, _ match: PropertyPath.TextMatch, _ text: String, of expression: String
+    ) -> [String] {
+        guard key.steps.isEmpty, case .attribute(_, let type) = key.leaf, type == .string || type == .uri else {
+            return []
+        }
+        let prefix: String
+        switch match {
+        case .beginsWith: prefix = text
+        case .like: prefix = LikePattern.literalPrefix(of: text)
+        case .contains, .endsWith: return []
+        }
+        // Twice as many characters, if the database stores some as two, fit in an indexed part.
+        var start = String.UnicodeScalarView()
+        start.append(contentsOf: prefix.unicodeScalars.prefix(64))
+        guard !start.isEmpty else { return [] }
+        let operand = indexedPart(of: expression, key) ?? expression + collation(key)
+        var conditions = ["\(operand) >= \(parameters.add(schema.binding(.string(String(start)))))"]
+        if let end = String(start).endOfPrefix {
+            conditions.append("\(operand) < \(parameters.add(schema.binding(.string(end))))")
+        }
+        return conditions
     }
 
     /// What holds for rows whose identity equals one of some values, so that its index is used; nil
@@ -212,6 +263,15 @@ package struct SQLPredicate {
             }
         }
         return schema.shortLookup(key.entity, slot: slot, bytes: bytes.max() ?? 0, alias: alias)
+    }
+
+    /// The part of an attribute's value that its indices contain; nil if they contain whole values,
+    /// or if there are none.
+    private func indexedPart(of expression: String, _ key: BoundKey) -> String? {
+        guard key.steps.isEmpty, case .attribute(let slot, let type) = key.leaf,
+            schema.isIndexed(key.entity, slot: slot)
+        else { return nil }
+        return dialect.indexedPart(expression, type)
     }
 
     // MARK: Expressions
@@ -305,6 +365,34 @@ extension AttributeValue {
 
     fileprivate var exactWholeNumber: Int64? {
         wholeNumber.flatMap { $0.isExact ? $0.whole : nil }
+    }
+}
+
+extension PropertyPath.Comparison {
+    /// The comparison of the beginnings of two texts that holds where this one holds of the texts;
+    /// nil if none does.
+    fileprivate var inclusive: PropertyPath.Comparison? {
+        switch self {
+        case .equal: .equal
+        case .less, .lessOrEqual: .lessOrEqual
+        case .greater, .greaterOrEqual: .greaterOrEqual
+        case .notEqual: nil
+        }
+    }
+}
+
+extension String {
+    /// The least text that is greater than every text that begins with this one; nil if there is
+    /// none.
+    fileprivate var endOfPrefix: String? {
+        var scalars = unicodeScalars
+        while let last = scalars.popLast() {
+            // Surrogates are no scalars.
+            guard let next = Unicode.Scalar(last.value == 0xD7FF ? 0xE000 : last.value + 1) else { continue }
+            scalars.append(next)
+            return String(scalars)
+        }
+        return nil
     }
 }
 

@@ -106,20 +106,23 @@ package struct SQLQueries: Sendable {
         var writer = SQLPredicate(schema, after: SQLParameters(schema.dialect))
         var terms: [String] = []
         // What the rows are grouped and ordered by, if they are.
-        var keys: [(expression: String, collation: String)] = []
+        let isGrouped = selection.isGrouped || selection.isDistinct
+        var keys: [String] = []
         for (column, type) in zip(selection.columns, selection.types) {
             switch column {
             case .object:
                 terms.append("t.\(schema.rowColumn)")
-                keys.append(("t.\(schema.rowColumn)", ""))
+                keys.append("t.\(schema.rowColumn)")
             case .value(let key):
-                let expression = writer.expression(key, entity: entity, alias: "t")
+                var expression = writer.expression(key, entity: entity, alias: "t")
+                // The groups are those of the order, so that one index serves both.
+                if isGrouped { expression = "(\(expression)\(writer.collation(key)))" }
                 terms.append(schema.dialect.selected(expression, as: type))
-                keys.append((expression, writer.collation(key)))
+                keys.append(expression)
             case .target(let key):
                 let expression = writer.expression(key, entity: entity, alias: "t")
                 terms.append(expression)
-                keys.append((expression, ""))
+                keys.append(expression)
             case .count: terms.append("count(*)")
             case .aggregate(let function, let key):
                 let expression = writer.expression(key, entity: entity, alias: "t") + writer.collation(key)
@@ -134,15 +137,14 @@ package struct SQLQueries: Sendable {
             conditions.append(writer.isAfter(after, selection.ordering, entity: entity, alias: "t"))
         }
         if !conditions.isEmpty { text += " WHERE \(conditions.joined(separator: " AND "))" }
-        if selection.isGrouped || selection.isDistinct {
+        if isGrouped {
             if !keys.isEmpty {
-                text += " GROUP BY \(keys.map(\.expression).joined(separator: ", "))"
-                text +=
-                    " ORDER BY "
-                    + keys.map { "\($0.expression)\($0.collation) ASC NULLS FIRST" }.joined(separator: ", ")
+                text += " GROUP BY \(keys.joined(separator: ", "))"
+                text += " ORDER BY \(keys.map { "\($0) ASC NULLS FIRST" }.joined(separator: ", "))"
             }
         } else {
-            text += " ORDER BY \(writer.order(selection.ordering, entity: entity, alias: "t"))"
+            let ordering = selection.orderingAfterPosition
+            text += " ORDER BY \(writer.order(ordering, entity: entity, alias: "t"))"
         }
         text += page(limit: selection.limit, offset: selection.offset, &writer.parameters)
         return SQLStatementText(text, writer.parameters.bindings)

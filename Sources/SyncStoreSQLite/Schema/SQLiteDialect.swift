@@ -108,7 +108,7 @@ package struct SQLiteDialect: SQLDialect {
         switch type {
         case .decimal: " COLLATE \(SQLiteConnection.decimalCollation)"
         case .json: " COLLATE \(SQLiteConnection.jsonCollation)"
-        // An adopted column can compare in another way.
+        // Columns of adopted tables may have other collations.
         case .string, .uri, .uuid: " COLLATE BINARY"
         default: ""
         }

@@ -145,7 +145,12 @@ struct SQLiteMigration {
             }
             let found = try found(stored, plan)
             for statement in try SQLMigration.statements(from: stored, to: plan.schema, found: found) {
-                try connection.execute(statement)
+                do { try connection.execute(statement) } catch {
+                    guard error.primaryCode == SQLiteError.Code.constraint,
+                        let reason = plan.schema.equalValues(creating: statement)
+                    else { throw error }
+                    throw reason
+                }
             }
             for table in plan.schema.tables where plan.adopted[table.name] != nil { try adopt(table) }
             for object in others { try restore(object) }

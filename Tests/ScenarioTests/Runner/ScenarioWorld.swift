@@ -16,6 +16,6 @@ struct SyncRequest {
     /// One payload, or the pages of one.
     var pages: [[UInt8]]
     var options: StoreSyncOptions
-    var parent: SyncParent?
+    var parent: JSONStore.Parent?
     var settles: Bool
 }

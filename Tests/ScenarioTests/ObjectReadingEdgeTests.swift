@@ -1,0 +1,250 @@
+import Foundation
+import OneWayTestSupport
+import SyncModel
+import SyncStore
+import Testing
+
+/// Odd values, names and shapes of typed reads, the same in every store.
+@Suite(.serialized) struct ObjectReadingEdgeTests {
+    enum Color: String, Codable, CaseIterable, Sendable { case red, green = "GREEN" }
+
+    struct Code: RawRepresentable, Codable, Hashable, Sendable {
+        var rawValue: Int
+    }
+
+    struct Person: SyncObject, Equatable {
+        var id: Int
+        var title: String?
+        var color: Color
+        var code: Code?
+        var ratio: Double?
+        var boss: Related<Person?>
+        var staff: Related<[Person]>
+
+        enum CodingKeys: String, CodingKey {
+            case id, title = "name", color = "colour", code, ratio, boss = "manager", staff
+        }
+
+        static let declaration = SyncDeclaration<Person>(
+            .identity(\.id), .toMany(\.staff, inverse: \.boss), .index(\.title), .index(\.code, \.title))
+    }
+
+    private static func person(
+        _ id: Int, _ title: String?, _ color: Color = .red, code: Int? = nil, ratio: Double? = nil, boss: Person? = nil
+    ) -> Person {
+        Person(
+            id: id, title: title, color: color, code: code.map(Code.init), ratio: ratio, boss: .included(boss),
+            staff: .notIncluded)
+    }
+
+    /// People whose bosses form a chain: 1 of 2 of 3, and 3 of itself.
+    private static let people: [Person] = {
+        func reference(_ id: Int, _ all: [Person]) -> Person {
+            var found = all[id - 1]
+            found.boss = .notIncluded
+            return found
+        }
+        var all = [
+            person(1, "100%", code: 7, ratio: 0.5), person(2, "a_b\\c", .green, code: 7, ratio: -.infinity),
+            person(3, nil, ratio: .greatestFiniteMagnitude), person(4, "e\u{301}", .green, code: 0),
+            person(5, "\u{E9}", code: 0, ratio: 0), person(6, "😀 a", ratio: 1), person(7, "", .green, ratio: 1.0),
+            person(8, "A\u{0}B", code: -1, ratio: .infinity), person(9, "axb\\c"),
+        ]
+        for (id, boss) in [(1, 2), (2, 3), (3, 3), (4, 1)] { all[id - 1].boss = .included(reference(boss, all)) }
+        return all
+    }()
+
+    private func withPeople(_ kind: StoreKind, _ body: @Sendable (any Store) async throws -> Void) async throws {
+        try await kind.use { makeStore in
+            let store = try await makeStore(try DataModel(Person.self))
+            try await store.insert(Self.people)
+            try await body(store)
+        }
+    }
+
+    /// Each condition, and the people that it selects.
+    private static let conditions: [(ObjectPredicate<Person>, [Int])] = [
+        // Patterns.
+        (.like(\.title, "%\\%"), [1]), (.like(\.title, "a\\_b%"), [2]), (.like(\.title, "a_b\\\\c"), [2, 9]),
+        (.like(\.title, "%"), [1, 2, 4, 5, 6, 7, 8, 9]), (.like(\.title, ""), [7]), (.like(\.title, "_"), [5]),
+        (.like(\.title, "__"), [4]), (.like(\.title, "😀%"), [6]), (.like(\.title, "A%B"), [8]),
+        (.like(\.title, "A\u{0}_"), [8]), (!.like(\.title, "%a%"), [1, 4, 5, 7, 8]), (.like(\.title, "\\"), []),
+        // Texts by their bytes.
+        (\.title == "\u{E9}", [5]), (\.title == "e\u{301}", [4]), (.beginsWith(\.title, "e"), [4]),
+        (.beginsWith(\.title, "A\u{0}"), [8]), (.beginsWith(\.title, ""), [1, 2, 4, 5, 6, 7, 8, 9]),
+        (.contains(\.title, "\u{0}"), [8]), (.endsWith(\.title, "\\c"), [2, 9]), (\.title > "\u{E9}", [6]),
+        (\.title < "A", [1, 7]), (\.title == "", [7]), (.in(\.title, ["", "100%", "x"]), [1, 7]),
+        // Lists.
+        (.in(\.title, [String]()), []), (!.in(\.title, [String]()), [1, 2, 3, 4, 5, 6, 7, 8, 9]),
+        (.in(\.color, []), []), (.in(\.color, [.green]), [2, 4, 7]), (.in(\.code, [Code(rawValue: 7)]), [1, 2]),
+        (!.in(\.code, [Code(rawValue: 7)]), [4, 5, 8]),
+        // Null.
+        (\.title == nil, [3]), (\.title != nil, [1, 2, 4, 5, 6, 7, 8, 9]),
+        (!(\.title == "100%"), [2, 4, 5, 6, 7, 8, 9]),
+        (\.title == "100%" || \.title != "100%", [1, 2, 4, 5, 6, 7, 8, 9]), (\.code == nil, [3, 6, 7, 9]),
+        (\.code == Code(rawValue: 0), [4, 5]), (\.code != Code(rawValue: 0), [1, 2, 8]),
+        // Numbers.
+        (\.ratio == 1, [6, 7]), (\.ratio < .infinity, [1, 2, 3, 5, 6, 7]), (\.ratio == .nan, []),
+        (\.ratio != .nan, [1, 2, 3, 5, 6, 7, 8]), (\.ratio > .nan, [1, 2, 3, 5, 6, 7, 8]), (\.ratio <= .nan, []),
+        (\.ratio == -0.0, [5]), (\.ratio == -.infinity, [2]),
+        // Enums.
+        (\.color == .green, [2, 4, 7]), (\.color != .green, [1, 3, 5, 6, 8, 9]),
+        // Chains of optional objects.
+        (\.boss.title == "a_b\\c", [1]), (\.boss.boss.id == 3, [1, 2, 3]), (\.boss.boss.boss.id == 3, [1, 2, 3, 4]),
+        (\.boss.title == nil, [2, 3, 5, 6, 7, 8, 9]), (\.boss.title == nil && \.boss != nil, [2, 3]),
+        (!(\.boss.title == nil), [1, 4]), (\.boss.boss == nil, [5, 6, 7, 8, 9]), (\.boss.color == .green, [1]),
+        (.in(\.boss.color, [.green]), [1]), (.like(\.boss.title, "1__\\%"), [4]), (\.boss.staff.count == 2, [2, 3]),
+        (\.staff.count == 0, [4, 5, 6, 7, 8, 9]), (\.staff.count >= 2, [3]),
+        // Quantifiers, also over nothing.
+        (.any(\.staff, where: .constant(true)), [1, 2, 3]),
+        (.all(\.staff, where: .constant(false)), [4, 5, 6, 7, 8, 9]),
+        (!.any(\.staff, where: .constant(true)), [4, 5, 6, 7, 8, 9]),
+        (.all(\.staff, where: \.title == "x"), [4, 5, 6, 7, 8, 9]),
+        (.all(\.staff, where: \.title == nil), [4, 5, 6, 7, 8, 9]),
+        (.all(\.staff, where: \.title != nil), [1, 2, 4, 5, 6, 7, 8, 9]),
+        (.any(\.staff, where: \.title == nil), [3]), (.count(\.staff, where: \.title == nil, in: 1...), [3]),
+        (.count(\.staff, where: .constant(true), in: ..<2), [1, 2, 4, 5, 6, 7, 8, 9]),
+        (.count(\.staff, where: \.id > 100, in: 0...0), [1, 2, 3, 4, 5, 6, 7, 8, 9]),
+        (!.all(\.staff, where: .any(\.staff, where: \.id == 4)), [1, 3]),
+        (.any(\.boss, where: .any(\.staff, where: \.title == "a_b\\c")), [2, 3]),
+        (.all(\.boss, where: \.title != nil), [1, 4, 5, 6, 7, 8, 9]),
+        (\.id == 3 && .any(\.staff, where: \.id == 2), [3]), (\.id == 3 && .all(\.staff, where: \.id == 2), []),
+        (\.id == 2 && !.any(\.staff, where: \.id == 3), [2]), (.in(\.id, [1, 2]) && \.staff.count == 1, [1, 2]),
+    ]
+
+    @Test(arguments: StoreKind.all)
+    func conditionsSelectTheSameInEveryStore(kind: StoreKind) async throws {
+        try await withPeople(kind) { store in
+            for (predicate, expected) in Self.conditions {
+                let text = try predicate.recordPredicate()
+                let found = try await store.all(Person.self, where: predicate).map(\.id)
+                #expect(found == expected, "\(text)")
+                let pages = try await store.page(ObjectQuery(where: predicate, orderedBy: \.id.descending, limit: 100))
+                #expect(pages.objects.map(\.id) == expected.reversed(), "\(text)")
+                #expect(pages.next == nil)
+            }
+        }
+    }
+
+    @Test(arguments: StoreKind.all)
+    func includedCyclesEndWhereTheQueryEnds(kind: StoreKind) async throws {
+        try await withPeople(kind) { store in
+            let third = try #require(
+                try await store.first(Person.self, where: \.id == 3, including: \.boss.staff.boss))
+            let boss = try #require(third.boss.value ?? nil)
+            #expect(boss.id == 3)
+            #expect(boss.boss == .notIncluded)
+            #expect(boss.staff.value?.map(\.id) == [2, 3])
+            #expect(boss.staff.value?.map { $0.boss.value??.id } == [3, 3])
+            #expect(boss.staff.value?.allSatisfy { $0.staff == .notIncluded } == true)
+            #expect(boss.staff.value?.allSatisfy { $0.boss.value??.boss == .notIncluded } == true)
+            #expect(third.staff == .notIncluded)
+        }
+    }
+
+    @Test(arguments: StoreKind.all)
+    func ordersHaveAPlaceForNullAndTies(kind: StoreKind) async throws {
+        try await withPeople(kind) { store in
+            #expect(try await store.all(Person.self, orderedBy: \.title).map(\.id) == [3, 7, 1, 8, 2, 9, 4, 5, 6])
+            #expect(
+                try await store.all(Person.self, orderedBy: \.title.descending.nullsLast).map(\.id)
+                    == [6, 5, 4, 9, 2, 8, 1, 7, 3])
+            #expect(
+                try await store.all(Person.self, orderedBy: \.color, \.code.nullsLast).map(\.id)
+                    == [4, 2, 7, 8, 5, 1, 3, 6, 9])
+            #expect(
+                try await store.all(Person.self, orderedBy: \.ratio.descending, limit: 6).map(\.id) == [
+                    4, 9, 8, 3, 6, 7,
+                ])
+            #expect(
+                try await store.all(Person.self, orderedBy: \.boss.title.nullsLast, \.id.descending).map(\.id)
+                    == [4, 1, 9, 8, 7, 6, 5, 3, 2])
+        }
+    }
+
+    private static let ownOrders: [ObjectQuery<Person>] = [
+        ObjectQuery(orderedBy: \.title, limit: 2), ObjectQuery(orderedBy: \.title.descending, limit: 2),
+        ObjectQuery(orderedBy: \.title.descending.nullsLast, limit: 1), ObjectQuery(orderedBy: \.code, limit: 2),
+        ObjectQuery(orderedBy: \.code.nullsLast, \.title.descending, limit: 2),
+        ObjectQuery(orderedBy: \.code.descending, \.title.descending.nullsLast, limit: 2),
+        ObjectQuery(where: .like(\.title, "%a%") || \.title == nil, orderedBy: \.ratio.nullsLast, limit: 2),
+        ObjectQuery(orderedBy: \.ratio.descending, limit: 1), ObjectQuery(limit: 2),
+    ]
+
+    @Test(arguments: StoreKind.all)
+    func pagesHoldAllObjectsInOrder(kind: StoreKind) async throws {
+        try await withPeople(kind) { store in
+            let queries =
+                Self.ownOrders + [
+                    ObjectQuery(orderedBy: \.boss.title, limit: 2),
+                    ObjectQuery(orderedBy: \.boss.title.descending.nullsLast, limit: 2),
+                    ObjectQuery(orderedBy: \.staff.count.descending, \.color, limit: 2),
+                ]
+            for query in queries {
+                var whole = query
+                whole.limit = nil
+                let all = try await store.all(whole).map(\.id)
+                var seen: [Int] = []
+                var key: ObjectPageKey?
+                repeat {
+                    let page = try await store.page(query, after: key)
+                    seen += page.objects.map(\.id)
+                    key = page.next
+                } while key != nil
+                #expect(seen == all, "\(query.ordering)")
+            }
+        }
+    }
+
+    @Test(arguments: StoreKind.all)
+    func aPageGoesOnAfterItsKeyWasDeleted(kind: StoreKind) async throws {
+        for query in Self.ownOrders {
+            try await withPeople(kind) { store in
+                var whole = query
+                whole.limit = nil
+                let all = try await store.all(whole).map(\.id)
+                var seen: [Int] = []
+                var key: ObjectPageKey?
+                repeat {
+                    let page = try await store.page(query, after: key)
+                    seen += page.objects.map(\.id)
+                    key = page.next
+                    let last = try #require(seen.last)
+                    try await store.transaction {
+                        _ = try await $0.remove(StoreQuery("Person", where: PropertyPath("id") == last))
+                    }
+                } while key != nil
+                #expect(seen == all, "\(query.ordering)")
+            }
+        }
+    }
+
+    @Test(arguments: StoreKind.all)
+    func aValueThatIsNoCaseIsAnErrorThatNamesIt(kind: StoreKind) async throws {
+        try await withPeople(kind) { store in
+            try await store.transaction { transaction in
+                var record = Record(of: try transaction.model.layout(of: "Person"))
+                record["id"] = 50
+                record["colour"] = "purple"
+                _ = try await transaction.insert(record)
+            }
+            do {
+                _ = try await store.all(Person.self, where: \.id == 50)
+                Issue.record("a value that is no case was read")
+            } catch {
+                #expect("\(error)".contains("colour") || "\(error)".contains("purple"), "\(error)")
+            }
+            #expect(try await store.all(Person.self, where: \.id < 50).count == 9)
+        }
+    }
+
+    @Test(arguments: StoreKind.all)
+    func notANumberIsStoredAsNull(kind: StoreKind) async throws {
+        try await kind.use { makeStore in
+            let store = try await makeStore(try DataModel(Person.self))
+            try await store.insert(Self.person(1, "a", ratio: .nan))
+            #expect(try await store.first(Person.self)?.ratio == nil)
+            #expect(try await store.count(Person.self, where: \.ratio == nil) == 1)
+        }
+    }
+}
