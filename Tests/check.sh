@@ -68,8 +68,9 @@ step "tests with the trait Postgres, against a server of their own"
 CI=true tested ${bare[@]+"${bare[@]}"} swift test --traits Postgres --scratch-path .build-postgres "${strict[@]}"
 
 step "all tests under the Thread Sanitizer"
-# Fewer seeds, because each runs about ten times slower than without.
-SCHEDULES=2000 SEEDS=200 DIFFERENTIAL_LIVES=8 CI=true TSAN_OPTIONS="suppressions=$PWD/Tests/thread-sanitizer.supp halt_on_error=0 exitcode=66" \
+# Fewer seeds, because each runs about ten times slower than without; and the scenarios of the package, which cover the
+# areas of the conformance files.
+SCHEDULES=2000 SEEDS=200 DIFFERENTIAL_LIVES=8 CONFORMANCE_DIR="$scratch/none" CI=true TSAN_OPTIONS="suppressions=$PWD/Tests/thread-sanitizer.supp halt_on_error=0 exitcode=66" \
     tested swift test --traits Postgres --sanitize=thread --scratch-path .build-tsan
 
 step "a release build of the core runs"
@@ -80,20 +81,10 @@ products() { sed -nE "s/^.*\.$1\(name: \"([^\"]+)\".*$/\1/p" "$2" | sort; }
 diff <(products library Package.swift) <(products product Tests/Packages/Neighbours/Package.swift)
 swift run --package-path Tests/Packages/Neighbours Neighbours
 
-step "documentation, with warnings as errors"
-documented=$(sed -nE 's/^ *- documentation_targets: \[(.*)\]$/\1/p' .spi.yml | tr -d ' ' | tr ',' '\n' | sort)
-diff <(products library Package.swift) <(echo "$documented")
-swift package --traits Postgres --scratch-path .build-postgres dump-symbol-graph --minimum-access-level public >/dev/null
-for module in $documented; do
-    graphs="$scratch/$module"
-    mkdir "$graphs"
-    find .build-postgres/ -path '*symbolgraph*' \( -name "$module.symbols.json" -o -name "$module@*.symbols.json" \) \
-        -exec cp {} "$graphs" \;
-    catalog=()
-    [ ! -d "Sources/$module/$module.docc" ] || catalog=("Sources/$module/$module.docc")
-    docc convert ${catalog[@]+"${catalog[@]}"} --additional-symbol-graph-dir "$graphs" \
-        --fallback-display-name "$module" --fallback-bundle-identifier "$module" \
-        --output-path "$graphs/out" --warnings-as-errors
-done
+step "the example server, in a browser"
+tested swift test --package-path Demo/Server
+
+step "documentation as one site, with warnings as errors"
+bash Tests/site.sh "$scratch/site" .build-postgres
 
 step "everything passed"

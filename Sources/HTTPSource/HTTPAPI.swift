@@ -19,7 +19,7 @@ public struct HTTPAPI: Sendable {
     /// How the objects are written in a page.
     public var format: HTTPJSONSource.Format
     /// How a response with a successful status reports an error; nil if it cannot.
-    public var check: HTTPReplyCheck?
+    public var check: HTTPJSONSource.ReplyCheck?
     /// The key path of the number of all objects; nil if there is none.
     public var totalKeyPath: String?
     /// A body that each request sends by POST; nil for GET requests.
@@ -30,7 +30,7 @@ public struct HTTPAPI: Sendable {
     /// Creates an API.
     public init(
         _ name: String, pages: HTTPPages, delta: HTTPDelta? = nil, keyPath: String = "",
-        format: HTTPJSONSource.Format = .array, check: HTTPReplyCheck? = nil, totalKeyPath: String? = nil,
+        format: HTTPJSONSource.Format = .array, check: HTTPJSONSource.ReplyCheck? = nil, totalKeyPath: String? = nil,
         body: JSONValue? = nil, headers: HTTPHeaders = HTTPHeaders()
     ) {
         self.name = name

@@ -66,7 +66,7 @@ public struct HTTPJSONSource: RemoteSource {
     public var body: JSONValue?
     /// How a response with a successful status reports an error in its body; nil, the default, if
     /// it cannot.
-    public var check: HTTPReplyCheck?
+    public var check: HTTPJSONSource.ReplyCheck?
     /// The key path of the number of all objects in each page, for progress; nil, the default, for
     /// the header field `X-Total-Count`.
     public var totalKeyPath: String?

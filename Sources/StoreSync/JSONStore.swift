@@ -63,7 +63,7 @@ public struct JSONStore: Sendable {
     ///   store. After an error nothing has been done.
     @discardableResult
     public func sync(
-        _ json: JSONSource, into entity: String, childrenOf parent: SyncParent? = nil,
+        _ json: JSONSource, into entity: String, childrenOf parent: JSONStore.Parent? = nil,
         options: StoreSyncOptions = StoreSyncOptions()
     ) async throws -> StoreSyncResult {
         try await sync({ PayloadList([json]) }, into: entity, childrenOf: parent, options: options)
@@ -86,21 +86,21 @@ public struct JSONStore: Sendable {
     @discardableResult
     public func sync(
         pages: any AsyncSequence<JSONSource, any Error> & Sendable, into entity: String,
-        childrenOf parent: SyncParent? = nil, options: StoreSyncOptions = StoreSyncOptions()
+        childrenOf parent: JSONStore.Parent? = nil, options: StoreSyncOptions = StoreSyncOptions()
     ) async throws -> StoreSyncResult {
         try await sync({ PayloadList(pages) }, into: entity, childrenOf: parent, options: options)
     }
 
     private func sync(
-        _ payloads: @Sendable () -> PayloadList, into entity: String, childrenOf parent: SyncParent?,
+        _ payloads: @Sendable () -> PayloadList, into entity: String, childrenOf parent: JSONStore.Parent?,
         options: StoreSyncOptions
     ) async throws -> StoreSyncResult {
         let request = SyncRequest(mapper: mapper, entity: entity, parent: parent, options: options)
         return try await recorded(into: entity) { recorder in
-            try await change { transaction in
-                let result = try await request.run(payloads(), in: transaction).summary.result
+            try await changeUnlessUndone { transaction in
+                try await request.run(payloads(), in: transaction, of: store).map(\.summary.result)
+            } noting: { result, transaction in
                 try await recorder?.succeed(result, in: transaction)
-                return result
             }
         }
     }
@@ -110,11 +110,11 @@ public struct JSONStore: Sendable {
     /// - Returns: The result that the sync would have.
     /// - Throws: The errors of ``sync(_:into:childrenOf:options:)``.
     public func plan(
-        _ json: JSONSource, into entity: String, childrenOf parent: SyncParent? = nil,
+        _ json: JSONSource, into entity: String, childrenOf parent: JSONStore.Parent? = nil,
         options: StoreSyncOptions = StoreSyncOptions()
     ) async throws -> StoreSyncResult {
         let request = SyncRequest(mapper: mapper, entity: entity, parent: parent, options: options)
-        return try await planned { try await request.run([json], in: $0) }
+        return try await planned { try await request.run([json], in: $0, of: store).value }
     }
 
     /// Runs a body in a transaction that is always rolled back.
@@ -155,7 +155,7 @@ public struct JSONStore: Sendable {
         let request = SyncRequest(
             mapper: mapper, entity: entity, options: StoreSyncOptions(keyPath: keyPath),
             rules: SyncRules(importing: mapper.dialect))
-        return try await change { try await request.run([json], in: $0) }
+        return try await changeUnlessUndone { try await request.run([json], in: $0, of: store) }
     }
 
     /// Inserts or updates objects by their identity, without deleting absent ones.
@@ -164,9 +164,9 @@ public struct JSONStore: Sendable {
     /// - Throws: The errors of ``sync(_:into:childrenOf:options:)``.
     @discardableResult
     public func insertOrUpdate(_ json: JSONSource, into entity: String) async throws -> StoreSyncResult {
-        let options = StoreSyncOptions(operations: SyncOperations.all.subtracting(.delete))
+        let options = StoreSyncOptions(operations: StoreSyncOptions.Operations.all.subtracting(.delete))
         let request = SyncRequest(mapper: mapper, entity: entity, options: options)
-        return try await change { try await request.run([json], in: $0) }
+        return try await changeUnlessUndone { try await request.run([json], in: $0, of: store) }
     }
 
     // MARK: One object
@@ -198,6 +198,7 @@ public struct JSONStore: Sendable {
         try await change { transaction in
             guard let stored = try await transaction.record(entity, key: key) else { return false }
             try await transaction.remove(StoreQuery(entity, objects: .only([stored.object])))
+            try await transaction.forgetPendingLinksOfMissingObjects()
             return true
         }
     }

@@ -8,7 +8,7 @@ public struct StoreSyncOptions: Sendable {
     public typealias InsertHook = @Sendable (_ object: JSONObject, _ entity: String) throws -> JSONObject
 
     /// The operations the sync may perform; all of them by default.
-    public var operations: SyncOperations
+    public var operations: StoreSyncOptions.Operations
     /// The objects that the payload covers; all objects of the entity by default.
     ///
     /// An object that is absent from the payload is deleted only if this predicate holds for it.
@@ -49,7 +49,7 @@ public struct StoreSyncOptions: Sendable {
 
     /// Creates options.
     public init(
-        operations: SyncOperations = .all, scope: RecordPredicate = .constant(true), keyPath: String = "",
+        operations: StoreSyncOptions.Operations = .all, scope: RecordPredicate = .constant(true), keyPath: String = "",
         removalLimit: RemovalLimit? = nil, reportsKeys: Bool = false,
         failsOnDrift: Bool = false, absentKeys: AbsentKeys = .automatic, willInsert: InsertHook? = nil
     ) {

@@ -22,7 +22,7 @@ extension SQLiteWorker {
 }
 
 extension SQLiteMigration {
-    private static let noteTable = "_sync_note"
+    static let noteTable = "_sync_note"
 
     /// The kept text.
     func note() throws -> SQLStoreNote {

@@ -123,13 +123,14 @@ public final class SQLiteStore: CommitObservable {
         self.settings = settings
         let schema = SQLSchema(model, naming: options.naming, dates: options.dates, dialect: .sqlite)
         self.schema = schema
-        let writer = SQLiteWorker(settings, schema: schema, label: "SQLiteStore writer")
+        let log = SQLiteLog(of: path)
+        let writer = SQLiteWorker(settings, schema: schema, log: log, label: "SQLiteStore writer")
         let watch = SQLiteCommitWatch(writer, interval: max(options.commitPollInterval, .milliseconds(1)))
         self.watch = watch
         sessions = SQLSessions(
             model, batchRowCount: Self.batchRowCount, writer: writer, committed: { watch.report($0) }
         ) {
-            SQLiteWorker(settings, schema: schema, label: "SQLiteStore reader")
+            SQLiteWorker(settings, schema: schema, log: log, label: "SQLiteStore reader")
         }
         try await writer.prepareSchema()
     }

@@ -97,7 +97,7 @@ extension PostgresWorkQueue {
         }
 
         private func download(_ item: Item, _ stage: WorkStage) async throws {
-            guard let offers = offers.withLock(\.self) else { throw PostgresWorkError.noPass }
+            guard let offers = offers.withLock(\.self) else { throw PostgresWorkQueue.Failure.noPass }
             let encoder = JSONEncoder()
             // The same item always has the same text, which an item set aside is compared with.
             encoder.outputFormatting = .sortedKeys

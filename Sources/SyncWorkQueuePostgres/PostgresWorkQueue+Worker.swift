@@ -147,7 +147,7 @@ extension PostgresWorkQueue {
                 }
                 end = .done
             } catch {
-                end = Task.isCancelled ? .cancelled : .failed(PostgresWorkError.Failure(error, worker: name))
+                end = Task.isCancelled ? .cancelled : .failed(PostgresWorkQueue.Failure.Failure(error, worker: name))
             }
             state.withLock { $0.finished[work.claim] = end }
             waker.wake()

@@ -23,7 +23,7 @@ extension WorkQueueLink {
 
     /// Sends news to the server, and learns what has ended.
     ///
-    /// - Throws: ``PostgresWorkError/takenOver`` if another pass has begun.
+    /// - Throws: ``PostgresWorkQueue/Failure/takenOver`` if another pass has begun.
     func exchange(_ news: WorkOffers.News, generation: Int64) async throws -> [WorkOffers.Ending] {
         var endings: [WorkOffers.Ending] = []
         if !news.offers.isEmpty {
@@ -34,7 +34,7 @@ extension WorkQueueLink {
                     .texts(news.offers.map(\.stage.rawValue)), .texts(news.offers.map(\.key)),
                     .texts(news.offers.map(\.item)), .seconds(options.asideDuration),
                 ])
-            guard offered.affectedCount == news.offers.count else { throw PostgresWorkError.takenOver }
+            guard offered.affectedCount == news.offers.count else { throw PostgresWorkQueue.Failure.takenOver }
             try await notify(statements.workerChannel)
         }
         if !news.withdrawn.isEmpty {
@@ -63,7 +63,7 @@ extension WorkQueueLink {
 
     private func collect(_ generation: Int64) async throws -> [WorkOffers.Ending] {
         let result = try await query(statements.collect, [.text(token), .text(queue)])
-        guard result.rowCount > 0, result.integer(0, 0) == generation else { throw PostgresWorkError.takenOver }
+        guard result.rowCount > 0, result.integer(0, 0) == generation else { throw PostgresWorkQueue.Failure.takenOver }
         return (0..<result.rowCount).compactMap { row in
             guard let number = result.integer(row, 1) else { return nil }
             let ending: Result<Void, any Error>
@@ -71,14 +71,14 @@ extension WorkQueueLink {
             case "done": ending = .success(())
             case "aside":
                 ending = .failure(
-                    PostgresWorkError.setAside(
+                    PostgresWorkQueue.Failure.setAside(
                         attempts: Int(result.integer(row, 4) ?? 0), worker: result.text(row, 5) ?? "unknown"))
             default:
                 let failure = result.text(row, 3).flatMap {
-                    try? JSONDecoder().decode(PostgresWorkError.Failure.self, from: Data($0.utf8))
+                    try? JSONDecoder().decode(PostgresWorkQueue.Failure.Failure.self, from: Data($0.utf8))
                 }
                 // An item without an error was withdrawn.
-                ending = .failure(failure.map(PostgresWorkError.failed) ?? CancellationError())
+                ending = .failure(failure.map(PostgresWorkQueue.Failure.failed) ?? CancellationError())
             }
             return WorkOffers.Ending(number: number, result: ending)
         }

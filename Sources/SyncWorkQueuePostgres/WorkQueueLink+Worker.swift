@@ -37,7 +37,7 @@ struct ClaimedWork: Sendable {
 /// How a worker's download ended.
 enum WorkEnd: Sendable {
     case done
-    case failed(PostgresWorkError.Failure)
+    case failed(PostgresWorkQueue.Failure.Failure)
     /// The item was withdrawn, or the worker has lost it.
     case cancelled
     /// Another worker shall begin anew.

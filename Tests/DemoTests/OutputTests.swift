@@ -6,7 +6,7 @@ import Testing
 @testable import Demo
 
 /// Standard output that fails, and replies that are no list.
-@Suite(.timeLimit(.minutes(5))) struct OutputTests {
+@Suite(.timeLimit(.minutes(30))) struct OutputTests {
     private let folder: TemporaryDirectory
 
     init() throws {

@@ -176,7 +176,7 @@ struct Company: SyncObject {
                 SyncAttribute("id", .int64, optional: false, userInfo: ["JSONKeyPath": "user_id"])
             }
         }
-        let transformers = JSONTransformers()
+        let transformers = RecordMapper.Transformers()
         let mapper = try RecordMapper(model, dialect: .groot, transformers: transformers)
         let store = try JSONStore(MemoryStore(mapper.model), mapper: mapper)
         #expect(
@@ -214,7 +214,7 @@ struct Company: SyncObject {
     private func follow(_ store: JSONStore, _ listURL: URL, _ eventsURL: URL, webhook body: [UInt8]) async throws {
         let users = HTTPJSONSource(listURL, pages: .link)
         let events = HTTPEventStream(
-            eventsURL, reading: HTTPServerEvent.objects(types: ["user.changed"], removals: ["user.deleted"]))
+            eventsURL, reading: HTTPEventStream.Event.objects(types: ["user.changed"], removals: ["user.deleted"]))
         let live = LiveSync(
             store, from: users, into: "User", feed: events, schedule: SyncSchedule(interval: .seconds(3600)))
         try await live.service.run()

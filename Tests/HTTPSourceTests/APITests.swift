@@ -9,7 +9,7 @@ import SyncStore
 import Testing
 
 /// Imitations of common APIs, read by the line that the documentation shows.
-@Suite(.timeLimit(.minutes(5))) struct APITests {
+@Suite(.timeLimit(.minutes(30))) struct APITests {
     struct Imitation: CustomTestStringConvertible, Sendable {
         let api: HTTPAPI
         var keyPath = ""

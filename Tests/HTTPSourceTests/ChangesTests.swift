@@ -10,7 +10,7 @@ import SyncStore
 import Testing
 
 /// Changes that a source reports on its own.
-@Suite(.timeLimit(.minutes(5))) struct ChangesTests {
+@Suite(.timeLimit(.minutes(30))) struct ChangesTests {
     private func world(_ json: String = usersJSON(1...3)) async throws -> SourceWorld {
         let world = try await SourceWorld()
         try await world.json.sync(.bytes(Array(json.utf8)), into: "User")
@@ -83,7 +83,7 @@ import Testing
 
     @Test func removalsNeedPermission() async throws {
         let world = try await world()
-        let options = StoreSyncOptions(operations: SyncOperations.all.subtracting(.delete))
+        let options = StoreSyncOptions(operations: StoreSyncOptions.Operations.all.subtracting(.delete))
         let result = try await world.json.apply(
             [removals("[1,2]"), objects(#"{"id":4}"#)], into: "User", options: options)
         #expect(result.warnings.count == 1)

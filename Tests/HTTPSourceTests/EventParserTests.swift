@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct EventParserTests {
     private func event(_ data: String, type: String = "message", id: String? = nil) -> EventParser.Item {
-        .event(HTTPServerEvent(type: type, id: id, data: Array(data.utf8)))
+        .event(HTTPEventStream.Event(type: type, id: id, data: Array(data.utf8)))
     }
 
     private func items(_ text: String, limit: Int = 1_000, pieces: Int = 1) throws -> [EventParser.Item] {

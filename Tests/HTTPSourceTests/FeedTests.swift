@@ -8,7 +8,7 @@ import SyncBase
 import Testing
 
 /// Connections of event streams and long polls, and their ends.
-@Suite(.timeLimit(.minutes(5))) struct FeedTests {
+@Suite(.timeLimit(.minutes(30))) struct FeedTests {
     private let clock = ManualClock()
     private let url = URL(string: "https://api.test/events")
     private let log = EventLog<String>()

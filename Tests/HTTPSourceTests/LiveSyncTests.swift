@@ -43,7 +43,7 @@ private final class ScriptedFeed: RemoteFeed {
     }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct LiveSyncTests {
+@Suite(.timeLimit(.minutes(30))) struct LiveSyncTests {
     private let clock = ManualClock()
     private static let hourly = SyncSchedule(interval: .seconds(3600), jitter: 0)
 
@@ -90,7 +90,7 @@ private final class ScriptedFeed: RemoteFeed {
             #expect(try await world.users()[7] == "webhook")
         }
         #expect(!live.health.isConnected)
-        await #expect(throws: LiveSyncError.notActive) { try await live.apply([change(8, "late")]) }
+        await #expect(throws: LiveSync.Refusal.notActive) { try await live.apply([change(8, "late")]) }
         #expect(try await world.users()[8] == nil)
     }
 
@@ -188,7 +188,7 @@ private final class ScriptedFeed: RemoteFeed {
         let live = try live(world, server, feed, lease: lease)
         try await running(live) {
             try await lease.log.wait(for: .refused)
-            await #expect(throws: LiveSyncError.notActive) { try await live.apply([change(1, "a")]) }
+            await #expect(throws: LiveSync.Refusal.notActive) { try await live.apply([change(1, "a")]) }
             #expect(feed.runCount.value == 0)
             lease.giveUp()
             try await clock.waitForSleepers()
@@ -246,7 +246,7 @@ private final class ScriptedFeed: RemoteFeed {
             let url = try #require(URL(string: server.baseURL + "/users"))
             var events = HTTPEventStream(
                 try #require(URL(string: server.baseURL + "/events")),
-                reading: HTTPServerEvent.objects(types: ["changed"], removals: ["deleted"]), client: client)
+                reading: HTTPEventStream.Event.objects(types: ["changed"], removals: ["deleted"]), client: client)
             events.isResumable = true
             events.eventByteCount = 1_000
             let feed = ReportingFeed(feed: events)
@@ -256,13 +256,13 @@ private final class ScriptedFeed: RemoteFeed {
             let run = Task { try await live.service.run() }
             try await feed.log.wait(for: "interrupted")
             go.open()
-            try await feed.log.wait(for: "changes 1", count: 1)
+            try await feed.log.wait(for: "change", count: 3)
             #expect(try await world.users()[3] == "c")
             live.service.requestStop()
             try await run.value
             #expect(
                 feed.log.events == [
-                    "connected false", "changes 2", "gap", "interrupted", "connected true", "changes 1",
+                    "connected false", "change", "change", "gap", "interrupted", "connected true", "change",
                 ])
             #expect(lastIDs.events == ["-", "4"])
             #expect(live.health.gapCount == 2)
@@ -280,7 +280,8 @@ private struct ReportingFeed: RemoteFeed {
             try await receive(event)
             switch event {
             case .connected(let isContinuous): log.append("connected \(isContinuous)")
-            case .changes(let changes): log.append("changes \(changes.count)")
+            // How many come at once depends on the pieces in which the bytes arrive.
+            case .changes(let changes): for _ in changes { log.append("change") }
             case .gap: log.append("gap")
             case .interrupted: log.append("interrupted")
             }

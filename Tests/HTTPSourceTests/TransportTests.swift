@@ -6,7 +6,7 @@ import OneWayTestSupport
 import Testing
 
 /// What the system's transport does with servers over real sockets.
-@Suite(.timeLimit(.minutes(5))) struct TransportTests {
+@Suite(.timeLimit(.minutes(30))) struct TransportTests {
     private let client = HTTPClient(retry: RetryPolicy(maxAttempts: 1))
 
     private func get(_ response: LoopbackResponse, limits: HTTPClient.Limits = HTTPClient.Limits()) async throws

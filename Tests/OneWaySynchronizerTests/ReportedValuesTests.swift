@@ -26,7 +26,7 @@ import Testing
         #expect(decoded.report.errorCounts == failure.report.errorCounts)
         #expect(decoded.report.keys(.inserted, as: String.self) == ["a"])
         #expect(decoded.errors.first?.key as? String == "b")
-        #expect((decoded.errors.first?.underlying as? RecordedError)?.isRetryable == true)
+        #expect((decoded.errors.first?.underlying as? SyncError.Recorded)?.isRetryable == true)
         #expect(decoded.isRetryable && failure.isRetryable)
         // Once more: a record of a record is the same.
         #expect(try roundTrip(decoded).description == failure.description)
@@ -45,6 +45,22 @@ import Testing
         }
     }
 
+    @Test func aRecordedErrorIsRetryableIfTheErrorWas() {
+        #expect(!SyncError.Recorded(TestError("no")).isRetryable)
+        #expect(SyncError.Recorded(RetryableTestError()).isRetryable)
+    }
+
+    @Test func descriptionsNameOnlyWhatThereIs() {
+        var report = SyncReport()
+        #expect(report.description == "0 listed: 0 inserted, 0 updated, 0 unchanged, 0 removed")
+        report.failed = 1
+        report.planned = 3
+        #expect(report.description.hasSuffix("0 removed, 1 failed, 2 not downloaded"))
+        let reason = SyncError.Reason.duplicateKeys(keys: ["a", "b"], count: 2)
+        #expect(reason.description == "the source lists keys more than once: a, b")
+        #expect(SyncError.Reason.duplicateKeys(keys: ["a"], count: 3).description.hasSuffix(": a and 2 more"))
+    }
+
     @Test func healthAndProgressCanBeMadeAndSent() throws {
         var report = SyncReport()
         report.listed = 3
@@ -54,15 +70,16 @@ import Testing
             leaseHolder: SyncLeaseHolder(
                 host: "web-1", program: "Demo", processID: 7, since: Date(timeIntervalSince1970: 1)))
         let health = SyncHealth(
-            lastSuccess: Date(timeIntervalSince1970: 3), lastReport: report, lastError: TestError("no"),
+            lastSuccess: Date(timeIntervalSince1970: 3), lastReport: report,
+            lastFailure: Date(timeIntervalSince1970: 4), lastError: TestError("no"),
             consecutiveFailures: 2, nextRun: Date(timeIntervalSince1970: 9), activity: activity)
         let decoded = try roundTrip(health)
         #expect(decoded.lastSuccess == health.lastSuccess && decoded.consecutiveFailures == 2)
-        #expect(decoded.nextRun == health.nextRun && decoded.lastFailure == nil)
+        #expect(decoded.nextRun == health.nextRun && decoded.lastFailure == health.lastFailure)
         #expect(decoded.lastReport?.listed == 3)
         #expect(decoded.lastReport?.keys(.removed, as: String.self) == ["1", "2"])
         #expect(decoded.activity == activity && decoded.isStandingBy && decoded.leaseHolder?.host == "web-1")
-        #expect((decoded.lastError as? RecordedError)?.message == "no")
+        #expect((decoded.lastError as? SyncError.Recorded)?.message == "no")
         let progress = SyncProgress(stage: .content, done: 3, failed: 1, total: 9)
         #expect(try roundTrip(progress) == progress)
         #expect(try roundTrip(SyncStatus(isSyncing: true)).isSyncing)

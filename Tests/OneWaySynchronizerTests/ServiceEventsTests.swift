@@ -97,6 +97,40 @@ import Testing
         try await run.value
     }
 
+    @Test func eachHolderThatIsWaitedForIsReportedOnce() async throws {
+        let answers: [SyncLeaseHolder?] = [nil, nil, other, other, SyncLeaseHolder(host: "web-2")]
+        let lease = AnsweringLease(answers)
+        let service = SyncService(schedule: everyMinute, lease: lease, clock: clock) {}
+        let events = service.events
+        let run = Task { try await service.run() }
+        for _ in answers {
+            try await clock.waitForPendingDelays([.seconds(3)])
+            #expect(service.health.isStandingBy)
+            clock.advance(by: .seconds(3))
+        }
+        #expect(
+            await words(events, until: "standing by for web-2") == [
+                "standing by for somebody", "standing by for web-1", "standing by for web-2",
+            ])
+        service.requestStop()
+        try await run.value
+    }
+
+    /// A lease that others hold, one after the other, the last one forever.
+    private struct AnsweringLease: SyncLease {
+        let name = "the test"
+        let duration = Duration.seconds(9)
+        private let holders: Locked<[SyncLeaseHolder?]>
+
+        init(_ holders: [SyncLeaseHolder?]) {
+            self.holders = Locked(holders)
+        }
+
+        func tryAcquire(for holder: SyncLeaseHolder) async throws -> SyncLeaseAnswer {
+            .held(by: holders.withLock { $0.count > 1 ? $0.removeFirst() : $0[0] })
+        }
+    }
+
     @Test func failuresToReachTheKeeperAreCountedOncePerInterval() async throws {
         struct DeafLease: SyncLease {
             let name = "nobody"

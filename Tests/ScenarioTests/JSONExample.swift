@@ -71,7 +71,7 @@ import Testing
     @Test func recordsBecomeJSON() throws {
         let model = try Self.model()
         let users = try RecordMapper(model).records(of: "User", bytes: json)
-        var options = ExportOptions()
+        var options = RecordExporter.Options()
         options.keyStyle = .camelCase
         options.dateFormat = .pattern("yyyy-MM-dd")
         let exporter = try RecordExporter(model, options: options)

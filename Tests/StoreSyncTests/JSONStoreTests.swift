@@ -29,7 +29,8 @@ import Testing
     @Test func keysOfDeletedObjectsAreThoseOfAllThatAreCounted() async throws {
         let world = try SyncWorld()
         try await world.sync(#"[{"id":1,"reports":[{"id":2},{"id":3}]}]"#)
-        let result = try await world.sync(#"[{"id":1,"reports":[{"id":3}]}]"#, SyncOperations.all.subtracting(.delete))
+        let result = try await world.sync(
+            #"[{"id":1,"reports":[{"id":3}]}]"#, StoreSyncOptions.Operations.all.subtracting(.delete))
         #expect(result.counts.deleted == 1)
         #expect(result.keys?.deleted == [.identity(2)])
     }
@@ -164,7 +165,7 @@ import Testing
     @Test func childrenAreSyncedBelowTheirParent() async throws {
         let world = try SyncWorld()
         try await world.sync(Self.family)
-        let parent = SyncParent("User", where: PropertyPath("id") == 1)
+        let parent = JSONStore.Parent("User", where: PropertyPath("id") == 1)
         let result = try await world.sync(#"[{"id":2,"text":"c"},{"id":3}]"#, into: "Note", childrenOf: parent)
         #expect(result.counts.all == [1, 1, 0, 1])
         #expect(try await world.column("id", of: "Note", where: "user.id = 1") == [2, 3])
@@ -174,7 +175,8 @@ import Testing
         let stored = try await world.store.records(StoreQuery("User", where: PropertyPath("id") == 1), with: ["tags"])
         #expect(stored.first?.record[related: "tags"] == .many([.identity("z"), .identity("x")]))
         await #expect(throws: StoreSyncError.noParent(entity: "User")) {
-            try await world.sync("[]", into: "Note", childrenOf: SyncParent("User", where: PropertyPath("id") == 99))
+            try await world.sync(
+                "[]", into: "Note", childrenOf: JSONStore.Parent("User", where: PropertyPath("id") == 99))
         }
     }
 

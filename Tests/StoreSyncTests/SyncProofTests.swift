@@ -81,7 +81,7 @@ import OneWayTestSupport
         }
         let local = draw(&random)
         let source = draw(&random)
-        let operations = SyncOperations(rawValue: Int.random(in: 0..<8, using: &random))
+        let operations = StoreSyncOptions.Operations(rawValue: Int.random(in: 0..<8, using: &random))
         try await world.sync(text(local))
         let result = try await world.sync(text(source), operations)
 

@@ -19,8 +19,8 @@ struct SyncWorld {
 
     @discardableResult
     func sync(
-        _ text: String, into entity: String = "User", childrenOf parent: SyncParent? = nil,
-        _ operations: SyncOperations = .all
+        _ text: String, into entity: String = "User", childrenOf parent: JSONStore.Parent? = nil,
+        _ operations: StoreSyncOptions.Operations = .all
     ) async throws -> StoreSyncResult {
         try await json.sync(
             .bytes(Array(text.utf8)), into: entity, childrenOf: parent,

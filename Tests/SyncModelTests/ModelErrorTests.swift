@@ -2,7 +2,9 @@ import SyncModel
 import Testing
 
 @Suite struct ModelErrorTests {
-    private func refuse(_ error: ModelError, _ text: String, @ModelBuilder<SyncEntity> _ entities: () -> [SyncEntity]) {
+    private func refuse(
+        _ error: ModelError, _ text: String, @DataModel.Builder<SyncEntity> _ entities: () -> [SyncEntity]
+    ) {
         #expect(throws: error) { try DataModel(entities()) }
         #expect(error.description == text)
     }

@@ -11,7 +11,7 @@ import Testing
 @Suite(
     .enabled(if: PostgresServer.isInstalled, "\(SharedPostgres.absence)"),
     .enabled("network namespaces need root and the command ip (iproute2)") { await NetworkNamespace.isPossible },
-    .serialized, .timeLimit(.minutes(5)))
+    .serialized, .timeLimit(.minutes(30)))
 struct PostgresCableTests {
     private func withNamespace(
         _ body: (_ url: String, _ namespace: NetworkNamespace) async throws -> Void

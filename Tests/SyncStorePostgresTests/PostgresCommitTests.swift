@@ -8,7 +8,7 @@ import Testing
 
 /// Stores see the commits of other stores of their schema through `LISTEN`.
 @Suite(
-    .enabled(if: SharedPostgres.isAvailable, "\(SharedPostgres.absence)"), .timeLimit(.minutes(5)))
+    .enabled(if: SharedPostgres.isAvailable, "\(SharedPostgres.absence)"), .timeLimit(.minutes(30)))
 struct PostgresCommitTests {
     struct Person: SyncObject, Equatable {
         var id: Int

@@ -13,7 +13,7 @@ import Testing
 /// Silent networks, frozen processes, timeouts of administrators, poolers and failovers, as a store
 /// and a lease see them.
 @Suite(
-    .enabled(if: PostgresServer.isInstalled, "\(SharedPostgres.absence)"), .serialized, .timeLimit(.minutes(2)))
+    .enabled(if: PostgresServer.isInstalled, "\(SharedPostgres.absence)"), .serialized, .timeLimit(.minutes(30)))
 struct PostgresOutageTests {
     private func withProxy(
         _ configuration: [String: String] = [:], _ body: (PostgresServer, TestProxy) async throws -> Void

@@ -125,6 +125,14 @@ struct AdoptedTableTests {
         "CREATE TABLE people (id TEXT PRIMARY KEY, name TEXT)",
         "CREATE TABLE people (id INTEGER, name TEXT); INSERT INTO people VALUES (1, 'a'), (1, 'b')",
         "CREATE TABLE people (id INTEGER PRIMARY KEY)",
+        """
+        CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT);
+        CREATE TRIGGER other AFTER UPDATE OF name ON people BEGIN SELECT unknown_function(new.name); END
+        """,
+        """
+        CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT);
+        CREATE TRIGGER other AFTER DELETE ON people BEGIN DELETE FROM unknown_table WHERE id = old.id; END
+        """,
         "PRAGMA encoding = 'UTF-16'; CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT)",
     ])
     func aTableThatCannotHoldTheObjectsIsRefused(creation: String) async throws {
@@ -138,7 +146,9 @@ struct AdoptedTableTests {
         ("TEXT COLLATE NOCASE", AttributeType.string, "'A'"), ("TEXT COLLATE RTRIM", .string, "'a '"),
         ("TEXT", .uuid, "'6f9619ff-8b86-d011-b42d-00c04fc964ff'"),
         ("BLOB", .uuid, "x'00112233445566778899AABBCCDDEEFF'"),
-        ("INTEGER", .date, "1700000000"),
+        ("INTEGER", .date, "1700000000"), ("", .int64, "'1'"), ("INT", .int64, "1.5"), ("INT", .int64, "'x'"),
+        ("", .string, "1"), ("BLOB", .string, "x'41'"), ("TEXT", .decimal, "'1.50'"), ("REAL", .double, "'x'"),
+        ("", .binary, "'a'"), ("", .bool, "'true'"),
     ])
     func anIdentityThatComparesInAnotherWayIsRefused(type: String, as attribute: AttributeType, value: String)
         async throws
@@ -152,6 +162,26 @@ struct AdoptedTableTests {
             try await open(model, tables: ["Thing": "things"], rowColumn: "rowid")
         }
         #expect(try await SQLiteShell.run("SELECT count(*) FROM things", at: path) == ["1"])
+    }
+
+    @Test(arguments: [
+        ("", AttributeType.int64, "1, NULL", "1"), ("", .string, "'1', 'a'", #""1""#),
+        ("TEXT", .decimal, "'1.5', '-2'", "1.5"), ("REAL", .double, "1.5, 2", "1.5"),
+        ("TEXT", .uuid, "'6F9619FF-8B86-D011-B42D-00C04FC964FF', NULL", #""6f9619ff-8b86-d011-b42d-00c04fc964ff""#),
+    ])
+    func anIdentityOfTheStoresFormIsFound(type: String, as attribute: AttributeType, values: String, json: String)
+        async throws
+    {
+        let rows = values.split(separator: ", ").map { "(\($0), 'mine')" }.joined(separator: ", ")
+        try await SQLiteShell.run(
+            "CREATE TABLE things (key \(type), note TEXT); INSERT INTO things VALUES \(rows)", at: path)
+        let model = try DataModel {
+            SyncEntity("Thing", identity: "key") { SyncAttribute("key", attribute) }
+        }
+        let store = try await open(model, tables: ["Thing": "things"], rowColumn: "rowid")
+        let result = try await sync(#"[{"key":\#(json)}]"#, entity: "Thing", store)
+        #expect(result.counts.inserted == 0 && result.counts.deleted == 1)
+        #expect(try await SQLiteShell.run("SELECT note FROM things", at: path) == ["mine"])
     }
 
     @Test func whatATriggerKeepsOutIsAnError() async throws {
@@ -179,11 +209,91 @@ struct AdoptedTableTests {
         #expect(try await dump("people") == ["1|anon", "2|b"])
     }
 
+    @Test(arguments: ["'anon'", "(lower('ANON'))"])
+    func aNullInAMandatoryColumnIsItsDefault(value: String) async throws {
+        try await SQLiteShell.run(
+            "CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT NOT NULL DEFAULT \(value))", at: path)
+        let store = try await open(Self.people(), rowColumn: "rowid")
+        let json = #"[{"id":1,"name":null},{"id":2,"name":"b"},{"id":3,"name":"anon"}]"#
+        try await sync(json, store)
+        #expect(try await dump("people") == ["1|anon", "2|b", "3|anon"])
+        #expect(try await sync(json, store).isUnchanged)
+        let result = try await sync(#"[{"id":1,"name":"a"},{"id":2,"name":"c"},{"id":3,"name":"anon"}]"#, store)
+        #expect(result.counts.updated == 2)
+        #expect(try await dump("people") == ["1|a", "2|c", "3|anon"])
+        guard value.hasPrefix("'") else { return }
+        // The default takes the place of a value, in whole columns and in some of their rows.
+        let other = #"[{"id":1,"name":null},{"id":2},{"id":3,"name":null}]"#
+        #expect(try await sync(other, store).counts.updated == 1)
+        #expect(try await dump("people") == ["1|anon", "2|c", "3|anon"])
+        #expect(try await sync(other, store).isUnchanged)
+    }
+
+    /// Texts compare by their bytes, whatever the column says.
+    @Test func aColumnWithoutCaseIsComparedByBytes() async throws {
+        try await SQLiteShell.run("CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT COLLATE NOCASE)", at: path)
+        let store = try await open(Self.people(), rowColumn: "rowid")
+        try await sync(#"[{"id":1,"name":"a"},{"id":2,"name":"B"},{"id":3,"name":"A"},{"id":4,"name":"b"}]"#, store)
+        func found(_ predicate: RecordPredicate) async throws -> [AttributeValue] {
+            let query = StoreQuery("Person", where: predicate, orderedBy: [Ordering("name")])
+            return try await store.store.records(query).map { $0.record["id"] }
+        }
+        let name = PropertyPath("name")
+        #expect(try await found(.constant(true)) == [3, 2, 1, 4])
+        #expect(try await found(name == "a") == [1])
+        #expect(try await found(name != "A") == [2, 1, 4])
+        #expect(try await found(name < "a") == [3, 2])
+        #expect(try await found(name.isIn(["A", "b"])) == [3, 4])
+        let result = try await sync(#"[{"id":1,"name":"A"},{"id":2},{"id":3},{"id":4}]"#, store)
+        #expect(result.counts.updated == 1)
+        #expect(try await dump("people") == ["1|A", "2|B", "3|A", "4|b"])
+    }
+
+    /// Only a repeated identity is reported as one; the database names what others require.
+    @Test(arguments: [
+        "CREATE UNIQUE INDEX other ON people (name)", "CREATE UNIQUE INDEX other ON people (lower(name))",
+    ])
+    func aUniqueIndexOfOthersIsNotTakenForTheIdentitys(index: String) async throws {
+        try await SQLiteShell.run("CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT); \(index)", at: path)
+        let store = try await open(Self.people(), rowColumn: "rowid")
+        try await sync(#"[{"id":1,"name":"a"},{"id":2,"name":"b"}]"#, store)
+        let error = await #expect(throws: SQLiteError.self) {
+            try await sync(#"[{"id":1,"name":"b"},{"id":2}]"#, store)
+        }
+        #expect(error?.message.contains(index.contains("lower") ? "index 'other'" : "people.name") == true)
+        #expect(try await dump("people") == ["1|a", "2|b"])
+    }
+
+    @Test func anAttributeThatIsNamedLikeTheRowsNumberIsExplained() async throws {
+        try await SQLiteShell.run("CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT)", at: path)
+        let error = await #expect(throws: SQLSchemaError.self) { try await open(Self.people(), rowColumn: "id") }
+        #expect(error?.description.contains("such as rowid") == true)
+    }
+
     @Test func strictTablesAreSyncedInto() async throws {
         try await SQLiteShell.run("CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT) STRICT", at: path)
         let store = try await open(Self.people(), rowColumn: "rowid")
         try await sync(#"[{"id":3,"name":"a"}]"#, store)
         #expect(try await dump("people") == ["3|a"])
+    }
+
+    @Test(arguments: [DateStorage.iso8601, .secondsSince1970])
+    func strictTablesGetColumnsOfTheirTypes(dates: DateStorage) async throws {
+        try await SQLiteShell.run(
+            "CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT) STRICT; INSERT INTO people VALUES (3, 'a')",
+            at: path)
+        _ = try await open(Self.people(), rowColumn: "rowid", dates: dates)
+        let types = AttributeType.allCases.filter { $0 != .transformable }
+        let wider = try Self.people(with: types.map { SyncAttribute("a_\($0.rawValue)", $0) }) {
+            SyncRelationship("boss", toOne: "Person")
+        }
+        let store = try await open(wider, rowColumn: "rowid", dates: dates)
+        let json = #"[{"id":3,"name":"a","a_bool":true,"a_date":"2014-02-14T10:00:00Z","a_int64":7,"boss_id":3}]"#
+        #expect(try await sync(json, store).counts.updated == 1)
+        #expect(try await sync(json, store).isUnchanged)
+        let record = try #require(try await store.store.records(StoreQuery("Person")).first?.record)
+        #expect(record["a_bool"] == true && record["a_int64"] == 7)
+        #expect(record["a_date"] == .date(Timestamp(microseconds: 1_392_372_000_000_000)))
     }
 
     @Test(.enabled(if: SQLiteShell.python != nil, "there is no python3"))
@@ -283,7 +393,7 @@ struct AdoptedTableTests {
 
     private static func people(
         with attributes: [SyncAttribute] = [],
-        @ModelBuilder<SyncEntity.Property> _ properties: () -> [SyncEntity.Property] = { [] }
+        @DataModel.Builder<SyncEntity.Property> _ properties: () -> [SyncEntity.Property] = { [] }
     ) throws -> DataModel {
         var person = SyncEntity("Person", identity: "id") {
             SyncAttribute("id", .int64)
@@ -297,9 +407,10 @@ struct AdoptedTableTests {
     @discardableResult
     private func open(
         _ model: DataModel, tables: [String: String] = ["Person": "people"], columns: [String: String] = [:],
-        rowColumn: String = "_id"
+        rowColumn: String = "_id", dates: DateStorage = .iso8601
     ) async throws -> JSONStore {
         var options = SQLiteStore.Options()
+        options.dates = dates
         options.naming = SQLNaming(tables: tables, columns: columns, rowColumn: rowColumn)
         let mapper = try RecordMapper(model)
         return try JSONStore(try await SQLiteStore(mapper.model, at: .file(path), options: options), mapper: mapper)

@@ -390,7 +390,7 @@ import Testing
     /// People, and what is added to them.
     private static func people(
         with others: [SyncEntity] = [], attributes: [SyncAttribute] = [],
-        @ModelBuilder<SyncEntity.Property> _ properties: () -> [SyncEntity.Property] = { [] }
+        @DataModel.Builder<SyncEntity.Property> _ properties: () -> [SyncEntity.Property] = { [] }
     ) throws -> DataModel {
         var person = SyncEntity("Person", identity: "id") {
             SyncAttribute("id", .int64)
@@ -411,7 +411,7 @@ import Testing
     }
 
     private func fill(
-        _ model: DataModel, _ json: String, entity: String = "Person", operations: SyncOperations = .all
+        _ model: DataModel, _ json: String, entity: String = "Person", operations: StoreSyncOptions.Operations = .all
     ) async throws {
         try await open(model).sync(
             .bytes(Array(json.utf8)), into: entity, options: StoreSyncOptions(operations: operations))

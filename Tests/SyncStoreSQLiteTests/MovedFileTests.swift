@@ -1,5 +1,6 @@
 import Foundation
 import JSONMapper
+import OneWaySynchronizer
 import OneWayTestSupport
 import StoreSync
 import SyncModel
@@ -51,30 +52,128 @@ import Testing
         #expect(other?.code == SQLiteError.Code.fileMoved)
     }
 
-    @Test func aPlaceWithoutAFileIsExplained() async throws {
-        let cases = [
-            (folder.url.path, "is a folder"), (url.path + "/none/store.sqlite", "there is no folder"),
-            (":memory:", "SQLiteStore.Location.memory"), ("", "SQLiteStore.Location.memory"),
-        ]
-        for (path, words) in cases {
-            let error = await #expect(throws: SQLiteError.self) {
-                try await SQLiteStore(try Self.model(), at: .file(path))
+    /// A commit into a file that nobody can open any more is not one.
+    @Test(arguments: ["removed", "replaced"])
+    func aFileThatGoesDuringATransactionFailsItsCommit(how: String) async throws {
+        let store = try await open()
+        try await store.sync(.bytes(Array(#"[{"id":1}]"#.utf8)), into: "User")
+        let (url, away) = (url, folder.url.appending(path: "away.sqlite"))
+        let error = await #expect(throws: SQLiteError.self) {
+            try await store.store.transaction { transaction in
+                _ = try await transaction.remove(StoreQuery("User"))
+                try FileManager.default.moveItem(at: url, to: away)
+                if how == "replaced" { try FileManager.default.copyItem(at: away, to: url) }
             }
-            #expect(error?.description.contains(words) == true, "\(path)")
         }
+        #expect(error?.code == SQLiteError.Code.fileMoved)
+        if how == "replaced" { try FileManager.default.removeItem(at: url) }
+        try FileManager.default.moveItem(at: away, to: url)
+        #expect(try await store.store.count(StoreQuery("User")) == 1)
+    }
+
+    @Test(arguments: [true, false])
+    func aPlaceWithoutAFileIsExplained(isReadOnly: Bool) async throws {
+        let device = FileManager.default.fileExists(atPath: "/dev/null") ? ["/dev/null": "not an ordinary file"] : [:]
+        let cases = [
+            folder.url.path: "is a folder", url.path + "/": "is a folder",
+            url.path + "/none/store.sqlite": "there is no folder", "~/nowhere/x.sqlite": "there is no folder ~/nowhere",
+            ":memory:": "SQLiteStore.Location.memory", "sqlite::memory:": "SQLiteStore.Location.memory",
+            "": "SQLiteStore.Location.memory", "file:\(url.path)": "is a URI", url.absoluteString: "is a URI",
+            url.path + "\0.old": "a null character",
+        ].merging(device) { $1 }
+        for (path, words) in cases {
+            let error = await #expect(throws: SQLiteError.self, "\(path)") {
+                try await SQLiteStore(try Self.model(), at: isReadOnly ? .readOnlyFile(path) : .file(path))
+            }
+            #expect(error?.description.contains(words) == true, "\(path): \(String(describing: error))")
+            guard !path.hasPrefix("~"), !path.contains("/none/"), path != "/dev/null" else { continue }
+            await #expect(throws: SQLiteError.self, "the lease of \(path)") {
+                _ = try await SQLiteLease(for: path).tryAcquire(for: SyncLeaseHolder())
+            }
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == [])
+        guard isReadOnly else { return }
         let error = await #expect(throws: SQLiteError.self) {
             try await SQLiteStore(try Self.model(), at: .readOnlyFile(url.path))
         }
         #expect(error?.description.contains("there is no file") == true)
     }
 
+    /// A superuser may write anywhere.
+    @Test(.enabled(if: getuid() != 0, "the system lets root write everywhere"))
+    func aPlaceWithoutPermissionIsExplained() async throws {
+        let files = FileManager.default
+        _ = try await open()
+        func refusal(_ location: SQLiteStore.Location) async -> String? {
+            let error = await #expect(throws: SQLiteError.self) {
+                try await SQLiteStore(try Self.model(), at: location)
+            }
+            return error?.description
+        }
+        try files.setAttributes([.posixPermissions: 0o400], ofItemAtPath: url.path)
+        #expect(await refusal(.file(url.path))?.contains("readOnlyFile") == true)
+        try files.setAttributes([.posixPermissions: 0], ofItemAtPath: url.path)
+        #expect(await refusal(.readOnlyFile(url.path))?.contains("cannot be read") == true)
+        try files.setAttributes([.posixPermissions: 0o500], ofItemAtPath: folder.url.path)
+        defer { try? files.setAttributes([.posixPermissions: 0o700], ofItemAtPath: folder.url.path) }
+        let words = "the folder \(folder.url.path) cannot be written"
+        #expect(await refusal(.file(folder.url.path + "/new.sqlite"))?.contains(words) == true)
+        let lease = await #expect(throws: SQLiteError.self) {
+            _ = try await SQLiteLease(for: folder.url.path + "/new.sqlite").tryAcquire(for: SyncLeaseHolder())
+        }
+        #expect(lease?.description.contains(words) == true)
+    }
+
+    private static func objects(_ text: Character) -> JSONSource {
+        let text = String(repeating: text, count: 1000)
+        let objects = (0..<24_000).map { #"{"id":\#($0),"text":"\#(text)"}"# }
+        return .bytes(Array("[\(objects.joined(separator: ","))]".utf8))
+    }
+
+    private func logSize() throws -> Int {
+        try #require(try FileManager.default.attributesOfItem(atPath: url.path + "-wal")[.size] as? Int)
+    }
+
     @Test func theLogShrinksWhileTheStoreStaysOpen() async throws {
         let store = try await open()
-        let text = String(repeating: "x", count: 1000)
-        let objects = (0..<24_000).map { #"{"id":\#($0),"text":"\#(text)"}"# }
-        try await store.sync(.bytes(Array("[\(objects.joined(separator: ","))]".utf8)), into: "User")
-        let size = try FileManager.default.attributesOfItem(atPath: url.path + "-wal")[.size] as? Int
-        #expect(try #require(size) == 0)
+        try await store.sync(Self.objects("x"), into: "User")
+        #expect(try logSize() == 0)
         #expect(try await store.store.count(StoreQuery("User")) == 24_000)
+    }
+
+    /// A reader is in the way of a commit; then its end empties the log.
+    @Test func theLogShrinksWhenTheLastReaderEnds() async throws {
+        let store = try await open()
+        let isReading = Gate()
+        let mayEnd = Gate()
+        let reader = Task {
+            try await store.store.read { reader in
+                let count = try await reader.count(StoreQuery("User"))
+                isReading.open()
+                try await mayEnd.pass()
+                return count
+            }
+        }
+        try await isReading.pass()
+        try await store.sync(Self.objects("x"), into: "User")
+        #expect(try logSize() > 20_000_000)
+        mayEnd.open()
+        #expect(try await reader.value == 0)
+        #expect(try logSize() == 0)
+    }
+
+    @Test func theLogShrinksAfterAMigration() async throws {
+        let store = try await open()
+        try await store.sync(Self.objects("x"), into: "User")
+        let wider = try DataModel {
+            SyncEntity("User", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncAttribute("text", .string)
+                SyncAttribute("number", .int64)
+            }
+        }
+        let other = try await SQLiteStore(wider, at: .file(url.path))
+        #expect(try logSize() == 0)
+        #expect(try await other.count(StoreQuery("User")) == 24_000)
     }
 }

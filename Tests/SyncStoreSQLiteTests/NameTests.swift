@@ -15,7 +15,7 @@ import Testing
         let names = [
             "User", "User_profile", "User_identity", "A", "A_B", "a_b_table", "sync_doomed", "sync_batch_3",
             "sync_batch_2",
-            "_sync_schema", "_sync_new_0", "sqlite_master", "sqlite_x", "Index", "user_",
+            "_sync_schema", "_sync_note", "_sync_new_0", "sqlite_master", "sqlite_x", "Index", "user_",
         ]
         let model = try DataModel(
             names.map { name in
@@ -32,7 +32,10 @@ import Testing
         let path = folder.url.appending(path: "store.sqlite").path
         for _ in 0..<2 {
             let mapper = try RecordMapper(model)
-            let store = try JSONStore(try await SQLiteStore(mapper.model, at: .file(path)), mapper: mapper)
+            var options = SQLiteStore.Options()
+            options.note = "a note, kept in a table beside"
+            let store = try JSONStore(
+                try await SQLiteStore(mapper.model, at: .file(path), options: options), mapper: mapper)
             for name in names {
                 let json =
                     #"[{"id":1,"position":4,"identity_id":1,"profile_id":2,"B_identity_id":1,"many_ids":[2,1]},{"id":2},{"id":2}]"#

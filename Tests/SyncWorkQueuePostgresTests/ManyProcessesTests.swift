@@ -134,7 +134,7 @@ struct ManyProcessesTests {
             for process in children.values { await process.close() }
             #expect(failure?.report.inserted == count - failing.count)
             #expect(failure?.report.failed == failing.count)
-            #expect(failure?.errors.allSatisfy { $0.underlying is PostgresWorkError } == true)
+            #expect(failure?.errors.allSatisfy { $0.underlying is PostgresWorkQueue.Failure } == true)
             let done = Set(output.lines.compactMap(Note.init).filter { !$0.isBeginning }.map(\.key))
             #expect(done == Set(items.map(\.owsPrimaryKey).filter { !$0.hasSuffix("!") }))
             #expect(overlaps(output.lines, killed: killed) == [])

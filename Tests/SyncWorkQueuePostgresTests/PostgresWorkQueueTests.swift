@@ -81,7 +81,7 @@ struct PostgresWorkQueueTests {
             }
             #expect(failure?.errors.map(\.description).sorted() == expected?.errors.map(\.description).sorted())
             #expect(failure?.report.description == expected?.report.description)
-            #expect(failure?.errors.first?.underlying is PostgresWorkError)
+            #expect(failure?.errors.first?.underlying is PostgresWorkQueue.Failure)
         }
     }
 
@@ -218,7 +218,7 @@ struct PostgresWorkQueueTests {
             }
             // Before there are workers who could still do what the first one has offered.
             let failure = await #expect(throws: SyncFailure.self) { try await first.value }
-            #expect(failure?.errors.first?.underlying as? PostgresWorkError == .takenOver)
+            #expect(failure?.errors.first?.underlying as? PostgresWorkQueue.Failure == .takenOver)
             let report = try await withWorkers([ScriptedProcessor()], queue) { try await second.value }
             #expect(report.inserted == 5)
         }
@@ -375,7 +375,7 @@ struct PostgresWorkQueueTests {
                 let report = try await Synchronizer(processor: queue.sharing(second)).sync()
                 mayGoOn.open()
                 let failure = await #expect(throws: SyncFailure.self) { try await frozen.value }
-                #expect(failure?.errors.first?.underlying as? PostgresWorkError == .takenOver)
+                #expect(failure?.errors.first?.underlying as? PostgresWorkQueue.Failure == .takenOver)
                 return report
             }
             #expect(report.inserted == 5)

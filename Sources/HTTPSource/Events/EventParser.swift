@@ -2,7 +2,7 @@
 struct EventParser: Sendable {
     /// Something that a stream has.
     enum Item: Sendable, Equatable {
-        case event(HTTPServerEvent)
+        case event(HTTPEventStream.Event)
         /// How long to wait before the next connection.
         case retry(Duration)
         /// An event that was longer than the limit and was left out.
@@ -124,6 +124,6 @@ struct EventParser: Sendable {
         lastID = nextID
         if isTooLarge { return .tooLarge(id: lastID) }
         guard hasData else { return nil }
-        return .event(HTTPServerEvent(type: type.isEmpty ? "message" : type, id: lastID, data: data))
+        return .event(HTTPEventStream.Event(type: type.isEmpty ? "message" : type, id: lastID, data: data))
     }
 }

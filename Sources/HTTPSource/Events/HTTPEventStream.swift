@@ -4,9 +4,8 @@ public import StoreSync
 
 /// A stream of server-sent events, as a feed of changes.
 ///
-///     let events = HTTPEventStream(url, reading: HTTPServerEvent.objects(removals: ["deleted"])) {
-///         ["Authorization": "Bearer \(token)"]
-///     }
+///     let reading = HTTPEventStream.Event.objects(removals: ["deleted"])
+///     let events = HTTPEventStream(url, reading: reading) { ["Authorization": "Bearer \(token)"] }
 ///     let live = LiveSync(store, from: users, into: "User", feed: events, schedule: schedule)
 ///
 /// A connection that is lost or silent for too long is made again with `Last-Event-ID`, after the
@@ -30,7 +29,7 @@ public struct HTTPEventStream: RemoteFeed {
     /// The types of events by which the server reports that changes were missed. None by default.
     public var gapTypes: Set<String> = []
     /// Returns the change of an event; nil if it has none. An error counts as a gap.
-    public var reading: @Sendable (HTTPServerEvent) throws -> RemoteChange?
+    public var reading: @Sendable (HTTPEventStream.Event) throws -> RemoteChange?
     /// The header fields of each connection, such as an access token. They are sent only to the
     /// origin of the address.
     public var headers: @Sendable () async throws -> HTTPHeaders
@@ -47,7 +46,7 @@ public struct HTTPEventStream: RemoteFeed {
     ///   - headers: The header fields of each connection; none by default.
     public init(
         _ url: URL,
-        reading: @escaping @Sendable (HTTPServerEvent) throws -> RemoteChange? = HTTPServerEvent.objects(),
+        reading: @escaping @Sendable (HTTPEventStream.Event) throws -> RemoteChange? = HTTPEventStream.Event.objects(),
         client: HTTPClient = HTTPClient(),
         headers: @escaping @Sendable () async throws -> HTTPHeaders = { HTTPHeaders() }
     ) {

@@ -37,7 +37,7 @@ final class ExportPlan: Sendable {
     struct Transformed: Sendable {
         let slot: Int
         let name: String
-        let reverse: JSONTransformers.Reverse
+        let reverse: RecordMapper.Transformers.Reverse
     }
 
     /// An attribute with annotations on how it is written.
@@ -73,7 +73,8 @@ final class ExportPlan: Sendable {
     let relationships: [Related]
 
     init(
-        _ keys: EntityKeys, options: ExportOptions, transformers: JSONTransformers, cycles: ExportCycles
+        _ keys: EntityKeys, options: RecordExporter.Options, transformers: RecordMapper.Transformers,
+        cycles: ExportCycles
     ) throws(MappingError) {
         layout = keys.layout
         var tree = ExportKeyTree()
@@ -137,11 +138,11 @@ final class ExportPlan: Sendable {
 
     /// The transformer of an attribute; nil if it has none or a one-way one.
     private static func transformed(
-        _ keys: AttributeKeys, of entity: String, by transformers: JSONTransformers
+        _ keys: AttributeKeys, of entity: String, by transformers: RecordMapper.Transformers
     ) throws(MappingError) -> Transformed? {
         guard let name = keys.transformerName else { return nil }
         guard let found = transformers.transformer(name) else {
-            if JSONTransformers.isBuiltIn(name) { return nil }
+            if RecordMapper.Transformers.isBuiltIn(name) { return nil }
             throw .unknownTransformer(entity: entity, attribute: keys.attribute.name, name: name)
         }
         return found.reverse.map { Transformed(slot: keys.slot, name: name, reverse: $0) }

@@ -25,7 +25,7 @@ public import SyncModel
 /// time proportional to the number of objects and links that it visits.
 public struct RecordExporter: Sendable {
     private let plans: [ExportPlan]
-    private let options: ExportOptions
+    private let options: RecordExporter.Options
     private let hasCycles: Bool
 
     /// Creates an exporter.
@@ -39,8 +39,9 @@ public struct RecordExporter: Sendable {
     /// - Throws: ``MappingError/unknownTransformer(entity:attribute:name:)`` if an attribute names
     ///   a transformer that is not registered.
     public init(
-        _ model: DataModel, dialect: JSONDialect = .sync, transformers: JSONTransformers = JSONTransformers(),
-        options: ExportOptions = ExportOptions()
+        _ model: DataModel, dialect: JSONDialect = .sync,
+        transformers: RecordMapper.Transformers = RecordMapper.Transformers(),
+        options: RecordExporter.Options = RecordExporter.Options()
     ) throws(MappingError) {
         let keys = model.layouts.map { EntityKeys($0, in: model, dialect: dialect) }
         let cycles = ExportCycles(in: model) { relationship in

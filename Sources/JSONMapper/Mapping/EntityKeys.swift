@@ -155,7 +155,7 @@ package struct EntityKeys: Sendable {
                 attribute: attribute, slot: slot, customPath: nil, spellings: [], transformerName: transformer,
                 isExportable: false, snakeCasePath: [], camelCasePath: [])
         }
-        let holdsJSON = attribute.type != .transformable || transformer.map(JSONTransformers.isBuiltIn) == true
+        let holdsJSON = attribute.type != .transformable || transformer.map(RecordMapper.Transformers.isBuiltIn) == true
         let isExportable = holdsJSON && !annotations.isNonExportable(attribute.userInfo)
         if let key = attribute.userInfo[JSONDialect.literalKeyAnnotation] {
             return AttributeKeys(

@@ -37,9 +37,9 @@ package final class EntityMapping: Sendable {
     /// The fields, in the order that the trie's entries refer to.
     let fields: [Field]
     /// The transformers by slot; nil for attributes without one.
-    let transformers: [JSONTransformers.AttributeTransformer?]
-    let entityMapper: JSONTransformers.EntityMapper?
-    let objectTransformer: JSONTransformers.ObjectTransformer?
+    let transformers: [RecordMapper.Transformers.AttributeTransformer?]
+    let entityMapper: RecordMapper.Transformers.EntityMapper?
+    let objectTransformer: RecordMapper.Transformers.ObjectTransformer?
     /// The slots of mandatory attributes without a default.
     let mandatorySlots: [Int]
     /// The slots of the attributes to clear if absent: those that are read and are not part of the
@@ -70,15 +70,16 @@ package final class EntityMapping: Sendable {
     /// The layout of the entity.
     package var layout: EntityLayout { keys.layout }
 
-    init(_ keys: EntityKeys, transformers all: JSONTransformers, contract: ValueContract) throws(MappingError) {
+    init(_ keys: EntityKeys, transformers all: RecordMapper.Transformers, contract: ValueContract) throws(MappingError)
+    {
         self.keys = keys
         self.contract = contract
         let layout = keys.layout
-        var transformers: [JSONTransformers.AttributeTransformer?] = []
+        var transformers: [RecordMapper.Transformers.AttributeTransformer?] = []
         for attribute in keys.attributes {
             let name = attribute.transformerName
             let found = name.flatMap { all.attributeTransformers[$0] }
-            if let name, found == nil, !JSONTransformers.isBuiltIn(name) {
+            if let name, found == nil, !RecordMapper.Transformers.isBuiltIn(name) {
                 throw .unknownTransformer(entity: layout.name, attribute: attribute.attribute.name, name: name)
             }
             transformers.append(found)

@@ -92,7 +92,7 @@ public enum MappingError: Error, Hashable, Sendable {
     /// On export, a transformer could not convert a value back. The last payload is the description
     /// of the error.
     case irreversible(entity: String, attribute: String, by: String, String)
-    /// On export, objects are nested deeper than ``ExportOptions/maximumDepth``.
+    /// On export, objects are nested deeper than ``RecordExporter/Options/maximumDepth``.
     case nestedTooDeep(entity: String, maximumDepth: Int)
 }
 

@@ -37,7 +37,7 @@ package struct AttributeKeys: Sendable {
     /// The key path of the annotation has priority over the name by convention. The result is nil
     /// if there is neither, which is possible only in a dialect that does not infer keys from
     /// names.
-    package func path(_ style: ExportOptions.KeyStyle = .snakeCase) -> [String]? {
+    package func path(_ style: RecordExporter.Options.KeyStyle = .snakeCase) -> [String]? {
         let path = style == .snakeCase ? snakeCasePath : camelCasePath
         return path.isEmpty ? nil : path
     }
@@ -66,7 +66,7 @@ package struct RelationshipKeys: Sendable {
     /// The key path of the annotation has priority over the name by convention. The result is nil
     /// if there is neither, which is possible only in a dialect that does not infer keys from
     /// names.
-    package func path(_ style: ExportOptions.KeyStyle = .snakeCase) -> [String]? {
+    package func path(_ style: RecordExporter.Options.KeyStyle = .snakeCase) -> [String]? {
         let path = style == .snakeCase ? snakeCasePath : camelCasePath
         return path.isEmpty ? nil : path
     }

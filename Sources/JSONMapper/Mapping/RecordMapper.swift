@@ -15,7 +15,7 @@ public struct RecordMapper: Sendable {
     /// The rules for keys.
     public let dialect: JSONDialect
     /// The registered transformers that annotations refer to by name.
-    public let transformers: JSONTransformers
+    public let transformers: RecordMapper.Transformers
 
     private let mappings: [EntityMapping]
 
@@ -34,7 +34,8 @@ public struct RecordMapper: Sendable {
     ///   names an entity that the model lacks; `ModelError` if an annotation names an attribute
     ///   that cannot be part of an identity.
     public init(
-        _ model: DataModel, dialect: JSONDialect = .sync, transformers: JSONTransformers = JSONTransformers(),
+        _ model: DataModel, dialect: JSONDialect = .sync,
+        transformers: RecordMapper.Transformers = RecordMapper.Transformers(),
         contract: ValueContract? = nil, contracts: [String: ValueContract] = [:]
     ) throws {
         let identified = try dialect.identified(model).adding([.pendingLink])

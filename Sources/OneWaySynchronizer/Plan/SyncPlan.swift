@@ -118,7 +118,7 @@ public struct SyncPlan<Item: SyncItem>: Sendable {
         guard !isInOrder else { return indices }
         // Sorted as pairs of integers, so that items are not moved, and the position keeps ties in
         // place.
-        return indices.map { (order: items[$0].owsDownloadOrder, index: $0) }.sorted { $0 < $1 }.map(\.index)
+        return indices.map { (order: items[$0].owsDownloadOrder, index: $0) }.sorted(by: <).map(\.index)
     }
 
     /// The items at some positions; not copied if they are all items in order.

@@ -9,8 +9,8 @@ public struct SyncError: Error {
     /// decoding.
     public var key: (any Hashable & Sendable)?
 
-    /// What the processor threw, or a ``Reason`` of the synchronizer itself. A ``RecordedError``
-    /// after decoding.
+    /// What the processor threw, or a ``Reason`` of the synchronizer itself. A
+    /// ``SyncError/Recorded`` after decoding.
     public var underlying: any Error
 
     /// Creates an error of `stage`.
@@ -99,7 +99,8 @@ extension SyncError: Codable {
         case stage, key, reason, underlying
     }
 
-    /// Decodes an error. Its key is a `String`; its cause is a ``Reason`` or a ``RecordedError``.
+    /// Decodes an error. Its key is a `String`; its cause is a ``Reason`` or a
+    /// ``SyncError/Recorded``.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         stage = try container.decode(SyncStage.self, forKey: .stage)
@@ -107,7 +108,7 @@ extension SyncError: Codable {
         if let reason = try container.decodeIfPresent(Reason.self, forKey: .reason) {
             underlying = reason
         } else {
-            underlying = try container.decode(RecordedError.self, forKey: .underlying)
+            underlying = try container.decode(SyncError.Recorded.self, forKey: .underlying)
         }
     }
 
@@ -119,37 +120,40 @@ extension SyncError: Codable {
         if let reason = underlying as? Reason {
             try container.encode(reason, forKey: .reason)
         } else {
-            try container.encode(RecordedError(underlying), forKey: .underlying)
+            try container.encode(SyncError.Recorded(underlying), forKey: .underlying)
         }
     }
 }
 
-/// An error as it was encoded: its type and its description.
-///
-/// Errors of any type can be part of a report; after decoding, a `RecordedError` stands for them.
-public struct RecordedError: Error, Hashable, Sendable, Codable {
-    /// The type of the error, such as `Foundation.URLError`.
-    public var type: String
+extension SyncError {
+    /// An error as it was encoded: its type and its description.
+    ///
+    /// Errors of any type can be part of a report; after decoding, a `SyncError.Recorded` stands
+    /// for them.
+    public struct Recorded: Error, Hashable, Sendable, Codable {
+        /// The type of the error, such as `Foundation.URLError`.
+        public var type: String
 
-    /// What the error says of itself.
-    public var message: String
+        /// What the error says of itself.
+        public var message: String
 
-    /// Whether the same call may succeed later.
-    public var isRetryable: Bool
+        /// Whether the same call may succeed later.
+        public var isRetryable: Bool
 
-    /// Creates a record of an error. A record of a record is the same.
-    public init(_ error: any Error) {
-        if let record = error as? RecordedError {
-            self = record
-        } else {
-            type = String(reflecting: Swift.type(of: error))
-            message = "\(error)"
-            isRetryable = (error as? any RetryableError)?.isRetryable ?? false
+        /// Creates a record of an error. A record of a record is the same.
+        public init(_ error: any Error) {
+            if let record = error as? SyncError.Recorded {
+                self = record
+            } else {
+                type = String(reflecting: Swift.type(of: error))
+                message = "\(error)"
+                isRetryable = (error as? any RetryableError)?.isRetryable ?? false
+            }
         }
     }
 }
 
-extension RecordedError: RetryableError, LocalizedError, CustomStringConvertible {
+extension SyncError.Recorded: RetryableError, LocalizedError, CustomStringConvertible {
     /// The message.
     public var description: String { message }
 

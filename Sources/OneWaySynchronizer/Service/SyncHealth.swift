@@ -13,7 +13,8 @@ public struct SyncHealth<Report: Sendable>: Sendable {
     public var lastFailure: Date?
 
     /// The error of that failure: what the sync threw (a ``SyncFailure`` for a ``Synchronizer``),
-    /// or why the lease was lost or could not be requested. A ``RecordedError`` after decoding.
+    /// or why the lease was lost or could not be requested. A ``SyncError/Recorded`` after
+    /// decoding.
     public var lastError: (any Error)?
 
     /// The number of failures since a sync last succeeded.
@@ -113,14 +114,14 @@ extension SyncHealth: Codable where Report: Codable {
         case lastSuccess, lastReport, lastFailure, lastError, consecutiveFailures, nextRun, activity
     }
 
-    /// Decodes a snapshot. Its error is a ``RecordedError``.
+    /// Decodes a snapshot. Its error is a ``SyncError/Recorded``.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         self.init(
             lastSuccess: try container.decodeIfPresent(Date.self, forKey: .lastSuccess),
             lastReport: try container.decodeIfPresent(Report.self, forKey: .lastReport),
             lastFailure: try container.decodeIfPresent(Date.self, forKey: .lastFailure),
-            lastError: try container.decodeIfPresent(RecordedError.self, forKey: .lastError),
+            lastError: try container.decodeIfPresent(SyncError.Recorded.self, forKey: .lastError),
             consecutiveFailures: try container.decode(Int.self, forKey: .consecutiveFailures),
             nextRun: try container.decodeIfPresent(Date.self, forKey: .nextRun),
             activity: try container.decodeIfPresent(SyncActivity.self, forKey: .activity))
@@ -132,7 +133,7 @@ extension SyncHealth: Codable where Report: Codable {
         try container.encodeIfPresent(lastSuccess, forKey: .lastSuccess)
         try container.encodeIfPresent(lastReport, forKey: .lastReport)
         try container.encodeIfPresent(lastFailure, forKey: .lastFailure)
-        try container.encodeIfPresent(lastError.map { RecordedError($0) }, forKey: .lastError)
+        try container.encodeIfPresent(lastError.map { SyncError.Recorded($0) }, forKey: .lastError)
         try container.encode(consecutiveFailures, forKey: .consecutiveFailures)
         try container.encodeIfPresent(nextRun, forKey: .nextRun)
         try container.encodeIfPresent(activity, forKey: .activity)

@@ -227,7 +227,6 @@ public final class SyncService<Report: Sendable>: Sendable {
 
     private func runWhileHolding(_ lease: any SyncLease) async throws {
         while !control.withLock(\.isStopRequested) {
-            try Task.checkCancellation()
             noteRequest(of: lease)
             do {
                 try await lease.withLease(clock: clock) {
@@ -245,7 +244,6 @@ public final class SyncService<Report: Sendable>: Sendable {
             // A trigger is of no use before the lease is there.
             await wait(max(lease.retryInterval, .milliseconds(1))) { $0.isStopRequested }
         }
-        try Task.checkCancellation()
     }
 
     private func sync() async {

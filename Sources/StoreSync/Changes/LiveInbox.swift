@@ -131,7 +131,7 @@ final class LiveInbox: Sendable {
     /// Applies changes in their turn, under the lease of the service.
     func apply(_ changes: [RemoteChange]) async throws -> RemoteSyncResult {
         let delivery = Delivery(changes)
-        let (error, waiter) = state.withLock { state -> (LiveSyncError?, Waiters<Void>.Waiter?) in
+        let (error, waiter) = state.withLock { state -> (LiveSync.Refusal?, Waiters<Void>.Waiter?) in
             guard state.isActive else { return (.notActive, nil) }
             guard state.deliveries.count < Self.limit else { return (.tooManyWaiting(limit: Self.limit), nil) }
             state.deliveries.append(delivery)
@@ -160,7 +160,7 @@ final class LiveInbox: Sendable {
             defer { state.deliveries = FIFO() }
             return state.deliveries.map { $0 }
         }
-        for delivery in left { delivery.result.settle(.failure(LiveSyncError.notActive)) }
+        for delivery in left { delivery.result.settle(.failure(LiveSync.Refusal.notActive)) }
     }
 
     private func takeDeliveries() async {
@@ -182,7 +182,7 @@ final class LiveInbox: Sendable {
             } catch {
                 let isOver = Task.isCancelled
                 if !isOver { noteFailure(error, count: delivery.changes.count) }
-                delivery.result.settle(.failure(isOver ? LiveSyncError.notActive : error))
+                delivery.result.settle(.failure(isOver ? LiveSync.Refusal.notActive : error))
                 if isOver { return }
             }
         }

@@ -78,7 +78,7 @@ public final class LiveSync: Sendable {
     /// Waits while a pass runs. Answer the webhook with a success only after this has returned; on
     /// an error, answer 503, so that it is sent again.
     ///
-    /// - Throws: ``LiveSyncError``; the errors of
+    /// - Throws: ``LiveSync/Refusal``; the errors of
     ///   ``JSONStore/apply(_:into:options:newerBy:)``; `CancellationError` if the task is cancelled
     ///   before the changes have their turn.
     @discardableResult

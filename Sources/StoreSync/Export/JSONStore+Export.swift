@@ -17,7 +17,8 @@ extension JSONStore {
     /// - Throws: `MappingError`, `JSONError`, `RecordPredicateError`, `CancellationError`, and
     ///   errors of the sink and the store.
     public func export(
-        _ query: StoreQuery, options: ExportOptions = ExportOptions(), to sink: @Sendable ([UInt8]) async throws -> Void
+        _ query: StoreQuery, options: RecordExporter.Options = RecordExporter.Options(),
+        to sink: @Sendable ([UInt8]) async throws -> Void
     ) async throws {
         let exporter = try RecordExporter(
             mapper.model, dialect: mapper.dialect, transformers: mapper.transformers, options: options)
@@ -39,7 +40,9 @@ extension JSONStore {
     /// Returns the objects of a query and their related objects as a JSON array in memory.
     ///
     /// - Throws: The errors of ``export(_:options:to:)``.
-    public func export(_ query: StoreQuery, options: ExportOptions = ExportOptions()) async throws -> [UInt8] {
+    public func export(_ query: StoreQuery, options: RecordExporter.Options = RecordExporter.Options()) async throws
+        -> [UInt8]
+    {
         let exporter = try RecordExporter(
             mapper.model, dialect: mapper.dialect, transformers: mapper.transformers, options: options)
         return try await store.read { reader in
@@ -52,7 +55,7 @@ extension JSONStore {
     ///
     /// - Throws: The errors of ``export(_:options:to:)``.
     public func export(
-        _ entity: String, key: RecordKey, options: ExportOptions = ExportOptions()
+        _ entity: String, key: RecordKey, options: RecordExporter.Options = RecordExporter.Options()
     ) async throws -> [UInt8]? {
         let exporter = try RecordExporter(
             mapper.model, dialect: mapper.dialect, transformers: mapper.transformers, options: options)

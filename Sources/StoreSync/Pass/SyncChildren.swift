@@ -4,15 +4,15 @@ import SyncStore
 
 /// The parent of a payload's objects, and the children it had before the pass.
 struct SyncChildren {
-    private let parent: Int64
+    let parent: Int64
     private let layout: EntityLayout
-    private let relationship: RelationshipLayout
+    let relationship: RelationshipLayout
     private let linked: [Int64]
 
     /// Finds the parent; nil if the request has none.
     ///
     /// - Throws: `StoreSyncError` if the parent or the relationship is not found.
-    init?(_ parent: SyncParent?, of child: EntityLayout, in pass: SyncPass) async throws {
+    init?(_ parent: JSONStore.Parent?, of child: EntityLayout, in pass: SyncPass) async throws {
         guard let parent else { return nil }
         relationship = try parent.relationship(to: child, in: pass.model)
         layout = try pass.model.layout(of: parent.entity)
@@ -54,6 +54,6 @@ struct SyncChildren {
         let gone = ObjectSet(absent)
         var batch = LinkBatch(relationship, mode: .replace)
         batch.append(parent, to: children + linked.filter { !named.contains($0) && !gone.contains($0) })
-        _ = try await pass.transaction.link(batch)
+        pass.ledger.note(batch, try await pass.transaction.link(batch), in: pass.model)
     }
 }

@@ -15,7 +15,7 @@ public enum SyncDeclarationError: Error, Hashable, Sendable {
     /// A declaration says to-one where the property holds an array, or to-many where it does not.
     case wrongCardinality(type: String, property: String)
     /// A type and a model differ. The list has at least one element.
-    case differences([SyncDeclarationDifference])
+    case differences([SyncDeclarationError.Difference])
 }
 
 extension SyncDeclarationError: CustomStringConvertible {

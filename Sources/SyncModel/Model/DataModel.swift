@@ -35,7 +35,7 @@ public struct DataModel: Sendable {
     ///
     /// - Throws: `ModelError` for the first contradiction between declarations, with the entity and
     ///   property.
-    public init(@ModelBuilder<SyncEntity> entities: () -> [SyncEntity]) throws(ModelError) {
+    public init(@DataModel.Builder<SyncEntity> entities: () -> [SyncEntity]) throws(ModelError) {
         try self.init(entities())
     }
 

@@ -82,7 +82,7 @@ public struct SyncEntity: Hashable, Sendable {
     public init(
         _ name: String, parent: String? = nil, abstract: Bool = false, identity: String...,
         within identityScope: String? = nil, formerName: String? = nil, userInfo: [String: String] = [:],
-        @ModelBuilder<SyncEntity.Property> properties: () -> [SyncEntity.Property]
+        @DataModel.Builder<SyncEntity.Property> properties: () -> [SyncEntity.Property]
     ) {
         var attributes: [SyncAttribute] = []
         var relationships: [SyncRelationship] = []

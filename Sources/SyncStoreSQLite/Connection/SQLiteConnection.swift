@@ -45,6 +45,11 @@ final class SQLiteConnection {
             sqlite3_close_v2(opened)
             throw error
         }
+        // SQLite opens a file that may not be written for reading.
+        guard isReadOnly || sqlite3_db_readonly(opened, "main") != 1 else {
+            sqlite3_close_v2(opened)
+            throw SQLiteError(code: SQLiteError.Code.readOnly, message: "the file cannot be written")
+        }
         handle = opened
         interruption = SQLiteInterruption(busyTimeout: busyTimeout)
         interruption.install(on: opened)
@@ -134,10 +139,12 @@ final class SQLiteConnection {
 
     /// Empties the write-ahead log unless somebody still needs it; see
     /// https://www.sqlite.org/c3ref/wal_checkpoint_v2.html.
-    func truncateLog() {
+    ///
+    /// - Returns: Whether it is empty.
+    func truncateLog() -> Bool {
         interruption.isPatient = false
         defer { interruption.isPatient = true }
-        sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
+        return sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil) == SQLITE_OK
     }
 
     /// The collation of a column; nil if there is no such column.

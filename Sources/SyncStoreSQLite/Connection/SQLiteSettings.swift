@@ -1,4 +1,3 @@
-import Foundation
 import SyncStoreSQL
 
 /// How connections of a store are opened.
@@ -31,35 +30,7 @@ struct SQLiteSettings: Sendable {
     ///
     /// - Throws: `SQLiteError`, with a reason from the file system if SQLite gives none.
     func open() throws(SQLiteError) -> SQLiteConnection {
-        guard path != ":memory:", !path.isEmpty else {
-            throw SQLiteError(
-                code: SQLiteError.Code.cannotOpen,
-                message: "every connection would have a database of its own; use SQLiteStore.Location.memory")
-        }
-        do { return try connect() } catch {
-            guard let reason = reason(for: error) else { throw error }
-            throw SQLiteError(code: error.code, message: "\(reason) (\(error.message))", statement: error.statement)
-        }
-    }
-
-    /// The reason why the file cannot be opened, as far as the file system shows it.
-    private func reason(for error: SQLiteError) -> String? {
-        guard [SQLiteError.Code.cannotOpen, SQLiteError.Code.readOnly].contains(error.primaryCode) else { return nil }
-        let files = FileManager.default
-        let folder = URL(filePath: path).deletingLastPathComponent().path(percentEncoded: false)
-        var isFolder: ObjCBool = false
-        if files.fileExists(atPath: path, isDirectory: &isFolder) {
-            if isFolder.boolValue { return "\(path) is a folder" }
-            if !files.isReadableFile(atPath: path) { return "\(path) cannot be read" }
-            if !isReadOnly, !files.isWritableFile(atPath: path) {
-                return "\(path) cannot be written; use SQLiteStore.Location.readOnlyFile"
-            }
-        } else if !files.fileExists(atPath: folder) {
-            return "there is no folder \(folder)"
-        } else if isReadOnly {
-            return "there is no file \(path)"
-        }
-        return files.isWritableFile(atPath: folder) ? nil : "the folder \(folder) cannot be written"
+        try SQLitePlace(path: path, isReadOnly: isReadOnly).open(connect)
     }
 
     private func connect() throws(SQLiteError) -> SQLiteConnection {

@@ -70,7 +70,8 @@ public struct SQLiteLease: SyncLease {
     /// - Throws: `SQLiteError` if the lease's file cannot be opened or written, or is not a
     ///   database.
     public func tryAcquire(for holder: SyncLeaseHolder) async throws -> SyncLeaseAnswer {
-        try await SQLiteLeaseLock(path).take(for: holder)
+        try SQLitePlace(path: name, isReadOnly: false).check()
+        return try await SQLiteLeaseLock(path).take(for: holder)
     }
 }
 
@@ -92,7 +93,9 @@ actor SQLiteLeaseLock: SyncLeaseGrant {
 
     /// Takes the lock if it is free.
     func take(for holder: SyncLeaseHolder) throws -> SyncLeaseAnswer {
-        let connection = try SQLiteConnection(path: path, isReadOnly: false, busyTimeout: 0)
+        let connection = try SQLitePlace(path: path, isReadOnly: false).open { () throws(SQLiteError) in
+            try SQLiteConnection(path: path, isReadOnly: false, busyTimeout: 0)
+        }
         // Others can only read a committed row, and a commit releases the lock. So the row is
         // written first, and the lock that is taken then is kept, unless another process was
         // faster.

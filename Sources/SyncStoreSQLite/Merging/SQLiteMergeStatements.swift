@@ -61,7 +61,7 @@ struct SQLiteMergeStatements: Sendable {
     func match(byRow: Bool, readsCells: Bool, _ relationships: [RelationshipLayout] = []) -> String {
         let entity = columns.namesEntity ? "t.\(schema.entityColumn)" : "NULL"
         var terms = ["b.\(SQLiteBatchColumns.place)", "t.\(schema.rowColumn)", entity]
-        if readsCells { terms += layout.attributes.indices.map { "t.\(column($0))" } }
+        if readsCells { terms += layout.attributes.indices.map(compared) }
         terms += relationships.compactMap { column(of: $0) }.map { "t.\($0)" }
         var conditions: [String]
         if byRow {
@@ -123,9 +123,7 @@ struct SQLiteMergeStatements: Sendable {
         }
         for slot in layout.attributes.indices where slot != numberSlot {
             names.append(column(slot))
-            let cell = SQLiteBatchColumns.cell(slot)
-            let replacement = adopted?.replacement(for: schema.columns[layout.index][slot])
-            terms.append(replacement.map { "ifnull(\(cell), \($0))" } ?? cell)
+            terms.append(written(SQLiteBatchColumns.cell(slot), to: slot))
         }
         for (index, relationship) in relationships.enumerated() {
             guard let column = column(of: relationship) else { continue }
@@ -134,6 +132,19 @@ struct SQLiteMergeStatements: Sendable {
         }
         return "INSERT OR FAIL INTO \(table) (\(names.joined(separator: ", "))) "
             + "SELECT \(terms.joined(separator: ", ")) FROM \(batch)"
+    }
+
+    /// What a column is given for a cell: the default of a mandatory column in place of null.
+    private func written(_ cell: String, to slot: Int) -> String {
+        let replacement = adopted?.replacement(for: schema.columns[layout.index][slot])
+        return replacement.map { "ifnull(\(cell), \($0))" } ?? cell
+    }
+
+    /// The expression that reads a slot of a found object to compare it with the batch's cell.
+    private func compared(_ slot: Int) -> String {
+        let value = "t.\(column(slot))"
+        let cell = "b.\(SQLiteBatchColumns.cell(slot))"
+        return adopted?.compared(value, of: schema.columns[layout.index][slot], with: cell) ?? value
     }
 
     /// A column that an update writes.
@@ -152,7 +163,7 @@ struct SQLiteMergeStatements: Sendable {
     func update(_ assignments: [Assignment]) -> String {
         let terms = assignments.map { assignment in
             let column = column(assignment.slot)
-            let cell = "b.\(SQLiteBatchColumns.cell(assignment.slot))"
+            let cell = written("b.\(SQLiteBatchColumns.cell(assignment.slot))", to: assignment.slot)
             guard assignment.isPartial else { return "\(column) = \(cell)" }
             return
                 "\(column) = CASE WHEN b.\(SQLiteBatchColumns.isWritten(assignment.slot)) THEN \(cell) ELSE t.\(column) END"

@@ -89,9 +89,20 @@ struct SQLiteAdoptedTable: Sendable {
         return schema.columns[entity].firstIndex(where: isRowNumber)
     }
 
-    /// The default that replaces an absent value of a mandatory column; nil for none.
+    /// The default that replaces an absent or null value of a mandatory column; nil for none.
     func replacement(for column: String) -> String? {
         columns[column.lowercased()].flatMap { $0.isMandatory ? $0.defaultValue : nil }
+    }
+
+    /// The expression that reads a column to compare it with a cell of a batch.
+    ///
+    /// A mandatory column that was given its default in place of null is null, so that the same
+    /// null changes nothing. A default that is no literal may differ each time; then any value is.
+    func compared(_ value: String, of column: String, with cell: String) -> String {
+        guard let replacement = replacement(for: column) else { return value }
+        let isLiteral = replacement.first.map { "'\"+-.0123456789".contains($0) } ?? false
+        let former = isLiteral ? "nullif(\(value), \(replacement))" : "NULL"
+        return "CASE WHEN \(cell) IS NULL THEN \(former) ELSE \(value) END"
     }
 
     // MARK: Checks
@@ -121,6 +132,7 @@ struct SQLiteAdoptedTable: Sendable {
         }
         try checkMandatoryColumns(family, schema)
         try checkIdentities(family, schema, connection)
+        try checkStatements(connection)
     }
 
     private func unsuitable(_ reason: String) -> SQLSchemaError {
@@ -206,16 +218,61 @@ struct SQLiteAdoptedTable: Sendable {
                     throw unsuitable(
                         "\(column) identifies objects, and compares with \(collation ?? "") instead of BINARY")
                 }
-                guard schema.model.layouts[member].attributes[slot].type == .uuid else { continue }
                 let quoted = SQLText.name(column)
-                let count = try connection.integer(
-                    """
-                    SELECT count(*) FROM \(SQLText.name(name)) WHERE \(quoted) IS NOT NULL \
-                    AND (typeof(\(quoted)) <> 'text' OR \(quoted) <> upper(\(quoted)) OR length(\(quoted)) <> 36)
-                    """)
-                if count ?? 0 > 0 {
-                    throw unsuitable("\(column) holds UUIDs that are not text of 36 characters in upper case")
+                let condition: String
+                let reason: String
+                switch schema.model.layouts[member].attributes[slot].type {
+                case .uuid:
+                    condition =
+                        "typeof(\(quoted)) <> 'text' OR \(quoted) <> upper(\(quoted)) OR length(\(quoted)) <> 36"
+                    reason = "UUIDs that are not text of 36 characters in upper case"
+                case .bool, .int16, .int32, .int64:
+                    condition = "typeof(\(quoted)) <> 'integer'"
+                    reason = "values that are not integers"
+                case .decimal:
+                    // Identities compare as text, so that 1.50 would not be 1.5.
+                    condition = """
+                        typeof(\(quoted)) <> 'text' OR \(quoted) <> \
+                        (SELECT \(SQLiteConnection.decimalSumFunction)(v) FROM (SELECT t.\(quoted) AS v))
+                        """
+                    reason = "decimal numbers in another form than the store's, such as 1.50 for 1.5"
+                case .string, .uri:
+                    condition = "typeof(\(quoted)) <> 'text'"
+                    reason = "values that are not text"
+                case .double, .float:
+                    condition = "typeof(\(quoted)) NOT IN ('real', 'integer')"
+                    reason = "values that are not numbers"
+                // The form of dates is checked wherever they are; the others identify nothing.
+                case .date, .json, .transformable: continue
+                case .binary:
+                    condition = "typeof(\(quoted)) <> 'blob'"
+                    reason = "values that are not blobs"
                 }
+                let isFound = try connection.integer(
+                    """
+                    SELECT 1 FROM \(SQLText.name(name)) t WHERE \(quoted) IS NOT NULL AND (\(condition)) LIMIT 1
+                    """)
+                if isFound != nil { throw unsuitable("\(column), which identifies objects, holds \(reason)") }
+            }
+        }
+    }
+
+    /// Verifies that the table can be changed through this connection. Its triggers, indices and
+    /// constraints can use functions, collations and modules that only another program has.
+    private func checkStatements(_ connection: SQLiteConnection) throws {
+        let table = SQLText.name(name)
+        let assignments = columns.values.filter { !$0.isGenerated }.map { column in
+            "\(SQLText.name(column.name)) = \(SQLText.name(column.name))"
+        }
+        let statements = [
+            "INSERT INTO \(table) DEFAULT VALUES",
+            "UPDATE \(table) SET \(assignments.sorted().joined(separator: ", "))",
+            "DELETE FROM \(table)",
+        ]
+        for statement in statements {
+            // Compiled, never run.
+            do { _ = try connection.prepare(statement) } catch {
+                throw unsuitable("a trigger, an index or a constraint of it cannot be used here: \(error.message)")
             }
         }
     }

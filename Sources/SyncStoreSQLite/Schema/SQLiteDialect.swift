@@ -18,6 +18,15 @@ package struct SQLiteDialect: SQLDialect {
         }
     }
 
+    /// See https://www.sqlite.org/stricttables.html.
+    package func strictColumnType(_ type: AttributeType, dates: DateStorage) -> String {
+        switch type {
+        case .bool: "INTEGER"
+        case .date where dates == .iso8601: "TEXT"
+        default: columnType(type, dates: dates)
+        }
+    }
+
     package var objectDeclaration: String { "INTEGER PRIMARY KEY" }
     package var referenceType: String { "INTEGER" }
     package var entityDeclaration: String { "TEXT NOT NULL" }
@@ -36,7 +45,7 @@ package struct SQLiteDialect: SQLDialect {
 
     package func isReserved(table: String) -> Bool {
         let name = table.lowercased()
-        return ["_sync_schema", "sync_doomed"].contains(name)
+        return [SQLSchemaRecord.table, SQLiteMigration.noteTable, "sync_doomed"].contains(name)
             || ["_sync_new_", "sync_batch_"].contains {
                 name.hasPrefix($0) && name.dropFirst($0.count).allSatisfy(\.isNumber)
             }
@@ -100,7 +109,7 @@ package struct SQLiteDialect: SQLDialect {
         case .decimal: " COLLATE \(SQLiteConnection.decimalCollation)"
         case .json: " COLLATE \(SQLiteConnection.jsonCollation)"
         // Columns of adopted tables may have other collations.
-        case .string, .uri: " COLLATE BINARY"
+        case .string, .uri, .uuid: " COLLATE BINARY"
         default: ""
         }
     }

@@ -1,4 +1,3 @@
-import Foundation
 import SyncBase
 import SyncModel
 import SyncStore
@@ -17,15 +16,18 @@ actor SQLiteWorker: SQLWorker {
     private var cursors: [Int: SQLiteCursor] = [:]
     private var selections: [Int: SQLiteSelection] = [:]
     private var lastCursor = 0
-    /// The size of a write-ahead log that is emptied after a commit.
-    private static let logByteLimit = 16 << 20
+    private let log: SQLiteLog
 
     nonisolated var unownedExecutor: UnownedSerialExecutor {
         executor.asUnownedSerialExecutor()
     }
 
     /// Makes a worker that opens its connection when it is first needed.
-    init(_ settings: SQLiteSettings, schema: SQLSchema, label: String) {
+    ///
+    /// - Parameter log: The write-ahead log, shared by all workers of a store; nil for a worker
+    ///   without others.
+    init(_ settings: SQLiteSettings, schema: SQLSchema, log: SQLiteLog? = nil, label: String) {
+        self.log = log ?? SQLiteLog(of: settings.path)
         executor = BlockingExecutor(label: label)
         self.settings = settings
         self.schema = schema
@@ -42,7 +44,9 @@ actor SQLiteWorker: SQLWorker {
     /// Opens the connection, and gives the file the tables of the schema, or makes those that it
     /// has fit.
     func prepareSchema() throws {
-        adopted = try SQLiteMigration(try opened(), schema: schema, settings: settings).run()
+        let connection = try opened()
+        adopted = try SQLiteMigration(connection, schema: schema, settings: settings).run()
+        if !settings.isReadOnly { log.shrink(after: connection) }
     }
 
     /// Replaces the store's tables by those of another file, in one transaction.
@@ -100,18 +104,15 @@ actor SQLiteWorker: SQLWorker {
         closeCursors()
         let connection = try opened()
         connection.interruption.cancellation = nil
-        do { try connection.execute("COMMIT") } catch {
+        do {
+            // A commit into a file that nobody can open any more is not one.
+            try connection.checkFile()
+            try connection.execute("COMMIT")
+        } catch {
             rollback()
             throw error
         }
-        shrinkLog(connection)
-    }
-
-    /// Empties a large write-ahead log, unless readers still need it; the next commit tries again.
-    private func shrinkLog(_ connection: SQLiteConnection) {
-        let attributes = try? FileManager.default.attributesOfItem(atPath: settings.path + "-wal")
-        guard let size = attributes?[.size] as? Int, size > Self.logByteLimit else { return }
-        connection.truncateLog()
+        log.shrink(after: connection)
     }
 
     /// A number that changes with each commit of another connection, also of another process.
@@ -126,6 +127,7 @@ actor SQLiteWorker: SQLWorker {
         guard let connection, connection.isInTransaction else { return }
         // It fails only where SQLite has rolled back already.
         try? connection.execute("ROLLBACK")
+        log.shrink(afterReading: connection)
     }
 
     // MARK: Reading

@@ -146,10 +146,11 @@ import Testing
     }
 
     @Test func aPatternIsWrittenInUTC() {
-        let format = ExportOptions.DateFormat.pattern("yyyy-MM-dd'T'HH:mm")
+        let format = RecordExporter.Options.DateFormat.pattern("yyyy-MM-dd'T'HH:mm")
         #expect(format.string(from: Timestamp(microseconds: 0)) == "1970-01-01T00:00")
         #expect(
-            ExportOptions.DateFormat.pattern("d MMM yyyy").string(from: Timestamp(microseconds: 1_441_888_808_123_000))
+            RecordExporter.Options.DateFormat.pattern("d MMM yyyy").string(
+                from: Timestamp(microseconds: 1_441_888_808_123_000))
                 == "10 Sep 2015")
     }
 

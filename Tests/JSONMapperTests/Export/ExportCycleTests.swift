@@ -78,8 +78,8 @@ import Testing
         for user in all[0] { (user["notes"], user["tags"]) = (all[1], all[2]) }
         for note in all[1] { (note["users"], note["tags"]) = (all[0], all[2]) }
         for tag in all[2] { (tag["users"], tag["notes"]) = (all[0], all[1]) }
-        for relationships in ExportOptions.Relationships.allCases {
-            var options = ExportOptions()
+        for relationships in RecordExporter.Options.Relationships.allCases {
+            var options = RecordExporter.Options()
             options.relationships = relationships
             let bytes = try RecordExporter(model, options: options).bytes(of: all[0][0])
             #expect(bytes.count < 100_000)
@@ -106,7 +106,7 @@ import Testing
         let model = try DataModel([Self.entity("Node", SyncRelationship("next", toOne: "Node"))])
         let nodes = (0..<5000).map { GraphNode(model.layouts[0], ["id": .int($0)]) }
         for (node, next) in zip(nodes, nodes.dropFirst()) { node["next"] = [next] }
-        var options = ExportOptions()
+        var options = RecordExporter.Options()
         for depth in [1, 128, 2048] {
             options.maximumDepth = depth
             let exporter = try RecordExporter(model, options: options)

@@ -68,7 +68,7 @@ import Testing
         let model = try DataModel([
             SyncEntity("Thing", attributes: [SyncAttribute("number", .int64)], relationships: [])
         ])
-        var options = ExportOptions()
+        var options = RecordExporter.Options()
         options.style = .pretty
         let text = String(
             decoding: try RecordExporter(model, options: options).bytes(ofAll: [Record(of: model.layouts[0])]),

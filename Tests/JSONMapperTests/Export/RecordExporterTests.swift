@@ -12,7 +12,7 @@ import Testing
     }
 
     private func export(
-        _ type: AttributeType, _ value: AttributeValue, options: ExportOptions = ExportOptions()
+        _ type: AttributeType, _ value: AttributeValue, options: RecordExporter.Options = RecordExporter.Options()
     ) throws -> String {
         let (model, layout) = try Self.layout([SyncAttribute("x", type)])
         return try RecordExporter(model, options: options).text(of: GraphNode(layout, ["x": value]))
@@ -41,13 +41,14 @@ import Testing
 
     @Test func datesHaveTheFormatOfTheOptions() throws {
         let moment = AttributeValue.date(Timestamp(microseconds: 1_435_063_208_123_456))
-        var options = ExportOptions()
+        var options = RecordExporter.Options()
         options.dateFormat = .iso8601
         #expect(try export(.date, moment, options: options) == #"{"x":"2015-06-23T12:40:08.123456Z"}"#)
         options.dateFormat = .pattern("dd.MM.yyyy")
         #expect(try export(.date, moment, options: options) == #"{"x":"23.06.2015"}"#)
         #expect(
-            ExportOptions.DateFormat.iso8601Seconds.string(from: Timestamp(microseconds: -1)) == "1969-12-31T23:59:59Z")
+            RecordExporter.Options.DateFormat.iso8601Seconds.string(from: Timestamp(microseconds: -1))
+                == "1969-12-31T23:59:59Z")
     }
 
     @Test(arguments: [AttributeValue.double(.nan), .double(.infinity), .decimal(.nan)])
@@ -66,7 +67,7 @@ import Testing
                 SyncAttribute("other", .string, userInfo: ["sync.remoteKey": "some_Key"]),
                 SyncAttribute("cache", .transformable), SyncAttribute("destroy", .bool),
             ], name: "User")
-        var options = ExportOptions()
+        var options = RecordExporter.Options()
         options.relationships = .none
         let node = GraphNode(layout, ["remoteID": 1])
         #expect(
@@ -107,7 +108,7 @@ import Testing
             SyncAttribute("one", .int64, userInfo: ["sync.valueTransformer": "one"]),
             SyncAttribute("none", .int64, userInfo: ["sync.valueTransformer": "two"]),
         ])
-        var transformers = JSONTransformers()
+        var transformers = RecordMapper.Transformers()
         transformers.register("two", forward: { _ in nil }, reverse: { .array([.string($0 == .int(2) ? "ii" : "")]) })
         transformers.register("one", forward: { _ in nil })
         let node = GraphNode(layout, ["two": 2, "one": 1])
@@ -120,7 +121,7 @@ import Testing
 
     @Test func aTransformerThatThrowsIsAnErrorWithItsPlace() throws {
         let (model, layout) = try Self.layout([SyncAttribute("x", .int64, userInfo: ["sync.valueTransformer": "t"])])
-        var transformers = JSONTransformers()
+        var transformers = RecordMapper.Transformers()
         transformers.register("t", forward: { _ in nil }, reverse: { _ in throw GraphNode.Unreachable() })
         let exporter = try RecordExporter(model, transformers: transformers)
         #expect(

@@ -41,7 +41,7 @@ import Testing
         /// An object of JSON under the keys of a style, values in any of the forms that are read,
         /// some absent; and what must come out of it: every key in the model's order, every value
         /// in its one form.
-        mutating func object(_ style: ExportOptions.KeyStyle) -> (input: JSONValue, canonical: JSONValue) {
+        mutating func object(_ style: RecordExporter.Options.KeyStyle) -> (input: JSONValue, canonical: JSONValue) {
             var input: JSONValue = .object(["unclaimed": .integer(1)])
             var canonical: JSONValue = .object([:])
             for attribute in EntityKeys(model.layouts[0], in: model).attributes {
@@ -91,8 +91,8 @@ import Testing
     func anExportOfAnImportIsTheCanonicalForm(seed: UInt64) throws {
         var world = try World(seed: seed)
         let mapper = try RecordMapper(world.model, contract: ValueContract(wrongType: .fail, unreadableDate: .fail))
-        for style in ExportOptions.KeyStyle.allCases {
-            var options = ExportOptions()
+        for style in RecordExporter.Options.KeyStyle.allCases {
+            var options = RecordExporter.Options()
             options.keyStyle = style
             options.dateFormat = .iso8601
             let exporter = try RecordExporter(mapper.model, options: options)
@@ -138,8 +138,8 @@ import Testing
                 }
             }
         }
-        for relationships in [ExportOptions.Relationships.array, .nested] {
-            var options = ExportOptions()
+        for relationships in [RecordExporter.Options.Relationships.array, .nested] {
+            var options = RecordExporter.Options()
             options.relationships = relationships
             let bytes = try RecordExporter(model, options: options).bytes(of: nodes[0][0])
             let ids = try JSONValue(parsing: bytes).ids

@@ -5,7 +5,7 @@ import Testing
 @Suite struct EntityKeysTests {
     private func keys(
         _ dialect: JSONDialect = .sync, of entity: String = "User",
-        @ModelBuilder<SyncEntity> _ entities: () -> [SyncEntity]
+        @DataModel.Builder<SyncEntity> _ entities: () -> [SyncEntity]
     ) throws -> EntityKeys {
         let model = try DataModel(entities())
         return EntityKeys(try model.layout(of: entity), in: model, dialect: dialect)

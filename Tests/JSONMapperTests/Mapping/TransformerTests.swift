@@ -15,8 +15,8 @@ import Testing
         }
     }
 
-    private func transformers() -> JSONTransformers {
-        var transformers = JSONTransformers()
+    private func transformers() -> RecordMapper.Transformers {
+        var transformers = RecordMapper.Transformers()
         transformers.register("First") { (texts: [String]) in
             texts.first
         } reverse: { (text: String) in
@@ -72,7 +72,7 @@ import Testing
         let exported = try RecordExporter(model).bytes(ofRecords: records)
         #expect(String(decoding: exported, as: UTF8.self).contains(#""b""#))
         // One that is registered under the name replaces it.
-        var transformers = JSONTransformers()
+        var transformers = RecordMapper.Transformers()
         transformers.register(name) { (_: JSONValue) -> AttributeValue? in .binary(Data([1])) }
         let replaced = try RecordMapper(model, transformers: transformers).records(of: "A", bytes: Array(json.utf8))
         #expect(replaced[0]["blob"] == .binary(Data([1])))
@@ -114,7 +114,7 @@ import Testing
             SyncEntity("Picture", parent: "Message") { SyncAttribute("url", .string, userInfo: ["JSONKeyPath": "url"]) }
             SyncEntity("Other") { SyncAttribute("a", .string, userInfo: ["JSONKeyPath": "a"]) }
         }
-        var transformers = JSONTransformers()
+        var transformers = RecordMapper.Transformers()
         transformers.registerEntityMapper("Kind") { object in
             switch object["type"] {
             case .string("boom"): throw Refusal()

@@ -2,7 +2,7 @@ import Foundation
 import JSONMapper
 import SyncModel
 
-extension JSONTransformers {
+extension RecordMapper.Transformers {
     /// The transformers of a scenario: what the model's annotations use as an entity mapper or a
     /// transformer of objects is registered as one, everything else as a transformer of attributes.
     init(_ world: ScenarioWorld) throws {

@@ -166,7 +166,7 @@ struct ScenarioRunner {
     private func examine(_ export: Step.Export, of subject: StoreSubject, _ values: ScenarioValues) async throws {
         let bytes = try await subject.export(
             export.entity, where: try values.predicate(export.filter, of: export.entity),
-            options: try ExportOptions(scenario: export.options, dialect: scenario.dialect))
+            options: try RecordExporter.Options(scenario: export.options, dialect: scenario.dialect))
         let text = String(decoding: bytes, as: UTF8.self)
         let json = try JSONValue(parsing: bytes)
         guard case .object(let object) = json else {
@@ -201,7 +201,9 @@ struct ScenarioRunner {
     private func request(_ sync: Step.Sync, _ values: ScenarioValues) throws -> SyncRequest {
         var options = StoreSyncOptions(keyPath: sync.keyPath, reportsKeys: sync.expected?.keys != nil)
         if let names = sync.operations {
-            options.operations = try names.reduce(into: []) { try $0.formUnion(SyncOperations(scenario: $1)) }
+            options.operations = try names.reduce(into: []) {
+                try $0.formUnion(StoreSyncOptions.Operations(scenario: $1))
+            }
         }
         if let filter = sync.filter { options.scope = try values.predicate(filter, of: sync.entity) }
         options.removalLimit = try sync.removalLimit.map { try RemovalLimit(scenario: $0) }
@@ -213,13 +215,12 @@ struct ScenarioRunner {
             }
         }
         let parent = try sync.parent.map { parent in
-            SyncParent(
+            JSONStore.Parent(
                 parent.entity, where: try values.predicate(parent.filter, of: parent.entity),
                 relationship: sync.relationship)
         }
         return SyncRequest(
-            entity: sync.entity, pages: try sync.pages.map { try bytes($0) }, options: options, parent: parent,
-            settles: sync.settles)
+            entity: sync.entity, pages: try sync.pages.map { try bytes($0) }, options: options, parent: parent)
     }
 
     private func bytes(_ payload: Step.Payload) throws -> [UInt8] {
@@ -295,7 +296,7 @@ extension JSONValue {
     }
 }
 
-extension SyncOperations {
+extension StoreSyncOptions.Operations {
     fileprivate init(scenario name: String) throws {
         switch name {
         case "insert": self = .insert
@@ -319,7 +320,7 @@ extension RemovalLimit {
     }
 }
 
-extension ExportOptions {
+extension RecordExporter.Options {
     /// The options of an `expectExport` step.
     fileprivate init(scenario options: JSONValue, dialect: JSONDialect) throws {
         let fields = JSONFields(options, of: "options")

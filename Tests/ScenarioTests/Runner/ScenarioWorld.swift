@@ -16,6 +16,5 @@ struct SyncRequest {
     /// One payload, or the pages of one.
     var pages: [[UInt8]]
     var options: StoreSyncOptions
-    var parent: SyncParent?
-    var settles: Bool
+    var parent: JSONStore.Parent?
 }

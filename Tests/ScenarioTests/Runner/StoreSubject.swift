@@ -19,7 +19,7 @@ struct StoreSubject {
     init(_ world: ScenarioWorld, _ store: any Store) throws {
         self.world = world
         let mapper = try RecordMapper(
-            world.model, dialect: world.dialect, transformers: try JSONTransformers(world))
+            world.model, dialect: world.dialect, transformers: try RecordMapper.Transformers(world))
         watched = WatchedStore(store)
         json = try JSONStore(watched, mapper: mapper)
     }
@@ -85,7 +85,7 @@ struct StoreSubject {
         let before = try watched.takeWrites().files
         let again = try await sync(false).synced
         let writes = try watched.takeWrites()
-        guard again.isUnchanged && writes.calls.isEmpty && writes.files == before || !request.settles else {
+        guard again.isUnchanged && writes.calls.isEmpty && writes.files == before else {
             throw NotIdempotent(entity: request.entity, result: again, writes: writes.calls)
         }
         return result
@@ -120,7 +120,9 @@ struct StoreSubject {
         _ = try await json.delete(.identity(id), in: entity)
     }
 
-    func export(_ entity: String, where predicate: RecordPredicate, options: ExportOptions) async throws -> [UInt8] {
+    func export(_ entity: String, where predicate: RecordPredicate, options: RecordExporter.Options) async throws
+        -> [UInt8]
+    {
         let found = try await one(entity, where: predicate)
         return try await json.export(entity, key: .object(found.object), options: options) ?? []
     }

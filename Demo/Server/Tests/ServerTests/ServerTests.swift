@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// The server's own API.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(30)))
 struct ServerTests {
     /// Runs a body with a server on a database of its own, and stops the server.
     private func withServer(

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// The status page in a real browser.
-@Suite(.enabled(if: Browser.path != nil, "needs Chromium"), .serialized, .timeLimit(.minutes(3)))
+@Suite(.enabled(if: Browser.path != nil, "needs Chromium"), .serialized, .timeLimit(.minutes(30)))
 struct StatusPageTests {
     private func withFolder<Result>(_ body: (URL) async throws -> Result) async throws -> Result {
         let folder = FileManager.default.temporaryDirectory.appending(path: "StatusPage-\(UUID().uuidString)")

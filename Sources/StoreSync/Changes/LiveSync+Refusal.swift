@@ -1,15 +1,17 @@
 public import Foundation
 public import OneWaySynchronizer
 
-/// Why a ``LiveSync`` does not take a change.
-public enum LiveSyncError: Error, Hashable, Sendable {
-    /// The sync does not run, or another process holds its lease.
-    case notActive
-    /// Too many changes wait for their turn.
-    case tooManyWaiting(limit: Int)
+extension LiveSync {
+    /// Why a ``LiveSync`` does not take a change.
+    public enum Refusal: Error, Hashable, Sendable {
+        /// The sync does not run, or another process holds its lease.
+        case notActive
+        /// Too many changes wait for their turn.
+        case tooManyWaiting(limit: Int)
+    }
 }
 
-extension LiveSyncError: CustomStringConvertible, LocalizedError {
+extension LiveSync.Refusal: CustomStringConvertible, LocalizedError {
     /// A sentence for people.
     public var description: String {
         switch self {
@@ -22,4 +24,4 @@ extension LiveSyncError: CustomStringConvertible, LocalizedError {
     public var errorDescription: String? { description }
 }
 
-extension LiveSyncError: RetryableError {}
+extension LiveSync.Refusal: RetryableError {}

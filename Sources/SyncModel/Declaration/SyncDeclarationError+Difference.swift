@@ -1,27 +1,29 @@
-/// A difference between a type and the entity of a model.
-public enum SyncDeclarationDifference: Hashable, Sendable {
-    /// The model has no entity of the type.
-    case noEntity(type: String, entity: String)
-    /// The entity has no such property.
-    case noProperty(entity: String, property: String)
-    /// A property is an attribute on one side and a relationship on the other.
-    case otherKind(entity: String, property: String)
-    /// An attribute has another type in the model.
-    case otherType(entity: String, property: String, declared: AttributeType, model: AttributeType)
-    /// The model allows null for a property that the type requires.
-    case nullable(entity: String, property: String)
-    /// A relationship leads to another entity in the model.
-    case otherDestination(entity: String, property: String, declared: String, model: String)
-    /// A relationship leads to one object on one side, and to many on the other, or is ordered on
-    /// one side only.
-    case otherCardinality(entity: String, property: String)
-    /// A relationship has another inverse in the model; nil for none.
-    case otherInverse(entity: String, property: String, declared: String?, model: String?)
-    /// Other properties identify the objects in the model.
-    case otherIdentity(entity: String, declared: [String], model: [String])
+extension SyncDeclarationError {
+    /// A difference between a type and the entity of a model.
+    public enum Difference: Hashable, Sendable {
+        /// The model has no entity of the type.
+        case noEntity(type: String, entity: String)
+        /// The entity has no such property.
+        case noProperty(entity: String, property: String)
+        /// A property is an attribute on one side and a relationship on the other.
+        case otherKind(entity: String, property: String)
+        /// An attribute has another type in the model.
+        case otherType(entity: String, property: String, declared: AttributeType, model: AttributeType)
+        /// The model allows null for a property that the type requires.
+        case nullable(entity: String, property: String)
+        /// A relationship leads to another entity in the model.
+        case otherDestination(entity: String, property: String, declared: String, model: String)
+        /// A relationship leads to one object on one side, and to many on the other, or is ordered
+        /// on one side only.
+        case otherCardinality(entity: String, property: String)
+        /// A relationship has another inverse in the model; nil for none.
+        case otherInverse(entity: String, property: String, declared: String?, model: String?)
+        /// Other properties identify the objects in the model.
+        case otherIdentity(entity: String, declared: [String], model: [String])
+    }
 }
 
-extension SyncDeclarationDifference: CustomStringConvertible {
+extension SyncDeclarationError.Difference: CustomStringConvertible {
     /// The difference as a readable sentence.
     public var description: String {
         switch self {
@@ -60,18 +62,18 @@ extension DataModel {
     /// - Throws: `SyncDeclarationError.differences` with every difference; another
     ///   `SyncDeclarationError` if a type cannot be examined.
     public func check(_ first: any SyncObject.Type, _ others: any SyncObject.Type...) throws {
-        var differences: [SyncDeclarationDifference] = []
+        var differences: [SyncDeclarationError.Difference] = []
         for type in [first] + others { differences += try type.differences(from: self) }
         if !differences.isEmpty { throw SyncDeclarationError.differences(differences) }
     }
 }
 
 extension SyncObject {
-    fileprivate static func differences(from model: DataModel) throws -> [SyncDeclarationDifference] {
+    fileprivate static func differences(from model: DataModel) throws -> [SyncDeclarationError.Difference] {
         let declared = try declaredEntity()
         let entity = declared.name
         guard let layout = model[entity] else { return [.noEntity(type: "\(Self.self)", entity: entity)] }
-        var differences: [SyncDeclarationDifference] = []
+        var differences: [SyncDeclarationError.Difference] = []
         for attribute in declared.attributes {
             guard let slot = layout.slot(of: attribute.name) else {
                 differences.append(

@@ -3,33 +3,36 @@ public import Foundation
 import OneWayPostgresClient
 public import OneWaySynchronizer
 
-/// Why the workers of a ``PostgresWorkQueue`` did not download an item.
-public enum PostgresWorkError: Error, Hashable, Sendable {
-    /// The processor of a worker threw an error.
-    case failed(Failure)
-    /// The item is set aside because `attempts` workers died of it; `worker` was the last of them.
-    case setAside(attempts: Int, worker: String)
-    /// Another process has begun a pass with the same queue.
-    case takenOver
-    /// The processor was asked to download an item outside of a pass.
-    case noPass
+extension PostgresWorkQueue {
+    /// Why the workers of a ``PostgresWorkQueue`` did not download an item.
+    public enum Failure: Error, Hashable, Sendable {
+        /// The processor of a worker threw an error.
+        case failed(Failure)
+        /// The item is set aside because `attempts` workers died of it; `worker` was the last of
+        /// them.
+        case setAside(attempts: Int, worker: String)
+        /// Another process has begun a pass with the same queue.
+        case takenOver
+        /// The processor was asked to download an item outside of a pass.
+        case noPass
 
-    /// An error of a worker's processor, as another process can report it.
-    public struct Failure: Hashable, Sendable, Codable {
-        /// The error as text.
-        public let message: String
-        /// The type of the error, such as `Foundation.URLError`.
-        public let kind: String
-        /// Whether the error said that trying again can help.
-        public let isRetryable: Bool
-        /// How long to wait before trying again, in milliseconds; nil if the error did not say.
-        let retryAfterMilliseconds: Int64?
-        /// The worker, such as `worker (process 4711 on web-1)`.
-        public let worker: String
+        /// An error of a worker's processor, as another process can report it.
+        public struct Failure: Hashable, Sendable, Codable {
+            /// The error as text.
+            public let message: String
+            /// The type of the error, such as `Foundation.URLError`.
+            public let kind: String
+            /// Whether the error said that trying again can help.
+            public let isRetryable: Bool
+            /// How long to wait before trying again, in milliseconds; nil if the error did not say.
+            let retryAfterMilliseconds: Int64?
+            /// The worker, such as `worker (process 4711 on web-1)`.
+            public let worker: String
+        }
     }
 }
 
-extension PostgresWorkError.Failure {
+extension PostgresWorkQueue.Failure.Failure {
     /// Creates a failure from an error of this process.
     init(_ error: any Error, worker: String) {
         let retryable = error as? any RetryableError
@@ -40,7 +43,7 @@ extension PostgresWorkError.Failure {
     }
 }
 
-extension PostgresWorkError: RetryableError {
+extension PostgresWorkQueue.Failure: RetryableError {
     /// What the worker's error said; false for the other cases, which cannot be tried again in the
     /// same pass.
     public var isRetryable: Bool {
@@ -54,7 +57,7 @@ extension PostgresWorkError: RetryableError {
     }
 }
 
-extension PostgresWorkError: CustomStringConvertible, LocalizedError {
+extension PostgresWorkQueue.Failure: CustomStringConvertible, LocalizedError {
     /// The error as a sentence; for a worker's error its own text.
     public var description: String {
         switch self {

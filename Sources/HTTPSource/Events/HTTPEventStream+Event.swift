@@ -1,0 +1,46 @@
+public import StoreSync
+
+extension HTTPEventStream {
+    /// An event of a stream of server-sent events.
+    public struct Event: Hashable, Sendable {
+        /// The type; `message` if the stream names none.
+        public var type: String
+        /// The identifier of the latest event that has one, this one included; nil if none has.
+        public var id: String?
+        /// The lines of its data, without the last line end.
+        public var data: [UInt8]
+
+        /// Creates an event.
+        public init(type: String = "message", id: String? = nil, data: [UInt8]) {
+            self.type = type
+            self.id = id
+            self.data = data
+        }
+
+        /// A reader of events whose data are objects as JSON.
+        ///
+        ///     HTTPEventStream(
+        ///         url, reading: HTTPEventStream.Event.objects(removals: ["user.deleted"]))
+        ///
+        /// - Parameters:
+        ///   - types: The types of the events that have new or changed objects; nil, the default,
+        ///     for all but `removals`.
+        ///   - removals: The types of the events that have objects that are gone, or their
+        ///     identifiers. None by default.
+        ///   - keyPath: The keys that lead to the object or the array in the data; empty by
+        ///     default.
+        ///   - tombstones: How the data name objects that are gone; nil, the default, if they do
+        ///     not.
+        /// - Returns: A function that returns the change of an event; nil if it has none.
+        public static func objects(
+            types: Set<String>? = nil, removals: Set<String> = [], keyPath: String = "",
+            tombstones: RemoteTombstones? = nil
+        ) -> @Sendable (HTTPEventStream.Event) throws -> RemoteChange? {
+            { event in
+                if removals.contains(event.type) { return .removals(.bytes(event.data), keyPath: keyPath) }
+                guard types?.contains(event.type) ?? true else { return nil }
+                return .objects(.bytes(event.data), keyPath: keyPath, tombstones: tombstones)
+            }
+        }
+    }
+}

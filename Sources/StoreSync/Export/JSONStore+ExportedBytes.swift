@@ -1,0 +1,111 @@
+public import JSONMapper
+import SyncBase
+public import SyncModel
+public import SyncStore
+
+extension JSONStore {
+    /// The objects of a query as JSON, in chunks of about 64 KiB.
+    ///
+    ///     for try await chunk in store.export(StoreQuery("User")) {
+    ///         try await response.write(chunk)
+    ///     }
+    ///
+    /// All chunks come from one snapshot. Reading waits for the consumer: no more than one chunk is
+    /// ahead of it. Ending the loop early, or cancelling its task, ends the read. Each loop reads
+    /// anew.
+    public struct ExportedBytes: AsyncSequence, Sendable {
+        /// Bytes of the JSON text, never empty.
+        public typealias Element = [UInt8]
+        /// The errors of ``JSONStore/export(_:options:to:)``.
+        public typealias Failure = any Error
+
+        let write: @Sendable (_ sink: @Sendable ([UInt8]) async throws -> Void) async throws -> Void
+
+        /// Creates an iterator, which begins to read with its first element.
+        public func makeAsyncIterator() -> AsyncIterator {
+            AsyncIterator(write: write)
+        }
+
+        /// An iterator over the chunks.
+        public struct AsyncIterator: AsyncIteratorProtocol {
+            private let reading: Reading
+
+            fileprivate init(
+                write: @escaping @Sendable (@Sendable ([UInt8]) async throws -> Void) async throws -> Void
+            ) {
+                reading = Reading(write)
+            }
+
+            /// Waits for the next chunk; nil after the last.
+            ///
+            /// - Throws: The errors of ``JSONStore/export(_:options:to:)``; the chunks so far are
+            ///   not valid JSON then.
+            public mutating func next() async throws -> [UInt8]? {
+                try await reading.next()
+            }
+
+            /// Waits for the next chunk; nil after the last.
+            public mutating func next(isolation actor: isolated (any Actor)?) async throws -> [UInt8]? {
+                try await reading.next()
+            }
+        }
+
+        /// A read that ends with its last reference.
+        private final class Reading: Sendable {
+            private let chunks = Handoff<[UInt8]>()
+            private let write: @Sendable (@Sendable ([UInt8]) async throws -> Void) async throws -> Void
+            private let task = Locked<Task<Void, Never>?>(nil)
+
+            init(_ write: @escaping @Sendable (@Sendable ([UInt8]) async throws -> Void) async throws -> Void) {
+                self.write = write
+            }
+
+            deinit {
+                chunks.close()
+                task.withLock { $0 }?.cancel()
+            }
+
+            func next() async throws -> [UInt8]? {
+                task.withLock { task in
+                    guard task == nil else { return }
+                    task = Task { [chunks, write] in
+                        do {
+                            try await write { try await chunks.send($0) }
+                            chunks.finish(.success(()))
+                        } catch {
+                            chunks.finish(.failure(error))
+                        }
+                    }
+                }
+                do { return try await chunks.next() } catch {
+                    chunks.close()
+                    task.withLock { $0 }?.cancel()
+                    throw error
+                }
+            }
+        }
+    }
+}
+
+extension JSONStore {
+    /// Returns the objects of a query and their related objects as a JSON array, in chunks; see
+    /// ``JSONStore/ExportedBytes``.
+    ///
+    /// - Parameters:
+    ///   - query: The objects and their order.
+    ///   - options: How they are written.
+    public func export(_ query: StoreQuery, options: RecordExporter.Options = RecordExporter.Options()) -> ExportedBytes
+    {
+        ExportedBytes { sink in try await export(query, options: options, to: sink) }
+    }
+
+    /// Returns the objects of a typed query and their related objects as a JSON array, in chunks;
+    /// see ``JSONStore/ExportedBytes``.
+    ///
+    /// The options decide about related objects, not what the query includes.
+    public func export(
+        _ query: ObjectQuery<some SyncObject>, options: RecordExporter.Options = RecordExporter.Options()
+    ) -> ExportedBytes {
+        ExportedBytes { sink in try await export(try query.storeQuery(), options: options, to: sink) }
+    }
+}

@@ -1,0 +1,40 @@
+public import SyncModel
+
+extension JSONStore {
+    /// A stored object whose children a payload lists.
+    public struct Parent: Sendable {
+        /// The entity of the parent.
+        public var entity: String
+        /// A predicate that holds for the parent and no other object of the entity.
+        public var predicate: RecordPredicate
+        /// The relationship to the children; nil if the entity has only one to their entity.
+        public var relationship: String?
+
+        /// Creates a parent.
+        ///
+        /// - Parameters:
+        ///   - entity: The entity of the parent.
+        ///   - predicate: A predicate that holds for the parent and no other object of the entity.
+        ///   - relationship: The relationship to the children. Nil, the default, if the entity has
+        ///     only one to their entity.
+        public init(_ entity: String, where predicate: RecordPredicate, relationship: String? = nil) {
+            self.entity = entity
+            self.predicate = predicate
+            self.relationship = relationship
+        }
+
+        /// Looks up the relationship to the children.
+        func relationship(to child: EntityLayout, in model: DataModel) throws -> RelationshipLayout {
+            let layout = try model.layout(of: entity)
+            let suitable = layout.relationships.filter { candidate in
+                let destination = model.layouts[candidate.destination]
+                return (child.isKind(of: destination) || destination.isKind(of: child))
+                    && (relationship.map { $0 == candidate.name } ?? true)
+            }
+            guard suitable.count == 1 else {
+                throw StoreSyncError.noRelationship(entity: entity, destination: child.name)
+            }
+            return suitable[0]
+        }
+    }
+}
