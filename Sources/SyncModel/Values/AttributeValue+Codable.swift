@@ -1,4 +1,4 @@
-public import Foundation
+import Foundation
 
 // Null, Booleans, integers and texts are JSON values of their own. A value of any other kind is an
 // object with one key, because JSON would not tell it from those.
