@@ -249,11 +249,51 @@ struct AdoptedTableTests {
         #expect(try await dump("people") == ["1|A", "2|B", "3|A", "4|b"])
     }
 
+    /// Only a repeated identity is reported as one; the database names what others require.
+    @Test(arguments: [
+        "CREATE UNIQUE INDEX other ON people (name)", "CREATE UNIQUE INDEX other ON people (lower(name))",
+    ])
+    func aUniqueIndexOfOthersIsNotTakenForTheIdentitys(index: String) async throws {
+        try await SQLiteShell.run("CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT); \(index)", at: path)
+        let store = try await open(Self.people(), rowColumn: "rowid")
+        try await sync(#"[{"id":1,"name":"a"},{"id":2,"name":"b"}]"#, store)
+        let error = await #expect(throws: SQLiteError.self) {
+            try await sync(#"[{"id":1,"name":"b"},{"id":2}]"#, store)
+        }
+        #expect(error?.message.contains(index.contains("lower") ? "index 'other'" : "people.name") == true)
+        #expect(try await dump("people") == ["1|a", "2|b"])
+    }
+
+    @Test func anAttributeThatIsNamedLikeTheRowsNumberIsExplained() async throws {
+        try await SQLiteShell.run("CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT)", at: path)
+        let error = await #expect(throws: SQLSchemaError.self) { try await open(Self.people(), rowColumn: "id") }
+        #expect(error?.description.contains("such as rowid") == true)
+    }
+
     @Test func strictTablesAreSyncedInto() async throws {
         try await SQLiteShell.run("CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT) STRICT", at: path)
         let store = try await open(Self.people(), rowColumn: "rowid")
         try await sync(#"[{"id":3,"name":"a"}]"#, store)
         #expect(try await dump("people") == ["3|a"])
+    }
+
+    @Test(arguments: [DateStorage.iso8601, .secondsSince1970])
+    func strictTablesGetColumnsOfTheirTypes(dates: DateStorage) async throws {
+        try await SQLiteShell.run(
+            "CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT) STRICT; INSERT INTO people VALUES (3, 'a')",
+            at: path)
+        _ = try await open(Self.people(), rowColumn: "rowid", dates: dates)
+        let types = AttributeType.allCases.filter { $0 != .transformable }
+        let wider = try Self.people(with: types.map { SyncAttribute("a_\($0.rawValue)", $0) }) {
+            SyncRelationship("boss", toOne: "Person")
+        }
+        let store = try await open(wider, rowColumn: "rowid", dates: dates)
+        let json = #"[{"id":3,"name":"a","a_bool":true,"a_date":"2014-02-14T10:00:00Z","a_int64":7,"boss_id":3}]"#
+        #expect(try await sync(json, store).counts.updated == 1)
+        #expect(try await sync(json, store).isUnchanged)
+        let record = try #require(try await store.store.records(StoreQuery("Person")).first?.record)
+        #expect(record["a_bool"] == true && record["a_int64"] == 7)
+        #expect(record["a_date"] == .date(Timestamp(microseconds: 1_392_372_000_000_000)))
     }
 
     @Test(.enabled(if: SQLiteShell.python != nil, "there is no python3"))
@@ -367,9 +407,10 @@ struct AdoptedTableTests {
     @discardableResult
     private func open(
         _ model: DataModel, tables: [String: String] = ["Person": "people"], columns: [String: String] = [:],
-        rowColumn: String = "_id"
+        rowColumn: String = "_id", dates: DateStorage = .iso8601
     ) async throws -> JSONStore {
         var options = SQLiteStore.Options()
+        options.dates = dates
         options.naming = SQLNaming(tables: tables, columns: columns, rowColumn: rowColumn)
         let mapper = try RecordMapper(model)
         return try JSONStore(try await SQLiteStore(mapper.model, at: .file(path), options: options), mapper: mapper)

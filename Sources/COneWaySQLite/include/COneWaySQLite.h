@@ -61,6 +61,7 @@ int sqlite3_get_autocommit(sqlite3 *db);
 int sqlite3_total_changes(sqlite3 *db);
 sqlite3_int64 sqlite3_changes64(sqlite3 *db);
 const char *sqlite3_db_filename(sqlite3 *db, const char *schema);
+int sqlite3_db_readonly(sqlite3 *db, const char *schema);
 int sqlite3_table_column_metadata(
     sqlite3 *db, const char *schema, const char *table, const char *column, const char **declaredType,
     const char **collation, int *isMandatory, int *isPrimaryKey, int *isAutoincremented);

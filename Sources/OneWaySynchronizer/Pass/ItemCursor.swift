@@ -112,30 +112,37 @@ final class ItemCursor: Sendable {
     /// Notes how a worker's last call ended, and hands out its next one; nil when there is none for
     /// it.
     func advance(_ worker: Int, after end: CallEnd?) -> Step? {
-        state.withLock { state in
+        let start = callStart()
+        return state.withLock { state in
             note(end, in: &state)
             state.workers[worker].call = nil
             guard !state.isStopped, !state.workers[worker].isTimedOut, let step = nextStep(in: &state) else {
                 return nil
             }
-            if step.delay == nil { begin(step, by: worker, in: &state) }
+            if step.delay == nil { begin(step, by: worker, at: start, in: &state) }
             return step
         }
     }
 
     /// Notes that a worker begins a call that had to wait. Returns whether it may.
     func begin(_ step: Step, by worker: Int) -> Bool {
-        state.withLock { state in
+        let start = callStart()
+        return state.withLock { state in
             guard !state.isStopped else { return false }
-            begin(step, by: worker, in: &state)
+            begin(step, by: worker, at: start, in: &state)
             return true
         }
     }
 
+    /// The time, if calls have a time-out. Looked up outside the lock, so that workers do not wait
+    /// for each other's look at the clock.
+    private func callStart() -> Duration {
+        callTimeout == nil ? .zero : clock.now()
+    }
+
     @inline(__always)
-    private func begin(_ step: Step, by worker: Int, in state: inout State) {
+    private func begin(_ step: Step, by worker: Int, at start: Duration, in state: inout State) {
         if step.attempt > 1 { state.retries += 1 }
-        let start = callTimeout == nil ? .zero : clock.now()
         state.workers[worker].call = Call(index: step.index, attempt: step.attempt, start: start)
     }
 

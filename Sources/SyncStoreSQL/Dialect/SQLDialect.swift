@@ -9,6 +9,8 @@ package protocol SQLDialect: Sendable {
 
     /// The declared type of an attribute's column.
     func columnType(_ type: AttributeType, dates: DateStorage) -> String
+    /// The type of an attribute's column in an adopted table that accepts few types.
+    func strictColumnType(_ type: AttributeType, dates: DateStorage) -> String
     /// The declaration of the column of object numbers.
     var objectDeclaration: String { get }
     /// The type of columns that refer to objects or hold positions.
@@ -101,6 +103,10 @@ package protocol SQLDialect: Sendable {
 
 extension SQLDialect {
     package var longKeys: SQLLongKeys? { nil }
+
+    package func strictColumnType(_ type: AttributeType, dates: DateStorage) -> String {
+        columnType(type, dates: dates)
+    }
 
     package func indexedPart(_ expression: String, _ type: AttributeType) -> String? { nil }
 

@@ -68,7 +68,11 @@ extension SQLSchema {
     /// The declaration of a column to be added to a family's table; nil for an unknown column.
     package func addition(of name: String, toFamily family: Int) -> String? {
         if let column = attributeColumns[family].first(where: { $0.name == name }) {
-            return "\(SQLText.name(name)) \(dialect.columnType(column.attribute.type, dates: dates))"
+            let type =
+                strictTables.contains(families[family].table)
+                ? dialect.strictColumnType(column.attribute.type, dates: dates)
+                : dialect.columnType(column.attribute.type, dates: dates)
+            return "\(SQLText.name(name)) \(type)"
         }
         for (link, rule) in references[family] {
             if link.position == name { return "\(SQLText.name(name)) \(dialect.referenceType)" }

@@ -96,6 +96,8 @@ package struct SQLSchema: Sendable {
     /// The columns that foreign keys refer to, by table, if they differ from
     /// ``SQLNaming/rowColumn``.
     package var keyColumns: [String: String] = [:]
+    /// The adopted tables that accept few types.
+    package var strictTables: Set<String> = []
 
     /// Creates the schema of a model.
     package init(

@@ -45,6 +45,11 @@ final class SQLiteConnection {
             sqlite3_close_v2(opened)
             throw error
         }
+        // SQLite opens a file that may not be written for reading.
+        guard isReadOnly || sqlite3_db_readonly(opened, "main") != 1 else {
+            sqlite3_close_v2(opened)
+            throw SQLiteError(code: SQLiteError.Code.readOnly, message: "the file cannot be written")
+        }
         handle = opened
         interruption = SQLiteInterruption(busyTimeout: busyTimeout)
         interruption.install(on: opened)

@@ -45,13 +45,27 @@ struct SQLiteMerge {
 
     /// The error for values that a unique index of the model has already; nil for another error.
     func valuesTaken(_ error: SQLiteError) -> StoreError? {
+        takenColumns(error).flatMap { schema.valuesTaken(index: nil, columns: $0, entity: layout.index) }
+    }
+
+    /// Whether a unique index of an identity refused a row. Others may have added indices to the
+    /// table.
+    func isIdentityTaken(_ error: SQLiteError) -> Bool {
+        guard let taken = takenColumns(error).map({ Set($0.map { $0.lowercased() }) }) else { return false }
+        return layout.family.contains { member in
+            let slots = schema.model.layouts[member].identitySlots
+            return !slots.isEmpty && slots.allSatisfy { taken.contains(schema.columns[member][$0].lowercased()) }
+        }
+    }
+
+    /// The columns of the unique index that refused a row; nil for another error.
+    private func takenColumns(_ error: SQLiteError) -> [String]? {
         let start = "UNIQUE constraint failed: "
         guard error.primaryCode == SQLiteError.Code.constraint, error.message.hasPrefix(start) else { return nil }
-        let prefix = schema.table(of: layout.index) + "."
-        let columns = error.message.dropFirst(start.count).components(separatedBy: ", ").map {
-            $0.hasPrefix(prefix) ? String($0.dropFirst(prefix.count)) : $0
+        let prefix = schema.table(of: layout.index).lowercased() + "."
+        return error.message.dropFirst(start.count).components(separatedBy: ", ").map {
+            $0.lowercased().hasPrefix(prefix) ? String($0.dropFirst(prefix.count)) : $0
         }
-        return schema.valuesTaken(index: nil, columns: columns, entity: layout.index)
     }
 
     func find(_ records: RecordBatch, connection: SQLiteConnection) throws -> [ObjectID?] {

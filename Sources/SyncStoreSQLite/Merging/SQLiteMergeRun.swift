@@ -251,7 +251,7 @@ struct SQLiteMergeRun {
             try table.lend(content) { () throws(SQLiteError) in try statement.run() }
             try checkChangeCount(updates.rows.count)
         } catch let error as SQLiteError {
-            guard error.isUniquenessViolation, merge.valuesTaken(error) == nil else { throw error }
+            guard merge.isIdentityTaken(error), merge.valuesTaken(error) == nil else { throw error }
             throw StoreError.identityTaken(entity: try entity(of: updates.rows[0]))
         }
     }
@@ -348,12 +348,5 @@ extension SQLiteMergeRun.Updates {
         rows.removeLast()
         isWritten.removeLast(columnCount)
         overlays[row] = nil
-    }
-}
-
-extension SQLiteError {
-    /// Whether a unique index refused a row.
-    fileprivate var isUniquenessViolation: Bool {
-        code == Code.unique || code == Code.primaryKey
     }
 }

@@ -18,6 +18,15 @@ package struct SQLiteDialect: SQLDialect {
         }
     }
 
+    /// See https://www.sqlite.org/stricttables.html.
+    package func strictColumnType(_ type: AttributeType, dates: DateStorage) -> String {
+        switch type {
+        case .bool: "INTEGER"
+        case .date where dates == .iso8601: "TEXT"
+        default: columnType(type, dates: dates)
+        }
+    }
+
     package var objectDeclaration: String { "INTEGER PRIMARY KEY" }
     package var referenceType: String { "INTEGER" }
     package var entityDeclaration: String { "TEXT NOT NULL" }

@@ -88,6 +88,7 @@ struct SQLiteMigration {
             let isCandidate = known.contains(table) || !own.contains(table.lowercased())
             if isCandidate, try exists(table) { adopted[table] = try SQLiteAdoptedTable(table, on: connection) }
         }
+        schema.strictTables = Set(adopted.filter { $0.value.isStrict }.keys)
         for family in schema.families {
             if let found = adopted[family.table], let key = found.keyColumn(schema), key != schema.naming.rowColumn {
                 schema.keyColumns[family.table] = key
@@ -245,6 +246,14 @@ struct SQLiteMigration {
     private func adopt(_ table: SQLSchema.Table) throws {
         let found = try SQLiteAdoptedTable(table.name, on: connection)
         for column in table.columns where !found.has(column) {
+            let row = schema.naming.rowColumn
+            let attribute = schema.attributeColumns.joined().first { $0.name == column }?.attribute.name
+            guard attribute?.lowercased() != row.lowercased() else {
+                throw SQLSchemaError.unsuitableTable(
+                    table: table.name,
+                    reason:
+                        "\(row) is an attribute, so SQLNaming.rowColumn has to name the rows' numbers, such as rowid")
+            }
             throw SQLSchemaError.missingColumn(table: table.name, column: column)
         }
         for index in table.indices {
