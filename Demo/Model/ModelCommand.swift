@@ -37,16 +37,28 @@ struct ModelCommand: Command {
         if case .file(let path) = arguments.input, arguments.input.isFolder {
             return reported(try ModelFile(contentsOf: URL(filePath: path)))
         }
-        let bytes = try arguments.input.bytes()
-        // A binary property list is a compiled model.
-        if JSONStart.first(of: bytes) == UInt8(ascii: "<") || bytes.starts(with: "bplist".utf8) {
-            return reported(try ModelFile(xml: Data(bytes), named: arguments.input.name))
+        let reader: JSONReader
+        if case .file(let path) = arguments.input, arguments.input.byteCount != nil,
+            !Self.isModel(try arguments.input.beginning())
+        {
+            reader = try JSONReader(file: path, layout: try arguments.input.layout(at: arguments.keyPath))
+        } else {
+            let bytes = try arguments.input.bytes()
+            guard !Self.isModel(bytes) else {
+                return reported(try ModelFile(xml: Data(bytes), named: arguments.input.name))
+            }
+            reader = JSONReader(bytes: bytes, layout: JSONStart.layout(bytes, at: arguments.keyPath))
         }
-        let reader = JSONReader(bytes: bytes, layout: JSONStart.layout(bytes, at: arguments.keyPath))
         let inferred = try ModelChoice.inferred(
             from: reader, entity: arguments.entity, keyPath: arguments.keyPath, options: arguments.inference)
         for note in inferred.notes { console.printError("note: \(PrintableText.line(note, limit: 400))") }
         return inferred.model
+    }
+
+    /// Whether a file that begins like this is a model file.
+    private static func isModel(_ bytes: some Collection<UInt8>) -> Bool {
+        // A binary property list is a compiled model.
+        JSONStart.first(of: bytes) == UInt8(ascii: "<") || bytes.starts(with: "bplist".utf8)
     }
 
     /// Prints the warnings of a model file, and returns its model.

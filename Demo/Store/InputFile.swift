@@ -22,12 +22,13 @@ enum InputFile: Hashable, Sendable {
         }
     }
 
-    /// The size in bytes; nil for standard input and for anything but a regular file.
+    /// The size in bytes; nil for standard input and for anything but a regular file, such as a
+    /// pipe, which can be read only once.
     var byteCount: Int? {
         guard case .file(let path) = self else { return nil }
-        let attributes = try? FileManager.default.attributesOfItem(atPath: path)
-        guard attributes?[.type] as? FileAttributeType == .typeRegular else { return nil }
-        return (attributes?[.size] as? NSNumber)?.intValue
+        var status = stat()
+        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        return Int(status.st_size)
     }
 
     /// Whether the input is a folder.
@@ -71,9 +72,16 @@ enum InputFile: Hashable, Sendable {
     ///
     /// - Throws: ``InputFileError`` if the file cannot be read.
     func layout(at keyPath: String) throws(InputFileError) -> JSONLayout {
+        JSONStart.layout(try beginning(), at: keyPath)
+    }
+
+    /// Reads the first bytes of a file.
+    ///
+    /// - Throws: ``InputFileError`` if the file cannot be read.
+    func beginning() throws(InputFileError) -> Data {
         let handle = try open()
         do {
-            return JSONStart.layout(try handle.read(upToCount: 4 << 10) ?? Data(), at: keyPath)
+            return try handle.read(upToCount: 4 << 10) ?? Data()
         } catch {
             throw InputFileError(name: name, reason: error.localizedDescription)
         }

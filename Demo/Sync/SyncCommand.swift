@@ -78,13 +78,13 @@ struct SyncCommand {
         }
         show(ProgressLine("reading \(input.name) for a model"))
         switch input {
-        case .file(let path):
+        case .file(let path) where input.byteCount != nil:
             let reader = try JSONReader(file: path, layout: try input.layout(at: arguments.keyPath))
             return (
                 try arguments.modelChoice(kept, with: reader),
                 input.source(at: arguments.keyPath, willRead: willRead)
             )
-        case .standardInput:
+        case .file, .standardInput:
             // The bytes are needed twice, but can be read only once.
             let bytes = try input.bytes()
             willRead(bytes.count)

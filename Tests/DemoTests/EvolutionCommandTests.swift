@@ -120,6 +120,19 @@ import Testing
         #expect(end.code == 0 && end.output.contains("Film.colour is new: bool"), "\(end.errors)")
     }
 
+    /// A shell's `<(…)` is the path of a pipe, which can be read only once.
+    @Test func aPipeIsReadOnce() async throws {
+        let path = folder.url.appending(path: "pipe").path
+        #expect(mkfifo(path, 0o600) == 0)
+        // It waits for the reader, so it needs a thread of its own.
+        Thread.detachNewThread {
+            let pipe = try? FileHandle(forWritingTo: URL(filePath: path))
+            try? pipe?.write(contentsOf: Data("[{\"id\": 1}, {\"id\": 2}]".utf8))
+        }
+        let run = await CommandRun(["sync", path, "--entity", "Film"])
+        #expect(run.counts(of: "Film") == [2, 0, 0, 0], "\(run.errors)")
+    }
+
     // MARK: What a person reads
 
     @Test(arguments: [
