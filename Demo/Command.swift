@@ -24,7 +24,7 @@ extension Command {
                 return ExitCode.interrupted
             } catch {
                 console.clear()
-                console.printFailure("\(error)")
+                console.printFailure(FailureText.text(error))
                 return ExitCode.failed
             }
         }

@@ -84,20 +84,7 @@ swift run --package-path Tests/Packages/Neighbours Neighbours
 step "the example server, in a browser"
 tested swift test --package-path Demo/Server
 
-step "documentation, with warnings as errors"
-documented=$(sed -nE 's/^ *- documentation_targets: \[(.*)\]$/\1/p' .spi.yml | tr -d ' ' | tr ',' '\n' | sort)
-diff <(products library Package.swift) <(echo "$documented")
-swift package --traits Postgres --scratch-path .build-postgres dump-symbol-graph --minimum-access-level public >/dev/null
-for module in $documented; do
-    graphs="$scratch/$module"
-    mkdir "$graphs"
-    find .build-postgres/ -path '*symbolgraph*' \( -name "$module.symbols.json" -o -name "$module@*.symbols.json" \) \
-        -exec cp {} "$graphs" \;
-    catalog=()
-    [ ! -d "Sources/$module/$module.docc" ] || catalog=("Sources/$module/$module.docc")
-    docc convert ${catalog[@]+"${catalog[@]}"} --additional-symbol-graph-dir "$graphs" \
-        --fallback-display-name "$module" --fallback-bundle-identifier "$module" \
-        --output-path "$graphs/out" --warnings-as-errors
-done
+step "documentation as one site, with warnings as errors"
+bash Tests/site.sh "$scratch/site" .build-postgres
 
 step "everything passed"

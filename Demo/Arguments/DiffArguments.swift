@@ -14,7 +14,7 @@ struct DiffArguments: Equatable {
     /// The JSON whose sync is shown.
     var input: InputFile
     var entity: String
-    /// The model file; nil for the model of the store, or one inferred from A.
+    /// The model file; nil for the model of the store, or one inferred from both files.
     var model: URL?
     var dialect = JSONDialect.sync
     /// The keys on the path to the array, separated by dots.
@@ -24,24 +24,14 @@ struct DiffArguments: Equatable {
 
     init(_ arguments: [String]) throws(UsageError) {
         var scanner = ArgumentScanner(arguments, topic: .diff)
+        var common = CommonArguments("--entity", "--model", "--dialect", "--key-path")
         var operands: [String] = []
-        var entity: String?
         while let argument = try scanner.next() {
             switch argument {
-            case .operand(let text):
-                operands.append(text)
-            case .option("--entity"):
-                entity = try scanner.text(of: "--entity", as: "the name of an entity")
-            case .option("--model"):
-                model = URL(filePath: try scanner.text(of: "--model", as: "a model file"))
-            case .option("--dialect"):
-                dialect = try scanner.choice(of: "--dialect", among: ["sync": .sync, "groot": .groot])
-            case .option("--key-path"):
-                keyPath = try scanner.text(of: "--key-path", as: "keys such as data.items")
-            case .option("--limit"):
-                limit = try scanner.count(of: "--limit")
+            case .operand(let text): operands.append(text)
+            case .option("--limit"): limit = try scanner.count(of: "--limit")
             case .option(let name):
-                throw scanner.unknownOption(name)
+                guard try common.take(name, &scanner) else { throw scanner.unknownOption(name) }
             }
         }
         guard operands.count == 2 else { throw scanner.error("expected A and B, got \(operands.count) of them") }
@@ -56,8 +46,11 @@ struct DiffArguments: Equatable {
             }
             base = .file(file)
         }
-        if case .store = base, entity == nil { throw scanner.error("--entity is missing") }
+        if case .store = base { _ = try common.requiredEntity(scanner) }
         self.input = input
-        self.entity = entity ?? "Item"
+        entity = common.entity ?? "Item"
+        model = common.model
+        dialect = common.dialect
+        keyPath = common.keyPath
     }
 }

@@ -17,38 +17,26 @@ struct ExportArguments: Equatable {
 
     init(_ arguments: [String]) throws(UsageError) {
         var scanner = ArgumentScanner(arguments, topic: .export)
-        var entity: String?
-        var store: StoreLocation?
+        var common = CommonArguments("--entity", "--store", "--model", "--dialect", "--where")
         while let argument = try scanner.next() {
             switch argument {
-            case .operand(let text):
-                throw scanner.error("export takes only options; got '\(text)'")
-            case .option("--entity"):
-                entity = try scanner.text(of: "--entity", as: "the name of an entity")
-            case .option("--store"):
-                store = try scanner.store(of: "--store")
-            case .option("--model"):
-                model = URL(filePath: try scanner.text(of: "--model", as: "a model file"))
-            case .option("--dialect"):
-                dialect = try scanner.choice(of: "--dialect", among: ["sync": .sync, "groot": .groot])
+            case .operand(let text): throw scanner.unexpectedOperand(text)
             case .option("--relationships"):
                 relationships = try scanner.choice(
                     of: "--relationships", among: ["array": .array, "nested": .nested, "none": .none])
             case .option("--inflection"):
                 keyStyle = try scanner.choice(
                     of: "--inflection", among: ["snakeCase": .snakeCase, "camelCase": .camelCase])
-            case .option("--where"):
-                predicate = try scanner.predicate(of: "--where")
             case .option(let name) where JSONOutput.Layout.options.contains(name):
                 try scanner.takeLayout(name, into: &layout)
             case .option(let name):
-                throw scanner.unknownOption(name)
+                guard try common.take(name, &scanner) else { throw scanner.unknownOption(name) }
             }
         }
-        guard let entity else { throw scanner.error("--entity is missing") }
-        guard let store else { throw scanner.error("--store is missing") }
-        guard store != .memory else { throw scanner.error("a store in memory has no objects to export") }
-        self.entity = entity
-        self.store = store
+        entity = try common.requiredEntity(scanner)
+        store = try common.database(with: "objects to export", scanner)
+        model = common.model
+        dialect = common.dialect
+        predicate = common.predicate
     }
 }

@@ -10,26 +10,17 @@ struct HistoryArguments: Equatable {
 
     init(_ arguments: [String]) throws(UsageError) {
         var scanner = ArgumentScanner(arguments, topic: .history)
-        var store: StoreLocation?
+        var common = CommonArguments("--entity", "--store")
         while let argument = try scanner.next() {
             switch argument {
-            case .operand(let text):
-                throw scanner.error("history takes only options; got '\(text)'")
-            case .option("--store"):
-                store = try scanner.store(of: "--store")
-            case .option("--entity"):
-                entity = try scanner.text(of: "--entity", as: "the name of an entity")
-            case .option("--limit"):
-                limit = try scanner.count(of: "--limit")
-            case .option("--json"):
-                try scanner.noValue(of: "--json")
-                printsJSON = true
+            case .operand(let text): throw scanner.unexpectedOperand(text)
+            case .option("--limit"): limit = try scanner.count(of: "--limit")
+            case .option("--json"): printsJSON = try scanner.flag("--json")
             case .option(let name):
-                throw scanner.unknownOption(name)
+                guard try common.take(name, &scanner) else { throw scanner.unknownOption(name) }
             }
         }
-        guard let store else { throw scanner.error("--store is missing") }
-        guard store != .memory else { throw scanner.error("a store in memory has no history") }
-        self.store = store
+        store = try common.database(with: "history", scanner)
+        entity = common.entity
     }
 }

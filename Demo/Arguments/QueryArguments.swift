@@ -22,46 +22,33 @@ struct QueryArguments: Equatable {
 
     init(_ arguments: [String]) throws(UsageError) {
         var scanner = ArgumentScanner(arguments, topic: .query)
-        var store: StoreLocation?
+        var common = CommonArguments("--entity", "--store", "--model", "--dialect", "--where")
         var layout = JSONOutput.Layout.array
         var printsJSON = false
         while let argument = try scanner.next() {
             switch argument {
-            case .operand(let text):
-                throw scanner.error("query takes only options; got '\(text)'")
-            case .option("--entity"):
-                entity = try scanner.text(of: "--entity", as: "the name of an entity")
-            case .option("--store"):
-                store = try scanner.store(of: "--store")
-            case .option("--model"):
-                model = URL(filePath: try scanner.text(of: "--model", as: "a model file"))
-            case .option("--dialect"):
-                dialect = try scanner.choice(of: "--dialect", among: ["sync": .sync, "groot": .groot])
-            case .option("--where"):
-                predicate = try scanner.predicate(of: "--where")
-            case .option("--order"):
-                ordering = try scanner.ordering(of: "--order")
-            case .option("--limit"):
-                limit = try scanner.count(of: "--limit")
+            case .operand(let text): throw scanner.unexpectedOperand(text)
+            case .option("--order"): ordering = try scanner.ordering(of: "--order")
+            case .option("--limit"): limit = try scanner.count(of: "--limit")
             case .option("--columns"):
                 properties = try scanner.names(of: "--columns", as: "properties such as id,title")
-            case .option("--json"):
-                try scanner.noValue(of: "--json")
-                printsJSON = true
+            case .option("--json"): printsJSON = try scanner.flag("--json")
             case .option(let name) where JSONOutput.Layout.options.contains(name):
                 try scanner.takeLayout(name, into: &layout)
                 printsJSON = true
             case .option(let name):
-                throw scanner.unknownOption(name)
+                guard try common.take(name, &scanner) else { throw scanner.unknownOption(name) }
             }
         }
-        guard let store else { throw scanner.error("--store is missing") }
-        guard store != .memory else { throw scanner.error("a store in memory has no objects to show") }
+        store = try common.database(with: "objects to show", scanner)
+        entity = common.entity
+        model = common.model
+        dialect = common.dialect
+        predicate = common.predicate
         guard entity != nil || Self.isPlain(predicate, ordering, limit, properties, printsJSON) else {
             throw scanner.error("--entity is missing")
         }
         guard properties == nil || !printsJSON else { throw scanner.error("--columns and JSON exclude each other") }
-        self.store = store
         json = printsJSON ? layout : nil
     }
 

@@ -33,50 +33,35 @@ struct SyncArguments: Equatable {
     var isPlan = false
     /// Whether JSON that differs from the model makes the sync fail.
     var isStrict = false
+    /// Whether the model of the database takes over what is new in the JSON.
+    var isEvolving = false
+    /// Whether the database is filled anew, by a new model.
+    var isRebuilding = false
     /// Whether to print one JSON object to standard output.
     var printsJSON = false
 
     init(_ arguments: [String]) throws(UsageError) {
         var scanner = ArgumentScanner(arguments, topic: .sync, repeatable: ["--header", "--header-env"])
         var server = ServerArguments()
+        var common = CommonArguments(
+            "--entity", "--store", "--model", "--dialect", "--key-path", "--key", "--sample", "--where")
         var operands: [String] = []
-        var entity: String?
         while let argument = try scanner.next() {
             switch argument {
-            case .operand(let text):
-                operands.append(text)
-            case .option("--entity"):
-                entity = try scanner.text(of: "--entity", as: "the name of an entity")
-            case .option("--model"):
-                model = URL(filePath: try scanner.text(of: "--model", as: "a model file"))
-            case .option("--store"):
-                store = try scanner.store(of: "--store")
-            case .option("--key-path"):
-                keyPath = try scanner.text(of: "--key-path", as: "keys such as data.items")
-            case .option("--key"):
-                inference.key = try scanner.names(of: "--key", as: "keys such as title,year")
-            case .option("--sample"):
-                inference.sampleCount = try scanner.count(of: "--sample")
-            case .option("--dialect"):
-                dialect = try scanner.choice(of: "--dialect", among: ["sync": .sync, "groot": .groot])
+            case .operand(let text): operands.append(text)
             case .option("--operations"):
                 operations = try scanner.value(
                     of: "--operations", as: "some of \(Self.operationNames.map(\.key).joined(separator: ","))",
                     Self.operations)
-            case .option("--where"):
-                scope = try scanner.predicate(of: "--where")
             case .option("--max-removals"):
                 removalLimit = try scanner.removalLimit(of: "--max-removals")
-            case .option("--plan"):
-                try scanner.noValue(of: "--plan")
-                isPlan = true
-            case .option("--strict"):
-                try scanner.noValue(of: "--strict")
-                isStrict = true
-            case .option("--json"):
-                try scanner.noValue(of: "--json")
-                printsJSON = true
+            case .option("--plan"): isPlan = try scanner.flag("--plan")
+            case .option("--strict"): isStrict = try scanner.flag("--strict")
+            case .option("--evolve"): isEvolving = try scanner.flag("--evolve")
+            case .option("--rebuild"): isRebuilding = try scanner.flag("--rebuild")
+            case .option("--json"): printsJSON = try scanner.flag("--json")
             case .option(let name):
+                if try common.take(name, &scanner) { continue }
                 guard try server.take(name, &scanner) else { throw scanner.unknownOption(name) }
             }
         }
@@ -96,13 +81,34 @@ struct SyncArguments: Equatable {
         guard !printsJSON || server.interval == nil else {
             throw scanner.error("--json and --every exclude each other")
         }
-        guard let entity else { throw scanner.error("--entity is missing") }
+        entity = try common.requiredEntity(scanner)
+        model = common.model
+        store = common.store ?? .memory
+        keyPath = common.keyPath
+        inference = common.inference
+        dialect = common.dialect
+        scope = common.predicate
+        input = address.map { .server($0, server) } ?? .file(file)
         guard model == nil || inference == ModelInferenceOptions() else {
             throw scanner.error("--model excludes --key and --sample")
         }
         guard dialect == .sync || model != nil else { throw scanner.error("--dialect groot needs --model") }
-        input = address.map { .server($0, server) } ?? .file(file)
-        self.entity = entity
+        try check(scanner, isRepeated: server.interval != nil)
+    }
+
+    /// Checks the options that change the model of a database.
+    private func check(_ scanner: ArgumentScanner, isRepeated: Bool) throws(UsageError) {
+        let others = [
+            "--plan": isPlan, "--model": model != nil && isEvolving, "--rebuild": isRebuilding && isEvolving,
+            "--every": isRepeated && isRebuilding,
+        ]
+        guard isEvolving || isRebuilding else { return }
+        let option = isEvolving ? "--evolve" : "--rebuild"
+        if let other = others.filter(\.value).keys.min() {
+            throw scanner.error("\(option) and \(other) exclude each other")
+        }
+        guard store != .memory else { throw scanner.error("\(option) needs a database; --store names one") }
+        if isRebuilding, case .postgres = store { throw scanner.error("--rebuild needs an SQLite database") }
     }
 
     private static let operationNames: KeyValuePairs<String, StoreSyncOptions.Operations> = [

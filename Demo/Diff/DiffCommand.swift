@@ -48,8 +48,7 @@ struct DiffCommand: Command {
             let (one, other) = (try file.bytes(), try arguments.input.bytes())
             let model = try arguments.model.map { try ModelChoice.given($0, warn: console.printWarning).model }
             let mapper = try ModelChoice.mapper(
-                try model ?? Self.model(of: one, or: other, arguments), dialect: arguments.dialect,
-                warn: console.printWarning)
+                try model ?? self.model(of: one, and: other), dialect: arguments.dialect, warn: console.printWarning)
             let store = try JSONStore(MemoryStore(mapper.model), mapper: mapper)
             let options = StoreSyncOptions(keyPath: arguments.keyPath)
             try await store.sync(.document(one, at: arguments.keyPath), into: arguments.entity, options: options)
@@ -57,14 +56,23 @@ struct DiffCommand: Command {
         }
     }
 
-    /// Infers the model that a sync of A would keep. If A has no objects, B decides.
-    private static func model(of one: [UInt8], or other: [UInt8], _ arguments: DiffArguments) throws -> DataModel {
+    /// Infers a model that has what is in either file.
+    private func model(of one: [UInt8], and other: [UInt8]) throws -> DataModel {
+        func reader(_ bytes: [UInt8]) -> JSONReader {
+            JSONReader(bytes: bytes, layout: JSONStart.layout(bytes, at: arguments.keyPath))
+        }
+        let model: DataModel
         do {
-            return try DataModel.inferred(
-                from: one, entity: arguments.entity, layout: JSONStart.layout(one, at: arguments.keyPath))
+            model = try DataModel.inferred(from: reader(one), entity: arguments.entity)
         } catch ModelInferenceError.emptySample {
-            return try DataModel.inferred(
-                from: other, entity: arguments.entity, layout: JSONStart.layout(other, at: arguments.keyPath))
+            return try DataModel.inferred(from: reader(other), entity: arguments.entity)
+        }
+        do {
+            let both = try EvolvedModel(model, with: reader(other), entity: arguments.entity)
+            for obstacle in both.obstacles.prefix(4) { console.printWarning("not compared: \(obstacle.reason)") }
+            return both.model
+        } catch ModelInferenceError.emptySample {
+            return model
         }
     }
 }

@@ -43,7 +43,10 @@ extension Usage {
                  the XML inside; - for standard input
 
         Options:
-          --format FORMAT    swift (default), or xcdatamodel for the XML
+          --format FORMAT    swift (default): a type for each entity. A model of more
+                             than 100 entities is printed as functions, because so many
+                             types take minutes to compile. swift-types and
+                             swift-functions choose one; xcdatamodel prints the XML
           --entity NAME      The entity of the objects in the JSON (default Item)
           --key-path A.B     The keys that lead to the array in the JSON
           --key KEYS         The keys that identify an object, such as title,year
@@ -51,6 +54,7 @@ extension Usage {
 
         Examples:
           Demo model films.json --entity Film
+          Demo model films.json --entity Film --format swift-functions
           Demo model films.json --entity Film --format xcdatamodel
 
         \(exitCodes)

@@ -69,7 +69,7 @@ extension Usage {
           --key-path A.B         The keys that lead to the array
           --limit N              The maximum number of objects to show (default 50)
           --model MODEL          A model file; without it, the model of the database, or
-                                 one inferred from A
+                                 one inferred from both files
           --dialect sync|groot   The vocabulary of the model's annotations
 
         Examples:

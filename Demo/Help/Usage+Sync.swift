@@ -25,7 +25,12 @@ extension Usage {
           --sample N             Infer the model from the first N objects (default all)
           --dialect sync|groot   The vocabulary of the model's annotations (default
                                  sync); groot needs --model
-          --strict               Fail if the JSON differs from the model
+          --strict               Fail without changes if the JSON differs from the model
+          --evolve               Extend the model of the database by what is new in the
+                                 JSON: keys are added, and types widened. Without it,
+                                 such differences are listed, and not stored
+          --rebuild              Infer a new model from the JSON, or use that of --model,
+                                 and fill the SQLite database anew, in one transaction
           --operations LIST      The allowed operations, separated by commas: insert,
                                  update, delete, insertRelationships,
                                  updateRelationships, deleteRelationships (default all)
@@ -61,6 +66,7 @@ extension Usage {
         Examples:
           Demo sync films.json --entity Film --store sqlite:films.db
           Demo sync films.json --entity Film --store sqlite:films.db --plan
+          Demo sync newer.json --entity Film --store sqlite:films.db --evolve
           Demo sync https://example.com/films --entity Film --pages link --every 5m
 
         \(exitCodes)

@@ -10,14 +10,24 @@ struct ModelCommand: Command {
     let arguments: ModelArguments
     let console: Console
 
+    /// The number of entities above which a model is printed as functions. The compiler needs about
+    /// half a second for each type.
+    private static let maximumTypeCount = 100
+
     func perform() async throws {
         console.write(try text(of: model()))
     }
 
     private func text(of model: DataModel) throws -> String {
         switch arguments.format {
-        case .swift: SwiftModelWriter.source(of: model)
-        case .coreData: String(decoding: try model.coreDataXML(), as: UTF8.self)
+        case .swift where model.dataEntities.count > Self.maximumTypeCount:
+            console.printError(
+                "note: \(model.dataEntities.count) types take minutes to compile, so the model is printed as "
+                    + "functions; --format swift-types prints types")
+            return SwiftModelWriter.source(of: model)
+        case .swift, .types: return model.swiftTypes()
+        case .functions: return SwiftModelWriter.source(of: model)
+        case .coreData: return String(decoding: try model.coreDataXML(), as: UTF8.self)
         }
     }
 
@@ -34,7 +44,7 @@ struct ModelCommand: Command {
         }
         let reader = JSONReader(bytes: bytes, layout: JSONStart.layout(bytes, at: arguments.keyPath))
         let inferred = try ModelChoice.inferred(
-            from: reader, entity: arguments.entity, options: arguments.inference)
+            from: reader, entity: arguments.entity, keyPath: arguments.keyPath, options: arguments.inference)
         for note in inferred.notes { console.printError("note: \(PrintableText.line(note, limit: 400))") }
         return inferred.model
     }

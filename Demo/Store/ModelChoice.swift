@@ -12,12 +12,18 @@ struct ModelChoice {
         /// Stored with the database.
         case kept
         case inferred
+        /// Stored with the database, and extended by the JSON.
+        case evolved
     }
 
     let model: DataModel
     let origin: Origin
     /// What a person should know about an inferred model, most important first.
     var notes: [String] = []
+    /// The changes of an evolved model, each as one line.
+    var changes: [String] = []
+    /// What an evolved model cannot take over from the JSON, each as one line.
+    var obstacles: [String] = []
 
     private static let shownWarningCount = 10
 
@@ -32,10 +38,34 @@ struct ModelChoice {
 
     /// Infers a model from JSON.
     static func inferred(
-        from reader: JSONReader, entity: String, options: ModelInferenceOptions = ModelInferenceOptions()
+        from reader: JSONReader, entity: String, keyPath: String, options: ModelInferenceOptions
     ) throws -> ModelChoice {
         let inferred = try InferredModel(from: reader, entity: entity, options: options)
-        return ModelChoice(model: inferred.model, origin: .inferred, notes: inferred.notes)
+        return ModelChoice(
+            model: inferred.model, origin: .inferred,
+            notes: (keyPath.isEmpty ? inferred.listNotes : []) + inferred.notes)
+    }
+
+    /// Extends the model of a database by what JSON has.
+    ///
+    /// - Throws: ``EvolutionError`` if the model was given by a file, and if the model cannot take
+    ///   over everything but must.
+    func evolved(
+        with reader: JSONReader, entity: String, options: ModelInferenceOptions, isStrict: Bool
+    ) throws -> ModelChoice {
+        guard model[entity]?.entity.isInferred == true else {
+            throw EvolutionError.givenModel
+        }
+        let evolved = try EvolvedModel(model, with: reader, entity: entity, options: options)
+        let obstacles = evolved.obstacles.map(Self.text)
+        if isStrict, !obstacles.isEmpty { throw EvolutionError.obstacles(obstacles) }
+        return ModelChoice(
+            model: evolved.model, origin: evolved.changes.isEmpty ? .kept : .evolved,
+            changes: evolved.changes.map(\.description), obstacles: obstacles)
+    }
+
+    private static func text(_ obstacle: EvolvedModel.Obstacle) -> String {
+        "\(obstacle.reason): keep the model as it is, drop the property with --model, or use --rebuild"
     }
 
     /// Reports warnings, equal ones together. Files of apps have hundreds of index declarations.
@@ -88,18 +118,50 @@ extension AttributeValue {
 extension InferredModel {
     private static let listedCount = 4
 
+    /// A sentence about the list within the only object; empty if there is none.
+    fileprivate var listNotes: [String] {
+        guard elementCount == 1, let path = listPath else { return [] }
+        return ["the JSON is one object; --key-path \(path) syncs the objects of the list in it"]
+    }
+
+    /// The keys that lead from an object to the nearest list of objects, separated by dots.
+    private var listPath: String? {
+        guard let root = model[entity] else { return nil }
+        var waiting: [(layout: EntityLayout, path: [String])] = [(root, [])]
+        var seen: Set<Int> = [root.index]
+        var next = 0
+        while next < waiting.count {
+            let (layout, path) = waiting[next]
+            next += 1
+            let keys = EntityKeys(layout, in: model).relationships.compactMap { keys in
+                keys.path()?.first.map { (relationship: keys.relationship, path: path + [$0]) }
+            }
+            .filter { !$0.path.contains { $0.contains(".") } }
+            if let list = keys.first(where: \.relationship.isToMany) { return list.path.joined(separator: ".") }
+            for (relationship, path) in keys where seen.insert(relationship.destination).inserted {
+                waiting.append((model.layouts[relationship.destination], path))
+            }
+        }
+        return nil
+    }
+
     /// The findings as sentences for a person, most important first.
     var notes: [String] {
         var notes: [String] = []
         var unknown: [String] = []
         var kept: [String] = []
+        let isMap = findings.contains { $0.kind == .json(.map) && $0.key.isEmpty }
         for finding in findings {
             let place = finding.key.isEmpty ? finding.entity : "\(finding.entity).\(finding.key)"
             switch finding.kind {
+            case .noKey where isMap: break
             case .noKey:
                 notes.append(
                     "no key identifies a \(finding.entity), so a changed one is deleted and inserted; --key names one")
             case .onlyNulls: unknown.append(place)
+            case .json(.map) where finding.key.isEmpty:
+                notes.append("the keys of the JSON are data, so it is one JSON value, which SQL reads with json_each")
+            case .json where finding.key.isEmpty: kept.append("some keys of \(place)")
             case .json: kept.append(place)
             }
         }
@@ -112,5 +174,20 @@ extension InferredModel {
     private static func list(_ places: [String]) -> String {
         let surplus = places.count - listedCount
         return places.prefix(listedCount).joined(separator: ", ") + (surplus > 0 ? " and \(surplus) more" : "")
+    }
+}
+
+/// A reason why the model of a database is not extended.
+enum EvolutionError: Error, CustomStringConvertible {
+    /// The model was given by a file.
+    case givenModel
+    /// The model cannot take over everything; each reason as one line.
+    case obstacles([String])
+
+    var description: String {
+        switch self {
+        case .givenModel: "the model of the database comes from a file; change the file, and name it with --model"
+        case .obstacles(let reasons): reasons.joined(separator: "; ")
+        }
     }
 }

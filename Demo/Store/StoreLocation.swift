@@ -2,6 +2,7 @@ import CoreDataModel
 import Foundation
 import HTTPTransfer
 import OneWaySynchronizer
+import SyncBase
 import SyncModel
 import SyncStore
 #if Postgres
@@ -100,9 +101,7 @@ enum StoreLocation: Hashable, Sendable, CustomStringConvertible {
         switch self {
         case .memory: return MemoryStore(model)
         case .sqlite(let path):
-            var options = SQLiteStore.Options()
-            options.note = String(decoding: try model.coreDataXML(), as: UTF8.self)
-            return try await SQLiteStore(model, at: .file(path), options: options)
+            return try await SQLiteStore(model, at: .file(path), options: try Self.sqliteOptions(model))
         #if Postgres
         case .postgres(let address):
             var options = PostgresStore.Options()
@@ -112,6 +111,31 @@ enum StoreLocation: Hashable, Sendable, CustomStringConvertible {
         case .postgres: throw StoreLocationError.noPostgres
         #endif
         }
+    }
+
+    /// Fills an SQLite database anew by another model, in one transaction.
+    ///
+    /// - Parameter fill: Fills the new store. If it fails, the database is unchanged.
+    /// - Throws: ``StoreLocationError/otherKind`` for another store; errors of the store and of
+    ///   `fill`.
+    func rebuild<Result: Sendable>(
+        _ model: DataModel, fill: @escaping @Sendable (any Store) async throws -> Result
+    ) async throws -> Result {
+        guard case .sqlite(let path) = self else { throw StoreLocationError.otherKind }
+        let result = Locked<Result?>(nil)
+        _ = try await SQLiteStore.rebuild(model, at: path, options: try Self.sqliteOptions(model)) { store in
+            let filled = try await fill(store)
+            result.withLock { $0 = filled }
+        }
+        guard let filled = result.withLock({ $0 }) else { throw StoreLocationError.otherKind }
+        return filled
+    }
+
+    /// The options of an SQLite database that keeps its model.
+    private static func sqliteOptions(_ model: DataModel) throws -> SQLiteStore.Options {
+        var options = SQLiteStore.Options()
+        options.note = String(decoding: try model.coreDataXML(), as: UTF8.self)
+        return options
     }
 
     /// Opens the store for reading.
@@ -137,6 +161,8 @@ enum StoreLocationError: Error, CustomStringConvertible {
     case otherModel
     /// The database has no stored model.
     case noModel
+    /// The store cannot be filled anew.
+    case otherKind
     /// The command was built without a PostgreSQL client.
     case noPostgres
     /// There is no database at the location.
@@ -145,6 +171,7 @@ enum StoreLocationError: Error, CustomStringConvertible {
     var description: String {
         switch self {
         case .otherModel: "the database has another model; a plan cannot change it"
+        case .otherKind: "only an SQLite database can be rebuilt"
         case .noPostgres:
             "this Demo was built without PostgreSQL; build it with: swift run --traits Postgres Demo … (needs libpq)"
         case .noModel: "no model is kept with the database; name one with --model"

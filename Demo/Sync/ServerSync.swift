@@ -30,9 +30,10 @@ struct ServerSync {
         self.arguments = arguments
     }
 
-    /// Returns the given or stored model, or one inferred from the first page.
+    /// Returns the given or stored model, or one that the first pages decide about.
     func modelChoice(warn: (String) -> Void) async throws -> ModelChoice {
-        if let choice = try await arguments.modelChoice(warn: warn) { return choice }
+        let kept = try await arguments.modelChoice(warn: warn)
+        if let kept, !arguments.needsSample(kept) { return kept }
         let keyPath = arguments.keyPath.isEmpty ? source.keyPath : arguments.keyPath
         var sample = ObjectSample()
         if case .changed(let pass) = try await source.begin(after: nil, keyPath: keyPath) {
@@ -46,9 +47,7 @@ struct ServerSync {
                 }
             }
         }
-        return try .inferred(
-            from: JSONReader(bytes: sample.json, layout: .array()), entity: arguments.entity,
-            options: arguments.inference)
+        return try arguments.modelChoice(kept, with: JSONReader(bytes: sample.json, layout: .array()))
     }
 
     /// Runs one sync or plan.

@@ -3,6 +3,7 @@ import JSONMapper
 import ModelInference
 import StoreSync
 import SyncModel
+import SyncStore
 
 extension SyncArguments {
     /// The sync options of the arguments.
@@ -26,6 +27,8 @@ extension SyncArguments {
         let choice: ModelChoice
         if let model {
             choice = try .given(model, warn: warn)
+        } else if isRebuilding {
+            return nil
         } else if let kept = try await store.keptModel() {
             choice = ModelChoice(model: kept, origin: .kept)
         } else {
@@ -51,6 +54,21 @@ extension SyncArguments {
         }
     }
 
+    /// Returns the model of the JSON: an inferred one, or the model of the database with what is new.
+    ///
+    /// - Parameters:
+    ///   - kept: The model of the database; nil if there is none.
+    ///   - reader: A reader of the JSON, which is read to its end.
+    func modelChoice(_ kept: ModelChoice?, with reader: JSONReader) throws -> ModelChoice {
+        try kept?.evolved(with: reader, entity: entity, options: inference, isStrict: isStrict)
+            ?? .inferred(from: reader, entity: entity, keyPath: keyPath, options: inference)
+    }
+
+    /// Whether the JSON decides about the model.
+    func needsSample(_ choice: ModelChoice?) -> Bool {
+        choice == nil || (isEvolving && choice?.origin == .kept)
+    }
+
     /// Runs a sync. If it fails, a database that was created for it with an inferred model is
     /// removed again: the JSON may have been an error message.
     func keepingModel<Result>(of choice: ModelChoice, _ body: () async throws -> Result) async throws -> Result {
@@ -63,22 +81,37 @@ extension SyncArguments {
         }
     }
 
-    /// Opens the store, to change it or for a plan.
+    /// Opens the store, to change it or for a plan, and syncs into it.
     ///
     /// - Parameters:
     ///   - choice: The model of the data.
     ///   - bookmarked: Whether the store keeps bookmarks of servers.
     ///   - warn: Called with each part of a given model that cannot be used.
-    func open(_ choice: ModelChoice, bookmarked: Bool = false, warn: (String) -> Void) async throws -> JSONStore {
+    ///   - sync: Syncs into the store.
+    /// - Throws: ``NameError`` for unknown names; errors of the store and the sync.
+    func withStore<Result: Sendable>(
+        _ choice: ModelChoice, bookmarked: Bool = false, warn: (String) -> Void,
+        sync: @escaping @Sendable (JSONStore) async throws -> Result
+    ) async throws -> Result {
         let model = choice.model
         let warn = choice.origin == .given ? warn : { _ in }
-        if isPlan { return try await store.openForPlan(model, dialect: dialect, warn: warn) }
-        // A store in memory ends with the command.
-        let history = store == .memory ? nil : SyncHistory(recordsUnchanged: false)
-        let bookkeeping =
-            (bookmarked ? [SyncBookmark.entity] : []) + (history == nil ? [] : [SyncHistory.entity])
-        let mapper = try ModelChoice.mapper(try model.adding(bookkeeping), dialect: dialect, warn: warn)
-        return try JSONStore(try await store.open(mapper.model), mapper: mapper, history: history)
+        do {
+            if isPlan { return try await sync(try await store.openForPlan(model, dialect: dialect, warn: warn)) }
+            // A store in memory ends with the command.
+            let history = store == .memory ? nil : SyncHistory(recordsUnchanged: false)
+            let bookkeeping =
+                (bookmarked ? [SyncBookmark.entity] : []) + (history == nil ? [] : [SyncHistory.entity])
+            let mapper = try ModelChoice.mapper(try model.adding(bookkeeping), dialect: dialect, warn: warn)
+            guard isRebuilding, store.newFiles.isEmpty else {
+                return try await sync(
+                    try JSONStore(try await store.open(mapper.model), mapper: mapper, history: history))
+            }
+            return try await store.rebuild(mapper.model) { store in
+                try await sync(try JSONStore(store, mapper: mapper, history: history))
+            }
+        } catch {
+            throw NameError.explaining(error, in: model)
+        }
     }
 }
 

@@ -54,8 +54,7 @@ struct SyncCommand {
         }
         let (choice, source) = try await open(file, willRead)
         let result = try await arguments.keepingModel(of: choice) {
-            let store = try await arguments.open(choice, warn: warn)
-            return try await explaining(in: store.mapper.model) {
+            try await arguments.withStore(choice, warn: warn) { store in
                 arguments.isPlan
                     ? try await store.plan(source, into: arguments.entity, options: arguments.options)
                     : try await store.sync(source, into: arguments.entity, options: arguments.options)
@@ -65,8 +64,7 @@ struct SyncCommand {
             entity: arguments.entity, origin: choice.origin, isPlan: arguments.isPlan, result: result)
         summary.duration = ContinuousClock.now - start
         summary.byteCount = byteCount.withLock { $0 }
-        summary.notes = choice.notes
-        summary.advice = arguments.advice
+        summary.describe(choice, advice: arguments.advice)
         return summary
     }
 
@@ -74,15 +72,16 @@ struct SyncCommand {
     private func open(
         _ input: InputFile, _ willRead: @escaping @Sendable (Int) -> Void
     ) async throws -> (ModelChoice, JSONSource) {
-        if let choice = try await arguments.modelChoice(warn: warn) {
-            return (choice, input.source(at: arguments.keyPath, willRead: willRead))
+        let kept = try await arguments.modelChoice(warn: warn)
+        if let kept, !arguments.needsSample(kept) {
+            return (kept, input.source(at: arguments.keyPath, willRead: willRead))
         }
         show(ProgressLine("reading \(input.name) for a model"))
         switch input {
         case .file(let path):
             let reader = try JSONReader(file: path, layout: try input.layout(at: arguments.keyPath))
             return (
-                try .inferred(from: reader, entity: arguments.entity, options: arguments.inference),
+                try arguments.modelChoice(kept, with: reader),
                 input.source(at: arguments.keyPath, willRead: willRead)
             )
         case .standardInput:
@@ -91,7 +90,7 @@ struct SyncCommand {
             willRead(bytes.count)
             let reader = JSONReader(bytes: bytes, layout: JSONStart.layout(bytes, at: arguments.keyPath))
             return (
-                try .inferred(from: reader, entity: arguments.entity, options: arguments.inference),
+                try arguments.modelChoice(kept, with: reader),
                 .document(bytes, at: arguments.keyPath)
             )
         }
@@ -119,29 +118,16 @@ struct SyncCommand {
         let start = ContinuousClock.now
         let choice = try await server.modelChoice(warn: warn)
         var summary = try await arguments.keepingModel(of: choice) {
-            let store = try await arguments.open(choice, bookmarked: true, warn: warn)
-            return try await explaining(in: store.mapper.model) {
+            try await arguments.withStore(choice, bookmarked: true, warn: warn) { store in
                 try await server.run(store, origin: choice.origin, show: show)
             }
         }
         summary.duration = ContinuousClock.now - start
-        summary.notes = choice.notes
-        if server.interval == nil { summary.advice = arguments.advice }
+        summary.describe(choice, advice: server.interval == nil ? arguments.advice : [])
         return summary
     }
 
     // MARK: Reporting
-
-    /// Runs a closure, and adds suggestions to its errors about names.
-    private func explaining<Result: Sendable>(
-        in model: DataModel, _ body: () async throws -> Result
-    ) async throws -> Result {
-        do {
-            return try await body()
-        } catch {
-            throw NameError.explaining(error, in: model)
-        }
-    }
 
     private func warn(_ text: String) {
         if !arguments.printsJSON { console.printWarning(text) }
@@ -172,7 +158,8 @@ struct SyncCommand {
     /// - Returns: The exit code for it.
     private func report(_ error: any Error) -> Int32 {
         let isCancelled = error is CancellationError
-        let text = isCancelled ? "stopped; nothing was changed" : PrintableText.line("\(error)", limit: 1_000)
+        let text =
+            isCancelled ? "stopped; nothing was changed" : PrintableText.line(FailureText.text(error), limit: 1_000)
         console.clear()
         if arguments.printsJSON {
             console.print(SyncSummary.json(ofFailure: text))

@@ -31,10 +31,13 @@ extension SyncSummary {
             writer.key("bytes")
             writer.integer(Int64(byteCount))
         }
-        writer.key("notes")
-        writer.beginArray()
-        for note in notes { writer.string(note) }
-        writer.endArray()
+        let lists: KeyValuePairs = ["notes": notes, "model_changes": modelChanges, "model_obstacles": modelObstacles]
+        for (key, texts) in lists {
+            writer.key(key)
+            writer.beginArray()
+            for text in texts { writer.string(text) }
+            writer.endArray()
+        }
         Self.write(result.counts, to: &writer)
         writer.key("entities")
         writer.beginObject()

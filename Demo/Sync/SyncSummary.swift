@@ -1,6 +1,7 @@
 import HTTPTransfer
 import JSONMapper
 import StoreSync
+import SyncModel
 
 /// The result of a sync, as at most a screen of text and as JSON.
 struct SyncSummary {
@@ -17,8 +18,14 @@ struct SyncSummary {
     var byteCount = 0
     /// Sentences about the model, such as that no key was found.
     var notes: [String] = []
+    /// What the model of the database took over from the JSON.
+    var modelChanges: [String] = []
+    /// What it could not take over.
+    var modelObstacles: [String] = []
     /// What to do next.
     var advice: [String] = []
+    /// Whether `--evolve` would extend the model by what is new.
+    var canEvolve = false
 
     /// The maximum numbers of lines, so that all of them fit a terminal of 24 lines.
     private enum Limit {
@@ -26,6 +33,17 @@ struct SyncSummary {
         static let drift = 4
         static let rejected = 2
         static let notes = 3
+        static let changes = 4
+    }
+
+    /// Adds what a person should know about the model, and what to do next.
+    mutating func describe(_ choice: ModelChoice, advice: [String]) {
+        notes = choice.notes
+        modelChanges = choice.changes
+        modelObstacles = choice.obstacles
+        canEvolve =
+            choice.origin == .kept && choice.obstacles.isEmpty && choice.model[entity]?.entity.isInferred == true
+        self.advice = advice
     }
 
     // MARK: Text
@@ -49,15 +67,37 @@ struct SyncSummary {
                 lines.append(
                     fitted("\(Quantity.count(withheldCount, "object")) absent from the JSON were kept", .warning))
             }
+            for text in changeLines { lines.append(fitted(text)) }
             let parts = [driftLines, rejectedLines]
             for part in parts {
                 for (index, text) in part.enumerated() { lines.append(fitted(text, index == 0 ? .warning : nil)) }
             }
         }
-        let warnings = (remote?.warnings ?? []).map { "warning: \(PrintableText.line($0, limit: 300))" } + notes
+        let warnings =
+            (remote?.warnings ?? []).map { "warning: \(PrintableText.line($0, limit: 300))" }
+            + modelObstacles.map { PrintableText.line($0, limit: 300) } + notes
         lines += warnings.prefix(Limit.notes).map { fitted($0, .warning) }
         lines.append(style(ending, .heading))
+        if canEvolve, hasNews {
+            lines.append(
+                "The model stays as it was: --evolve extends it by what is new, --strict makes this a failure.")
+        }
         return lines + advice
+    }
+
+    /// Whether the JSON has keys or values that a wider model could hold.
+    private var hasNews: Bool {
+        result.drift.entries.contains { [.unknownKey, .unfitValue, .rounded, .changedShape].contains($0.kind) }
+    }
+
+    /// The changes of the model.
+    private var changeLines: [String] {
+        guard !modelChanges.isEmpty else { return [] }
+        var lines = ["the model was extended:"]
+        lines += modelChanges.prefix(Limit.changes).map { "  \(PrintableText.line($0, limit: 200))" }
+        let surplus = modelChanges.count - Limit.changes
+        if surplus > 0 { lines.append("  and \(Quantity.grouped(surplus)) more; --json lists all") }
+        return lines
     }
 
     /// The last sentence: whether the sync is done, how long it took, and how much it read.

@@ -43,6 +43,9 @@ public struct InferredModel: Sendable {
             case empty
             /// The limits for entities, properties or depth are reached.
             case limit
+            /// No property can have the names of the keys: they have control characters, or consist
+            /// of the same characters as another key in other Unicode scalars.
+            case unnameable
         }
 
         /// The kind of the finding.
@@ -79,6 +82,7 @@ extension InferredModel.Finding: CustomStringConvertible {
                 case .number: "its numbers have too many digits"
                 case .empty: "its values are always empty"
                 case .limit: "the model is large enough without it"
+                case .unnameable: "no property can have their names"
                 }
             return key.isEmpty
                 ? "other keys of \(place) are kept as JSON: \(text)" : "\(place) is kept as JSON: \(text)"

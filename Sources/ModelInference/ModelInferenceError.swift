@@ -20,9 +20,10 @@ extension ModelInferenceError: CustomStringConvertible {
     /// The error as a readable sentence.
     public var description: String {
         switch self {
-        case .emptySample: "the sample has no element"
-        case .notAnObject(let index): "element \(index) of the sample is no object"
-        case .noKeys(let entity): "no \(entity) of the sample has a key"
+        case .emptySample: "the JSON has no objects, so no model can be inferred from it"
+        case .notAnObject(let index):
+            "element \(index) of the JSON is not an object; only lists of objects have a model"
+        case .noKeys: "the objects of the JSON are all empty, so no model can be inferred from them"
         case .incompleteKey(let entity, let key):
             "a \(entity) of the sample lacks a value of its key \(key.joined(separator: ", "))"
         case .repeatedKey(let entity, let key):

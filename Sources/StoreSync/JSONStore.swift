@@ -97,10 +97,10 @@ public struct JSONStore: Sendable {
     ) async throws -> StoreSyncResult {
         let request = SyncRequest(mapper: mapper, entity: entity, parent: parent, options: options)
         return try await recorded(into: entity) { recorder in
-            try await change { transaction in
-                let result = try await request.run(payloads(), in: transaction).summary.result
+            try await changeUnlessUndone { transaction in
+                try await request.run(payloads(), in: transaction, of: store).map(\.summary.result)
+            } noting: { result, transaction in
                 try await recorder?.succeed(result, in: transaction)
-                return result
             }
         }
     }
@@ -114,7 +114,7 @@ public struct JSONStore: Sendable {
         options: StoreSyncOptions = StoreSyncOptions()
     ) async throws -> StoreSyncResult {
         let request = SyncRequest(mapper: mapper, entity: entity, parent: parent, options: options)
-        return try await planned { try await request.run([json], in: $0) }
+        return try await planned { try await request.run([json], in: $0, of: store).value }
     }
 
     /// Runs a body in a transaction that is always rolled back.
@@ -155,7 +155,7 @@ public struct JSONStore: Sendable {
         let request = SyncRequest(
             mapper: mapper, entity: entity, options: StoreSyncOptions(keyPath: keyPath),
             rules: SyncRules(importing: mapper.dialect))
-        return try await change { try await request.run([json], in: $0) }
+        return try await changeUnlessUndone { try await request.run([json], in: $0, of: store) }
     }
 
     /// Inserts or updates objects by their identity, without deleting absent ones.
@@ -166,7 +166,7 @@ public struct JSONStore: Sendable {
     public func insertOrUpdate(_ json: JSONSource, into entity: String) async throws -> StoreSyncResult {
         let options = StoreSyncOptions(operations: StoreSyncOptions.Operations.all.subtracting(.delete))
         let request = SyncRequest(mapper: mapper, entity: entity, options: options)
-        return try await change { try await request.run([json], in: $0) }
+        return try await changeUnlessUndone { try await request.run([json], in: $0, of: store) }
     }
 
     // MARK: One object
@@ -198,6 +198,7 @@ public struct JSONStore: Sendable {
         try await change { transaction in
             guard let stored = try await transaction.record(entity, key: key) else { return false }
             try await transaction.remove(StoreQuery(entity, objects: .only([stored.object])))
+            try await transaction.forgetPendingLinksOfMissingObjects()
             return true
         }
     }

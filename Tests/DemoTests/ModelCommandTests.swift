@@ -15,7 +15,39 @@ import Testing
 
     private static let users = #"{"data": [{"id": 1, "created_at": "2014-01-02T00:00:00Z", "notes": [{"id": 7}]}]}"#
 
-    private static let userSource = """
+    private static let userTypes = """
+        import Foundation
+        import SyncModel
+
+        struct User: SyncObject {
+            var id: Int?
+            var createdAt: Date?
+            var notes: Related<[Note]>
+
+            static let declaration = SyncDeclaration<User>(
+                .identity(\\.id),
+                .toMany(\\.notes, inverse: \\.users, ordered: true),
+                .userInfo(["sync.inferred": "true"]))
+        }
+
+        struct Note: SyncObject {
+            var id: Int?
+            var users: Related<[User]>
+
+            static let declaration = SyncDeclaration<Note>(
+                .identity(\\.id),
+                .toMany(\\.users, inverse: \\.notes, userInfo: ["sync.unmapped": "YES"]),
+                .userInfo(["sync.inferred": "true"]))
+        }
+
+        /// Returns the model of all types.
+        func makeModel() throws -> DataModel {
+            try DataModel(User.self, Note.self)
+        }
+
+        """
+
+    private static let userFunctions = """
         import SyncModel
 
         func makeModel() throws(ModelError) -> DataModel {
@@ -52,7 +84,21 @@ import Testing
         let file = try folder.write(Self.users, to: "users.json")
         let run = await CommandRun(["model", file, "--entity", "User", "--key-path", "data"])
         #expect(run.code == 0 && run.errors.isEmpty)
-        #expect(run.output == Self.userSource)
+        #expect(run.output == Self.userTypes)
+        let functions = await CommandRun(
+            ["model", file, "--entity", "User", "--key-path", "data", "--format", "swift-functions"])
+        #expect(functions.output == Self.userFunctions)
+    }
+
+    /// The compiler needs half a second for each type.
+    @Test func aLargeModelIsPrintedAsFunctionsUnlessTypesAreAskedFor() async throws {
+        let entities = (0...100).map { SyncEntity("E\($0)") { SyncAttribute("a", .int64) } }
+        let xml = try folder.write(String(decoding: DataModel(entities).coreDataXML(), as: UTF8.self), to: "m.xml")
+        let functions = await CommandRun(["model", xml])
+        #expect(functions.output.contains("private func makeE100() -> SyncEntity"))
+        #expect(functions.errors.contains("note: 101 types take minutes to compile"))
+        let types = await CommandRun(["model", xml, "--format", "swift-types"])
+        #expect(types.output.contains("struct E100: SyncObject {") && types.errors.isEmpty)
     }
 
     @Test func xmlComesOutAndGoesBackIn() async throws {
@@ -69,7 +115,7 @@ import Testing
         for path in paths + [version.path, version.deletingLastPathComponent().path] {
             let run = await CommandRun(["model", path])
             #expect(run.code == 0, "\(run.errors)")
-            #expect(run.output == Self.userSource)
+            #expect(run.output == Self.userTypes)
         }
     }
 
@@ -77,7 +123,7 @@ import Testing
         let xml = #"<model><entity name="A"><attribute name="x" attributeType="Objective"/></entity></model>"#
         let run = await CommandRun(["model", try folder.write(xml, to: "m.xml")])
         #expect(run.code == 0)
-        #expect(run.output.contains(#"SyncEntity("A") {}"#))
+        #expect(run.output.contains("struct A: SyncObject {"))
         #expect(run.errors.contains("attribute x is left out because of its type Objective"))
     }
 

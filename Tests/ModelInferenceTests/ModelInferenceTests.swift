@@ -165,6 +165,37 @@ import Testing
         #expect(keys.attributes.contains { $0.spellings.contains(["x.y"]) })
     }
 
+    /// A file that is one object of objects of one shape, such as an export of Firebase.
+    @Test(arguments: ["-Nx1 -Nx2 -Nx3 -Ny4", "A00.0 A00.1 B10.2 C00.9", "alice bob carol dave"])
+    func anObjectOfObjectsOfOneShapeIsNoEntityPerKey(keys: String) throws {
+        let members = keys.split(separator: " ").map { #""\#($0)": {"name": "x", "age": 1, "roles": [{"a": 1}]}"# }
+        let model = try DataModel.inferred(from: "{\(members.joined(separator: ","))}", entity: "Root")
+        #expect(model.entities.map(\.name) == ["Root"])
+        let few = try DataModel.inferred(from: "{\(members.prefix(3).joined(separator: ","))}", entity: "Root")
+        #expect(few.entities.count > 3)
+    }
+
+    /// Strings are equal if their characters are, but the keys of an object are different.
+    @Test func keysOfEqualCharactersAreKeptApart() throws {
+        let json = #"[{"id": 1, "\u00e9": 1, "e\u0301": 2}]"#
+        let model = try DataModel.inferred(from: json, entity: "Thing")
+        #expect(model.layouts[0].attributes.map(\.name) == ["id", "\u{e9}", "otherKeys"])
+    }
+
+    /// Model files are XML, which has no control characters.
+    @Test func keysWithControlCharactersAreKeptAsJSON() throws {
+        let json = #"[{"id": 1, "a\u0000b": 1, "c\u0001": {"d": 1}, "tab\t": 2, "o": {"\uffff": 1, "p": 1}}]"#
+        let inferred = try InferredModel(
+            from: JSONReader(bytes: Array(json.utf8), layout: .array()), entity: "Thing")
+        #expect(inferred.model.layouts[0].attributes.map(\.name) == ["id", "tab", "otherKeys"])
+        #expect(inferred.model.entities.map(\.name) == ["Thing", "O"])
+        #expect(
+            inferred.findings.map(\.description) == [
+                "other keys of Thing are kept as JSON: no property can have their names",
+                "other keys of O are kept as JSON: no property can have their names",
+            ])
+    }
+
     @Test func aDictionaryIsKeptWhole() throws {
         let entries = (0..<300).map { #""key\#($0)": {"a": 1}"# }.joined(separator: ",")
         let model = try DataModel.inferred(from: #"{"id": 1, "byName": {\#(entries)}}"#, entity: "Root")

@@ -84,6 +84,61 @@ import Testing
         }
     }
 
+    @Test(arguments: StoreKind.all)
+    func aMandatoryRelationshipThatIsEmptyIsReported(kind: StoreKind) async throws {
+        let model = try DataModel {
+            SyncEntity("Owner", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncRelationship("pets", toMany: "Pet", inverse: "owner")
+            }
+            SyncEntity("Pet", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncRelationship("owner", toOne: "Owner", inverse: "pets", optional: false)
+            }
+        }
+        try await RealJSONWorld.with(kind, model) { world in
+            let nested = try await world.sync(#"[{"id":1,"pets":[{"id":1},{"id":2}]}]"#, into: "Owner")
+            #expect(nested.drift.isEmpty)
+            let result = try await world.sync(
+                #"[{"id":1},{"id":2,"owner_id":1},{"id":3,"owner":null},{"id":4},{"id":5,"owner":{"id":2}}]"#,
+                into: "Pet")
+            #expect(
+                result.drift.entries.map(\.description) == [
+                    "Pet.owner: mandatory relationship is empty, 2 times, first in element 2"
+                ])
+        }
+        let mapper = try RecordMapper(model, dialect: .groot)
+        try await kind.use { makeStore in
+            let store = try JSONStore(try await makeStore(mapper.model), mapper: mapper)
+            await #expect(throws: MappingError.self) {
+                try await store.importObjects(.bytes(Array("[{}]".utf8)), into: "Pet")
+            }
+            #expect(try await store.store.count(StoreQuery("Pet")) == 0)
+        }
+    }
+
+    @Test(arguments: StoreKind.all)
+    func anObjectThatChangesBetweenPagesIsNoContradiction(kind: StoreKind) async throws {
+        try await RealJSONWorld.with(kind, try RealJSONModel.things()) { world in
+            func drift(_ pages: String) async throws -> [DriftReport.Kind: Int] {
+                let fields = JSONFields(
+                    try JSONValue(parsing: #"{"snapshot":true,"passes":[\#(pages)]}"#), of: "source")
+                let result = try await world.store.sync(from: try ScriptedSource(fields), into: "Thing")
+                return Dictionary(grouping: result.result.drift.entries, by: \.kind)
+                    .mapValues { $0.reduce(0) { $0 + $1.count } }
+            }
+            for _ in 1...2 {
+                let moved = try await drift(#"[[{"id":1,"n":1},{"id":2}],[{"id":1,"n":2}]]"#)
+                #expect(moved == [.changedBetweenPages: 1])
+                let contradicting = try await drift(#"[[{"id":1,"n":1},{"id":2}],[{"id":3,"n":1},{"id":3,"n":2}]]"#)
+                #expect(contradicting[.conflict] == 1 && contradicting[.changedBetweenPages] == nil)
+                let broken = try await drift(
+                    #"[[{"id":1,"n":3}],{"broken":"[{\"id\":2,\"n\":1},","then":[{"id":2,"n":2}]}]"#)
+                #expect(broken[.conflict] == nil)
+            }
+        }
+    }
+
     // MARK: Dates
 
     @Test(arguments: StoreKind.all)

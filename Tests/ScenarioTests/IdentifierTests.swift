@@ -1,7 +1,9 @@
+import Foundation
 import JSONMapper
 import StoreSync
 import SyncModel
 import SyncStore
+import SyncStoreSQLite
 import Testing
 
 /// Objects beside their identifiers, and identifiers without an object; on every store.
@@ -109,6 +111,50 @@ import Testing
             try await world.sync(#"[{"id":5},{"id":7}]"#, into: "Company")
             #expect(try await world.count("Employee", where: PropertyPath("company").isNull) == 1)
             #expect(try await world.count(SyncEntity.pendingLink.name) == 0)
+        }
+    }
+
+    /// A store whose model lacks the place for identifiers says so. What other syncs remembered stays.
+    @Test func aFileOpenedWithTheModelAsDeclaredLosesNothing() async throws {
+        let model = try RealJSONModel.staff()
+        let mapper = try RecordMapper(model)
+        let folder = FileManager.default.temporaryDirectory.appending(path: "staff-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let path = folder.appending(path: "store.sqlite").path
+        func store(_ model: DataModel) async throws -> JSONStore {
+            try JSONStore(try await SQLiteStore(model, at: .file(path)), mapper: mapper)
+        }
+        let employees = JSONSource.bytes(Array(#"[{"id":1,"company_id":5},{"id":2,"company_id":6}]"#.utf8))
+        try await store(mapper.model).sync(employees, into: "Employee")
+        let raw = try await store(model)
+        let result = try await raw.sync(
+            .bytes(Array(#"[{"id":1,"company_id":5},{"id":2,"company_id":6},{"id":3,"company_id":7}]"#.utf8)),
+            into: "Employee")
+        #expect(result.drift.count(of: .lostIdentifier) == 3)
+        try await raw.sync(.bytes(Array(#"[{"id":5,"n":"x"}]"#.utf8)), into: "Company")
+        // The company came while nothing was remembered.
+        let again = try await store(mapper.model)
+        try await again.sync(.bytes(Array(#"[{"id":5,"n":"x"},{"id":6}]"#.utf8)), into: "Company")
+        for company: Int64 in [5, 6] {
+            let query = StoreQuery("Employee", where: PropertyPath("company.id") == company)
+            #expect(try await again.store.count(query) == 1)
+        }
+    }
+
+    /// SQLite gives the number of the last object that was deleted to the next one.
+    @Test(arguments: StoreKind.all)
+    func identifiersAreForgottenWithTheirObject(kind: StoreKind) async throws {
+        try await RealJSONWorld.with(kind, try RealJSONModel.staff()) { world in
+            try await world.sync(#"[{"id":1,"company_id":5}]"#, into: "Employee")
+            try await world.store.delete(.identity(1), in: "Employee")
+            #expect(try await world.count(SyncEntity.pendingLink.name) == 0)
+            try await world.sync(#"[{"id":1,"company_id":5}]"#, into: "Employee")
+            try await world.sync("[]", into: "Employee")
+            #expect(try await world.count(SyncEntity.pendingLink.name) == 0)
+            try await world.sync(#"[{"id":1}]"#, into: "Employee")
+            try await world.sync(#"[{"id":5}]"#, into: "Company")
+            #expect(try await world.count("Employee", where: PropertyPath("company").isNull) == 1)
         }
     }
 

@@ -79,7 +79,7 @@ import Testing
 
         var model: DataModel { base.model }
 
-        func commits() async throws -> CommitSignals { try await base.commits() }
+        func commits() async throws -> CommitSignals { base.commits() }
 
         func transaction<Result: Sendable>(
             _ body: @Sendable (any StoreTransaction) async throws -> Result

@@ -67,8 +67,8 @@ import Testing
                     let (one, other) = (try await Self.state(entity, of: early), try await Self.state(entity, of: late))
                     #expect(one == other, "\(entity) of \(payload)")
                 }
-                // The same again has no effect on what comes next.
-                _ = try await early.sync(json, into: "Order")
+                let again = try await early.sync(json, into: "Order")
+                #expect(again.isUnchanged, "\(again.countsByEntity) of \(payload)")
             }
         }
     }

@@ -1,9 +1,11 @@
+import Foundation
 import JSONMapper
 import OneWaySynchronizer
 import StoreSync
 import SyncBase
 import SyncModel
 import SyncStore
+import SyncStoreSQLite
 import Testing
 
 /// A synchronizer that keeps an entity equal to a list, on every kind of store.
@@ -72,6 +74,39 @@ import Testing
             #expect(try await store.count(StoreQuery("Part")) == 3)
             #expect(try await store.count(StoreQuery("Part", where: PropertyPath("maker") == "b")) == 0)
         }
+    }
+
+    /// The revisions of the list are those of the stored objects.
+    @Test func objectsAreFetchedAgainAfterTheModelHasGainedAnAttribute() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "parts-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let path = folder.appending(path: "store.sqlite").path
+        let asked = Locked(0)
+        func pass(_ attributes: [SyncAttribute]) async throws -> StoreSyncResult.Counts {
+            let mapper = try RecordMapper(
+                try DataModel([SyncEntity("Part", identity: ["id"], attributes: attributes, relationships: [])]))
+            let store = try JSONStore(try await SQLiteStore(mapper.model, at: .file(path)), mapper: mapper)
+            let processor = StoreProcessor(store, entity: "Part", revision: "version") {
+                .bytes(Array(#"[{"id":1,"version":1},{"id":2,"version":1}]"#.utf8))
+            } details: { key in
+                asked.withLock { $0 += 1 }
+                guard case .identity(let values) = key, case .int(let id)? = values.first else { return .bytes([]) }
+                return .bytes(Array(#"{"id":\#(id),"version":1,"name":"n","size":\#(id)}"#.utf8))
+            }
+            let synchronizer = Synchronizer(processor: processor)
+            _ = try await synchronizer.sync()
+            return processor.counts
+        }
+        let old = [SyncAttribute("id", .int64), SyncAttribute("version", .int64), SyncAttribute("name", .string)]
+        #expect(try await pass(old).inserted == 2)
+        _ = try await pass(old)
+        #expect(asked.withLock(\.self) == 2)
+        let new = old + [SyncAttribute("size", .int64)]
+        #expect(try await pass(new).updated == 2)
+        #expect(asked.withLock(\.self) == 4)
+        _ = try await pass(new)
+        #expect(asked.withLock(\.self) == 4)
     }
 
     @Test(arguments: StoreKind.ofScenarios)

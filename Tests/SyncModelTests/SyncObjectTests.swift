@@ -88,7 +88,7 @@ import Testing
             SyncEntity("Note", identity: "number") {
                 SyncAttribute("number", .int32, optional: false)
                 SyncAttribute("body", .string)
-                SyncRelationship("author", toOne: "User", inverse: "notes", optional: false)
+                SyncRelationship("author", toOne: "User", inverse: "notes")
             }
         }
         #expect(Set(model.entities) == Set(expected.entities))

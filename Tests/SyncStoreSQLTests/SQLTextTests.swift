@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test(arguments: [
-        (#"name = "O'Neill""#, #"t."full name" = ?"#, [SQLBinding.text("O'Neill")]),
+        (#"name = "O'Neill""#, #"t."full name" COLLATE BINARY = ?"#, [SQLBinding.text("O'Neill")]),
         ("id > 3 and id <= 9", #"(t."id" > ?) AND (t."id" <= ?)"#, [.integer(3), .integer(9)]),
         (
             "not (name = null or id in (1, 2))", #"(NOT (t."full name" IS NULL)) AND (NOT (t."id" IN (?, ?)))"#,
@@ -59,8 +59,9 @@ import Testing
         ("id < 2.5", #"t."id" < ?"#, [.real(2.5)]),
         (
             "name beginswith 'é'",
-            #"(length(CAST(t."full name" AS BLOB)) >= 2 AND substr(CAST(t."full name" AS BLOB), 1, 2) = ?)"#,
-            [.blob(Data([0xC3, 0xA9]))]
+            #"(t."full name" COLLATE BINARY >= ? AND t."full name" COLLATE BINARY < ? AND "#
+                + #"(length(CAST(t."full name" AS BLOB)) >= 2 AND substr(CAST(t."full name" AS BLOB), 1, 2) = ?))"#,
+            [.text("é"), .text("ê"), .blob(Data([0xC3, 0xA9]))]
         ),
         (
             "boss.boss.id = 1",
@@ -102,7 +103,7 @@ import Testing
                 == SQLStatementText(
                     #"SELECT t."_id", t."_entity", t."id", t."full name", t."born", t."salary" \#(source) "#
                         + #"ORDER BY t."salary" COLLATE sync_decimal DESC NULLS LAST, "#
-                        + #"(SELECT r1."full name" FROM "Person" r1 WHERE r1."_id" = t."boss") ASC NULLS FIRST, t."_id" "#
+                        + #"(SELECT r1."full name" FROM "Person" r1 WHERE r1."_id" = t."boss") COLLATE BINARY ASC NULLS FIRST, t."_id" "#
                         + "LIMIT ? OFFSET ?", [.integer(3), .integer(5), .integer(2)]))
         #expect(
             try queries.count(query, objectSet: 3)
@@ -177,7 +178,11 @@ import Testing
     @Test(arguments: [
         (#"name = "O'Neill""#, #"t."full name" COLLATE "C" = $1::text"#, [SQLBinding.text("O'Neill")]),
         ("id in (1, 2)", #"t."id" IN ($1::bigint, $2::bigint)"#, [.integer(1), .integer(2)]),
-        ("name beginswith 'é'", #"starts_with(t."full name" COLLATE "C", $1::text)"#, [.text("é")]),
+        (
+            "name beginswith 'é'",
+            #"(t."full name" COLLATE "C" >= $1::text AND t."full name" COLLATE "C" < $2::text "#
+                + #"AND starts_with(t."full name" COLLATE "C", $3::text))"#, [.text("é"), .text("ê"), .text("é")]
+        ),
         (
             "boss.boss.id = 1",
             #"t."boss" IN (SELECT r1."_id" FROM "Person" r1 WHERE (r1."boss" IN "#

@@ -18,6 +18,11 @@ public struct DriftReport: Hashable, Sendable {
         /// The object of an identifier is not in the store. The identifier is stored, and linked by
         /// the sync that delivers the object.
         case unknownIdentifier
+        /// The object of an identifier is not in the store, and the store's model has no place for
+        /// the identifier. A store with the model of the mapper has one.
+        case lostIdentifier
+        /// An object lacks a mandatory relationship at the end of the sync.
+        case missingRelationship
         /// The type of an identifier differs from the type of the identity. The identifier is
         /// ignored, and no link is removed.
         case unfitIdentifier
@@ -27,6 +32,9 @@ public struct DriftReport: Hashable, Sendable {
         /// Two objects of the payload have the same identity but different values. An object of the
         /// list wins over a nested one; otherwise, the later object wins.
         case conflict
+        /// Two pages of a source, or two readings of a page, have different values of one object.
+        /// The object may have changed at the source in the meantime. The later page wins.
+        case changedBetweenPages
         /// Two objects in the list of the payload have the same identity.
         case duplicate
     }
@@ -141,9 +149,12 @@ extension DriftReport.Entry: CustomStringConvertible {
             case .rounded: "number was rounded"
             case .changedShape: "relationship has another shape"
             case .unknownIdentifier: "identifier without an object, remembered"
+            case .lostIdentifier: "identifier without an object, not remembered"
+            case .missingRelationship: "mandatory relationship is empty"
             case .unfitIdentifier: "identifier of another type"
             case .contradiction: "object and identifier differ"
             case .conflict: "different values for one identity"
+            case .changedBetweenPages: "object changed while the pages were read"
             case .duplicate: "identity repeated in the list"
             }
         let kind = found.map { ", \($0)" } ?? ""

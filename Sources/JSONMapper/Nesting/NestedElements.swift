@@ -52,6 +52,11 @@ package struct NestedElements: Sendable {
         sources.isEmpty && owners.isEmpty && misfits.isEmpty
     }
 
+    /// The rows of sources that lead to no object.
+    package var emptied: [Int] {
+        sources.filter { $0.ordinals.isEmpty && !$0.isIncomplete }.map(\.row)
+    }
+
     /// Returns the elements of only some sources. Ordinals stay as they are.
     ///
     /// - Parameter newRow: Returns the new row of a source; nil to remove the source.

@@ -27,6 +27,16 @@ enum EntityNaming {
         name.utf8.count <= 48 ? name : String(name.prefix(24))
     }
 
+    /// Returns whether XML, the format of model files, has all characters of a key.
+    static func isWritable(_ key: String) -> Bool {
+        key.unicodeScalars.allSatisfy { scalar in
+            switch scalar.value {
+            case 0x09, 0x0A, 0x0D, 0x20...0xFFFD, 0x10000...: true
+            default: false
+            }
+        }
+    }
+
     /// Returns whether entities of that name record the progress of syncs.
     static func isReserved(_ name: String) -> Bool {
         ["syncpendinglink", "syncbookmark", "syncpass", "syncmodel"].contains(name.lowercased())

@@ -71,7 +71,12 @@ struct ModelDraft {
     /// - Parameter identity: The JSON keys that identify the elements, if they are of this entity.
     private mutating func findProperties(ofEntity index: Int, identity: [String]?) {
         let node = entities[index].node
-        var properties = node.all
+        // Strings are equal if their characters are, whatever the scalars.
+        var known: Set<String> = []
+        var properties = node.all.filter { EntityNaming.isWritable($0.name) && known.insert($0.name).inserted }
+        if properties.count < node.propertyCount {
+            findings.append(.init(.json(.unnameable), entity: entities[index].name))
+        }
         let isRootMap = node.isRoot && node.isRootMap
         if isRootMap {
             properties = []

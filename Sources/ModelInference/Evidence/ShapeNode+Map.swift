@@ -22,6 +22,7 @@ extension ShapeNode {
         let properties = all
         guard objectCount == 1, let keys = keyKind(properties), hasOneShape(properties) else { return false }
         return keys != .names || properties.count > 64
+            || (properties.count > 3 && properties.allSatisfy { $0.object != nil })
     }
 
     private enum KeyKind {

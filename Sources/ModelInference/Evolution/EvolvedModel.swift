@@ -113,15 +113,18 @@ extension EvolvedModel.Change: CustomStringConvertible {
 }
 
 extension EvolvedModel.Obstacle: CustomStringConvertible {
+    /// The obstacle as a sentence, such as `User.address has values other than objects`.
+    public var reason: String {
+        switch kind {
+        case .notObjects: "\(entity).\(key) has values other than objects"
+        case .otherCount: "\(entity).\(key) has one object in one file and a list in the other"
+        case .identity:
+            key.isEmpty ? "objects of \(entity) have no key any more" : "\(key) does not identify every \(entity)"
+        }
+    }
+
     /// The obstacle and the ways on, as one sentence.
     public var description: String {
-        let what =
-            switch kind {
-            case .notObjects: "\(entity).\(key) has values other than objects"
-            case .otherCount: "\(entity).\(key) has one object in one file and a list in the other"
-            case .identity:
-                key.isEmpty ? "objects of \(entity) have no key any more" : "\(key) does not identify every \(entity)"
-            }
-        return "\(what); keep the model and have it reported, drop the property, or rebuild the store from this file"
+        "\(reason); keep the model and have it reported, drop the property, or rebuild the store from this file"
     }
 }

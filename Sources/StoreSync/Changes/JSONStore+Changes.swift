@@ -36,7 +36,7 @@ extension JSONStore {
     ) async throws -> RemoteSyncResult {
         let request = SyncRequest(mapper: mapper, entity: entity, options: options)
         return try await recorded(into: entity, from: "push") { recorder in
-            try await change { transaction in
+            try await changeUnlessUndone { transaction in
                 var warnings: [String] = []
                 var current = changes
                 if let versionAttribute {
@@ -53,13 +53,14 @@ extension JSONStore {
                         warnings.append("removals were ignored, because the options do not allow to delete")
                     }
                 }
-                var (summary, _) = try await request.run(
-                    ChangePages(try current.map { try $0.page() }), in: transaction)
-                summary.warnings += warnings
+                let pages = ChangePages(try current.map { try $0.page() })
+                var effect = try await request.run(pages, in: transaction, of: store).map(\.summary)
+                effect.value.warnings += warnings
+                return effect
+            } noting: { summary, transaction in
                 try await BookmarkPlace.removeTags(ofChangesIn: summary.result, transaction)
                 let transfer = PassRecorder.Transfer(pageCount: summary.pageCount, byteCount: summary.byteCount)
                 try await recorder?.succeed(summary.result, transfer: transfer, in: transaction)
-                return summary
             }
         }
     }

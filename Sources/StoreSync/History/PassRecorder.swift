@@ -84,6 +84,35 @@ extension JSONStore {
         }
     }
 
+    /// Runs a sync in a transaction, which is also rolled back if the sync undid all that it did.
+    ///
+    /// - Parameters:
+    ///   - sync: The sync.
+    ///   - note: Writes what belongs to the sync, in the same transaction. After a sync that undid
+    ///     itself, the transaction is another one.
+    /// - Returns: The value of the sync.
+    func changeUnlessUndone<Value: Sendable>(
+        _ sync: @Sendable (any StoreTransaction) async throws -> SyncEffect<Value>,
+        noting note: @Sendable (Value, any StoreTransaction) async throws -> Void = { _, _ in }
+    ) async throws -> Value {
+        do {
+            return try await change { transaction -> Value in
+                let effect = try await sync(transaction)
+                if effect.isUndone { throw Undone(value: effect.value) }
+                try await note(effect.value, transaction)
+                return effect.value
+            }
+        } catch let undone as Undone<Value> {
+            try await change { transaction -> Void in try await note(undone.value, transaction) }
+            return undone.value
+        }
+    }
+
+    /// Ends the transaction of a sync that undid itself.
+    private struct Undone<Value: Sendable>: Error {
+        let value: Value
+    }
+
     /// Runs a sync, and records its failure.
     ///
     /// - Parameters:

@@ -15,7 +15,8 @@ import SyncStore
 ///
 /// The list is mapped like the objects themselves. Only its keys and revisions are used, unless
 /// there are no details to fetch. A stored object is fetched again if its revision differs, or if
-/// there is no revision to compare. Fetched objects are written in batches. The last batch is
+/// there is no revision to compare. All objects are fetched again after the model has gained a
+/// property, because their revisions are still the same. Fetched objects are written in batches. The last batch is
 /// written when the pass ends, even if the pass was cancelled or failed.
 public final class StoreProcessor: SyncProcessor {
     /// Lists the source.
@@ -27,6 +28,8 @@ public final class StoreProcessor: SyncProcessor {
         var waiting: [JSONSource] = []
         var counts = StoreSyncResult.Counts()
         var errors: [any Error] = []
+        /// Whether stored objects may lack values of attributes that the model has gained.
+        var refills = false
     }
 
     private let store: JSONStore
@@ -74,6 +77,8 @@ public final class StoreProcessor: SyncProcessor {
         fetched.withLock { $0 = Fetched() }
     }
 
+    private var note: RefillNote { RefillNote(entity, where: scope, in: store.mapper.model) }
+
     /// Lists the source. A list that has an entry without a key is partial.
     public func owsFetchSourceList() async throws -> SourceList<Item> {
         let source = try await list()
@@ -115,12 +120,17 @@ public final class StoreProcessor: SyncProcessor {
         try await store.change { [entity] transaction in
             let rows = try await transaction.records(entity, keys: Array(keys)).map(\.object)
             try await transaction.remove(StoreQuery(entity, objects: .only(rows)))
+            try await transaction.forgetPendingLinksOfMissingObjects()
         }
     }
 
     /// Returns the objects whose revision is unknown or differs from the stored one.
     public func owsShouldUpdateItems(_ items: [Item]) async throws -> Set<RecordKey>? {
         guard let revision else { return Set(items.map(\.owsPrimaryKey)) }
+        guard try await note.isKept(in: store.store) else {
+            fetched.withLock { $0.refills = true }
+            return Set(items.map(\.owsPrimaryKey))
+        }
         return try await store.store.read { [entity] reader in
             var stored: [RecordKey: AttributeValue] = [:]
             for record in try await reader.records(entity, keys: items.map(\.owsPrimaryKey)) {
@@ -155,6 +165,8 @@ public final class StoreProcessor: SyncProcessor {
         }
         await write(batch)
         if let error = fetched.withLock({ $0.errors.first }) { throw error }
+        guard fetched.withLock(\.refills), case .success(let report) = result, report.errors.isEmpty else { return }
+        try await store.change { [note] in try await note.keep(in: $0) }
     }
 
     /// Writes objects in one transaction. If that fails, writes each in one of its own, so that one
@@ -164,7 +176,7 @@ public final class StoreProcessor: SyncProcessor {
         let options = StoreSyncOptions(operations: StoreSyncOptions.Operations.all.subtracting(.delete))
         let request = SyncRequest(mapper: store.mapper, entity: entity, options: options)
         do {
-            let result = try await store.change { try await request.run(batch, in: $0) }
+            let result = try await store.changeUnlessUndone { try await request.run(batch, in: $0, of: store.store) }
             fetched.withLock { $0.counts += result.counts }
         } catch {
             guard batch.count > 1 else { return fetched.withLock { $0.errors.append(error) } }

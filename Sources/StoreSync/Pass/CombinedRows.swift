@@ -17,10 +17,12 @@ struct CombinedRows {
     /// Combines rows; nil if all identities differ.
     ///
     /// - Parameters:
-    ///   - parents: The objects within which scoped identities are unique, by ordinal.
+    ///   - parents: Returns the object within which the identity of an ordinal is unique.
     ///   - report: Receives the key path and the row of each value that differs from that of an
     ///     earlier row of the same identity.
-    init?(_ group: MappedBatch.Group, parents: [ObjectID?]?, _ report: (_ keyPath: String, _ row: Int) -> Void) {
+    init?(
+        _ group: MappedBatch.Group, parents: ((Int) -> ObjectID?)?, _ report: (_ keyPath: String, _ row: Int) -> Void
+    ) {
         let layout = group.mapping.layout
         let slots = parents == nil ? layout.identitySlots : layout.scopedIdentitySlots
         guard !slots.isEmpty, group.records.count > 1 else { return nil }
@@ -42,8 +44,12 @@ struct CombinedRows {
                     known = integers.index(of: reader.int(row: row, slot: slots[0]), new: firstRows.count)
                 } else if reader.isIdentified(row, by: slots) {
                     var identity = slots.compactMap { reader.value(row: row, slot: $0) }
-                    if let parents { identity.append(.int(parents[group.elementIndices[row]] ?? 0)) }
-                    known = others.index(of: identity, new: firstRows.count)
+                    let parent = parents?(group.elementIndices[row])
+                    // Without its parent, an object cannot be told from others.
+                    if parents == nil || parent != nil {
+                        if let parent { identity.append(.int(parent)) }
+                        known = others.index(of: identity, new: firstRows.count)
+                    }
                 }
                 guard let known else {
                     recordOfRow.append(firstRows.count)

@@ -34,8 +34,43 @@ struct DeferredLinks {
     private(set) var unknown: [RelationshipLayout.ID: RecordBatch] = [:]
     private var indices: [Place: Int] = [:]
 
+    /// Objects that an identifier named before the payload had them, if the end of the pass may
+    /// delete them.
+    struct Named {
+        let relationship: RelationshipLayout
+        let source: ObjectID
+        /// The objects with their positions among all targets.
+        let targets: [(position: Int, object: ObjectID)]
+        let entity: String
+        let elementIndex: Int
+    }
+
+    private var namedObjects: [Place: Named] = [:]
+
+    /// The latest statements that name objects which the end of the pass may delete.
+    var named: [Named] {
+        namedObjects.values.sorted {
+            ($0.relationship.id, $0.source) < ($1.relationship.id, $1.source)
+        }
+    }
+
+    mutating func add(_ named: Named) {
+        namedObjects[Place(relationship: named.relationship.id, source: named.source)] = named
+    }
+
+    /// Whether a statement on a relationship may contradict a deferred one.
+    ///
+    /// A later statement counts. Deferred statements are made at the end, so that later ones which
+    /// concern the same links have to be made again after them.
+    func concerns(_ relationship: RelationshipLayout, inverse: RelationshipLayout?) -> Bool {
+        guard !unknown.isEmpty, let inverse else { return false }
+        if unknown[inverse.id] != nil { return true }
+        return !inverse.isToMany && unknown[relationship.id] != nil
+    }
+
     /// Forgets what a source was to be related to.
     mutating func forget(_ source: ObjectID, _ relationship: RelationshipLayout) {
+        if !namedObjects.isEmpty { namedObjects[Place(relationship: relationship.id, source: source)] = nil }
         guard !indices.isEmpty,
             let index = indices.removeValue(forKey: Place(relationship: relationship.id, source: source))
         else { return }
@@ -46,21 +81,24 @@ struct DeferredLinks {
     ///
     /// - Parameters:
     ///   - targets: The objects, and the rows of `batch` for those that are not there.
-    ///   - batch: Records of the relationship's destination.
+    ///   - batch: Records of the relationship's destination; nil if all objects are there.
     ///   - entity: The entity of the source.
     ///   - elementIndex: The index of the payload's element.
     mutating func add(
-        _ source: ObjectID, _ relationship: RelationshipLayout, to targets: [Target], of batch: RecordBatch,
+        _ source: ObjectID, _ relationship: RelationshipLayout, to targets: [Target], of batch: RecordBatch?,
         entity: String, elementIndex: Int
     ) {
         forget(source, relationship)
-        var unknown = self.unknown.removeValue(forKey: relationship.id) ?? batch.emptied
-        let targets = targets.map { target in
-            guard case .unknown(let row) = target else { return target }
-            unknown.append(row: row, of: batch)
-            return .unknown(unknown.count - 1)
+        var targets = targets
+        if let batch {
+            var unknown = self.unknown.removeValue(forKey: relationship.id) ?? batch.emptied
+            targets = targets.map { target in
+                guard case .unknown(let row) = target else { return target }
+                unknown.append(row: row, of: batch)
+                return .unknown(unknown.count - 1)
+            }
+            self.unknown[relationship.id] = unknown
         }
-        self.unknown[relationship.id] = unknown
         indices[Place(relationship: relationship.id, source: source)] = statements.count
         statements.append(
             Statement(

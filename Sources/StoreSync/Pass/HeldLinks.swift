@@ -93,6 +93,7 @@ extension SyncPass {
         guard isHolding else {
             let result = try await transaction.link(batch)
             tally.countChanged(result.changed, of: layout)
+            ledger.note(batch, result, in: model)
             if deletesDetached, !result.detached.isEmpty {
                 detached[batch.relationship, default: []] += result.detached
             }

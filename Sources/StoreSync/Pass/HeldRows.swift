@@ -112,14 +112,16 @@ extension SyncPass {
             guard let merged, merged.change == .updated, !heldRows.contains(merged.object, of: layout),
                 tally.isSeen(merged.object, of: layout)
             else { continue }
-            tally.drift.add(.conflict, entity: layout.name, keyPath: "", index: index(row))
+            let kind = tally.kindOfConflict(merged.object, of: layout)
+            tally.drift.add(kind, entity: layout.name, keyPath: "", index: index(row))
         }
         let keys = try mapper.mapping(of: layout.name).keys
         let isHeld = heldRows.add(request.records, result, layout) {
             request.matches?[$0] ?? .identity
         } _: {
+            let kind = result.rows[$1].map { tally.kindOfConflict($0.object, of: layout) } ?? .conflict
             tally.drift.add(
-                .conflict, entity: layout.name, keyPath: keys.attributes[$0].path()?.joined(separator: ".") ?? "",
+                kind, entity: layout.name, keyPath: keys.attributes[$0].path()?.joined(separator: ".") ?? "",
                 index: index($1))
         }
         var held = result
@@ -131,7 +133,9 @@ extension SyncPass {
             // The rows that could not be held are written after those that were.
             var again = request
             again.policy = MergePolicy(inserts: false, updates: true)
-            return try await transaction.merge(again)
+            held.rows = try await transaction.merge(again).rows
+            for (row, merged) in result.rows.enumerated() where merged?.change == .inserted { held.rows[row] = merged }
+            return held
         }
         if heldRows.count > HeldRows.limit || result.rows.contains(where: { $0?.change == .inserted }) {
             try await writeHeld()

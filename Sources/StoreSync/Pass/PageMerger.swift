@@ -12,9 +12,11 @@ struct PageMerger {
     /// Nil if nobody needs to know which objects a page has.
     let collect: Collect?
 
+    private var entity: Int? { request.mapper.model[request.entity]?.index }
+
     /// Merges mapped objects.
     func merge(_ objects: MappedBatch) async throws {
-        try await merge(objects, SyncPass.Origin(policy: request.rules.policy))
+        try await merge(objects, SyncPass.Origin(policy: request.rules.policy, entity: entity))
     }
 
     /// Merges elements that were taken out of the JSON.
@@ -28,7 +30,8 @@ struct PageMerger {
             for (index, bytes) in hooked { elements[index].bytes = bytes }
             if !hooked.isEmpty { batch = try mapped(elements, areGone: false) }
         }
-        let origin = SyncPass.Origin(policy: request.rules.policy, elementIndices: elements.indices.map { first + $0 })
+        let origin = SyncPass.Origin(
+            policy: request.rules.policy, entity: entity, elementIndices: elements.indices.map { first + $0 })
         let gone = try mapped(elements, areGone: true)
         try await merge(batch, origin, gone: gone)
     }

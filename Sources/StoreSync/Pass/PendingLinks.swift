@@ -79,18 +79,18 @@ extension SyncPass {
     }
 
     /// Links remembered identifiers whose objects have come, forgets those that the payload states
-    /// anew, and remembers new ones.
-    func settlePendingLinks(remembering pending: [PendingLink]) async throws {
-        guard let layout = transaction.model[SyncEntity.pendingLink.name],
-            rules.relates, !pending.isEmpty || !stated.isEmpty || tally.hasInserted
-        else { return }
+    /// anew or whose objects are gone, and remembers new ones.
+    func settlePendingLinks() async throws {
+        let pending = unresolved
+        unresolved = []
+        guard let layout = transaction.model[SyncEntity.pendingLink.name], rules.relates else { return }
         let query = StoreQuery(layout.name)
         var obsolete: [ObjectID] = []
         var waiting: [RelationshipLayout.ID: [Waiting]] = [:]
         if try await transaction.count(query) > 0 {
             let renewed = Set(pending.map { Owner(relationship: $0.relationship.id, object: $0.object) })
             try await transaction.fetch(query, batchRowCount: 1000) { records in
-                for stored in records {
+                for stored in records where !RefillNote.isNote(stored.record) {
                     guard let link = PendingLink(stored.record, in: model) else {
                         obsolete.append(stored.object)
                         continue
@@ -99,7 +99,7 @@ extension SyncPass {
                     if stated[id]?.contains(link.object) == true {
                         let owner = Owner(relationship: id, object: link.object)
                         if !renewed.contains(owner) { obsolete.append(stored.object) }
-                    } else if tally.hasInserted(model.layouts[link.relationship.destination]) {
+                    } else {
                         let key = stored.record["objectKey"]
                         waiting[id, default: []].append(Waiting(row: stored.object, link: link, key: key))
                     }
@@ -111,6 +111,7 @@ extension SyncPass {
             try await resolve(waiting, obsolete: &obsolete, remaining: &remembered)
         }
         if !obsolete.isEmpty {
+            ledger.hasBookkeeping = true
             _ = try await transaction.remove(StoreQuery(layout.name, objects: .only(obsolete)), reportsKeys: false)
         }
         try await remember(remembered, layout)
@@ -135,6 +136,15 @@ extension SyncPass {
         _ waiting: [Waiting], obsolete: inout [ObjectID], remaining: inout [PendingLink]
     ) async throws {
         let relationship = waiting[0].link.relationship
+        var keys: [ObjectID: AttributeValue] = [:]
+        let query = StoreQuery(
+            model.layouts[relationship.source].name, objects: .only(waiting.map(\.link.object)))
+        try await transaction.fetch(query, batchRowCount: 1000) { records in
+            for stored in records { keys[stored.object] = stored.key.text.map { .string($0) } ?? .null }
+        }
+        // The other sources are gone, or other objects have their numbers now.
+        obsolete += waiting.filter { keys[$0.link.object] != $0.key }.map(\.row)
+        let waiting = waiting.filter { keys[$0.link.object] == $0.key }
         var collector = try RecordCollector(
             mapper, entity: model.layouts[relationship.destination].name,
             options: RecordReader.Options(acceptsIdentifiers: true))
@@ -152,23 +162,27 @@ extension SyncPass {
         }
         guard objects.contains(where: { $0 != nil }) else { return }
         let sources = waiting.map(\.link.object)
-        var keys: [ObjectID: AttributeValue] = [:]
-        let query = StoreQuery(model.layouts[relationship.source].name, objects: .only(sources))
-        try await transaction.fetch(query, batchRowCount: 1000) { records in
-            for stored in records { keys[stored.object] = stored.key.text.map { .string($0) } ?? .null }
-        }
         var current: [ObjectID: [ObjectID]] = [:]
         for link in try await transaction.links(relationship, of: sources) {
             current[link.source, default: []].append(link.target)
         }
         var batch = LinkBatch(relationship, mode: relationship.isOrdered || !relationship.isToMany ? .replace : .add)
         var next = 0
+        let inverse = model.inverse(of: relationship)
         for waiting in waiting {
             let found = Array(zip(waiting.link.targets, objects[next..<(next + waiting.link.targets.count)]))
             next += waiting.link.targets.count
             let source = waiting.link.object
-            // The source is gone, or another object has its number now, or a later word links it.
-            guard keys[source] == waiting.key, relationship.isToMany || current[source] == nil else {
+            // A later payload may have linked it.
+            guard relationship.isToMany || current[source] == nil else {
+                obsolete.append(waiting.row)
+                continue
+            }
+            // What the payload states about a target from its side counts.
+            let isStated = found.contains { _, object in
+                object.map { target in inverse.flatMap { stated[$0.id]?.contains(target) } == true } ?? false
+            }
+            guard !isStated else {
                 obsolete.append(waiting.row)
                 continue
             }
@@ -206,7 +220,36 @@ extension SyncPass {
             batch.endRecord()
         }
         guard !batch.isEmpty else { return }
-        _ = try await transaction.merge(MergeRequest(batch))
+        let result = try await transaction.merge(MergeRequest(batch))
+        if result.rows.contains(where: { $0?.change != .unchanged }) { ledger.hasBookkeeping = true }
+    }
+}
+
+extension StoreTransaction {
+    /// Forgets remembered identifiers of objects that are gone. Another object may get the number
+    /// of one.
+    func forgetPendingLinksOfMissingObjects() async throws {
+        guard let layout = model[SyncEntity.pendingLink.name] else { return }
+        let query = StoreQuery(layout.name)
+        guard try await count(query) > 0 else { return }
+        var links: [RelationshipLayout.ID: [(row: ObjectID, object: ObjectID)]] = [:]
+        try await fetch(query, batchRowCount: 1000) { records in
+            for stored in records {
+                guard let link = PendingLink(stored.record, in: model) else { continue }
+                links[link.relationship.id, default: []].append((stored.object, link.object))
+            }
+        }
+        var obsolete: [ObjectID] = []
+        for (id, links) in links {
+            var found = ObjectSet()
+            let sources = StoreQuery(model.layouts[id.source].name, objects: .only(links.map(\.object)))
+            try await fetch(sources, batchRowCount: 1000) { records in
+                for stored in records { found.insert(stored.object) }
+            }
+            obsolete += links.filter { !found.contains($0.object) }.map(\.row)
+        }
+        guard !obsolete.isEmpty else { return }
+        _ = try await remove(StoreQuery(layout.name, objects: .only(obsolete)), reportsKeys: false)
     }
 }
 

@@ -4,9 +4,9 @@ import SyncStore
 
 /// The parent of a payload's objects, and the children it had before the pass.
 struct SyncChildren {
-    private let parent: Int64
+    let parent: Int64
     private let layout: EntityLayout
-    private let relationship: RelationshipLayout
+    let relationship: RelationshipLayout
     private let linked: [Int64]
 
     /// Finds the parent; nil if the request has none.
@@ -54,6 +54,6 @@ struct SyncChildren {
         let gone = ObjectSet(absent)
         var batch = LinkBatch(relationship, mode: .replace)
         batch.append(parent, to: children + linked.filter { !named.contains($0) && !gone.contains($0) })
-        _ = try await pass.transaction.link(batch)
+        pass.ledger.note(batch, try await pass.transaction.link(batch), in: pass.model)
     }
 }

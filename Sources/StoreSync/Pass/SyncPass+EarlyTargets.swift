@@ -46,10 +46,11 @@ extension SyncPass {
     ///
     /// - Parameters:
     ///   - combined: The combined rows of the group; nil if all rows are different objects.
+    ///   - scope: The parents within which the group's objects are identified, if they were merged.
     ///   - isWhole: Whether each record of the group becomes or matches an object.
     /// - Returns: The objects by the index of the relationship.
     func mergeEarlyTargets(
-        of group: MappedBatch.Group, _ combined: CombinedRows?, _ origin: Origin, isWhole: Bool
+        of group: MappedBatch.Group, _ combined: CombinedRows?, _ origin: Origin, scope: MergedElements?, isWhole: Bool
     ) async throws -> [Int: EarlyTargets] {
         guard isWhole, group.hasNested, rules.relates, !rules.isImport, !rules.isHookedWhereNested,
             group.undetermined.isEmpty, origin.known == nil, origin.policy.inserts, origin.policy.updates
@@ -63,7 +64,8 @@ extension SyncPass {
             guard let nested else { continue }
             let relationship = layout.relationships[index]
             let families = nested.families(model, relationship)
-            guard early.count < Self.earlyLimit, families.isDisjoint(with: later),
+            let isMerged = index == layout.identityScope && scope != nil
+            guard early.count < Self.earlyLimit, isMerged || families.isDisjoint(with: later),
                 InitialLinks.isPossible(relationship, in: model),
                 relationship.id != origin.owners?.relationship.id, nested.isIdentified,
                 let elements = counting(nested, combined, rowCount: group.records.count)
@@ -71,7 +73,13 @@ extension SyncPass {
                 later.formUnion(families)
                 continue
             }
-            let merged = try await merge(elements, of: group, owners: nil, by: relationship, origin)
+            var merged: MergedElements
+            if isMerged, let scope {
+                merged = scope
+                merged.elements = elements
+            } else {
+                merged = try await merge(elements, of: group, owners: nil, by: relationship, origin)
+            }
             var targets = [ObjectID?](repeating: nil, count: combined?.records.count ?? group.records.count)
             for source in elements.sources {
                 targets[combined?.record(of: source.row) ?? source.row] =
@@ -80,6 +88,51 @@ extension SyncPass {
             early[index] = EarlyTargets(merged: merged, links: InitialLinks(relationship, targets: targets))
         }
         return early
+    }
+
+    /// Finds the parents of objects whose identity is scoped, if the objects are not nested in the
+    /// parents, and the stored objects of these identities.
+    ///
+    /// Parents that the payload nests in the objects are merged first.
+    ///
+    /// - Parameter origin: Receives the parents and the stored objects.
+    /// - Returns: The parents that were merged; nil if there are none.
+    func resolveScope(of group: MappedBatch.Group, _ origin: inout Origin) async throws -> MergedElements? {
+        let layout = group.mapping.layout
+        guard let scope = layout.identityScope, !rules.isImport, origin.parents == nil, origin.known == nil,
+            let inverse = model.inverse(of: layout.relationships[scope])
+        else { return nil }
+        var parents: [Int: ObjectID] = [:]
+        if !origin.isNested, let listParent, listParent.relationship.id == inverse.id {
+            for ordinal in group.elementIndices { parents[ordinal] = listParent.object }
+        }
+        var merged: MergedElements?
+        if rules.relates, group.hasNested, let nested = group.nested[scope] {
+            var targets: [ObjectID?]
+            if nested.isIdentified, !rules.isHookedWhereNested {
+                let scope = try await merge(
+                    nested, of: group, owners: nil, by: layout.relationships[scope], origin)
+                targets = scope.targets
+                merged = scope
+            } else {
+                targets = Array(repeating: nil, count: nested.owners.count)
+                for group in (nested.objects?.groups ?? []) + (nested.identifiers?.groups ?? []) {
+                    let found = try await transaction.find(group.records)
+                    for (row, ordinal) in group.elementIndices.enumerated() { targets[ordinal] = found[row] }
+                }
+            }
+            for source in nested.sources {
+                guard let ordinal = source.ordinals.last else { continue }
+                parents[group.elementIndices[source.row]] = targets[ordinal]
+            }
+        }
+        let owners = { (ordinal: Int) in parents[ordinal] }
+        origin.parents = owners
+        let stored = try await reused([group], owners, by: inverse).reused
+        for ordinal in group.elementIndices where parents[ordinal] != nil || !origin.isNested {
+            origin.reused[ordinal] = stored[ordinal]
+        }
+        return merged
     }
 
     /// The elements that count; nil if there are none. Of rows that are one object, those of the

@@ -9,19 +9,24 @@ extension SyncPass {
     func finish() async throws {
         try await writeHeld()
         try await applyHeldUpdates()
-        try await settlePendingLinks(remembering: try await linkDeferred())
+        unresolved = try await linkDeferred()
         for (relationship, objects) in detached.sorted(by: { $0.key.id < $1.key.id }) {
-            // An object that was left out may be among those that seem to have lost their place. An
-            // owned object has no identity that the object left out could have.
-            guard relationship.isOwning || !tally.mayLackObjects else { continue }
             let destination = model.layouts[relationship.destination]
+            // An object without an identity of its own is nothing without the object that it lost.
+            let isPrivate = !destination.hasIdentity
+            // An object that was left out may be among those that seem to have lost their place.
+            guard isPrivate || relationship.isOwning || !tally.mayLackObjects else { continue }
             let seen = tally.seen(destination)
-            var lost = Array(Set(objects.filter { !seen.contains($0) })).sorted()
+            var lost = Array(Set(objects.filter { isPrivate || !seen.contains($0) })).sorted()
+            if isPrivate, destination.root == listRoot { lost.removeAll { listed.contains($0) } }
             if let inverse = model.inverse(of: relationship) {
                 let held = Set(try await transaction.links(inverse, of: lost).map(\.source))
                 lost.removeAll { held.contains($0) }
             } else if !relationship.isOwning {
                 continue
+            } else if isPrivate, let sources = self.lost[relationship.id] {
+                let held = Set(try await transaction.links(relationship, of: sources.keys.sorted()).map(\.target))
+                lost.removeAll { held.contains($0) }
             }
             guard !lost.isEmpty else { continue }
             try await remove(StoreQuery(destination.name, objects: .only(lost)))
@@ -38,6 +43,9 @@ extension SyncPass {
         }
         var pending: [PendingLink] = []
         var batch: LinkBatch?
+        // The relationships, by the lower identifier of a relationship and its inverse, of which a
+        // statement was made late. The statements after it are made again.
+        var repeated: Set<RelationshipLayout.ID> = []
         for case let statement? in deferred.statements {
             let relationship = statement.relationship
             let objects = found[relationship.id] ?? []
@@ -60,9 +68,11 @@ extension SyncPass {
                 if rules.mode(of: relationship) != .retain {
                     pending.append(PendingLink(statement, unknown, of: identifiers, in: model))
                 }
-                try noteUnknown(unknown.count, statement)
+                try noteUnknown(unknown.count, relationship, statement.entity, statement.elementIndex)
             }
-            guard isNew else { continue }
+            let pair = model.inverse(of: relationship).map { min($0.id, relationship.id) } ?? relationship.id
+            if isNew { repeated.insert(pair) }
+            guard repeated.contains(pair) else { continue }
             if let open = batch, open.relationship.id != relationship.id {
                 try await link(open)
                 batch = nil
@@ -75,18 +85,72 @@ extension SyncPass {
         return pending
     }
 
-    private func noteUnknown(_ count: Int, _ statement: DeferredLinks.Statement) throws {
-        let keys = try mapper.mapping(of: statement.entity).keys.relationships[statement.relationship.index]
+    /// The objects that identifiers name and that the payload does not have, with their identities.
+    func namedIdentities() async throws -> [ObjectID: [UInt8]] {
+        guard let layout = listRoot.map({ model.layouts[$0] }) else { return [:] }
+        let objects = Set(deferred.named.flatMap { $0.targets.map(\.object) })
+            .filter { !tally.isSeen($0, of: layout) }
+        guard !objects.isEmpty else { return [:] }
+        var identities: [ObjectID: [UInt8]] = [:]
+        let query = StoreQuery(layout.name, objects: .only(objects.sorted()))
+        try await transaction.fetch(query, batchRowCount: 1000) { records in
+            for stored in records {
+                guard let slot = stored.record.layout.identitySlots.first else { continue }
+                var writer = JSONWriter()
+                guard (try? writer.value(stored.record[slot: slot])) != nil else { continue }
+                identities[stored.object] = writer.bytes
+            }
+        }
+        return identities
+    }
+
+    /// Remembers the identifiers of objects that were named and then deleted for being absent.
+    ///
+    /// - Parameter identities: The objects that may have been deleted.
+    func rememberDeleted(_ identities: [ObjectID: [UInt8]]) async throws {
+        guard let listRoot, !identities.isEmpty else { return }
+        var left = ObjectSet()
+        let query = StoreQuery(model.layouts[listRoot].name, objects: .only(identities.keys.sorted()))
+        try await transaction.fetch(query, batchRowCount: 1000) { records in
+            for stored in records { left.insert(stored.object) }
+        }
+        var indices: [RelationshipLayout.ID: [ObjectID: Int]] = [:]
+        for (index, link) in unresolved.enumerated() {
+            indices[link.relationship.id, default: [:]][link.object] = index
+        }
+        for named in deferred.named {
+            let gone = named.targets.compactMap { target in
+                left.contains(target.object)
+                    ? nil : identities[target.object].map { (position: target.position, json: $0) }
+            }
+            guard !gone.isEmpty else { continue }
+            try noteUnknown(gone.count, named.relationship, named.entity, named.elementIndex)
+            guard rules.mode(of: named.relationship) != .retain else { continue }
+            if let index = indices[named.relationship.id]?[named.source] {
+                unresolved[index].targets += gone
+                unresolved[index].targets.sort { $0.position < $1.position }
+            } else {
+                unresolved.append(
+                    PendingLink(relationship: named.relationship, object: named.source, targets: gone))
+            }
+        }
+    }
+
+    private func noteUnknown(
+        _ count: Int, _ relationship: RelationshipLayout, _ entity: String, _ elementIndex: Int
+    ) throws {
+        let keys = try mapper.mapping(of: entity).keys.relationships[relationship.index]
         tally.drift.add(
-            .unknownIdentifier, entity: statement.entity,
-            keyPath: keys.path()?.joined(separator: ".") ?? statement.relationship.name, count: count,
-            index: statement.elementIndex)
+            transaction.model[SyncEntity.pendingLink.name] == nil ? .lostIdentifier : .unknownIdentifier,
+            entity: entity, keyPath: keys.path()?.joined(separator: ".") ?? relationship.name, count: count,
+            index: elementIndex)
     }
 
     /// Links objects, and counts those that changed.
     func link(_ batch: LinkBatch) async throws {
-        let changed = try await transaction.link(batch).changed
-        tally.countChanged(changed, of: model.layouts[batch.relationship.source])
+        let result = try await transaction.link(batch)
+        ledger.note(batch, result, in: model)
+        tally.countChanged(result.changed, of: model.layouts[batch.relationship.source])
     }
 
     /// Deletes objects that are absent from the payload.
@@ -113,11 +177,44 @@ extension SyncPass {
                 return tally.countWithheld(removals, of: layout)
             }
         }
+        try await keepShared(absent)
         try await remove(absent)
     }
 
+    /// Unlinks objects that the payload has from objects that are about to be deleted.
+    ///
+    /// Without an inverse, an object can be in several relationships that delete it.
+    private func keepShared(_ absent: StoreQuery) async throws {
+        for index in try model.layout(of: absent.entity).family {
+            let layout = model.layouts[index]
+            for relationship in layout.relationships
+            where relationship.deleteRule == .cascade && relationship.inverse == nil
+                && model.layouts[relationship.destination].hasIdentity
+            {
+                let destination = model.layouts[relationship.destination]
+                var query = absent
+                query.entity = layout.name
+                var owners: [ObjectID] = []
+                try await transaction.fetch(query, batchRowCount: 1000) { owners += $0.map(\.object) }
+                var kept: [ObjectID: [ObjectID]] = [:]
+                var shared: Set<ObjectID> = []
+                for link in try await transaction.links(relationship, of: owners) {
+                    if tally.isSeen(link.target, of: destination) {
+                        shared.insert(link.source)
+                    } else {
+                        kept[link.source, default: []].append(link.target)
+                    }
+                }
+                var batch = LinkBatch(relationship, mode: .replace)
+                for owner in shared.sorted() { batch.append(owner, to: kept[owner] ?? []) }
+                if !batch.isEmpty { _ = try await transaction.link(batch) }
+            }
+        }
+    }
+
     private func remove(_ query: StoreQuery) async throws {
-        tally.countDeleted(try await transaction.remove(query, reportsKeys: rules.reportsKeys))
+        let reportsKeys = rules.reportsKeys || tally.mayHaveInserted(query)
+        tally.countDeleted(try await transaction.remove(query, reportsKeys: reportsKeys))
     }
 
     /// The keys of some objects.

@@ -15,15 +15,19 @@ extension SyncPass {
         let layout = group.mapping.layout
         for (index, nested) in group.nested.enumerated() {
             let relationship = layout.relationships[index]
+            defer { noteStatedByList(nested, layout, relationship, result, origin) }
             if let targets = early[index] {
                 try note(targets.merged.elements.misfits, of: group, relationship, origin)
                 try await link(targets.merged, of: group, result, by: relationship, isLinked: targets.isLinked)
                 continue
             }
-            guard let elements = nested.flatMap({ counting($0, result, origin) }) else { continue }
+            let beaten = origin.isNested && layout.root == listRoot ? statedByList[relationship.id] : nil
+            guard let elements = nested.flatMap({ counting($0, result, origin, beaten: beaten) }) else { continue }
             try note(elements.misfits, of: group, relationship, origin)
             let owners = elements.owners.map { $0 < 0 ? nil : result.rows[$0]?.object }
-            let merged = try await merge(elements, of: group, owners: owners, by: relationship, origin)
+            let merged = try await merge(elements, of: group, owners: owners, by: relationship, origin) {
+                result.rows[$0]?.object
+            }
             let isUntouched = relatings[relationship, default: 0] == relatingsBefore[relationship, default: 0]
             let linksNew = merged.linksNew && isUntouched
             try await link(merged, of: group, result, by: relationship) { source in
@@ -34,16 +38,36 @@ extension SyncPass {
         }
     }
 
+    /// Notes the objects of the list whose relationship the list states.
+    private func noteStatedByList(
+        _ nested: NestedElements?, _ layout: EntityLayout, _ relationship: RelationshipLayout, _ result: MergeResult,
+        _ origin: Origin
+    ) {
+        guard let nested, !origin.isNested, layout.root == listRoot, nestsItself else { return }
+        // Taken out during the change: a second reference would copy all of it.
+        var stated = statedByList.removeValue(forKey: relationship.id) ?? ObjectSet()
+        for source in nested.sources {
+            if let object = result.rows[source.row]?.object { stated.insert(object) }
+        }
+        statedByList[relationship.id] = stated
+    }
+
     /// The elements of the objects that were merged; nil if there are none.
     ///
     /// Of an object that several rows are of, those of the last row count.
-    private func counting(_ nested: NestedElements, _ result: MergeResult, _ origin: Origin) -> NestedElements? {
+    ///
+    /// - Parameter beaten: Objects of which another part of the payload counts.
+    private func counting(
+        _ nested: NestedElements, _ result: MergeResult, _ origin: Origin, beaten: ObjectSet?
+    ) -> NestedElements? {
         var rows = nested.sources.map(\.row)
         if !nested.misfits.isEmpty { rows = Set(rows + nested.misfits.map(\.row)).sorted() }
         var known = ObjectSet()
         var isCounting = [Bool](repeating: false, count: result.rows.count)
         for row in rows.reversed() {
-            guard let merged = result.rows[row], origin.policy.updates || merged.change == .inserted else { continue }
+            guard let merged = result.rows[row], origin.policy.updates || merged.change == .inserted,
+                beaten?.contains(merged.object) != true
+            else { continue }
             isCounting[row] = known.insert(merged.object)
         }
         guard !known.isEmpty else { return nil }
@@ -82,25 +106,33 @@ extension SyncPass {
         /// The inserted objects.
         var newTargets = ObjectSet()
         /// The identifiers, and the row of each ordinal that names no object.
-        var unknown: (batch: RecordBatch, rows: [Int: Int])?
+        var unknown: (batch: RecordBatch?, rows: [Int: Int])?
+        /// The ordinals whose identifier names an object of the list.
+        var identified: Set<Int> = []
         /// Whether inserted objects were linked to their owners.
         var linksNew = false
+        /// The objects without an identity of their own that each source had before.
+        var former: [ObjectID: [ObjectID]] = [:]
         var elementIndices: [Int]
     }
 
     /// Merges the elements of a relationship.
     ///
-    /// - Parameter owners: The object that has each element, by ordinal; nil if the elements are
-    ///   merged before the objects that have them, which is possible if they do not depend on them.
+    /// - Parameters:
+    ///   - owners: The object that has each element, by ordinal; nil if the elements are merged
+    ///     before the objects that have them, which is possible if they do not depend on them.
+    ///   - objectOfRow: The object of a row of the group, if it was merged.
     func merge(
         _ elements: NestedElements, of group: MappedBatch.Group, owners: [ObjectID?]?,
-        by relationship: RelationshipLayout, _ outer: Origin
+        by relationship: RelationshipLayout, _ outer: Origin, objectOfRow: (Int) -> ObjectID? = { _ in nil }
     ) async throws -> MergedElements {
         var elements = elements
         let count = elements.owners.count
         var origin = Origin(
-            policy: rules.nestedPolicy, isNested: true, isToMany: relationship.isToMany,
+            policy: rules.nestedPolicy, entity: relationship.destination, isNested: true,
+            isToMany: relationship.isToMany,
             elementIndices: elements.owners.map { $0 < 0 ? 0 : outer.elementIndex(group.elementIndices[$0]) })
+        origin.inverse = model.inverse(of: relationship)?.id
         if let owners {
             if let inverse = model.inverse(of: relationship), rules.mode(of: relationship) != .retain,
                 InitialLinks.isPossible(inverse, in: model)
@@ -113,14 +145,16 @@ extension SyncPass {
                     try elements.replace(hooked, by: relationship, mapper: mapper, options: rules.readerOptions)
                 }
             }
-            if model.isScope(of: relationship) { origin.parents = owners }
-            if let objects = elements.objects {
-                origin.reused = try await reused(objects, owners, by: relationship)
-            }
+            if model.isScope(of: relationship) { origin.parents = { owners[$0] } }
         }
         var merged = MergedElements(
             elements: elements, targets: Array(repeating: nil, count: count),
             isNew: Array(repeating: false, count: count), elementIndices: origin.elementIndices ?? [])
+        if let owners, !rules.isImport {
+            let groups = elements.objects?.groups ?? []
+            (origin.reused, merged.former) = try await reused(
+                groups, { owners[$0] }, by: relationship, emptied: elements.emptied.compactMap(objectOfRow))
+        }
         var mergeCount = 0
         func collect(_ ordinal: Int, _ object: ObjectID, _ change: MergeResult.Change) {
             merged.targets[ordinal] = object
@@ -144,9 +178,10 @@ extension SyncPass {
             if !rules.isImport, let named = identifiers.groups.first {
                 let found = try await transaction.find(named.records)
                 var rows: [Int: Int] = [:]
+                let isListed = model.layouts[relationship.destination].root == listRoot
                 for (row, ordinal) in named.elementIndices.enumerated() {
                     merged.targets[ordinal] = found[row]
-                    if found[row] == nil { rows[ordinal] = row }
+                    if found[row] == nil { rows[ordinal] = row } else if isListed { merged.identified.insert(ordinal) }
                 }
                 merged.unknown = (named.records, rows)
             }
@@ -169,6 +204,7 @@ extension SyncPass {
         for source in sources {
             if let object = result.rows[source.row]?.object { deferred.forget(object, relationship) }
         }
+        noteLost(merged, of: result, by: relationship)
         try await link(
             sources.filter { !isLinked($0) }, of: result, to: targets, merged.newTargets, by: relationship, of: layout)
         if let inverse = model.inverse(of: relationship), !inverse.isToMany, deferred.unknown[inverse.id] != nil,
@@ -179,16 +215,55 @@ extension SyncPass {
             for case let target? in targets { deferred.forget(target, inverse) }
         }
         noteRelating(relationship)
-        guard let unknown = merged.unknown, !unknown.rows.isEmpty else { return }
-        for source in sources where source.ordinals.contains(where: { unknown.rows[$0] != nil }) {
+        deferUnknown(merged, of: group, result, by: relationship)
+        noteNamed(merged, of: group, result, by: relationship)
+    }
+
+    /// Defers statements that name unknown objects, or contradict such statements.
+    private func deferUnknown(
+        _ merged: MergedElements, of group: MappedBatch.Group, _ result: MergeResult,
+        by relationship: RelationshipLayout
+    ) {
+        let isRestated = deferred.concerns(relationship, inverse: model.inverse(of: relationship))
+        guard isRestated || merged.unknown?.rows.isEmpty == false else { return }
+        let unknown = merged.unknown ?? (nil, [:])
+        for source in merged.elements.sources
+        where source.ordinals.contains(where: { unknown.rows[$0] != nil }) || isRestated && !source.isIncomplete {
             let wanted = source.ordinals.compactMap { ordinal -> DeferredLinks.Target? in
-                if let target = targets[ordinal] { return .object(target) }
+                if let target = merged.targets[ordinal] { return .object(target) }
                 return unknown.rows[ordinal].map { .unknown($0) }
             }
             guard let object = result.rows[source.row]?.object else { continue }
             let index = source.ordinals.first.map { merged.elementIndices[$0] } ?? 0
+            let hasUnknown = source.ordinals.contains { unknown.rows[$0] != nil }
             deferred.add(
-                object, relationship, to: wanted, of: unknown.batch, entity: layout.name, elementIndex: index)
+                object, relationship, to: wanted, of: hasUnknown ? unknown.batch : nil,
+                entity: group.mapping.layout.name, elementIndex: index)
+        }
+    }
+
+    /// Notes objects that an identifier names, if they are of the list and it has not had them yet.
+    ///
+    /// If the list does not have them at all, they are deleted at the end.
+    private func noteNamed(
+        _ merged: MergedElements, of group: MappedBatch.Group, _ result: MergeResult,
+        by relationship: RelationshipLayout
+    ) {
+        let destination = model.layouts[relationship.destination]
+        guard destination.root == listRoot, !merged.identified.isEmpty else { return }
+        for source in merged.elements.sources {
+            guard let object = result.rows[source.row]?.object else { continue }
+            let targets = source.ordinals.enumerated().compactMap { position, ordinal in
+                merged.targets[ordinal].flatMap { target in
+                    !merged.identified.contains(ordinal) || tally.isSeen(target, of: destination)
+                        ? nil : (position: position, object: target)
+                }
+            }
+            guard !targets.isEmpty, let first = source.ordinals.first else { continue }
+            deferred.add(
+                DeferredLinks.Named(
+                    relationship: relationship, source: object, targets: targets,
+                    entity: group.mapping.layout.name, elementIndex: merged.elementIndices[first]))
         }
     }
 
@@ -228,75 +303,6 @@ extension SyncPass {
         }
     }
 
-    /// Finds the stored objects that nested elements without an identity stand for.
-    ///
-    /// They are the objects without an identity that the relationship already leads to, in order,
-    /// so that the same payload does not insert new ones each time.
-    ///
-    /// - Parameter owners: The objects that contain the elements, by ordinal.
-    private func reused(
-        _ batch: MappedBatch, _ owners: [ObjectID?], by relationship: RelationshipLayout
-    ) async throws -> [Int: Int64] {
-        guard !rules.isImport else { return [:] }
-        let isScope = model.isScope(of: relationship)
-        var ordinals: [Int] = []
-        var scoped: [(ordinal: Int, identity: [AttributeValue])] = []
-        for group in batch.groups {
-            let layout = group.mapping.layout
-            group.records.withReader { reader in
-                for row in 0..<reader.count where !reader.isIdentified(row, by: layout.identitySlots) {
-                    if isScope, reader.isIdentified(row, by: layout.scopedIdentitySlots) {
-                        let identity = layout.scopedIdentitySlots.compactMap { reader.value(row: row, slot: $0) }
-                        scoped.append((group.elementIndices[row], identity))
-                    } else {
-                        ordinals.append(group.elementIndices[row])
-                    }
-                }
-            }
-        }
-        guard !ordinals.isEmpty || !scoped.isEmpty else { return [:] }
-        if heldLinks.touches(owners, relationship, inverse: model.inverse(of: relationship)) { try await writeHeld() }
-        let parents = Set((ordinals + scoped.map(\.ordinal)).compactMap { owners[$0] }).sorted()
-        let links = try await transaction.links(relationship, of: parents)
-        var nameless = ObjectSet()
-        var identities: [ObjectID: [AttributeValue]] = [:]
-        let query = StoreQuery(model.layouts[relationship.destination].name, objects: .only(links.map(\.target)))
-        try await transaction.fetch(query, batchRowCount: 1000) { records in
-            for stored in records where stored.record.key == nil {
-                let slots = isScope ? stored.record.layout.scopedIdentitySlots : []
-                let identity = slots.map { stored.record[slot: $0] }
-                if identity.isEmpty || identity.contains(where: \.isNull) {
-                    nameless.insert(stored.object)
-                } else {
-                    identities[stored.object] = identity
-                }
-            }
-        }
-        var left: [ObjectID: ArraySlice<ObjectID>] = [:]
-        var known: [ScopedIdentity: ObjectID] = [:]
-        for link in links {
-            if nameless.contains(link.target) {
-                left[link.source, default: []].append(link.target)
-            } else if let identity = identities[link.target] {
-                known[ScopedIdentity(parent: link.source, values: identity)] = link.target
-            }
-        }
-        var reused: [Int: ObjectID] = [:]
-        for (ordinal, identity) in scoped {
-            if let owner = owners[ordinal] { reused[ordinal] = known[ScopedIdentity(parent: owner, values: identity)] }
-        }
-        for ordinal in ordinals.sorted() {
-            if let owner = owners[ordinal] { reused[ordinal] = left[owner]?.popFirst() }
-        }
-        return reused
-    }
-
-    /// An identity within a parent.
-    private struct ScopedIdentity: Hashable {
-        let parent: ObjectID
-        let values: [AttributeValue]
-    }
-
     /// Calls the hook for the objects that match none in the store.
     ///
     /// - Parameter json: By ordinal.
@@ -316,14 +322,5 @@ extension SyncPass {
             }
         }
         return hooked
-    }
-}
-
-extension DataModel {
-    /// Whether a relationship leads from parents to objects whose identity is scoped by it.
-    func isScope(of relationship: RelationshipLayout) -> Bool {
-        let destination = layouts[relationship.destination]
-        guard let scope = destination.identityScope else { return false }
-        return inverse(of: destination.relationships[scope])?.id == relationship.id
     }
 }

@@ -13,16 +13,27 @@ final class SyncPass {
     let mapper: RecordMapper
     let rules: SyncRules
     var tally: SyncTally
-    /// Links to objects that the store did not have when they were named.
+    /// Links to objects that the store did not have when they were named, or may not keep.
     var deferred = DeferredLinks()
     /// Objects that lost their place in a relationship that deletes such objects.
     var detached: [RelationshipLayout: [Int64]] = [:]
+    /// The objects without an identity of their own that a source lost. They are used again if a
+    /// later part of the payload states the relationship once more.
+    var lost: [RelationshipLayout.ID: [ObjectID: [ObjectID]]] = [:]
+    /// The identifiers that no object of the store or the payload has.
+    var unresolved: [PendingLink] = []
+    /// The objects that lacked a mandatory relationship when they were merged.
+    var incomplete = IncompleteObjects()
+    /// The changes that may be undone in the same pass.
+    var ledger = PassLedger()
     /// How often each relationship was processed, from either end. An object inserted since the
     /// last time has no links of the relationship.
     var relatings: [RelationshipLayout: Int] = [:]
 
     /// The objects whose relationships the payload states, by relationship.
     var stated: [RelationshipLayout.ID: ObjectSet] = [:]
+    /// The objects whose relationships the payload's list itself states, by relationship.
+    var statedByList: [RelationshipLayout.ID: ObjectSet] = [:]
     /// Whether changes are held. True until the pass writes something.
     var isHolding: Bool
     /// Changes of objects that wait for the end of the pass.
@@ -35,6 +46,10 @@ final class SyncPass {
     let listRoot: Int?
     /// The objects of the payload's list.
     var listed = ObjectSet()
+    /// Whether objects of the list's entities can be nested in others.
+    let nestsItself: Bool
+    /// The parent of the objects of the list, and the relationship that leads from it to them.
+    var listParent: (relationship: RelationshipLayout, object: ObjectID)?
     /// Whether an object that the list contains twice is reported; false if pages may be read
     /// again.
     var reportsDuplicates = true
@@ -48,7 +63,12 @@ final class SyncPass {
         self.transaction = transaction
         self.mapper = mapper
         self.rules = rules
-        listRoot = rules.isImport ? nil : list?.root
+        let listRoot = rules.isImport ? nil : list?.root
+        self.listRoot = listRoot
+        let layouts = mapper.model.layouts
+        nestsItself = layouts.contains { layout in
+            layout.relationships.contains { layouts[$0.destination].root == listRoot }
+        }
         isHolding = !rules.isImport
         tally = SyncTally(mapper.model)
     }
@@ -60,13 +80,17 @@ final class SyncPass {
     /// The origin of objects, as far as it decides how they are merged.
     struct Origin {
         var policy: MergePolicy
+        /// The index of the entity that the objects are expected to be of.
+        var entity: Int?
         /// Whether the objects are nested in others.
         var isNested = false
         /// Whether the objects are nested in an array.
         var isToMany = false
-        /// The objects within which they are identified, by ordinal; nil if their identity is not
-        /// scoped by the relationship that they are nested in.
-        var parents: [ObjectID?]?
+        /// The relationship that leads back from the objects to those that contain them.
+        var inverse: RelationshipLayout.ID?
+        /// Returns the object within which the object of an ordinal is identified; nil if their
+        /// identity is not scoped.
+        var parents: ((Int) -> ObjectID?)?
         /// The indices of the payload's elements by ordinal; nil if the ordinals are the indices.
         var elementIndices: [Int]?
         /// The stored objects that elements without an identity stand for, by ordinal.
@@ -143,9 +167,13 @@ final class SyncPass {
         _ collect: Collector?
     ) async throws {
         let layout = group.mapping.layout
+        var origin = origin
+        let scope = try await resolveScope(of: group, &origin)
         let combined = skipped.isEmpty && !rules.isImport ? combine(group, origin) : nil
-        let records = combined?.records ?? group.records
+        var records = combined?.records ?? group.records
         let ordinals = combined?.ordinals ?? group.elementIndices
+        let replaced =
+            skipped.isEmpty ? try await removeOtherClasses(of: &records, layout, origin) : [:]
         let matches = self.matches(of: records, ordinals, group.mapping, origin, skipping: skipped)
         let relatingsBefore = relatings
         var policy = origin.policy
@@ -153,7 +181,7 @@ final class SyncPass {
         if isHeld { policy.updates = false }
         if origin.known != nil { try await writeHeld() }
         var early = try await mergeEarlyTargets(
-            of: group, combined, origin,
+            of: group, combined, origin, scope: scope,
             isWhole: skipped.isEmpty && !isHeld && matches?.contains(.skipped) != true)
         var links: [InitialLinks] = []
         if let owners = origin.owners {
@@ -170,11 +198,21 @@ final class SyncPass {
         for (index, key) in early.keys.sorted().enumerated() {
             early[key]?.noteLinked(result, by: firstEarly + index, combined, heldLinks, in: model)
         }
+        if !replaced.isEmpty {
+            let stated = group.statedRelationships { combined?.record(of: $0) ?? $0 }
+            try await restoreLinks(replaced, result) { record, relationship in
+                relationship.id == origin.owners?.relationship.id
+                    || !relationship.isToMany && stated[relationship.index]?.contains(record) == true
+            }
+        }
         if policy.previewsUpdates {
             result = try await hold(request, result, layout) { origin.elementIndex(ordinals[$0]) }
         }
-        for row in tally.count(result, of: layout) {
-            tally.drift.add(.conflict, entity: layout.name, keyPath: "", index: origin.elementIndex(ordinals[row]))
+        for (row, kind) in tally.count(result, of: layout) {
+            tally.drift.add(kind, entity: layout.name, keyPath: "", index: origin.elementIndex(ordinals[row]))
+        }
+        if !origin.isNested, reportsDuplicates, result.rows.contains(where: { $0?.change == .inserted }) {
+            ledger.hasCertainInsertion = true
         }
         if isHeld {
             held.add(records, result, layout) { origin.elementIndex(ordinals[$0]) }
@@ -191,6 +229,7 @@ final class SyncPass {
         if group.hasNested, rules.relates {
             try await relate(group, result, origin, early: early, since: relatingsBefore)
         }
+        noteIncomplete(group, result, origin)
     }
 
     private func noteListed(_ result: MergeResult, _ layout: EntityLayout, _ elementIndex: (Int) -> Int) {
@@ -238,6 +277,12 @@ final class SyncPass {
                     if demandsKey, let slot = keySlots.first(where: { !reader.isIdentified(row, by: [$0]) }) {
                         match = .skipped
                         tally.reject(missing(slot, mapping, origin.elementIndex(ordinal)), hasKey: false)
+                    } else if demandsKey, let scope = layout.identityScope, origin.parents?(ordinal) == nil,
+                        !origin.isNested || origin.parents != nil
+                    {
+                        match = .skipped
+                        tally.reject(
+                            missingParent(scope, mapping, origin.elementIndex(ordinal)), hasKey: true)
                     } else if let reused = origin.reused[ordinal] {
                         match = .object(reused)
                     }
@@ -254,6 +299,14 @@ final class SyncPass {
         MappingProblem(
             entity: mapping.layout.name, attribute: mapping.layout.attributes[slot].name,
             keyPath: mapping.keys.attributes[slot].path()?.joined(separator: ".") ?? "", index: index,
+            reason: .missingMandatory)
+    }
+
+    /// The problem of an object whose identity is scoped, and whose parent is not known.
+    private func missingParent(_ scope: Int, _ mapping: EntityMapping, _ index: Int) -> MappingProblem {
+        MappingProblem(
+            entity: mapping.layout.name, attribute: mapping.layout.relationships[scope].name,
+            keyPath: mapping.keys.relationships[scope].path()?.joined(separator: ".") ?? "", index: index,
             reason: .missingMandatory)
     }
 
@@ -287,6 +340,19 @@ extension RecordBatch.Reader {
             if kind == .absent || kind == .null { return false }
         }
         return !slots.isEmpty
+    }
+}
+
+extension MappedBatch.Group {
+    /// The records that have a value for each relationship, by the index of the relationship.
+    ///
+    /// - Parameter record: Returns the record of a row.
+    fileprivate func statedRelationships(_ record: (Int) -> Int) -> [Int: Set<Int>] {
+        var stated: [Int: Set<Int>] = [:]
+        for (index, nested) in nested.enumerated() {
+            if let nested { stated[index] = Set(nested.sources.map { record($0.row) }) }
+        }
+        return stated
     }
 }
 

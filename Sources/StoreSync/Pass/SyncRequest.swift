@@ -35,20 +35,26 @@ struct SyncRequest: Sendable {
     }
 
     /// Merges payloads that are at hand.
-    func run(_ payloads: [JSONSource], in transaction: any StoreTransaction) async throws -> StoreSyncResult {
-        try await run(PayloadList(payloads), in: transaction).summary.result
+    ///
+    /// - Parameter store: The store of the transaction.
+    func run(
+        _ payloads: [JSONSource], in transaction: any StoreTransaction, of store: any Store
+    ) async throws -> SyncEffect<StoreSyncResult> {
+        try await run(PayloadList(payloads), in: transaction, of: store).map(\.summary.result)
     }
 
     /// Merges all pages of a source, and deletes the objects that are gone.
     ///
+    /// - Parameter store: The store of the transaction.
     /// - Returns: The summary of the pass, and the bookmark that the next pass begins after.
     func run(
-        _ source: any RemotePass, in transaction: any StoreTransaction,
+        _ source: any RemotePass, in transaction: any StoreTransaction, of store: any Store,
         progress: @escaping @Sendable (RemoteSyncProgress) -> Void = { _ in }
-    ) async throws -> (summary: RemoteSyncResult, bookmark: SyncBookmark) {
+    ) async throws -> SyncEffect<PassEnd> {
         let layout = try mapper.mapping(of: entity).layout
         let pass = SyncPass(transaction, mapper: mapper, rules: rules, list: layout)
         let children = try await SyncChildren(parent, of: layout, in: pass)
+        pass.listParent = children.map { ($0.relationship, $0.parent) }
         let scope = StoreQuery(entity, where: options.scope, objects: children?.linkedRows ?? .all)
         let limit = try await limit(in: scope, transaction)
         let pages = PassPages(self, of: source, into: pass, report: progress)
@@ -64,6 +70,7 @@ struct SyncRequest: Sendable {
             let before = pages.digests
             pass.tally.beginAnew()
             pass.listed = ObjectSet()
+            pass.statedByList = [:]
             try await source.rewind()
             try await pages.readAll()
             end = try await source.end()
@@ -71,6 +78,7 @@ struct SyncRequest: Sendable {
             absent = self.absent(of: scope, pages, pass, layout, end)
         }
         try await pass.finish()
+        let named = sweeps ? try await pass.namedIdentities() : [:]
         if let children {
             try await children.relate(pages.objects, sweeping: sweeps ? scope : nil, limit: limit, in: pass)
         } else if sweeps, isSure || end.coverage == .changes || pass.tally.mayLackObjects {
@@ -78,6 +86,11 @@ struct SyncRequest: Sendable {
         } else if sweeps {
             pass.tally.countWithheld(try await transaction.count(absent), of: layout)
         }
+        try await pass.rememberDeleted(named)
+        try await pass.settlePendingLinks()
+        try await pass.reportIncomplete()
+        let isUndone = try await pass.hasUndoneItself(in: store)
+        if isUndone { pass.tally.undoUpdates() }
         var summary = RemoteSyncResult(
             result: try await result(of: pass), coverage: end.coverage == .changes ? .changes : .everything,
             pageCount: pages.progress.pageCount, byteCount: pages.progress.byteCount, warnings: end.warnings)
@@ -86,7 +99,14 @@ struct SyncRequest: Sendable {
                 end.coverage == .changes
                     ? "the next sync asks for these changes again: \(doubt)" : "absent objects were kept: \(doubt)")
         }
-        return (summary, isSure ? end.bookmark : end.cautiousBookmark)
+        let bookmark = isSure ? end.bookmark : end.cautiousBookmark
+        return SyncEffect(value: PassEnd(summary: summary, bookmark: bookmark), isUndone: isUndone)
+    }
+
+    /// The summary of a pass, and the bookmark that the next pass begins after.
+    struct PassEnd: Sendable {
+        var summary: RemoteSyncResult
+        let bookmark: SyncBookmark
     }
 
     /// The objects to delete: those that were not seen, or for a source of changes those that were
@@ -147,6 +167,8 @@ struct SyncRequest: Sendable {
                 batch, SyncPass.Origin(policy: rules.policy, known: stored.object))
         }
         try await pass.finish()
+        try await pass.settlePendingLinks()
+        try await pass.reportIncomplete()
         return pass.tally.result(for: layout)
     }
 

@@ -16,6 +16,8 @@ struct SyncTally {
         var abandoned: Set<Int64> = []
         var inserted = ObjectSet()
         var updated = ObjectSet()
+        /// The objects seen in the page at hand, if there are pages.
+        var page = ObjectSet()
     }
 
     private static let reportedProblemCount = 1000
@@ -35,6 +37,9 @@ struct SyncTally {
     var drift = DriftReport()
     /// Whether the payload has pages that may break off and be read again.
     private var hasPages = false
+    /// Whether an object was changed that the pass had inserted or changed before, or deleted that
+    /// it had inserted.
+    private(set) var hasRepeatedChanges = false
 
     init(_ model: DataModel) {
         self.model = model
@@ -58,7 +63,10 @@ struct SyncTally {
     /// Begins a page.
     mutating func beginPage() {
         hasPages = true
-        for root in rows.keys { rows[root]?.fresh = [] }
+        for root in rows.keys {
+            rows[root]?.fresh = []
+            rows[root]?.page = ObjectSet()
+        }
     }
 
     /// Abandons the page at hand. Objects seen only in it are absent unless they are seen again.
@@ -70,6 +78,46 @@ struct SyncTally {
     func isSeen(_ object: ObjectID, of layout: EntityLayout) -> Bool {
         guard let rows = rows[layout.root] else { return false }
         return (rows.seenAgain ?? rows.seen).contains(object)
+    }
+
+    /// How an object is reported that the payload has with different values.
+    ///
+    /// The pages of a source are not of one moment. An object that differs between two pages, or
+    /// between two readings of one, may have changed at the source in the meantime.
+    ///
+    /// - Returns: ``DriftReport/Kind/conflict`` if the page at hand has the object already.
+    func kindOfConflict(_ object: ObjectID, of layout: EntityLayout) -> DriftReport.Kind {
+        !hasPages || rows[layout.root]?.page.contains(object) == true ? .conflict : .changedBetweenPages
+    }
+
+    /// Whether the same objects are stored as before the pass.
+    var keepsObjects: Bool {
+        !hasInserted && counts.values.allSatisfy { $0.deleted == 0 }
+    }
+
+    /// The updated objects by the index of the root entity.
+    var updatedObjects: [Int: ObjectSet] {
+        rows.mapValues(\.updated)
+    }
+
+    /// Whether an object was inserted that may be deleted in the same pass: one of some objects, or
+    /// of those seen in a page that broke off.
+    func mayHaveInserted(_ query: StoreQuery) -> Bool {
+        guard let root = model[query.entity]?.root, let rows = rows[root] else { return false }
+        switch query.objects {
+        case .only(let objects): return objects.contains { rows.inserted.contains($0) }
+        case .all, .except: return !rows.abandoned.isEmpty
+        }
+    }
+
+    /// Counts all updated objects as unchanged.
+    mutating func undoUpdates() {
+        for root in rows.keys { rows[root]?.updated = ObjectSet() }
+        for index in counts.keys {
+            guard let updated = counts[index]?.updated else { continue }
+            counts[index]?.unchanged += updated
+            counts[index]?.updated = 0
+        }
     }
 
     /// Whether an object of any entity was inserted.
@@ -92,9 +140,12 @@ struct SyncTally {
 
     /// Counts what became of the objects of a merge.
     ///
-    /// - Returns: The rows that changed an object which the payload had contained before.
-    mutating func count(_ result: MergeResult, of layout: EntityLayout) -> [Int] {
-        var changedAgain: [Int] = []
+    /// - Returns: The rows that changed an object which the payload had contained before, and how
+    ///   they are reported.
+    mutating func count(
+        _ result: MergeResult, of layout: EntityLayout
+    ) -> [(row: Int, kind: DriftReport.Kind)] {
+        var changedAgain: [(row: Int, kind: DriftReport.Kind)] = []
         var rows = self.rows.removeValue(forKey: layout.root) ?? Rows()
         var counts = self.counts[layout.index] ?? StoreSyncResult.Counts()
         for (index, merged) in result.rows.enumerated() {
@@ -102,16 +153,19 @@ struct SyncTally {
             let (row, change) = (merged.object, merged.change)
             let isNew = rows.seen.insert(row)
             let isFirst = rows.seenAgain?.insert(row) ?? isNew
+            let isFirstOfPage = hasPages && rows.page.insert(row)
             if hasPages, isFirst || rows.abandoned.remove(row) != nil { rows.fresh.append(row) }
             switch change {
             case .inserted:
                 rows.inserted.insert(row)
                 counts.inserted += 1
             case .updated:
-                if !isFirst { changedAgain.append(index) }
+                if !isFirst { changedAgain.append((index, isFirstOfPage ? .changedBetweenPages : .conflict)) }
                 if !rows.inserted.contains(row), rows.updated.insert(row) {
                     counts.updated += 1
                     if !isNew { counts.unchanged -= 1 }
+                } else {
+                    hasRepeatedChanges = true
                 }
             case .unchanged:
                 if isNew { counts.unchanged += 1 }
@@ -128,11 +182,19 @@ struct SyncTally {
         _ = count(MergeResult(changed.map { MergeResult.Row($0, .updated) }), of: layout)
     }
 
+    /// Counts deleted objects. Those that the pass inserted count as neither, if their keys are
+    /// there.
     mutating func countDeleted(_ result: RemovalResult) {
         for (entity, count) in result.counts {
             guard let layout = model[entity] else { continue }
-            counts[layout.index, default: StoreSyncResult.Counts()].deleted += count
-            deletedKeys[layout.index, default: []] += (result.keys[entity] ?? []).map(\.key)
+            var keys = result.keys[entity] ?? []
+            let all = keys.count
+            keys.removeAll { rows[layout.root]?.inserted.remove($0.object) == true }
+            let undone = all - keys.count
+            hasRepeatedChanges = hasRepeatedChanges || undone > 0
+            counts[layout.index, default: StoreSyncResult.Counts()].inserted -= undone
+            counts[layout.index, default: StoreSyncResult.Counts()].deleted += count - undone
+            deletedKeys[layout.index, default: []] += keys.map(\.key)
         }
     }
 

@@ -50,19 +50,21 @@ extension JSONStore {
                     return RemoteSyncResult()
                 case .changed(let begun): pass = begun
                 }
-                let result = try await change { transaction -> RemoteSyncResult? in
+                let end = try await changeUnlessUndone { transaction -> SyncEffect<SyncRequest.PassEnd?> in
                     // Another sync of this source may have committed first. The bookmark is old
                     // then.
-                    guard try await place.read(transaction) == kept else { return nil }
-                    let (summary, bookmark) = try await request.run(pass, in: transaction, progress: progress)
+                    guard try await place.read(transaction) == kept else { return SyncEffect(value: nil) }
+                    return try await request.run(pass, in: transaction, of: store, progress: progress).map { $0 }
+                } noting: { end, transaction in
+                    guard let end, try await place.read(transaction) == kept else { return }
+                    let summary = end.summary
                     // Only a full pass examines withheld objects again.
                     let isComplete = summary.result.countsByEntity.values.allSatisfy { $0.withheld == 0 }
-                    try await place.write(isComplete ? bookmark : nil, transaction)
+                    try await place.write(isComplete ? end.bookmark : nil, transaction)
                     let transfer = PassRecorder.Transfer(pageCount: summary.pageCount, byteCount: summary.byteCount)
                     try await recorder?.succeed(summary.result, transfer: transfer, in: transaction)
-                    return summary
                 }
-                if let result { return result }
+                if let end { return end.summary }
             }
         }
     }
@@ -101,7 +103,9 @@ extension JSONStore {
         guard case .changed(let pass) = try await source.begin(after: kept, keyPath: request.options.keyPath) else {
             return RemoteSyncResult()
         }
-        return try await planned { try await request.run(pass, in: $0, progress: progress).summary }
+        return try await planned { transaction in
+            try await request.run(pass, in: transaction, of: store, progress: progress).value.summary
+        }
     }
 }
 

@@ -1,13 +1,21 @@
 import Foundation
 
 extension DataModel {
-    /// Returns Swift source with a `SyncObject` type for each entity.
+    /// Returns Swift source with a `SyncObject` type for each entity, and a function that makes an
+    /// equal model of them.
     ///
-    /// `DataModel` makes an equal model of the types. Relationships are `Related`, so that each
-    /// query includes only what it needs. Bookkeeping entities are left out.
+    /// Relationships are `Related`, so that each query includes only what it needs. Bookkeeping
+    /// entities are left out. A type cannot state that a to-many relationship is mandatory, that an
+    /// inverse belongs to a parent or sub-entity, and some conditions of indexes. Comments name
+    /// what is missing.
     public func swiftTypes() -> String {
-        let types = layouts.filter { !$0.entity.isBookkeeping }.map { SwiftTypeWriter($0, in: self).text }
-        return "import Foundation\nimport SyncModel\n\n" + types.joined(separator: "\n")
+        let layouts = layouts.filter { !$0.entity.isBookkeeping }
+        let names = SwiftNames(layouts)
+        let types = layouts.map { SwiftTypeWriter($0, in: self, names: names).text }
+        let list = layouts.map { "\(names.type(of: $0.name)).self" }.joined(separator: ", ")
+        let model = layouts.isEmpty ? "DataModel([])" : "DataModel(\(list))"
+        return "import Foundation\nimport SyncModel\n\n" + types.map { $0 + "\n" }.joined()
+            + "/// Returns the model of all types.\nfunc makeModel() throws -> DataModel {\n    try \(model)\n}\n"
     }
 }
 
@@ -15,106 +23,137 @@ extension DataModel {
 private struct SwiftTypeWriter {
     private let layout: EntityLayout
     private let model: DataModel
+    private let names: SwiftNames
+    private let properties: [String: String]
+    private var parts: [String] = []
+    /// What the type cannot state.
+    private var omissions: [String] = []
 
-    init(_ layout: EntityLayout, in model: DataModel) {
+    init(_ layout: EntityLayout, in model: DataModel, names: SwiftNames) {
         self.layout = layout
         self.model = model
+        self.names = names
+        properties = names.properties(of: layout.name)
+        addParts()
     }
 
+    /// The source of the type, with a newline at the end.
     var text: String {
-        let name = Self.typeName(layout.name)
-        var lines = ["struct \(name): SyncObject {"]
-        lines += properties.map { "    var \(Self.identifier($0.name)): \($0.type)" }
-        if properties.contains(where: { Self.plain($0.name) != $0.name }) {
+        let name = names.type(of: layout.name)
+        var lines = omissions.map { "// Not part of the type: \($0)." }
+        lines.append("struct \(name): SyncObject {")
+        let declared =
+            layout.attributes.map { ($0.name, $0.type.swiftName + ($0.isOptional ? "?" : "")) }
+            + layout.relationships.map { ($0.name, type(of: $0.declaration)) }
+        lines += declared.map { "    var \(identifier($0.0)): \($0.1)" }
+        if declared.contains(where: { SwiftNames.unquoted(identifier($0.0)) != $0.0 }) {
             lines += ["", "    enum CodingKeys: String, CodingKey {"]
-            lines += properties.map { property in
-                let plain = Self.plain(property.name)
-                let identifier = Self.identifier(property.name)
-                return "        case \(identifier)"
-                    + (plain == property.name ? "" : " = \(Self.literal(property.name))")
+            lines += declared.map { property in
+                let identifier = identifier(property.0)
+                let isSame = SwiftNames.unquoted(identifier) == property.0
+                return "        case \(identifier)" + (isSame ? "" : " = \(property.0.debugDescription)")
             }
             lines.append("    }")
         }
-        var parts = self.parts
-        if name != layout.name { parts.insert(Self.literal(layout.name), at: 0) }
-        lines.append("")
-        if parts.isEmpty {
+        if !declared.isEmpty { lines.append("") }
+        let statements = (name == layout.name ? [] : [layout.name.debugDescription]) + parts
+        if statements.isEmpty {
             lines.append("    static let declaration = SyncDeclaration<\(name)>()")
         } else {
             lines.append("    static let declaration = SyncDeclaration<\(name)>(")
-            lines.append(parts.map { "        \($0)" }.joined(separator: ",\n") + ")")
+            lines.append(statements.map { "        \($0)" }.joined(separator: ",\n") + ")")
         }
         lines.append("}\n")
         return lines.joined(separator: "\n")
     }
 
-    private var properties: [(name: String, type: String)] {
-        layout.attributes.map { ($0.name, $0.type.swiftName + ($0.isOptional ? "?" : "")) }
-            + layout.relationships.map { relationship in
-                let type = Self.typeName(relationship.declaration.destination)
-                return (relationship.name, relationship.isToMany ? "Related<[\(type)]>" : "Related<\(type)?>")
-            }
+    private func type(of relationship: SyncRelationship) -> String {
+        let type = names.type(of: relationship.destination)
+        if relationship.isToMany { return "Related<[\(type)]>" }
+        return "Related<\(type)\(relationship.isOptional ? "?" : "")>"
     }
 
-    private var parts: [String] {
+    private func identifier(_ property: String) -> String { properties[property] ?? property }
+
+    private func path(_ property: String) -> String { "\\.\(identifier(property))" }
+
+    // MARK: Parts
+
+    private mutating func addParts() {
         let entity = layout.entity
-        var parts: [String] = []
-        if let parent = entity.parent { parts.append(".parent(\(Self.typeName(parent)).self)") }
+        if let parent = entity.parent { parts.append(".parent(\(names.type(of: parent)).self)") }
         if entity.isAbstract { parts.append(".abstract") }
-        if !entity.identity.isEmpty {
-            let scope = entity.identityScope.map { ", within: \(Self.path($0))" } ?? ""
-            parts.append(".identity(\(entity.identity.map(Self.path).joined(separator: ", "))\(scope))")
+        if !entity.identity.isEmpty || entity.identityScope != nil {
+            let scope = entity.identityScope.map { ["within: \(path($0))"] } ?? []
+            parts.append(".identity(\((entity.identity.map(path) + scope).joined(separator: ", ")))")
         }
-        parts += entity.attributes.compactMap(part)
-        parts += entity.relationships.compactMap(part)
-        parts += entity.indexes.map(part)
-        if let former = entity.formerName { parts.append(".formerEntity(\(Self.literal(former)))") }
+        for attribute in entity.attributes { add(attribute) }
+        for relationship in entity.relationships { add(relationship) }
+        for index in entity.indexes { add(index) }
+        if let former = entity.formerName { parts.append(".formerEntity(\(former.debugDescription))") }
         let userInfo = entity.userInfo.filter { $0.key != "sync.identityScope" }
         if !userInfo.isEmpty { parts.append(".userInfo(\(Self.literal(userInfo)))") }
-        return parts
     }
 
-    private func part(_ attribute: SyncAttribute) -> String? {
+    private mutating func add(_ attribute: SyncAttribute) {
         var arguments: [String] = []
         if attribute.type == .transformable { arguments.append("type: .transformable") }
         if !attribute.defaultValue.isNull { arguments.append("default: \(attribute.defaultValue.swiftLiteral)") }
         var userInfo = attribute.userInfo
         if let key = userInfo.removeValue(forKey: SyncEntity.remoteKeyAnnotation) {
-            arguments.append("remoteKey: \(Self.literal(key))")
+            arguments.append("remoteKey: \(key.debugDescription)")
         }
-        if let name = attribute.transformerName { arguments.append("transformer: \(Self.literal(name))") }
-        if let name = attribute.formerName { arguments.append("formerName: \(Self.literal(name))") }
+        if let name = attribute.transformerName { arguments.append("transformer: \(name.debugDescription)") }
+        if let name = attribute.formerName { arguments.append("formerName: \(name.debugDescription)") }
         if !userInfo.isEmpty { arguments.append("userInfo: \(Self.literal(userInfo))") }
-        guard !arguments.isEmpty else { return nil }
-        return ".attribute(\(([Self.path(attribute.name)] + arguments).joined(separator: ", ")))"
+        guard !arguments.isEmpty else { return }
+        parts.append(".attribute(\(([path(attribute.name)] + arguments).joined(separator: ", ")))")
     }
 
-    private func part(_ relationship: SyncRelationship) -> String? {
+    private mutating func add(_ relationship: SyncRelationship) {
         var arguments: [String] = []
-        if let inverse = relationship.inverse { arguments.append("inverse: \(Self.path(inverse))") }
+        if let inverse = relationship.inverse {
+            if model.canName(relationship, of: layout.name) {
+                let names = names.properties(of: relationship.destination)
+                arguments.append("inverse: \\.\(names[inverse] ?? inverse)")
+            } else if !model.canNameInverse(of: relationship) {
+                omissions.append("\(inverse) of \(relationship.destination), the inverse of \(relationship.name)")
+            }
+        }
         if relationship.isOrdered { arguments.append("ordered: true") }
         if relationship.deleteRule != .nullify { arguments.append("deleteRule: .\(relationship.deleteRule)") }
-        if let owns = relationship.ownsTargets { arguments.append("owns: \(owns)") }
         var userInfo = relationship.userInfo
-        userInfo["sync.owned"] = nil
-        if let key = userInfo.removeValue(forKey: SyncEntity.remoteKeyAnnotation) {
-            arguments.append("remoteKey: \(Self.literal(key))")
+        if let owned = userInfo["sync.owned"], ["YES", "NO"].contains(owned) {
+            userInfo["sync.owned"] = nil
+            arguments.append("owns: \(owned == "YES")")
         }
-        if let name = relationship.formerName { arguments.append("formerName: \(Self.literal(name))") }
+        if let key = userInfo.removeValue(forKey: SyncEntity.remoteKeyAnnotation) {
+            arguments.append("remoteKey: \(key.debugDescription)")
+        }
+        if let name = relationship.formerName { arguments.append("formerName: \(name.debugDescription)") }
         if !userInfo.isEmpty { arguments.append("userInfo: \(Self.literal(userInfo))") }
-        guard !arguments.isEmpty else { return nil }
+        if relationship.isToMany, !relationship.isOptional {
+            omissions.append("\(relationship.name) is mandatory")
+        }
+        guard !arguments.isEmpty else { return }
         let kind = relationship.isToMany ? "toMany" : "toOne"
-        return ".\(kind)(\(([Self.path(relationship.name)] + arguments).joined(separator: ", ")))"
+        parts.append(".\(kind)(\(([path(relationship.name)] + arguments).joined(separator: ", ")))")
     }
 
-    private func part(_ index: SyncIndex) -> String {
-        var arguments = index.attributes.map(Self.path)
-        if let condition = index.condition { arguments.append("where: \(Self.text(condition))") }
-        return "\(index.isUnique ? ".unique" : ".index")(\(arguments.joined(separator: ", ")))"
+    private mutating func add(_ index: SyncIndex) {
+        var arguments = index.attributes.map(path)
+        if let condition = index.condition {
+            guard let text = text(condition) else {
+                omissions.append("an index of \(index.attributes.joined(separator: ", ")), because of its condition")
+                return
+            }
+            arguments.append("where: \(text)")
+        }
+        parts.append("\(index.isUnique ? ".unique" : ".index")(\(arguments.joined(separator: ", ")))")
     }
 
-    /// The condition of an index as Swift.
-    private static func text(_ condition: RecordPredicate) -> String {
+    /// The condition of an index as Swift; nil if key paths cannot express it.
+    private func text(_ condition: RecordPredicate) -> String? {
         switch condition {
         case .comparison(let key, let comparison, let value):
             let sign =
@@ -123,50 +162,43 @@ private struct SwiftTypeWriter {
                 case .notEqual: "!="
                 default: comparison.rawValue
                 }
-            return "\(path(key.path)) \(sign) \(value.swiftLiteral)"
-        case .isNull(let key): return "\(path(key.path)) == nil"
-        case .not(.isNull(let key)): return "\(path(key.path)) != nil"
-        case .and(let parts): return parts.map(text).joined(separator: " && ")
-        default: return ".constant(true)"
+            return value.swiftValue.map { "\(path(key.path)) \(sign) \($0)" }
+        case .isNull(let key): return isOptional(key) ? "\(path(key.path)) == nil" : nil
+        case .not(.isNull(let key)): return isOptional(key) ? "\(path(key.path)) != nil" : nil
+        case .and(let conditions):
+            let texts = conditions.compactMap(text)
+            return texts.count == conditions.count ? texts.joined(separator: " && ") : nil
+        default: return nil
         }
     }
 
-    // MARK: Names
-
-    /// A name without characters that an identifier cannot have.
-    private static func plain(_ name: String) -> String {
-        var plain = String(name.unicodeScalars.map { $0.properties.isXIDContinue || $0 == "_" ? Character($0) : "_" })
-        if plain.unicodeScalars.first.map({ !$0.properties.isXIDStart && $0 != "_" }) ?? true { plain = "_" + plain }
-        return plain
+    private func isOptional(_ key: PropertyPath) -> Bool {
+        layout.slot(of: key.path).map { layout.attributes[$0].isOptional } ?? false
     }
-
-    private static func identifier(_ name: String) -> String {
-        let plain = plain(name)
-        return keywords.contains(plain) ? "`\(plain)`" : plain
-    }
-
-    private static func typeName(_ name: String) -> String {
-        let plain = plain(name)
-        return plain == "Type" || plain == "Self" || plain == "Any" || plain == "Protocol" ? plain + "Object" : plain
-    }
-
-    private static func path(_ name: String) -> String { "\\.\(identifier(name))" }
-
-    static func literal(_ text: String) -> String { text.debugDescription }
 
     private static func literal(_ userInfo: [String: String]) -> String {
-        let pairs = userInfo.sorted { $0.key < $1.key }.map { "\(literal($0.key)): \(literal($0.value))" }
+        let pairs = userInfo.sorted { $0.key < $1.key }.map {
+            "\($0.key.debugDescription): \($0.value.debugDescription)"
+        }
         return "[\(pairs.joined(separator: ", "))]"
     }
+}
 
-    private static let keywords: Set<String> = [
-        "as", "associatedtype", "break", "case", "catch", "class", "continue", "default", "defer", "deinit", "do",
-        "else", "enum", "extension", "fallthrough", "false", "fileprivate", "for", "func", "guard", "if", "import",
-        "in",
-        "init", "inout", "internal", "is", "let", "nil", "operator", "precedencegroup", "private", "protocol", "public",
-        "repeat", "rethrows", "return", "self", "static", "struct", "subscript", "super", "switch", "throw", "throws",
-        "true", "try", "typealias", "var", "where", "while",
-    ]
+extension DataModel {
+    /// Whether the type of an entity can name the inverse of its relationship, which must lead back
+    /// to that type.
+    fileprivate func canName(_ relationship: SyncRelationship, of entity: String) -> Bool {
+        relationship.inverse.flatMap { self[relationship.destination]?.relationship($0) }?.declaration.destination
+            == entity
+    }
+
+    /// Whether the type at the other end can name a relationship as its inverse.
+    fileprivate func canNameInverse(of relationship: SyncRelationship) -> Bool {
+        guard let name = relationship.inverse, let back = self[relationship.destination]?.relationship(name) else {
+            return false
+        }
+        return canName(back.declaration, of: layouts[back.source].name)
+    }
 }
 
 extension AttributeType {
@@ -186,25 +218,6 @@ extension AttributeType {
         case .uuid: "UUID"
         case .uri: "URL"
         case .json: "CanonicalJSON"
-        }
-    }
-}
-
-extension AttributeValue {
-    /// Swift source of the value.
-    fileprivate var swiftLiteral: String {
-        switch self {
-        case .null: "nil"
-        case .bool(let flag): "\(flag)"
-        case .int(let number): "\(number)"
-        case .double(let number): "\(number)"
-        case .decimal(let number): ".decimal(Decimal(string: \"\(number)\") ?? 0)"
-        case .string(let text): text.debugDescription
-        case .date(let moment): ".date(Timestamp(microseconds: \(moment.microseconds)))"
-        case .binary(let data): ".binary(Data([\(data.map { "\($0)" }.joined(separator: ", "))]))"
-        case .uuid(let uuid): ".uuid(UUID(uuidString: \"\(uuid)\") ?? UUID())"
-        case .uri(let text): ".uri(\(text.debugDescription))"
-        case .json(let json): "CanonicalJSON(\(json.text.debugDescription))?.value ?? .null"
         }
     }
 }

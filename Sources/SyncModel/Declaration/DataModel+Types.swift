@@ -1,5 +1,5 @@
 extension DataModel {
-    /// Creates the model of some types and of all types that are related to them.
+    /// Creates the model of some types, in their order, and of all types that are related to them.
     ///
     ///     let model = try DataModel(User.self)
     ///
@@ -11,11 +11,13 @@ extension DataModel {
         var types: [any SyncObject.Type] = []
         var known: Set<ObjectIdentifier> = []
         var waiting = [first] + others
-        waiting.reverse()
-        while let type = waiting.popLast() {
+        var next = 0
+        while next < waiting.count {
+            let type = waiting[next]
+            next += 1
             guard known.insert(ObjectIdentifier(type)).inserted else { continue }
             types.append(type)
-            waiting += try type.relatedTypes().reversed()
+            waiting += try type.relatedTypes()
         }
         var entities = try types.map { try $0.declaredEntity() }
         Self.completeInverses(&entities)
@@ -26,12 +28,18 @@ extension DataModel {
     private static func completeInverses(_ entities: inout [SyncEntity]) {
         for entity in entities {
             for relationship in entity.relationships {
-                guard let inverse = relationship.inverse,
-                    let other = entities.firstIndex(where: { $0.name == relationship.destination }),
-                    let back = entities[other].relationships.firstIndex(where: { $0.name == inverse }),
-                    entities[other].relationships[back].inverse == nil
-                else { continue }
-                entities[other].relationships[back].inverse = relationship.name
+                guard let inverse = relationship.inverse else { continue }
+                var name: String? = relationship.destination
+                // An ancestor of the destination may declare the inverse.
+                while let other = entities.firstIndex(where: { $0.name == name }) {
+                    if let back = entities[other].relationships.firstIndex(where: { $0.name == inverse }) {
+                        if entities[other].relationships[back].inverse == nil {
+                            entities[other].relationships[back].inverse = relationship.name
+                        }
+                        break
+                    }
+                    name = entities[other].parent
+                }
             }
         }
     }

@@ -7,6 +7,8 @@ struct EntityDraft<Root: SyncObject> {
     var parent: (any SyncObject.Type)?
     /// The names of the properties that the parent declares or inherits.
     var inherited: Set<String> = []
+    /// The names of the properties that identify the parent's objects.
+    var inheritedIdentity: Set<String> = []
     var isAbstract = false
     var userInfo: [String: String] = [:]
     var indexes: [SyncIndex] = []
@@ -55,7 +57,7 @@ struct EntityDraft<Root: SyncObject> {
     func entity(named name: String) -> SyncEntity {
         var entity = SyncEntity(
             name, parent: parent?.entityName, abstract: isAbstract,
-            identity: identity.filter { !inherited.contains($0) },
+            identity: identity.filter { !inheritedIdentity.contains($0) },
             within: scope, attributes: attributes.filter { !inherited.contains($0.name) },
             relationships: relationships.filter { !inherited.contains($0.name) }, formerName: formerName,
             userInfo: userInfo)
@@ -88,6 +90,12 @@ extension SyncObject {
     /// The names of the properties that the type declares or inherits.
     static func declaredNames() throws -> Set<String> {
         Set(try ObjectShape<Self>.shared().properties.map(\.name))
+    }
+
+    /// The names of the properties that identify the objects of the type.
+    static func declaredIdentity() throws -> Set<String> {
+        let draft = try draft()
+        return draft.inheritedIdentity.union(draft.identity)
     }
 
     private static func draft() throws -> EntityDraft<Self> {

@@ -105,6 +105,7 @@ final class ProbeLog {
 
 private protocol OptionalProbe {}
 extension Optional: OptionalProbe {}
+extension Related: OptionalProbe where Value: OptionalProbe {}
 
 extension ObjectParts.RelatedValue {
     /// The type of the related objects.

@@ -33,19 +33,24 @@ public struct SyncDeclaration<Root: SyncObject>: Sendable {
 }
 
 extension SyncDeclaration.Part {
-    /// The properties whose values identify an object.
+    /// The properties whose values identify an object in the whole store.
+    ///
+    /// - Parameter properties: Attributes, at least one.
+    public static func identity(_ properties: (any PartialKeyPath<Root> & Sendable)...) -> Self {
+        Self { draft in draft.identity = try properties.map { try draft.shape.name(of: $0) } }
+    }
+
+    /// The properties whose values identify an object within another one.
     ///
     /// - Parameters:
-    ///   - properties: Attributes, at least one.
-    ///   - scope: The to-one relationship to the object within which the identity is unique; nil,
-    ///     the default, for an identity that is unique in the whole store.
+    ///   - properties: Attributes, at least one unless the parent entity has some.
+    ///   - scope: The to-one relationship to the object within which the identity is unique.
     public static func identity(
-        _ properties: (any PartialKeyPath<Root> & Sendable)...,
-        within scope: (any PartialKeyPath<Root> & Sendable)? = nil
+        _ properties: (any PartialKeyPath<Root> & Sendable)..., within scope: any PartialKeyPath<Root> & Sendable
     ) -> Self {
         Self { draft in
             draft.identity = try properties.map { try draft.shape.name(of: $0) }
-            draft.scope = try scope.map { try draft.shape.name(of: $0) }
+            draft.scope = try draft.shape.name(of: scope)
         }
     }
 
@@ -209,6 +214,7 @@ extension SyncDeclaration.Part {
         Self { draft in
             draft.parent = Parent.self
             draft.inherited = try Parent.declaredNames()
+            draft.inheritedIdentity = try Parent.declaredIdentity()
         }
     }
 

@@ -39,8 +39,10 @@ public struct SyncRelationship: Hashable, Sendable {
         get { userInfo["sync.owned"].map { $0 == "YES" || $0 == "true" } }
         set { userInfo["sync.owned"] = newValue.map { $0 ? "YES" : "NO" } }
     }
-    /// Whether the relationship can be empty. Kept for model files; neither mapping nor stores
-    /// enforce it.
+    /// Whether the relationship can be empty.
+    ///
+    /// A sync reports objects that lack a mandatory relationship at its end as drift, and stores
+    /// them. An import in the Groot dialect fails.
     public var isOptional: Bool
     /// The relationship's name in an earlier version of the model; nil if it was not renamed.
     ///

@@ -152,7 +152,12 @@ final class ObjectDecoder: Decoder, SingleValueDecodingContainer {
                 throw Record.CodingError.missingValue(entity: entity, property: names[slot])
             }
             return value
-        case .toMany, .notIncluded:
+        case .notIncluded:
+            guard let value = try relatedValues(type, slot).empty else {
+                throw Record.CodingError.missingValue(entity: entity, property: names[slot])
+            }
+            return value
+        case .toMany:
             let values = try relatedValues(type, slot)
             guard let value = values.values[reader.int(row: row, slot: 0)] ?? values.empty else {
                 throw Record.CodingError.missingValue(entity: entity, property: names[slot])

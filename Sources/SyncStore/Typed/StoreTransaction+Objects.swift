@@ -8,7 +8,8 @@ extension StoreTransaction {
     /// is `Related.notIncluded` leaves its relationship as it is.
     ///
     /// - Returns: The numbers of the objects, in the same order.
-    /// - Throws: `Record.CodingError` for a value that does not fit its attribute; `StoreError`;
+    /// - Throws: `Record.CodingError` for a value that does not fit its attribute; `StoreError`, such as
+    ///   `unsuitableValue` for a number that is NaN;
     ///   `SyncDeclarationError`; the store's own errors.
     @discardableResult
     public func insert<Object: SyncObject>(_ objects: [Object]) async throws -> [ObjectID] {
@@ -19,7 +20,13 @@ extension StoreTransaction {
         for object in objects {
             let content = try ObjectEncoder.content(of: object, layout, properties)
             batch.beginRecord()
-            for (slot, value) in content.values { batch.setValue(value, at: slot) }
+            for (slot, value) in content.values {
+                // Databases have no such number, and null would be another value.
+                if case .double(let number) = value, number.isNaN {
+                    throw StoreError.unsuitableValue(entity: layout.name, attribute: layout.attributes[slot].name)
+                }
+                batch.setValue(value, at: slot)
+            }
             batch.endRecord()
             for property in properties {
                 if case .related = property.content {

@@ -29,15 +29,14 @@ extension SQLPredicate {
         }
         var alternatives: [String] = []
         for count in 0...ordering.count {
+            // Nothing comes after null at the end.
+            if count < ordering.count, ordering[count].nulls == .last, position.values[count].isNull { continue }
             var parts: [String] = []
             for (criterion, value) in zip(ordering, position.values).prefix(count) {
                 parts.append(isEqual(criterion, value, entity: entity, alias: alias))
             }
             if count < ordering.count {
-                guard let after = isBeyond(ordering[count], position.values[count], entity: entity, alias: alias) else {
-                    continue
-                }
-                parts.append(after)
+                parts.append(isBeyond(ordering[count], position.values[count], entity: entity, alias: alias))
             } else {
                 parts.append("\(alias).\(schema.rowColumn) > \(parameters.add(.integer(position.object)))")
             }
@@ -55,12 +54,12 @@ extension SQLPredicate {
             : comparison(criterion.key, .equal, value, entity: entity, alias: alias)
     }
 
-    /// The condition that a row comes after a value by one criterion; nil if no row does.
+    /// The condition that a row comes after a value by one criterion.
     private mutating func isBeyond(
         _ criterion: BoundOrdering, _ value: AttributeValue, entity: Int, alias: String
-    ) -> String? {
+    ) -> String {
         let expression = expression(criterion.key, entity: entity, alias: alias)
-        if value.isNull { return criterion.nulls == .first ? "\(expression) IS NOT NULL" : nil }
+        if value.isNull { return "\(expression) IS NOT NULL" }
         let beyond = comparison(
             criterion.key, criterion.ascending ? .greater : .less, value, entity: entity, alias: alias)
         return criterion.nulls == .last ? "(\(beyond) OR \(expression) IS NULL)" : beyond

@@ -88,7 +88,11 @@ public struct BenchmarkReport {
                 Row(
                     name: measurement.name, n: measurement.n, seconds: measurement.seconds,
                     ratio: isCompared ? base.map { measurement.seconds / $0.seconds } : nil,
-                    against: isCompared ? against : nil, extra: extra(measurement)))
+                    against: isCompared ? against : nil,
+                    extra: [("cpu_seconds", .number(measurement.processorSeconds))]
+                        + (isCompared
+                            ? [("cpu_ratio", .number(measurement.processorSeconds / (base?.processorSeconds ?? 1)))]
+                            : []) + extra(measurement)))
         }
     }
 

@@ -34,7 +34,14 @@ let package = Package(
             path: "StoreComparison", swiftSettings: settings),
         .executableTarget(
             name: "ReadComparison",
-            dependencies: measured + ["ComparisonSupport", "ReadComparisonSupport"],
+            dependencies: [
+                .product(name: "SyncModel", package: "OneWaySynchronizer"),
+                .product(name: "SyncStore", package: "OneWaySynchronizer"),
+                .product(name: "SyncStoreSQLite", package: "OneWaySynchronizer"),
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+                "ComparisonSupport", "ReadComparisonSupport",
+            ],
             path: "ReadComparison", swiftSettings: settings),
         .target(
             name: "ReadComparisonSupport",

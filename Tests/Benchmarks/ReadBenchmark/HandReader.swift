@@ -1,5 +1,11 @@
-import COneWaySQLite
 import Foundation
+
+#if canImport(GRDBSQLite)
+// In the comparison with GRDB, which has this file by a symbolic link.
+import GRDBSQLite
+#else
+import COneWaySQLite
+#endif
 
 /// The columns of users read by hand into structs: what typed reads are measured against.
 ///

@@ -220,8 +220,7 @@ struct ScenarioRunner {
                 relationship: sync.relationship)
         }
         return SyncRequest(
-            entity: sync.entity, pages: try sync.pages.map { try bytes($0) }, options: options, parent: parent,
-            settles: sync.settles)
+            entity: sync.entity, pages: try sync.pages.map { try bytes($0) }, options: options, parent: parent)
     }
 
     private func bytes(_ payload: Step.Payload) throws -> [UInt8] {

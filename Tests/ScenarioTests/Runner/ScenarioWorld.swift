@@ -17,5 +17,4 @@ struct SyncRequest {
     var pages: [[UInt8]]
     var options: StoreSyncOptions
     var parent: JSONStore.Parent?
-    var settles: Bool
 }

@@ -26,8 +26,6 @@ enum Step: Sendable {
         var keyPath: String
         var removalLimit: JSONValue?
         var fails: Bool
-        /// Whether the same sync again writes nothing; false for a payload that contradicts itself.
-        var settles: Bool
         var expected: ExpectedResult?
     }
 
@@ -175,7 +173,7 @@ extension Step.Sync {
         try fields.allow(
             [
                 "entity", "operations", "where", "parent", "relationship", "willInsert", "keyPath", "removalLimit",
-                "fails", "settles", "expect",
+                "fails", "expect",
             ] + (others.isEmpty ? ["json", "pages"] : others))
         entity = try fields.string("entity")
         pages =
@@ -194,7 +192,6 @@ extension Step.Sync {
         keyPath = try fields.optional("keyPath") { _ in try fields.string("keyPath") } ?? ""
         removalLimit = fields.optional("removalLimit") { $0 }
         fails = try fields.bool("fails", default: false)
-        settles = try fields.bool("settles", default: true)
         expected = try fields.optional("expect") { try ExpectedResult($0) }
     }
 }

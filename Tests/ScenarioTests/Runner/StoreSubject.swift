@@ -85,7 +85,7 @@ struct StoreSubject {
         let before = try watched.takeWrites().files
         let again = try await sync(false).synced
         let writes = try watched.takeWrites()
-        guard again.isUnchanged && writes.calls.isEmpty && writes.files == before || !request.settles else {
+        guard again.isUnchanged && writes.calls.isEmpty && writes.files == before else {
             throw NotIdempotent(entity: request.entity, result: again, writes: writes.calls)
         }
         return result

@@ -4,7 +4,7 @@ import SyncModel
 import SyncStore
 import SyncStoreSQLite
 
-/// A store that counts what its transactions write, bookkeeping included, and looks at its files.
+/// A store that counts what its transactions commit, bookkeeping included, and looks at its files.
 struct WatchedStore: Store {
     let base: any Store
     private let writes = Locked<[String]>([])
@@ -41,11 +41,15 @@ struct WatchedStore: Store {
     func transaction<Result: Sendable>(
         _ body: @Sendable (any StoreTransaction) async throws -> Result
     ) async throws -> Result {
-        try await base.transaction { [writes] transaction in
-            let watched = WatchedTransaction(base: transaction, writes: writes)
+        let own = Locked<[String]>([])
+        let result = try await base.transaction { transaction in
+            let watched = WatchedTransaction(base: transaction, writes: own)
             // A store without the refinement is watched as one without it.
             return try await body(transaction is any InitialLinkingTransaction ? watched : watched.plain)
         }
+        // What was rolled back was not written.
+        writes.withLock { $0 += own.withLock(\.self) }
+        return result
     }
 
     func read<Result: Sendable>(_ body: @Sendable (any StoreReader) async throws -> Result) async throws -> Result {

@@ -22,12 +22,22 @@ enum ReadComparison {
         configuration.prepareDatabase { try $0.execute(sql: "PRAGMA cache_size = -4096") }
         let database = try DatabasePool(path: file.path, configuration: configuration)
         let count = file.count
+        guard let hand = HandReader(path: file.path) else { throw WrongCount(0) }
 
         if options.includes("all") {
             try await compare(
                 "all", n: count, runs: 7, &report,
                 store: { try await store.all(User.self).count },
                 grdb: { try await database.read { try GRDBUser.fetchAll($0).count } })
+        }
+        if options.includes("hand") {
+            let measured = try await measure(
+                runs: 7,
+                [
+                    BenchmarkCase("hand", n: count) { hand.users(joined: false).count },
+                    BenchmarkCase("all-beside-hand", n: count) { try await store.all(User.self).count },
+                ])
+            report.add(measured, against: "hand")
         }
         if options.includes("company") {
             try await compare(

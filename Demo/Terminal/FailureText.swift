@@ -1,0 +1,23 @@
+import JSONMapper
+
+/// Texts of errors for people.
+enum FailureText {
+    /// Returns the description of an error, in plain words for common faults of JSON.
+    static func text(_ error: any Error) -> String {
+        guard let error = error as? JSONError, let location = error.location, let plain = words(of: error.reason) else {
+            return "\(error)"
+        }
+        return "\(plain) (\(location))"
+    }
+
+    private static func words(of reason: JSONError.Reason?) -> String? {
+        switch reason {
+        case .notAnArray: "the JSON is neither a list of objects nor an object"
+        case .notAnObject: "an element of the list is not an object; only objects can be synced"
+        case .keyPathNotFound: "the JSON has nothing at the key path"
+        case .unexpectedEnd: "the JSON is incomplete or empty"
+        case .elementSizeLimit: "one object of the JSON is larger than 64 MiB; --key-path names the list within it"
+        default: nil
+        }
+    }
+}

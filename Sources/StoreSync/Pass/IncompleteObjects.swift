@@ -1,0 +1,66 @@
+import JSONMapper
+import SyncModel
+import SyncStore
+
+/// Objects that lacked a mandatory relationship when they were merged. A later part of the payload
+/// may complete them.
+struct IncompleteObjects {
+    /// An object without a target, and the index of the element that contains it.
+    struct Place {
+        let object: ObjectID
+        let index: Int
+    }
+
+    /// By relationship.
+    fileprivate(set) var places: [RelationshipLayout.ID: [Place]] = [:]
+}
+
+extension SyncPass {
+    /// Notes the objects of a group for which the payload states no target of a mandatory
+    /// relationship.
+    func noteIncomplete(_ group: MappedBatch.Group, _ result: MergeResult, _ origin: Origin) {
+        guard rules.relates else { return }
+        for relationship in group.mapping.layout.relationships
+        where !relationship.declaration.isOptional && relationship.id != origin.inverse {
+            var stated: Set<Int> = []
+            if group.hasNested, let nested = group.nested[relationship.index] {
+                for source in nested.sources where !source.ordinals.isEmpty { stated.insert(source.row) }
+            }
+            for (row, merged) in result.rows.enumerated() {
+                guard let merged, !stated.contains(row) else { continue }
+                let place = IncompleteObjects.Place(
+                    object: merged.object, index: origin.elementIndex(group.elementIndices[row]))
+                incomplete.places[relationship.id, default: []].append(place)
+            }
+        }
+    }
+
+    /// Reports objects that lack a mandatory relationship at the end of the pass.
+    ///
+    /// - Throws: `MappingError.unfit` in an import of a dialect that demands mandatory values.
+    func reportIncomplete() async throws {
+        for (id, places) in incomplete.places.sorted(by: { $0.key < $1.key }) {
+            let layout = model.layouts[id.source]
+            let relationship = layout.relationships[id.index]
+            let objects = Array(Set(places.map(\.object))).sorted()
+            var known = ObjectSet(try await transaction.links(relationship, of: objects).map(\.source))
+            var entities: [ObjectID: String] = [:]
+            try await transaction.fetch(StoreQuery(layout.name, objects: .only(objects)), batchRowCount: 1000) {
+                for stored in $0 { entities[stored.object] = stored.record.entityName }
+            }
+            for place in places where known.insert(place.object) {
+                guard let entity = entities[place.object] else { continue }
+                let keys = try mapper.mapping(of: entity).keys.relationships[relationship.index]
+                let keyPath = keys.path()?.joined(separator: ".") ?? relationship.name
+                if rules.demandsMandatory {
+                    throw MappingError.unfit(
+                        MappingProblem(
+                            entity: entity, attribute: relationship.name, keyPath: keyPath, index: place.index,
+                            reason: .missingMandatory))
+                }
+                tally.drift.add(.missingRelationship, entity: entity, keyPath: keyPath, index: place.index)
+            }
+        }
+        incomplete = IncompleteObjects()
+    }
+}

@@ -1,0 +1,167 @@
+import JSONMapper
+import SyncModel
+import SyncStore
+
+// An object keeps its entity in a store. If the payload says that it is of another one, an object of
+// that entity takes its place, with its values and links.
+extension SyncPass {
+    /// A stored object that an object of another entity replaces.
+    struct ClassChange {
+        fileprivate let old: ObjectID
+        /// The index of its root entity.
+        fileprivate let root: Int
+        /// The relationships that both entities have, and the links of each.
+        fileprivate var links: [(relationship: RelationshipLayout, targets: [ObjectID])] = []
+        /// The lists of other objects that contain the object.
+        fileprivate var lists: [(relationship: RelationshipLayout, source: ObjectID, targets: [ObjectID])] = []
+    }
+
+    /// Removes stored objects that records state to be of another entity.
+    ///
+    /// - Parameter records: The records of a group. They receive the values of the removed objects
+    ///   where they have none.
+    /// - Returns: The removed objects by record.
+    func removeOtherClasses(
+        of records: inout RecordBatch, _ layout: EntityLayout, _ origin: Origin
+    ) async throws -> [Int: ClassChange] {
+        guard let base = origin.entity.map({ model.layouts[$0] }), base.index != layout.index, base.hasIdentity,
+            layout.isKind(of: base), base.identitySlots == layout.identitySlots, origin.known == nil,
+            origin.policy.inserts, origin.policy.updates
+        else { return [:] }
+        var identities = RecordBatch(of: base)
+        records.withReader { reader in
+            for row in 0..<reader.count {
+                identities.beginRecord()
+                for slot in base.identitySlots {
+                    if let value = reader.value(row: row, slot: slot) { identities.setValue(value, at: slot) }
+                }
+                identities.endRecord()
+            }
+        }
+        let found = try await transaction.find(identities)
+        guard found.contains(where: { $0 != nil }) else { return [:] }
+        var others: [ObjectID: Record] = [:]
+        let query = StoreQuery(base.name, objects: .only(Array(Set(found.compactMap(\.self))).sorted()))
+        try await transaction.fetch(query, batchRowCount: 1000) { stored in
+            for stored in stored where !layout.family.contains(stored.record.layout.index) {
+                others[stored.object] = stored.record
+            }
+        }
+        guard !others.isEmpty else { return [:] }
+        // An object of this entity, beside one of the other, is the object itself.
+        let own = try await transaction.find(records)
+        try await writeHeld()
+        var changes: [Int: ClassChange] = [:]
+        var filled = RecordBatch(of: layout)
+        for row in 0..<records.count {
+            guard let old = found[row], own[row] == nil, let record = others.removeValue(forKey: old) else {
+                filled.append(row: row, of: records)
+                continue
+            }
+            let common = try commonLayout(record.layout, layout)
+            changes[row] = try await remove(old, record, common)
+            var both = RecordBatch(of: layout)
+            both.beginRecord()
+            for slot in common.attributes.indices { both.setValue(record[slot: slot], at: slot) }
+            both.endRecord()
+            both.append(row: row, of: records)
+            filled.append(combining: [0, 1], of: both)
+        }
+        records = filled
+        return changes
+    }
+
+    /// The closest entity that two entities are of.
+    private func commonLayout(_ one: EntityLayout, _ other: EntityLayout) throws -> EntityLayout {
+        var common = one
+        while !other.isKind(of: common), let parent = common.parent { common = model.layouts[parent] }
+        return common
+    }
+
+    /// Removes an object whose links are kept.
+    private func remove(_ old: ObjectID, _ record: Record, _ common: EntityLayout) async throws -> ClassChange {
+        var change = ClassChange(old: old, root: common.root)
+        for relationship in common.relationships {
+            let targets = try await transaction.links(relationship, of: [old]).map(\.target)
+            guard !targets.isEmpty else { continue }
+            if let inverse = model.inverse(of: relationship), inverse.isOrdered {
+                var lists: [ObjectID: [ObjectID]] = [:]
+                for link in try await transaction.links(inverse, of: targets.sorted()) {
+                    lists[link.source, default: []].append(link.target)
+                }
+                for (source, targets) in lists.sorted(by: { $0.key < $1.key }) {
+                    change.lists.append((inverse, source, targets))
+                }
+            }
+            change.links.append((relationship, targets))
+            // The deletion must not delete these objects, or be denied because of them.
+            var batch = LinkBatch(relationship, mode: .replace)
+            batch.append(old, to: [])
+            _ = try await transaction.link(batch)
+        }
+        change.lists += try await lists(with: old, record)
+        let query = StoreQuery(record.layout.name, objects: .only([old]))
+        tally.countDeleted(
+            try await transaction.remove(query, reportsKeys: rules.reportsKeys || tally.mayHaveInserted(query)))
+        return change
+    }
+
+    /// The objects that lead to an object by relationships without an inverse.
+    private func lists(
+        with object: ObjectID, _ record: Record
+    ) async throws -> [(relationship: RelationshipLayout, source: ObjectID, targets: [ObjectID])] {
+        var lists: [(relationship: RelationshipLayout, source: ObjectID, targets: [ObjectID])] = []
+        for layout in model.layouts {
+            for relationship in layout.relationships
+            where relationship.source == layout.index && relationship.inverse == nil
+                && record.layout.isKind(of: model.layouts[relationship.destination])
+            {
+                let destination = model.layouts[relationship.destination]
+                let slots = record.layout.identitySlots
+                guard slots.allSatisfy({ $0 < destination.attributes.count }) else { continue }
+                let identity = RecordPredicate.and(
+                    slots.map { PropertyPath(record.layout.attributes[$0].name) == record[slot: $0] })
+                let query = StoreQuery(
+                    layout.name, where: .related(PropertyPath(relationship.name), .any, identity))
+                let sources = try await transaction.records(query).map(\.object)
+                var targets: [ObjectID: [ObjectID]] = [:]
+                for link in try await transaction.links(relationship, of: sources) {
+                    targets[link.source, default: []].append(link.target)
+                }
+                for source in sources {
+                    guard let targets = targets[source], targets.contains(object) else { continue }
+                    lists.append((relationship, source, targets))
+                }
+            }
+        }
+        return lists
+    }
+
+    /// Gives new objects the links of those that they replace. The payload's own links come later.
+    ///
+    /// - Parameter isStated: Whether a new object may have its link of a relationship already.
+    func restoreLinks(
+        _ changes: [Int: ClassChange], _ result: MergeResult,
+        isStated: (_ record: Int, RelationshipLayout) -> Bool
+    ) async throws {
+        for (row, change) in changes.sorted(by: { $0.key < $1.key }) {
+            guard let new = result.rows[row]?.object else { continue }
+            // Objects of other families may have the same numbers.
+            func current(_ object: ObjectID, _ entity: Int) -> ObjectID {
+                object == change.old && model.layouts[entity].root == change.root ? new : object
+            }
+            for (relationship, targets) in change.links where !isStated(row, relationship) {
+                var batch = LinkBatch(relationship, mode: .replace)
+                batch.append(new, to: targets.map { current($0, relationship.destination) })
+                _ = try await transaction.link(batch)
+            }
+            for (relationship, source, targets) in change.lists {
+                if let inverse = model.inverse(of: relationship), isStated(row, inverse) { continue }
+                var batch = LinkBatch(relationship, mode: .replace)
+                batch.append(
+                    current(source, relationship.source), to: targets.map { current($0, relationship.destination) })
+                _ = try await transaction.link(batch)
+            }
+        }
+    }
+}

@@ -1,0 +1,118 @@
+import JSONMapper
+import SyncModel
+import SyncStore
+
+// Objects without an identity of their own are found by their owner, so that the same payload does
+// not insert new ones each time.
+extension SyncPass {
+    /// Notes the objects without an identity of their own that sources lose.
+    func noteLost(_ merged: MergedElements, of result: MergeResult, by relationship: RelationshipLayout) {
+        guard !merged.former.isEmpty, rules.deletesDetached(of: relationship, in: model) else { return }
+        for source in merged.elements.sources where !source.isIncomplete {
+            guard let object = result.rows[source.row]?.object, let former = merged.former[object] else { continue }
+            let targets = Set(source.ordinals.compactMap { merged.targets[$0] })
+            let gone = former.filter { !targets.contains($0) }
+            // A source that has its objects back stays: the end of the pass asks for its links.
+            guard !gone.isEmpty || lost[relationship.id]?[object] != nil else { continue }
+            lost[relationship.id, default: [:]][object] = gone
+        }
+    }
+
+    /// Finds the stored objects that elements without an identity of their own stand for.
+    ///
+    /// They are the objects that the relationship already leads to: the one with the same identity
+    /// within the parent, or in order those without any identity. The same payload then does not
+    /// insert new ones each time. Objects that an earlier part of the payload unlinked are found as
+    /// well.
+    ///
+    /// - Parameters:
+    ///   - owners: The object that contains each element, by ordinal.
+    ///   - emptied: Objects that contain no element.
+    /// - Returns: The objects by ordinal, and those that each owner has.
+    func reused(
+        _ groups: [MappedBatch.Group], _ owners: (Int) -> ObjectID?, by relationship: RelationshipLayout,
+        emptied: [ObjectID] = []
+    ) async throws -> (reused: [Int: ObjectID], former: [ObjectID: [ObjectID]]) {
+        let isScope = model.isScope(of: relationship)
+        var ordinals: [Int] = []
+        var scoped: [(ordinal: Int, identity: [AttributeValue])] = []
+        for group in groups {
+            let layout = group.mapping.layout
+            group.records.withReader { reader in
+                for row in 0..<reader.count where !reader.isIdentified(row, by: layout.identitySlots) {
+                    if isScope, reader.isIdentified(row, by: layout.scopedIdentitySlots) {
+                        let identity = layout.scopedIdentitySlots.compactMap { reader.value(row: row, slot: $0) }
+                        scoped.append((group.elementIndices[row], identity))
+                    } else {
+                        ordinals.append(group.elementIndices[row])
+                    }
+                }
+            }
+        }
+        let isPrivate = !model.layouts[relationship.destination].hasIdentity
+        guard !ordinals.isEmpty || !scoped.isEmpty || isPrivate && !emptied.isEmpty else { return ([:], [:]) }
+        let parents = Set((ordinals + scoped.map(\.ordinal)).compactMap(owners) + emptied)
+        // Links that are held are not stored yet: the objects found are those from before the pass.
+        var children: [ObjectID: [ObjectID]] = [:]
+        for link in try await transaction.links(relationship, of: parents.sorted()) {
+            children[link.source, default: []].append(link.target)
+        }
+        if let lost = lost[relationship.id] {
+            for parent in parents {
+                let known = children[parent] ?? []
+                children[parent] = known + (lost[parent] ?? []).filter { !known.contains($0) }
+            }
+        }
+        guard !children.isEmpty else { return ([:], [:]) }
+        var nameless = ObjectSet()
+        var identities: [ObjectID: [AttributeValue]] = [:]
+        let query = StoreQuery(
+            model.layouts[relationship.destination].name, objects: .only(Array(Set(children.values.joined())).sorted()))
+        try await transaction.fetch(query, batchRowCount: 1000) { records in
+            for stored in records where stored.record.key == nil {
+                let slots = isScope ? stored.record.layout.scopedIdentitySlots : []
+                let identity = slots.map { stored.record[slot: $0] }
+                if identity.isEmpty || identity.contains(where: \.isNull) {
+                    nameless.insert(stored.object)
+                } else {
+                    identities[stored.object] = identity
+                }
+            }
+        }
+        var left: [ObjectID: ArraySlice<ObjectID>] = [:]
+        var known: [ScopedIdentity: ObjectID] = [:]
+        for (parent, targets) in children {
+            for target in targets {
+                if nameless.contains(target) {
+                    left[parent, default: []].append(target)
+                } else if let identity = identities[target] {
+                    let identity = ScopedIdentity(parent: parent, values: identity)
+                    known[identity] = known[identity] ?? target
+                }
+            }
+        }
+        var reused: [Int: ObjectID] = [:]
+        for (ordinal, identity) in scoped {
+            if let owner = owners(ordinal) { reused[ordinal] = known[ScopedIdentity(parent: owner, values: identity)] }
+        }
+        for ordinal in ordinals.sorted() {
+            if let owner = owners(ordinal) { reused[ordinal] = left[owner]?.popFirst() }
+        }
+        return (reused, isPrivate ? children : [:])
+    }
+
+    /// An identity within a parent.
+    private struct ScopedIdentity: Hashable {
+        let parent: ObjectID
+        let values: [AttributeValue]
+    }
+}
+
+extension DataModel {
+    /// Whether a relationship leads from parents to objects whose identity is scoped by it.
+    func isScope(of relationship: RelationshipLayout) -> Bool {
+        let destination = layouts[relationship.destination]
+        guard let scope = destination.identityScope else { return false }
+        return inverse(of: destination.relationships[scope])?.id == relationship.id
+    }
+}

@@ -1,0 +1,1 @@
+../../ReadBenchmark/HandReader.swift

@@ -1,0 +1,177 @@
+import CoreDataModel
+import Foundation
+import JSONMapper
+import OneWayTestSupport
+import SyncModel
+import Testing
+
+@testable import Demo
+
+/// `sync --evolve` and `sync --rebuild`: databases whose JSON has changed its shape.
+@Suite struct EvolutionCommandTests {
+    private let folder: TemporaryDirectory
+    private let store: String
+
+    init() async throws {
+        folder = try TemporaryDirectory()
+        store = "sqlite:\(folder.url.path)/films.db"
+        let run = try await sync(#"[{"id": 1, "year": 1979, "tag": "a"}, {"id": 2, "year": 1985, "tag": "b"}]"#)
+        #expect(run.code == 0, "\(run.errors)")
+    }
+
+    private func sync(_ json: String, _ options: String...) async throws -> CommandRun {
+        let file = try folder.write(json, to: "films.json")
+        return await CommandRun(["sync", file, "--entity", "Film", "--store", store] + options)
+    }
+
+    private func expectExport(_ json: String, sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        let run = await CommandRun(["export", "--entity", "Film", "--store", store])
+        #expect(run.code == 0, "\(run.errors)", sourceLocation: sourceLocation)
+        #expect(
+            try JSONValue(parsing: run.output) == JSONValue(parsing: json), "\(run.output)",
+            sourceLocation: sourceLocation)
+    }
+
+    private static let wider = #"[{"id": 1, "year": 1979.5, "tag": ["a", "c"], "colour": true, "cast": [{"id": 7}]}]"#
+
+    @Test func theModelTakesOverWhatIsNew() async throws {
+        let run = try await sync(Self.wider, "--evolve")
+        #expect(run.code == 0, "\(run.errors)")
+        #expect(run.lines.contains("the model was extended:"), "\(run.output)")
+        for change in [
+            "  Film.year is decimal now, no longer int64", "  Film.tag is json now, no longer string",
+            "  Film.colour is new: bool", "  Film.cast is new: Cast",
+        ] {
+            #expect(run.lines.contains(change), "\(run.output)")
+        }
+        #expect(run.lines.contains { $0.hasSuffix(", evolved model") })
+        #expect(!run.output.contains("differs from the model"))
+        try await expectExport(Self.wider)
+        // The model is kept, so that the file fits from now on.
+        let again = try await sync(Self.wider, "--evolve")
+        #expect(again.counts(of: "Film") == [0, 0, 1, 0] && again.lines.contains { $0.hasSuffix(", kept model") })
+        #expect(try await sync(Self.wider, "--strict").counts(of: "Film") == [0, 0, 1, 0])
+    }
+
+    @Test func withoutTheOptionDriftIsReportedAndTheOptionNamed() async throws {
+        let run = try await sync(Self.wider)
+        #expect(run.code == 0, "\(run.errors)")
+        #expect(run.lines.contains("the JSON differs from the model or contradicts itself:"))
+        #expect(run.output.contains("--evolve extends it by what is new, --strict makes this a failure"))
+        let strict = try await sync(Self.wider, "--strict")
+        #expect(strict.code == 1 && strict.errors.contains("Film.colour: unknown key, once"))
+    }
+
+    @Test func changesAndObstaclesArePartOfTheJSON() async throws {
+        let run = try await sync(Self.wider, "--evolve", "--json")
+        let json = try JSONValue(parsing: run.output)
+        #expect(json["model"] == .string("evolved"))
+        #expect(json["model_changes"]?[2] == .string("Film.colour is new: bool"))
+        #expect(json["model_obstacles"] == .array([]))
+    }
+
+    private static let obstacle =
+        "id does not identify every Film: keep the model as it is, drop the property with --model, or use --rebuild"
+
+    @Test func whatCannotBeTakenOverIsToldWithTheWaysOn() async throws {
+        let json = #"[{"id": 1, "year": 1}, {"id": 1, "year": 2}]"#
+        let strict = try await sync(json, "--evolve", "--strict")
+        #expect(strict.code == 1 && strict.errors == "failed: \(Self.obstacle)\n")
+        let run = try await sync(json, "--evolve")
+        #expect(run.code == 0 && run.lines.contains(Self.obstacle), "\(run.output)")
+        // The last way on: both objects are there, matched by their content.
+        let rebuilt = try await sync(json, "--rebuild")
+        #expect(rebuilt.counts(of: "Film") == [2, 0, 0, 0], "\(rebuilt.output)\(rebuilt.errors)")
+        try await expectExport(json)
+        #expect(try await sync(json).counts(of: "Film") == [0, 0, 2, 0])
+    }
+
+    @Test func aRebuildThatFailsChangesNothing() async throws {
+        let run = try await sync(#"[{"id": 5}, {"id": ]"#, "--rebuild")
+        #expect(run.code == 1 && run.output.isEmpty)
+        try await expectExport(#"[{"id": 1, "year": 1979, "tag": "a"}, {"id": 2, "year": 1985, "tag": "b"}]"#)
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: folder.url.path).allSatisfy {
+                !$0.hasSuffix("-rebuild")
+            })
+    }
+
+    @Test func aRebuildOfNothingIsASync() async throws {
+        let file = try folder.write("[{\"id\": 1}]", to: "new.json")
+        let new = "sqlite:\(folder.url.path)/new.db"
+        let run = await CommandRun(["sync", file, "--entity", "Film", "--store", new, "--rebuild"])
+        #expect(run.counts(of: "Film") == [1, 0, 0, 0], "\(run.errors)")
+    }
+
+    @Test func aModelOfAFileIsNotExtended() async throws {
+        let model = try DataModel { SyncEntity("Film", identity: "id") { SyncAttribute("id", .int64) } }
+        let xml = try folder.write(String(decoding: model.coreDataXML(), as: UTF8.self), to: "model.xml")
+        #expect(try await sync("[{\"id\": 1}]", "--model", xml).code == 0)
+        let run = try await sync(Self.wider, "--evolve")
+        #expect(run.code == 1 && run.errors.contains("the model of the database comes from a file"))
+        #expect(try await !sync(Self.wider).output.contains("--evolve"))
+    }
+
+    @Test func standardInputIsReadOnce() async throws {
+        let child = try ChildProcess(
+            ["sync", "-", "--entity", "Film", "--store", store, "--evolve"],
+            input: try FileHandle(forReadingFrom: URL(filePath: try folder.write(Self.wider, to: "in.json"))))
+        let end = try await child.end()
+        #expect(end.code == 0 && end.output.contains("Film.colour is new: bool"), "\(end.errors)")
+    }
+
+    // MARK: What a person reads
+
+    @Test(arguments: [
+        ("42", "the JSON is neither a list of objects nor an object"),
+        ("[1, 2]", "element 0 of the JSON is not an object; only lists of objects have a model"),
+        ("[]", "the JSON has no objects, so no model can be inferred from it"),
+        ("{}", "the objects of the JSON are all empty"), ("[{\"id\": 1}", "the JSON is incomplete or empty"),
+    ])
+    func aFileWithoutObjectsIsExplained(json: String, text: String) async throws {
+        let file = try folder.write(json, to: "odd.json")
+        let run = await CommandRun(["sync", file, "--entity", "Odd"])
+        #expect(run.code == 1 && run.errors.hasPrefix("failed: \(text)"), "\(run.errors)")
+    }
+
+    @Test func theListWithinAnObjectIsNamed() async throws {
+        let json = #"{"data": {"page": {"n": 1}, "items": [{"id": 1}, {"id": 2}]}}"#
+        let file = try folder.write(json, to: "list.json")
+        let run = await CommandRun(["sync", file, "--entity", "Item"])
+        #expect(run.lines.contains("the JSON is one object; --key-path data.items syncs the objects of the list in it"))
+        let list = await CommandRun(["sync", file, "--entity", "Item", "--key-path", "data.items"])
+        #expect(list.counts(of: "Item") == [2, 0, 0, 0] && !list.output.contains("--key-path"))
+    }
+
+    @Test func anObjectWhoseKeysAreDataComesBackAsItWas() async throws {
+        let json = #"{"A00.0": {"n": 1}, "A00.1": {"n": 2}, "B10.2": {"n": 3}, "C1": {"n": 4, "x": []}}"#
+        let file = try folder.write(json, to: "codes.json")
+        let codes = "sqlite:\(folder.url.path)/codes.db"
+        let run = await CommandRun(["sync", file, "--entity", "Code", "--store", codes])
+        #expect(run.counts(of: "Code") == [1, 0, 0, 0])
+        #expect(run.output.contains("the keys of the JSON are data, so it is one JSON value"), "\(run.output)")
+        let export = await CommandRun(["export", "--entity", "Code", "--store", codes])
+        #expect(try JSONValue(parsing: export.output)[0] == JSONValue(parsing: json), "\(export.output)")
+    }
+
+    /// As Swift strings, the keys are equal.
+    @Test func keysOfEqualCharactersComeBackAsTheyWere() async throws {
+        let file = try folder.write("[{\"id\": 1, \"\u{e9}\": 1, \"e\u{301}\": 2}]", to: "keys.json")
+        let keys = "sqlite:\(folder.url.path)/keys.db"
+        #expect(await CommandRun(["sync", file, "--entity", "Key", "--store", keys]).code == 0)
+        let export = await CommandRun(["export", "--entity", "Key", "--store", keys]).output.unicodeScalars
+        #expect(export.contains("\u{e9}") && export.contains("\u{301}"))
+        #expect(
+            await CommandRun(["sync", file, "--entity", "Key", "--store", keys]).counts(of: "Key") == [0, 0, 1, 0])
+    }
+
+    @Test func aDiffOfFilesHasTheKeysOfBoth() async throws {
+        let old = try folder.write(#"[{"id": 1, "a": 1}]"#, to: "old.json")
+        let new = try folder.write(#"[{"id": 1, "a": "x", "b": true}]"#, to: "new.json")
+        let run = await CommandRun(["diff", old, new])
+        #expect(run.errors.isEmpty)
+        #expect(run.lines == ["Item", "~ 1  a: 1 → \"x\", b: null → true", "0 inserted, 1 updated, 0 deleted"])
+        let back = await CommandRun(["diff", new, old])
+        #expect(back.lines == ["Item", "~ 1  a: \"x\" → 1, b: true → null", "0 inserted, 1 updated, 0 deleted"])
+    }
+}

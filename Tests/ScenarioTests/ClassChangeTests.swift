@@ -1,0 +1,108 @@
+import JSONMapper
+import OneWayStoreTestSupport
+import StoreSync
+import SyncModel
+import SyncStore
+import SyncStoreTesting
+import Testing
+
+/// Objects whose class the payload states, and that change it; on every store.
+@Suite struct ClassChangeTests {
+    private static func mapper() throws -> RecordMapper {
+        let model = try DataModel {
+            SyncEntity("Vehicle", identity: "id", userInfo: ["entityMapperName": "Type"]) {
+                SyncAttribute("id", .int64, optional: false)
+                SyncAttribute("name", .string)
+                SyncRelationship("garage", toOne: "Garage", inverse: "vehicles")
+                SyncRelationship("wheels", toMany: "Wheel", inverse: "vehicle")
+            }
+            SyncEntity("Car", parent: "Vehicle") { SyncAttribute("doors", .int64) }
+            SyncEntity("Lorry", parent: "Vehicle") { SyncAttribute("load", .int64) }
+            SyncEntity("Wheel") {
+                SyncAttribute("v", .int64)
+                SyncRelationship("vehicle", toOne: "Vehicle", inverse: "wheels")
+            }
+            SyncEntity("Garage", identity: "id") {
+                SyncAttribute("id", .int64, optional: false)
+                SyncRelationship("favourite", toOne: "Car")
+                SyncRelationship("vehicles", toMany: "Vehicle", ordered: true, inverse: "garage")
+                SyncRelationship("newest", toOne: "Vehicle")
+            }
+        }
+        var transformers = RecordMapper.Transformers()
+        transformers.registerEntityMapper("Type") { (object: JSONObject) -> String? in
+            if case .string(let name)? = object["type"] { name } else { nil }
+        }
+        var dialect = JSONDialect.sync
+        dialect.annotations.entityMapper = ["entityMapperName"]
+        return try RecordMapper(model, dialect: dialect, transformers: transformers)
+    }
+
+    private func with(
+        _ kind: StoreKind, _ body: @Sendable (RealJSONWorld) async throws -> Void
+    ) async throws {
+        let mapper = try Self.mapper()
+        for rowCount in [1, 1000] {
+            try await kind.use { makeStore in
+                let store = HookedStore(try await makeStore(mapper.model), SmallBatches(rowCount))
+                try await body(try RealJSONWorld(store, mapper: mapper))
+            }
+        }
+    }
+
+    @Test(arguments: StoreKind.all)
+    func anObjectOfTheListBecomesOneOfItsNewClass(kind: StoreKind) async throws {
+        try await with(kind) { world in
+            try await world.sync(
+                #"[{"id":1,"vehicles":[{"id":1},{"id":7,"type":"Car","name":"a","wheels":[{"v":1},{"v":2}]},{"id":9}],"newest_id":7}]"#,
+                into: "Garage")
+            let options = StoreSyncOptions(
+                operations: StoreSyncOptions.Operations.all.subtracting(.delete), reportsKeys: true)
+            let result = try await world.sync(#"[{"id":7,"type":"Lorry","load":5}]"#, into: "Vehicle", options: options)
+            #expect(result.countsByEntity["Lorry"]?.inserted == 1)
+            #expect(result.countsByEntity["Car"]?.deleted == 1)
+            #expect(result.countsByEntity.values.allSatisfy { $0.updated == 0 })
+            #expect(result.keys?.inserted == [.identity(7)] && result.keys?.deleted == [.identity(7)])
+            #expect(try await world.count("Vehicle", where: PropertyPath("id") == 7) == 1)
+            #expect(try await world.values("name", of: "Lorry") == ["a"])
+            #expect(try await world.count("Wheel", where: PropertyPath("vehicle.id") == 7) == 2)
+            #expect(try await world.count("Garage", where: PropertyPath("newest.id") == 7) == 1)
+            let order = try await world.store.store.read { reader -> [AttributeValue] in
+                let garage = try #require(try await reader.records(StoreQuery("Garage")).first)
+                let relationship = try #require(garage.record.layout.relationship("vehicles"))
+                let links = try await reader.links(relationship, of: [garage.object])
+                let vehicles = try await reader.records(StoreQuery("Vehicle"))
+                return links.compactMap { link in vehicles.first { $0.object == link.target }?.record["id"] }
+            }
+            #expect(order == [1, 7, 9])
+        }
+    }
+
+    @Test(arguments: StoreKind.all)
+    func aNestedObjectChangesItsClass(kind: StoreKind) async throws {
+        try await with(kind) { world in
+            for type in ["Car", "Lorry", "Vehicle", "Car"] {
+                try await world.sync(
+                    #"[{"id":1,"vehicles":[{"id":7,"type":"\#(type)","wheels":[{"v":1}]}]}]"#, into: "Garage")
+                #expect(try await world.count("Vehicle") == 1, "\(type)")
+                #expect(try await world.values("v", of: "Wheel") == [1], "\(type)")
+                #expect(try await world.count("Wheel", where: PropertyPath("vehicle").isNull) == 0, "\(type)")
+                #expect(try await world.count("Garage", where: PropertyPath("vehicles.@count") == 1) == 1, "\(type)")
+            }
+        }
+    }
+
+    /// A change of an object was held as one of its sub-entity.
+    @Test(arguments: StoreKind.all)
+    func anInsertionCountsBesideAHeldChangeOfAnotherEntity(kind: StoreKind) async throws {
+        try await with(kind) { world in
+            try await world.sync(#"[{"id":1,"vehicles":[{"id":1,"type":"Car","name":"a"}]}]"#, into: "Garage")
+            let result = try await world.sync(
+                #"[{"id":1,"favourite":{"id":1,"name":"b"},"vehicles":[{"id":1,"name":"c"},{"id":2,"name":"d"}]}]"#,
+                into: "Garage")
+            #expect(result.countsByEntity["Vehicle"]?.inserted == 1, "\(result.countsByEntity)")
+            #expect(result.countsByEntity["Car"]?.updated == 1, "\(result.countsByEntity)")
+            #expect(try await world.values("name", of: "Vehicle") == ["c", "d"])
+        }
+    }
+}

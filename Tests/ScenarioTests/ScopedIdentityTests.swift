@@ -1,0 +1,77 @@
+import JSONMapper
+import OneWayStoreTestSupport
+import StoreSync
+import SyncModel
+import SyncStore
+import SyncStoreTesting
+import Testing
+
+/// Objects that are identified within a parent, in a list of their own; on every store.
+@Suite struct ScopedIdentityTests {
+    private func with(
+        _ kind: StoreKind, _ body: @Sendable (RealJSONWorld) async throws -> Void
+    ) async throws {
+        let mapper = try RecordMapper(try RealJSONModel.orders())
+        for rowCount in [1, 2, 1000] {
+            try await kind.use { makeStore in
+                let store = HookedStore(try await makeStore(mapper.model), SmallBatches(rowCount))
+                try await body(try RealJSONWorld(store, mapper: mapper))
+            }
+        }
+    }
+
+    @Test(arguments: StoreKind.all)
+    func linesInAListOfTheirOwnAreFoundWithinTheirOrder(kind: StoreKind) async throws {
+        try await with(kind) { world in
+            try await world.sync(
+                #"[{"id":1,"lines":[{"id":1,"text":"a"},{"id":2,"text":"b"}]},{"id":2,"lines":[{"id":1,"text":"c"}]}]"#,
+                into: "Order")
+            let result = try await world.sync(
+                #"[{"id":1,"order_id":1,"text":"A"},{"id":1,"order":{"id":2,"note":"n"},"text":"c"},{"id":2,"order_id":2,"text":"d"}]"#,
+                into: "Line")
+            #expect(result.counts.inserted == 1 && result.counts.updated == 1 && result.counts.unchanged == 1)
+            #expect(result.counts.deleted == 1)
+            #expect(try await world.values("text", of: "Line") == ["A", "c", "d"])
+            #expect(try await world.values("note", of: "Order") == [.null, "n"])
+        }
+    }
+
+    @Test(arguments: StoreKind.all)
+    func aLineWithoutAKnownOrderIsLeftOutAndReported(kind: StoreKind) async throws {
+        try await with(kind) { world in
+            try await world.sync(#"[{"id":1,"lines":[{"id":1,"text":"a"}]}]"#, into: "Order")
+            let result = try await world.sync(
+                #"[{"id":1,"text":"x"},{"id":1,"order_id":9,"text":"y"},{"id":1,"order_id":null}]"#, into: "Line")
+            #expect(result.rejectedCount == 3)
+            #expect(result.rejected.first?.attribute == "order")
+            #expect(result.counts.withheld == 1)
+            #expect(try await world.values("text", of: "Line") == ["a"])
+        }
+    }
+
+    @Test(arguments: StoreKind.all)
+    func theParentOfAListIsTheScope(kind: StoreKind) async throws {
+        try await with(kind) { world in
+            try await world.sync(
+                #"[{"id":1,"lines":[{"id":1,"text":"a"}]},{"id":2,"lines":[{"id":1}]}]"#, into: "Order")
+            let parent = JSONStore.Parent("Order", where: PropertyPath("id") == 1)
+            let json = JSONSource.bytes(Array(#"[{"id":1,"text":"b"},{"id":3,"text":"c"}]"#.utf8))
+            let result = try await world.store.sync(json, into: "Line", childrenOf: parent)
+            #expect(result.counts.inserted == 1 && result.counts.updated == 1)
+            #expect(try await world.store.sync(json, into: "Line", childrenOf: parent).isUnchanged)
+            #expect(try await world.values("text", of: "Line") == [.null, "b", "c"])
+        }
+    }
+
+    @Test(arguments: StoreKind.all)
+    func aLineThatIsThereTwiceIsOneObject(kind: StoreKind) async throws {
+        try await with(kind) { world in
+            try await world.sync(#"[{"id":1},{"id":2}]"#, into: "Order")
+            let result = try await world.sync(
+                #"[{"id":1,"order_id":1,"text":"a"},{"id":1,"order_id":2,"text":"b"},{"id":1,"order_id":1,"text":"c"}]"#,
+                into: "Line")
+            #expect(result.drift.count(of: .conflict) == 1)
+            #expect(try await world.values("text", of: "Line") == ["b", "c"])
+        }
+    }
+}
