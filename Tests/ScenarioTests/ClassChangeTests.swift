@@ -29,7 +29,7 @@ import Testing
                 SyncRelationship("newest", toOne: "Vehicle")
             }
         }
-        var transformers = JSONTransformers()
+        var transformers = RecordMapper.Transformers()
         transformers.registerEntityMapper("Type") { (object: JSONObject) -> String? in
             if case .string(let name)? = object["type"] { name } else { nil }
         }
@@ -56,7 +56,8 @@ import Testing
             try await world.sync(
                 #"[{"id":1,"vehicles":[{"id":1},{"id":7,"type":"Car","name":"a","wheels":[{"v":1},{"v":2}]},{"id":9}],"newest_id":7}]"#,
                 into: "Garage")
-            let options = StoreSyncOptions(operations: SyncOperations.all.subtracting(.delete), reportsKeys: true)
+            let options = StoreSyncOptions(
+                operations: StoreSyncOptions.Operations.all.subtracting(.delete), reportsKeys: true)
             let result = try await world.sync(#"[{"id":7,"type":"Lorry","load":5}]"#, into: "Vehicle", options: options)
             #expect(result.countsByEntity["Lorry"]?.inserted == 1)
             #expect(result.countsByEntity["Car"]?.deleted == 1)
