@@ -2,8 +2,8 @@ import JSONMapper
 import SyncModel
 import SyncStore
 
-// An object keeps its entity in a store. If the payload says that it is of another one, an object of
-// that entity takes its place, with its values and links.
+// An object keeps its entity in a store. If the payload says that it is of another one, an object
+// of that entity takes its place, with its values and links.
 extension SyncPass {
     /// A stored object that an object of another entity replaces.
     struct ClassChange {
