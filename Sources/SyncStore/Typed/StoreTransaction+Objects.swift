@@ -8,8 +8,8 @@ extension StoreTransaction {
     /// is `Related.notIncluded` leaves its relationship as it is.
     ///
     /// - Returns: The numbers of the objects, in the same order.
-    /// - Throws: `Record.CodingError` for a value that does not fit its attribute; `StoreError`, such as
-    ///   `unsuitableValue` for a number that is NaN;
+    /// - Throws: `Record.CodingError` for a value that does not fit its attribute; `StoreError`,
+    ///   such as `unsuitableValue` for a number that is NaN;
     ///   `SyncDeclarationError`; the store's own errors.
     @discardableResult
     public func insert<Object: SyncObject>(_ objects: [Object]) async throws -> [ObjectID] {
