@@ -54,7 +54,8 @@ extension SyncArguments {
         }
     }
 
-    /// Returns the model of the JSON: an inferred one, or the model of the database with what is new.
+    /// Returns the model of the JSON: an inferred one, or the model of the database with what is
+    /// new.
     ///
     /// - Parameters:
     ///   - kept: The model of the database; nil if there is none.

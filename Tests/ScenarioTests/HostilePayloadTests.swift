@@ -6,8 +6,8 @@ import SyncStore
 import SyncStoreTesting
 import Testing
 
-/// Payloads that no server should send. On every store, the plan predicts the effect, and the second
-/// sync writes nothing.
+/// Payloads that no server should send. On every store, the plan predicts the effect, and the
+/// second sync writes nothing.
 @Suite struct HostilePayloadTests {
     private static func model() throws -> DataModel {
         try DataModel {

@@ -114,7 +114,8 @@ import Testing
         }
     }
 
-    /// A store whose model lacks the place for identifiers says so. What other syncs remembered stays.
+    /// A store whose model lacks the place for identifiers says so. What other syncs remembered
+    /// stays.
     @Test func aFileOpenedWithTheModelAsDeclaredLosesNothing() async throws {
         let model = try RealJSONModel.staff()
         let mapper = try RecordMapper(model)

@@ -7,8 +7,8 @@ import SyncStore
 import SyncStoreTesting
 import Testing
 
-/// Payloads that contradict themselves in random ways. Whatever the size of batches, a plan predicts
-/// the effect, and the second sync writes nothing.
+/// Payloads that contradict themselves in random ways. Whatever the size of batches, a plan
+/// predicts the effect, and the second sync writes nothing.
 @Suite struct SettlingTests {
     private static func model() throws -> DataModel {
         try DataModel {

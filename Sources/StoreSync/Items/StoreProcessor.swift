@@ -16,8 +16,8 @@ import SyncStore
 /// The list is mapped like the objects themselves. Only its keys and revisions are used, unless
 /// there are no details to fetch. A stored object is fetched again if its revision differs, or if
 /// there is no revision to compare. All objects are fetched again after the model has gained a
-/// property, because their revisions are still the same. Fetched objects are written in batches. The
-/// last batch is written when the pass ends, even if the pass was cancelled or failed.
+/// property, because their revisions are still the same. Fetched objects are written in batches.
+/// The last batch is written when the pass ends, even if the pass was cancelled or failed.
 public final class StoreProcessor: SyncProcessor {
     /// Lists the source.
     public typealias List = @Sendable () async throws -> JSONSource
