@@ -28,8 +28,6 @@ public final class StoreProcessor: SyncProcessor {
         var waiting: [JSONSource] = []
         var counts = StoreSyncResult.Counts()
         var errors: [any Error] = []
-        /// Whether stored objects may lack values of attributes that the model has gained.
-        var refills = false
     }
 
     private let store: JSONStore
@@ -127,10 +125,7 @@ public final class StoreProcessor: SyncProcessor {
     /// Returns the objects whose revision is unknown or differs from the stored one.
     public func owsShouldUpdateItems(_ items: [Item]) async throws -> Set<RecordKey>? {
         guard let revision else { return Set(items.map(\.owsPrimaryKey)) }
-        guard try await note.isKept(in: store.store) else {
-            fetched.withLock { $0.refills = true }
-            return Set(items.map(\.owsPrimaryKey))
-        }
+        guard try await note.isKept(in: store.store) else { return Set(items.map(\.owsPrimaryKey)) }
         return try await store.store.read { [entity] reader in
             var stored: [RecordKey: AttributeValue] = [:]
             for record in try await reader.records(entity, keys: items.map(\.owsPrimaryKey)) {
@@ -165,7 +160,9 @@ public final class StoreProcessor: SyncProcessor {
         }
         await write(batch)
         if let error = fetched.withLock({ $0.errors.first }) { throw error }
-        guard fetched.withLock(\.refills), case .success(let report) = result, report.errors.isEmpty else { return }
+        guard revision != nil, case .success(let report) = result, report.errors.isEmpty,
+            try await !note.isKept(in: store.store)
+        else { return }
         try await store.change { [note] in try await note.keep(in: $0) }
     }
 
