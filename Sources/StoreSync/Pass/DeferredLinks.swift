@@ -47,10 +47,11 @@ struct DeferredLinks {
 
     private var namedObjects: [Place: Named] = [:]
 
-    /// The latest statements that name objects which the end of the pass may delete.
+    /// The latest statements that name objects which the end of the pass may delete, in the order
+    /// of the payload.
     var named: [Named] {
         namedObjects.values.sorted {
-            ($0.relationship.id, $0.source) < ($1.relationship.id, $1.source)
+            ($0.elementIndex, $0.relationship.id, $0.source) < ($1.elementIndex, $1.relationship.id, $1.source)
         }
     }
 

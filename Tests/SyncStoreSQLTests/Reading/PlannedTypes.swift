@@ -80,8 +80,8 @@ enum Planned {
             "equality", ObjectQuery(where: \.name == "x"), sqlite: ["SEARCH t USING INDEX User_by_name (name=?)"],
             postgres: ["User_by_name"]),
         Case(
-            "range", ObjectQuery(where: \.age > 30), sorts: true,
-            sqlite: ["SEARCH t USING INDEX User_by_age (age>?)"], postgres: ["User_by_age"]),
+            "range", ObjectQuery(where: \.age > 30 && \.age < 40), sorts: true,
+            sqlite: ["SEARCH t USING INDEX User_by_age (age>? AND age<?)"], postgres: ["User_by_age"]),
         Case(
             "list", ObjectQuery(where: .in(\.name, ["a", "b"])), sorts: true,
             sqlite: ["SEARCH t USING INDEX User_by_name (name=?)"], postgres: ["User_by_name"]),

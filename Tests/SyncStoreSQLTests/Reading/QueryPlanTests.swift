@@ -77,10 +77,12 @@ import SyncStorePostgres
                     let literal = PostgresDialect().literal(binding) ?? "NULL"
                     text = text.replacing("$\(number + 1)::", with: "(\(literal))::")
                 }
-                // The tables are empty, so that reading them whole would always be cheaper.
+                // The tables are empty, so that reading them whole would always be cheaper; and a page
+                // is to come from an index in its order.
                 let explained = text
+                let sort = try planned.selection().query.limit == nil ? "on" : "off"
                 let plan = try await schemas.run(
-                    "SET enable_seqscan = off; SET enable_sort = off; SET enable_hashjoin = off; EXPLAIN \(explained)",
+                    "SET enable_seqscan = off; SET enable_sort = \(sort); SET enable_hashjoin = off; EXPLAIN \(explained)",
                     in: options
                 ).map { $0[0] ?? "" }
                 for part in planned.postgres {
