@@ -77,8 +77,8 @@ import SyncStorePostgres
                     let literal = PostgresDialect().literal(binding) ?? "NULL"
                     text = text.replacing("$\(number + 1)::", with: "(\(literal))::")
                 }
-                // The tables are empty, so that reading them whole would always be cheaper; and a page
-                // is to come from an index in its order.
+                // The tables are empty, so that reading them whole would always be cheaper; and a
+                // page is to come from an index in its order.
                 let explained = text
                 let sort = try planned.selection().query.limit == nil ? "on" : "off"
                 let plan = try await schemas.run(
