@@ -86,6 +86,6 @@ step "the example server, in a browser"
 tested swift test --package-path Demo/Server
 
 step "documentation as one site, with warnings as errors"
-bash Tests/site.sh "$scratch/site" .build-postgres
+bash Tests/site.sh "$scratch/site" .build-postgres "${strict[@]}"
 
 step "everything passed"

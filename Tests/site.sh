@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# Builds the documentation of all products as one web site: bash Tests/site.sh FOLDER [BUILD FOLDER]
+# Builds the documentation of all products as one web site: bash Tests/site.sh FOLDER [BUILD_FOLDER [OPTION …]]
 #
-# FOLDER must not exist yet. Warnings are errors. To look at the site: python3 -m http.server --directory FOLDER
+# FOLDER must not exist yet. The options are those that the build folder was made with, which saves a build. Warnings are
+# errors. To look at the site: python3 -m http.server --directory FOLDER
 set -euo pipefail
 cd "$(dirname "$0")/.."
-site=${1:?usage: bash Tests/site.sh FOLDER [BUILD FOLDER]}
+site=${1:?usage: bash Tests/site.sh FOLDER [BUILD_FOLDER [OPTION …]]}
 build=${2:-.build-postgres}
+options=("${@:3}")
 
 # In an order in which each module comes after those that its pages link to.
 modules=$(sed -nE 's/^ *- documentation_targets: \[(.*)\]$/\1/p' .spi.yml | tr -d ' ' | tr ',' '\n')
@@ -13,7 +15,7 @@ diff <(sed -nE 's/^.*\.library\(name: "([^"]+)".*$/\1/p' Package.swift | sort) <
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-swift package --traits Postgres --scratch-path "$build" dump-symbol-graph --minimum-access-level public >/dev/null
+swift package --traits Postgres --scratch-path "$build" ${options[@]+"${options[@]}"} dump-symbol-graph --minimum-access-level public >/dev/null
 archives=()
 dependencies=()
 for module in $modules; do
