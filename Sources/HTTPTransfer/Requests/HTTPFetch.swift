@@ -4,12 +4,12 @@ package import Foundation
 
 /// One request of a client, from its turn to the last byte of the body.
 ///
-/// Redirects are followed and limits are enforced. The body is fetched ahead of its reader, up to 8
+/// Redirects are followed and limits are enforced. The body is fetched ahead of its reader, up to 1
 /// MiB. The request ends when the last reference is gone.
 package final class HTTPFetch<Inspector: BodyInspector>: Sendable {
     private let headPromise = Promise<HTTPHead>()
     private let endPromise = Promise<Inspector.Facts?>()
-    private let buffer = ByteBuffer(capacity: 8 << 20)
+    private let buffer = ByteBuffer(capacity: 1 << 20)
     private let beginning = Locked<[UInt8]>([])
     private let sent = Locked(HTTPHeaders())
     private let task: Task<Void, Never>
