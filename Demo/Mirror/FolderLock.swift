@@ -30,6 +30,8 @@ final class FolderLock: Sendable {
     }
 
     deinit {
+        // A child process that is just being started may have a copy of the descriptor.
+        flock(descriptor, LOCK_UN)
         close(descriptor)
     }
 }
