@@ -21,46 +21,6 @@ package struct SQLMigration {
     private var addedIndices: [String] = []
     private let found: Found
 
-    /// Columns of the database that the old schema does not describe.
-    package struct Found: Sendable {
-        /// A column that somebody added to a table of the store.
-        package struct Column: Sendable {
-            package let name: String
-            /// The declaration after the name.
-            package let declaration: String
-
-            package init(name: String, declaration: String) {
-                self.name = name
-                self.declaration = declaration
-            }
-        }
-
-        /// The columns of tables that are not the store's own, in lower case, by the name of the
-        /// table.
-        package var adopted: [String: Set<String>] = [:]
-        /// The columns that others added to the store's tables, by the name of the table.
-        package var additions: [String: [Column]] = [:]
-
-        package init() {}
-    }
-
-    /// How a column of a table is filled.
-    struct Filling {
-        let column: String
-        /// The declared type.
-        let type: String
-        /// The expression that fills it from a row of the old table.
-        let expression: String
-        /// The old column whose values it takes, converted or not; nil for none.
-        var former: String?
-        var isMandatory = false
-
-        /// Whether the values stay as they are.
-        var isCopy: Bool { expression == former.map(SQLText.name) }
-        /// Whether the column and its values stay as they are.
-        var isSame: Bool { isCopy && former == column }
-    }
-
     /// - Parameters:
     ///   - old: The tables of the database.
     ///   - schema: The tables that it gets.
@@ -438,23 +398,5 @@ package struct SQLMigration {
                 + "(SELECT \(row) FROM \(SQLText.name(join.targetTable)))"
         }
         return columns + joins
-    }
-}
-
-extension AttributeType {
-    /// Whether another type can hold every value of this one.
-    fileprivate func isContained(in other: AttributeType) -> Bool {
-        switch (self, other) {
-        case _ where self == other: true
-        // Any value that JSON has is JSON too.
-        case (.int16, .json), (.int32, .json), (.int64, .json), (.double, .json), (.decimal, .json), (.string, .json),
-            (.uri, .json), (.bool, .json), (.date, .json), (.uuid, .json):
-            true
-        case (.int16, .int32), (.int16, .int64), (.int32, .int64), (.float, .double), (.uri, .string), (.uuid, .string),
-            (.transformable, .binary), (.int16, .double), (.int16, .float), (.int32, .double), (.int16, .decimal),
-            (.int32, .decimal), (.int64, .decimal):
-            true
-        default: false
-        }
     }
 }

@@ -1,0 +1,24 @@
+extension SQLMigration {
+    /// Columns of the database that the old schema does not describe.
+    package struct Found: Sendable {
+        /// A column that somebody added to a table of the store.
+        package struct Column: Sendable {
+            package let name: String
+            /// The declaration after the name.
+            package let declaration: String
+
+            package init(name: String, declaration: String) {
+                self.name = name
+                self.declaration = declaration
+            }
+        }
+
+        /// The columns of tables that are not the store's own, in lower case, by the name of the
+        /// table.
+        package var adopted: [String: Set<String>] = [:]
+        /// The columns that others added to the store's tables, by the name of the table.
+        package var additions: [String: [Column]] = [:]
+
+        package init() {}
+    }
+}
