@@ -167,6 +167,23 @@ import Testing
         ObjectQuery(orderedBy: \.ratio.descending, limit: 1), ObjectQuery(limit: 2),
     ]
 
+    /// The identifiers of all pages.
+    ///
+    /// - Parameter body: Receives the last identifier of each page before the next one is read.
+    private static func readPages(
+        of query: ObjectQuery<Person>, in store: any Store, afterEach body: (Int) async throws -> Void = { _ in }
+    ) async throws -> [Int] {
+        var seen: [Int] = []
+        var key: ObjectPageKey?
+        repeat {
+            let page = try await store.page(query, after: key)
+            seen += page.objects.map(\.id)
+            key = page.next
+            try await body(try #require(seen.last))
+        } while key != nil
+        return seen
+    }
+
     @Test(arguments: StoreKind.all)
     func pagesHoldAllObjectsInOrder(kind: StoreKind) async throws {
         try await withPeople(kind) { store in
@@ -179,14 +196,7 @@ import Testing
                 var whole = query
                 whole.limit = nil
                 let all = try await store.all(whole).map(\.id)
-                var seen: [Int] = []
-                var key: ObjectPageKey?
-                repeat {
-                    let page = try await store.page(query, after: key)
-                    seen += page.objects.map(\.id)
-                    key = page.next
-                } while key != nil
-                #expect(seen == all, "\(query.ordering)")
+                #expect(try await Self.readPages(of: query, in: store) == all, "\(query.ordering)")
             }
         }
     }
@@ -198,17 +208,11 @@ import Testing
                 var whole = query
                 whole.limit = nil
                 let all = try await store.all(whole).map(\.id)
-                var seen: [Int] = []
-                var key: ObjectPageKey?
-                repeat {
-                    let page = try await store.page(query, after: key)
-                    seen += page.objects.map(\.id)
-                    key = page.next
-                    let last = try #require(seen.last)
+                let seen = try await Self.readPages(of: query, in: store) { last in
                     try await store.transaction {
                         _ = try await $0.remove(StoreQuery("Person", where: PropertyPath("id") == last))
                     }
-                } while key != nil
+                }
                 #expect(seen == all, "\(query.ordering)")
             }
         }
