@@ -40,7 +40,7 @@ package final class TestSchemas: Sendable {
     }
 }
 
-/// Lets a few tests at a time have connections, of which a server has not many.
+/// Lets a few tests at a time have connections, because a server has only a few.
 private actor Permits {
     private var left = 8
     private var waiting: [CheckedContinuation<Void, Never>] = []

@@ -43,8 +43,8 @@ extension SyncPass {
         }
         var pending: [PendingLink] = []
         var batch: LinkBatch?
-        // The relationships, by the lower identifier of a relationship and its inverse, of which a
-        // statement was made late. The statements after it are made again.
+        // The relationships with a statement that was made late; a relationship and its inverse
+        // count as the one with the lower identifier. Later statements are made again.
         var repeated: Set<RelationshipLayout.ID> = []
         for case let statement? in deferred.statements {
             let relationship = statement.relationship

@@ -54,9 +54,9 @@ extension SyncPass {
 
     /// The elements of the objects that were merged; nil if there are none.
     ///
-    /// Of an object that several rows are of, those of the last row count.
+    /// If several rows are of one object, the elements of the last row count.
     ///
-    /// - Parameter beaten: Objects of which another part of the payload counts.
+    /// - Parameter beaten: Objects for which another part of the payload decides.
     private func counting(
         _ nested: NestedElements, _ result: MergeResult, _ origin: Origin, beaten: ObjectSet?
     ) -> NestedElements? {

@@ -1,4 +1,4 @@
-/// A dictionary in parts, of which a copy that is changed copies only those that the change is in.
+/// A dictionary in parts. A change to a copy copies only the parts that it changes.
 struct ShardedMap<Key: Hashable & Sendable, Element: Sendable>: Sendable {
     private var shards: [[Key: Element]] = Array(repeating: [:], count: 256)
 
