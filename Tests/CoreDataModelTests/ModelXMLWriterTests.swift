@@ -61,7 +61,7 @@ import Testing
         ) { try model.coreDataXML() }
     }
 
-    @Test(arguments: 0..<200 as Range<UInt64>)
+    @Test(arguments: sampled(0..<200 as Range<UInt64>))
     func aRandomModelIsReadBackAsItWas(seed: UInt64) throws {
         var random = RandomModel(seed: seed)
         let model = try random.model()

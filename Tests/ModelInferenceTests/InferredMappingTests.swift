@@ -42,7 +42,7 @@ import Testing
         try expectFit(json)
     }
 
-    @Test(arguments: Array(UInt64(1)...150))
+    @Test(arguments: sampled(1...150 as ClosedRange<UInt64>))
     func aRandomSampleFits(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         let elements = (0..<6).map { _ in Self.object(depth: 3, using: &random) }

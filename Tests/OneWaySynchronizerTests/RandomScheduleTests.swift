@@ -8,7 +8,9 @@ import Testing
 ///
 /// `SCHEDULES=50000 swift test --filter RandomScheduleTests` runs more of them.
 @Suite struct RandomScheduleTests {
-    static let count = ProcessInfo.processInfo.environment["SCHEDULES"].flatMap { UInt64($0) } ?? 10_000
+    static let count =
+        ProcessInfo.processInfo.environment["SCHEDULES"].flatMap { UInt64($0) }
+        ?? 10_000 / UInt64(caseStride)
     static let batches = stride(from: 0, to: count, by: 1_000).map { $0..<min($0 + 1_000, count) }
 
     @Test(arguments: batches)

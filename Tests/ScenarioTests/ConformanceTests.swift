@@ -6,7 +6,7 @@ import Testing
 /// The scenarios of this repository on every kind of store, each a test case of its own.
 ///
 /// One case at a time: a thousand at once would keep other tests waiting for minutes on a busy
-/// machine. `SCENARIO_STRIDE=5` runs every fifth scenario, where each takes long.
+/// machine.
 @Suite(.serialized) struct ScenarioTests {
     private static let folder = Bundle.module.resourceURL.map { $0.appending(path: "Fixtures") }
     private static let scenarios = Result { try folder.map { try StoreScenario.all(in: $0) } ?? [] }
@@ -29,11 +29,7 @@ import Testing
         "sync-reserved-and-custom-keys.json", "sync-single-object.json", "sync-results.json", "sync-remote.json",
     ]
 
-    private static let stride = ProcessInfo.processInfo.environment["SCENARIO_STRIDE"].flatMap(Int.init) ?? 1
-    private static let chosen = ((try? scenarios.get()) ?? []).enumerated()
-        .filter { $0.offset.isMultiple(of: max(stride, 1)) }.map(\.element)
-
-    @Test(arguments: chosen, StoreKind.ofScenarios)
+    @Test(arguments: sampled((try? scenarios.get()) ?? []), StoreKind.ofScenarios)
     func scenario(_ scenario: StoreScenario, on kind: StoreKind) async throws {
         try await kind.use { await scenario.check($0) }
     }
@@ -50,7 +46,7 @@ struct ConformanceTests {
         #expect(Set(scenarios.map(\.testDescription)).count == scenarios.count)
     }
 
-    @Test(arguments: (try? scenarios.get()) ?? [], StoreKind.ofScenarios)
+    @Test(arguments: sampled((try? scenarios.get()) ?? []), StoreKind.ofScenarios)
     func scenario(_ scenario: StoreScenario, on kind: StoreKind) async throws {
         try await kind.use { await scenario.check($0) }
     }

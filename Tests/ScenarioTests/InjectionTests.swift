@@ -14,7 +14,7 @@ import Testing
         "select 1",
     ]
 
-    @Test(arguments: StoreKind.all, 0..<8 as Range<UInt64>)
+    @Test(arguments: StoreKind.all, sampled(0..<8 as Range<UInt64>))
     func whatLooksLikeSQLIsData(kind: StoreKind, seed: UInt64) async throws {
         let model = try Self.model(seed: seed)
         try await kind.use { makeStore in

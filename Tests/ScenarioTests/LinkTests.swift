@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test(arguments: StoreKind.all, Array(UInt64(1)...20))
+    @Test(arguments: StoreKind.all, sampled(1...20 as ClosedRange<UInt64>))
     func everyStoreLinksAlike(kind: StoreKind, seed: UInt64) async throws {
         let model = try Self.model()
         try await kind.use { makeStore in

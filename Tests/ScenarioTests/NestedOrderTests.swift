@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test(arguments: StoreKind.all, Array(UInt64(1)...15))
+    @Test(arguments: StoreKind.all, sampled(1...15 as ClosedRange<UInt64>))
     func theOrderOfMergingMakesNoDifference(kind: StoreKind, seed: UInt64) async throws {
         var random = SeededRandom(seed: seed)
         let payloads = (0..<4).map { _ in Self.orders(using: &random) }

@@ -28,7 +28,7 @@ import Testing
             #expect(end.code == 0)
             return
         }
-        let count = environment["SEEDS"].flatMap { Int($0) } ?? 1000
+        let count = environment["SEEDS"].flatMap { Int($0) } ?? 1000 / caseStride
         let end = try await simulate(0, count - 1)
         #expect(end.code == 0, "again alone by SEED=…: \(end.output)")
     }

@@ -6,7 +6,7 @@ import Testing
 
 /// Random documents that are shaped like real ones are the same after a sync and an export.
 @Suite struct RoundTripPropertyTests {
-    @Test(arguments: Array(UInt64(1)...120))
+    @Test(arguments: sampled(1...120 as ClosedRange<UInt64>))
     func aRandomDocumentComesBackAsItWas(seed: UInt64) async throws {
         var documents = DocumentGenerator(seed: seed)
         let json = try documents.document()

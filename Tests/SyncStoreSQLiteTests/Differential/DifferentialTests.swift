@@ -1,4 +1,5 @@
 import Foundation
+import OneWayTestSupport
 import Testing
 
 /// Random models, payloads, operations and migrations, on an SQLite store beside one in memory, and
@@ -9,7 +10,7 @@ import Testing
     private static let seeds: [UInt64] = {
         let environment = ProcessInfo.processInfo.environment
         if let seed = environment["DIFFERENTIAL_SEED"].flatMap(UInt64.init) { return [seed] }
-        return Array(1...max(environment["DIFFERENTIAL_LIVES"].flatMap(UInt64.init) ?? 40, 1))
+        return Array(1...max(environment["DIFFERENTIAL_LIVES"].flatMap(UInt64.init) ?? UInt64(40 / caseStride), 1))
     }()
 
     @Test(arguments: seeds)
