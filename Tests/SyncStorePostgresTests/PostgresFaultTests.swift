@@ -223,7 +223,7 @@ struct PostgresFaultTests {
     @Test func whoeverWaitsTooLongIsTold() async throws {
         try await SharedPostgres.withDatabase { database in
             let store = try await PostgresWorld.store(at: database.url) { $0.lockTimeout = .milliseconds(50) }
-            let timed = try await PostgresWorld.store(at: database.url + "&options=-cstatement_timeout%3D50")
+            let timed = try await PostgresWorld.store(at: database.url + "&options=-cstatement_timeout%3D3000")
             let holder = try await PostgresSession(database.url)
             try await holder.use { _ = try $0.execute(#"BEGIN; LOCK TABLE "User" IN EXCLUSIVE MODE"#) }
             let blocked = await #expect(throws: PostgresError.self) { try await store.put([1]) }

@@ -170,11 +170,12 @@ struct PostgresOutageTests {
         try await withProxy(configuration) { server, _ in
             let store = try await store(server.url())
             try await store.put([1])
+            // The limits are not those of this test's own sessions.
+            let url = server.url() + "&options=-cidle_session_timeout%3D0"
             let sessions = """
                 SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM pg_stat_activity WHERE application_name LIKE '%@%')
                 """
-            // The sessions of the store are ended, those of this test live as long as they ask.
-            while try await PostgresSession.run(server.url(), sessions) == [] { await Task.yield() }
+            while try await PostgresSession.run(url, sessions) == [] { await Task.yield() }
             try await store.put([2])
             // A slow source.
             try await store.transaction { transaction in
@@ -182,7 +183,7 @@ struct PostgresOutageTests {
                     SELECT 1 FROM pg_stat_activity WHERE application_name LIKE '%@%'
                         AND xact_start < clock_timestamp() - interval '2 s'
                     """
-                while try await PostgresSession.run(server.url(), age) == [] { await Task.yield() }
+                while try await PostgresSession.run(url, age) == [] { await Task.yield() }
                 _ = try await transaction.merge(MergeRequest(PostgresWorld.batch([3], name: "a")))
             }
             #expect(try await store.count(StoreQuery("User")) == 3)
