@@ -42,25 +42,40 @@ extension SyncPass {
         for (id, places) in incomplete.places.sorted(by: { $0.key < $1.key }) {
             let layout = model.layouts[id.source]
             let relationship = layout.relationships[id.index]
-            let objects = Array(Set(places.map(\.object))).sorted()
-            var known = ObjectSet(try await transaction.links(relationship, of: objects).map(\.source))
-            var entities: [ObjectID: String] = [:]
-            try await transaction.fetch(StoreQuery(layout.name, objects: .only(objects)), batchRowCount: 1000) {
-                for stored in $0 { entities[stored.object] = stored.record.entityName }
-            }
-            for place in places where known.insert(place.object) {
-                guard let entity = entities[place.object] else { continue }
-                let keys = try mapper.mapping(of: entity).keys.relationships[relationship.index]
-                let keyPath = keys.path()?.joined(separator: ".") ?? relationship.name
-                if rules.demandsMandatory {
-                    throw MappingError.unfit(
-                        MappingProblem(
-                            entity: entity, attribute: relationship.name, keyPath: keyPath, index: place.index,
-                            reason: .missingMandatory))
+            var reported = ObjectSet()
+            var rest = places[...]
+            while !rest.isEmpty {
+                let part = rest.prefix(Self.incompletePartCount)
+                rest = rest.dropFirst(part.count)
+                let objects = Array(Set(part.map(\.object))).sorted()
+                let linked = ObjectSet(try await transaction.links(relationship, of: objects).map(\.source))
+                var entities: [ObjectID: String] = [:]
+                try await transaction.fetch(StoreQuery(layout.name, objects: .only(objects)), batchRowCount: 1000) {
+                    for stored in $0 { entities[stored.object] = stored.record.entityName }
                 }
-                tally.drift.add(.missingRelationship, entity: entity, keyPath: keyPath, index: place.index)
+                for place in part where !linked.contains(place.object) {
+                    guard let entity = entities[place.object], reported.insert(place.object) else { continue }
+                    try reportIncomplete(place, relationship, of: entity)
+                }
             }
         }
         incomplete = IncompleteObjects()
     }
+
+    private func reportIncomplete(
+        _ place: IncompleteObjects.Place, _ relationship: RelationshipLayout, of entity: String
+    ) throws {
+        let keys = try mapper.mapping(of: entity).keys.relationships[relationship.index]
+        let keyPath = keys.path()?.joined(separator: ".") ?? relationship.name
+        if rules.demandsMandatory {
+            throw MappingError.unfit(
+                MappingProblem(
+                    entity: entity, attribute: relationship.name, keyPath: keyPath, index: place.index,
+                    reason: .missingMandatory))
+        }
+        tally.drift.add(.missingRelationship, entity: entity, keyPath: keyPath, index: place.index)
+    }
+
+    /// The number of objects whose links are asked for at once.
+    private static var incompletePartCount: Int { 8192 }
 }
