@@ -14,6 +14,7 @@ import Testing
                 SyncAttribute("id", .int64, optional: false)
                 SyncAttribute("note", .string)
                 SyncRelationship("customer", toOne: "Customer", inverse: "orders")
+                SyncRelationship("payer", toOne: "Customer", inverse: "payments")
                 SyncRelationship("partner", toOne: "Order", inverse: "partner")
             }
             SyncEntity("Customer", identity: "id") {
@@ -21,6 +22,7 @@ import Testing
                 SyncAttribute("name", .string)
                 SyncAttribute("city", .string)
                 SyncRelationship("orders", toMany: "Order", inverse: "customer")
+                SyncRelationship("payments", toMany: "Order", inverse: "payer")
             }
         }
     }
@@ -50,6 +52,42 @@ import Testing
             #expect(try await world.values("city", of: "Customer") == ["a"], "\(rowCount)")
             let again = try await world.store.sync(.bytes(Array(json.utf8)), into: "Order")
             #expect(again.drift.count(of: .conflict) == 3, "\(rowCount): \(again.drift.entries)")
+        }
+    }
+
+    @Test(
+        arguments: StoreKind.all, [("customer", "payer"), ("payer", "customer")])
+    func ofObjectsInTwoRelationshipsTheLaterWins(kind: StoreKind, names: (String, String)) async throws {
+        try await withBatches(kind) { world, rowCount in
+            let json = #"""
+                [{"id":1,"\#(names.0)":{"id":5,"name":"a","city":"x"}},{"id":2,"\#(names.1)":{"id":5,"name":"b"}},
+                 {"id":3,"\#(names.0)":{"id":6,"name":"c"}},{"id":4,"\#(names.1)":{"id":6,"name":null}}]
+                """#
+            try await world.sync(json, into: "Order")
+            #expect(try await world.values("name", of: "Customer") == [.null, "b"], "\(rowCount)")
+            #expect(try await world.values("city", of: "Customer") == [.null, "x"], "\(rowCount)")
+        }
+    }
+
+    /// The list has an object without one of its attributes; another object contains it with that
+    /// attribute.
+    @Test(
+        arguments: StoreKind.all,
+        [
+            #"{"id":1,"partner":{"id":2,"note":"x"}},{"id":2}"#, #"{"id":2},{"id":1,"partner":{"id":2,"note":"x"}}"#,
+        ])
+    func aNestedObjectHasWhatTheListLacks(kind: StoreKind, elements: String) async throws {
+        try await withBatches(kind) { world, rowCount in
+            func notes() async throws -> [AttributeValue] {
+                try await world.values("note", of: "Order", where: PropertyPath("id") == 2)
+            }
+            try await world.sync("[\(elements)]", into: "Order")
+            #expect(try await notes() == ["x"], "\(rowCount)")
+            // What the list has wins, null too.
+            try await world.sync(#"[\#(elements),{"id":2,"note":null}]"#, into: "Order")
+            #expect(try await notes() == [.null], "\(rowCount)")
+            try await world.sync(#"[{"id":2,"note":"y"},\#(elements)]"#, into: "Order")
+            #expect(try await notes() == ["y"], "\(rowCount)")
         }
     }
 

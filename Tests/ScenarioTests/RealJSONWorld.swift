@@ -60,4 +60,26 @@ struct RealJSONWorld {
     func count(_ entity: String, where predicate: RecordPredicate = .constant(true)) async throws -> Int {
         try await store.store.read { try await $0.count(StoreQuery(entity, where: predicate)) }
     }
+
+    /// The objects of all entities with their values and what they lead to, in an order that does
+    /// not depend on their numbers.
+    func contents() async throws -> [String] {
+        try await store.store.read { reader in
+            var contents: [String] = []
+            for layout in reader.model.layouts where layout.name != SyncEntity.pendingLink.name {
+                let records = try await reader.records(StoreQuery(layout.name), with: layout.relationships.map(\.name))
+                contents += records.map { stored in
+                    let key = layout.hasIdentity ? "\(stored.key)" : ""
+                    let targets = zip(layout.relationships, stored.record.targets).map { relationship, found in
+                        let keys = found?.keys ?? []
+                        let isNamed = reader.model.layouts[relationship.destination].hasIdentity
+                        let names = keys.map { isNamed ? "\($0)" : "-" }
+                        return relationship.isOrdered ? "\(names)" : "\(names.sorted())"
+                    }
+                    return "\(layout.name) \(key) \(stored.record.values) \(targets)"
+                }.sorted()
+            }
+            return contents
+        }
+    }
 }

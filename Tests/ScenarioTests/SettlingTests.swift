@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test(arguments: StoreKind.all, Array(UInt64(1)...25))
+    @Test(arguments: StoreKind.all, sampled(1...25 as ClosedRange<UInt64>))
     func everySecondSyncWritesNothing(kind: StoreKind, seed: UInt64) async throws {
         var random = SeededRandom(seed: seed)
         let payloads = (0..<3).map { _ in Self.places(using: &random, depth: 0) }
@@ -71,6 +71,29 @@ import Testing
                     #expect(counts.allSatisfy { $0.inserted >= 0 && $0.deleted >= 0 }, "\(payload)")
                     // Objects without an identity of their own do not outlive their owner.
                     #expect(try await world.orphanCount() == 0, "\(payload)")
+                }
+            }
+        }
+    }
+
+    @Test(arguments: StoreKind.all, sampled(1...25 as ClosedRange<UInt64>))
+    func theSizeOfBatchesMakesNoDifference(kind: StoreKind, seed: UInt64) async throws {
+        var random = SeededRandom(seed: seed &+ 1000)
+        let payloads = (0..<3).map { _ in Self.places(using: &random, depth: 0) }
+        let mapper = try RecordMapper(try Self.model())
+        try await kind.use { makeStore in
+            var worlds: [RealJSONWorld] = []
+            for rowCount in [1, 2, 1000] {
+                let store = HookedStore(try await makeStore(mapper.model), SmallBatches(rowCount))
+                worlds.append(try RealJSONWorld(store, mapper: mapper))
+            }
+            for payload in payloads {
+                var contents: [String] = []
+                for (index, world) in worlds.enumerated() {
+                    _ = try await world.store.sync(.bytes(Array(payload.utf8)), into: "Place")
+                    let found = try await world.contents()
+                    if index == 0 { contents = found }
+                    #expect(found == contents, "\(payload)")
                 }
             }
         }

@@ -116,6 +116,23 @@ extension MappedBatch {
     }
 }
 
+extension MappedBatch {
+    /// Returns the batch in parts.
+    ///
+    /// - Parameter begins: The element index that each part but the first begins with, in order.
+    package func parts(beginningAt begins: [Int]) -> [MappedBatch] {
+        guard !begins.isEmpty else { return [self] }
+        var rest = self
+        return zip([Int.min] + begins, begins + [Int.max]).compactMap { first, end in
+            let part = rest.restricted { $0 >= first && $0 < end }
+            // What concerns the batch as a whole counts once.
+            rest.drift = DriftReport()
+            rest.toleratedCount = 0
+            return part
+        }
+    }
+}
+
 extension MappedBatch.Group {
     fileprivate func restricted(_ isKept: (Int) -> Bool) -> MappedBatch.Group? {
         let kept = elementIndices.indices.filter { isKept(elementIndices[$0]) }

@@ -112,7 +112,7 @@ extension Dictionary where Value == Int {
 
 extension RecordBatch.Reader {
     /// Whether the cells of a slot are integers, each higher than the one before.
-    fileprivate func isAscending(slot: Int) -> Bool {
+    func isAscending(slot: Int) -> Bool {
         (0..<count).allSatisfy { row in
             kind(row: row, slot: slot) == .int
                 && (row == 0 || int(row: row, slot: slot) > int(row: row - 1, slot: slot))

@@ -40,8 +40,8 @@ struct HeldUpdates {
 }
 
 extension SyncPass {
-    /// Applies what nested objects say of objects that the payload's list does not have, and
-    /// reports where they differ from objects that it has.
+    /// Applies what nested objects say of objects and attributes that the payload's list does not
+    /// have, and reports where they differ from objects that it has.
     func applyHeldUpdates() async throws {
         for updates in held.updates {
             var rowsOfObjects: [ObjectID: [Int]] = [:]
@@ -51,8 +51,16 @@ extension SyncPass {
                 rowsOfObjects[object, default: []].append(row)
             }
             var records = RecordBatch(of: updates.layout)
-            let applied = order.filter { !listed.contains($0) }
-            for object in applied { records.append(combining: rowsOfObjects[object] ?? [], of: updates.records) }
+            var applied: [ObjectID] = []
+            for object in order {
+                let rows = rowsOfObjects[object] ?? []
+                if !listed.contains(object) {
+                    records.append(combining: rows, of: updates.records)
+                } else if !appendLacking(object, rows, of: updates, to: &records) {
+                    continue
+                }
+                applied.append(object)
+            }
             if !applied.isEmpty {
                 let result = try await transaction.merge(
                     MergeRequest(
@@ -63,6 +71,27 @@ extension SyncPass {
             try await compare(updates, order.filter { listed.contains($0) }, rowsOfObjects)
         }
         held = HeldUpdates()
+    }
+
+    /// Appends the values of an object that the list lacks.
+    ///
+    /// - Returns: Whether there are any.
+    private func appendLacking(
+        _ object: ObjectID, _ rows: [Int], of updates: HeldUpdates.Updates, to records: inout RecordBatch
+    ) -> Bool {
+        guard !lacking.isEmpty else { return false }
+        let values = (0..<records.columnCount).compactMap { slot -> (slot: Int, value: AttributeValue)? in
+            let place = AttributePlace(entity: updates.layout.index, slot: slot)
+            guard lacking[place]?.contains(object) == true else { return nil }
+            return rows.lazy.reversed().compactMap { updates.records.value(row: $0, slot: slot) }.first.map {
+                (slot, $0)
+            }
+        }
+        guard !values.isEmpty else { return false }
+        records.beginRecord()
+        for (slot, value) in values { records.setValue(value, at: slot) }
+        records.endRecord()
+        return true
     }
 
     /// Reports nested objects that differ from objects of the list.

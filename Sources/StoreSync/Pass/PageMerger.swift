@@ -50,12 +50,12 @@ struct PageMerger {
     /// Merges objects, and finds those that are gone.
     private func merge(_ objects: MappedBatch?, _ origin: SyncPass.Origin, gone: MappedBatch? = nil) async throws {
         guard let collect else {
-            if let objects { try await pass.merge(objects, origin) }
+            if let objects { try await pass.mergeListed(objects, origin) }
             return
         }
         var found: [(ordinal: Int, object: Int64, isGone: Bool)] = []
         if let objects {
-            try await pass.merge(objects, origin) { ordinal, object, _ in found.append((ordinal, object, false)) }
+            try await pass.mergeListed(objects, origin) { ordinal, object, _ in found.append((ordinal, object, false)) }
         }
         if let gone { found += try await pass.find(gone).map { ($0.ordinal, $0.object, true) } }
         for (_, object, isGone) in found.sorted(by: { $0.ordinal < $1.ordinal }) { collect(object, isGone) }

@@ -46,6 +46,9 @@ final class SyncPass {
     let listRoot: Int?
     /// The objects of the payload's list.
     var listed = ObjectSet()
+    /// The objects of the list for which it has no value, by entity and attribute, if such objects
+    /// can be nested in others.
+    var lacking: [AttributePlace: ObjectSet] = [:]
     /// Whether objects of the list's entities can be nested in others.
     let nestsItself: Bool
     /// The parent of the objects of the list, and the relationship that leads from it to them.
@@ -75,6 +78,12 @@ final class SyncPass {
 
     var model: DataModel {
         mapper.model
+    }
+
+    /// An attribute, by the indices of its entity and of its slot.
+    struct AttributePlace: Hashable {
+        let entity: Int
+        let slot: Int
     }
 
     /// The origin of objects, as far as it decides how they are merged.
@@ -110,6 +119,17 @@ final class SyncPass {
     typealias Collector = (Int, Int64, MergeResult.Change) -> Void
 
     // MARK: Objects
+
+    /// Merges objects of the payload's list and their nested objects.
+    ///
+    /// What they say of objects that several of them contain counts in their order, whatever the
+    /// size of the batches.
+    ///
+    /// - Parameter collect: Receives each object that was merged.
+    func mergeListed(_ batch: MappedBatch, _ origin: Origin, _ collect: Collector? = nil) async throws {
+        let cuts = rules.isImport || !rules.relates ? [] : BatchCuts.cuts(of: batch, in: model)
+        for part in batch.parts(beginningAt: cuts) { try await merge(part, origin, collect) }
+    }
 
     /// Merges objects and their nested objects.
     ///
@@ -217,6 +237,7 @@ final class SyncPass {
         if isHeld {
             held.add(records, result, layout) { origin.elementIndex(ordinals[$0]) }
         } else if !origin.isNested, layout.root == listRoot {
+            if nestsItself { noteLacking(records, result, layout) }
             noteListed(result, layout) { origin.elementIndex(ordinals[$0]) }
         }
         if let combined { result = combined.expanded(result) }
@@ -230,6 +251,26 @@ final class SyncPass {
             try await relate(group, result, origin, early: early, since: relatingsBefore)
         }
         noteIncomplete(group, result, origin)
+    }
+
+    /// Notes the attributes for which the list has no value. Nested objects may have one.
+    private func noteLacking(_ records: RecordBatch, _ result: MergeResult, _ layout: EntityLayout) {
+        records.withReader { reader in
+            for slot in 0..<reader.columnCount {
+                let place = AttributePlace(entity: layout.index, slot: slot)
+                // Taken out during the change: a second reference would copy all of it.
+                var objects = lacking.removeValue(forKey: place) ?? ObjectSet()
+                for (row, merged) in result.rows.enumerated() {
+                    guard let object = merged?.object else { continue }
+                    if reader.kind(row: row, slot: slot) != .absent {
+                        objects.remove(object)
+                    } else if !listed.contains(object) {
+                        objects.insert(object)
+                    }
+                }
+                if !objects.isEmpty { lacking[place] = objects }
+            }
+        }
     }
 
     private func noteListed(_ result: MergeResult, _ layout: EntityLayout, _ elementIndex: (Int) -> Int) {

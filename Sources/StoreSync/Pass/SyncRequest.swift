@@ -70,6 +70,7 @@ struct SyncRequest: Sendable {
             let before = pages.digests
             pass.tally.beginAnew()
             pass.listed = ObjectSet()
+            pass.lacking = [:]
             pass.statedByList = [:]
             try await source.rewind()
             try await pages.readAll()

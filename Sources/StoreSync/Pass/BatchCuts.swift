@@ -1,0 +1,274 @@
+import JSONMapper
+import SyncModel
+
+/// The places at which a batch is cut, because its elements contradict each other.
+///
+/// The objects of a batch are merged relationship by relationship, so where two elements say
+/// different things about one object, the later element does not always count. Both in a batch of
+/// their own, it does.
+struct BatchCuts {
+    /// An object of the batch, at any depth.
+    private struct Mention {
+        /// The ordinal of the element of the list that contains it.
+        let element: Int
+        /// Its group in `places`, and its row in there.
+        let place: Int
+        let row: Int
+    }
+
+    private struct Identity: Hashable {
+        let root: Int
+        let values: [AttributeValue]
+    }
+
+    /// A group of objects that are reached by the same relationships.
+    private struct Place {
+        let group: MappedBatch.Group
+        /// The ordinal of the element of the list that contains each row; nil for a row that was
+        /// left out.
+        let elements: [Int?]
+    }
+
+    /// The one object that another leads to, stated from either end of the relationship.
+    private struct Claim {
+        /// The ordinal of the element of the list that contains the statement.
+        let element: Int
+        /// The identity of that object; nil for none.
+        let target: [AttributeValue?]?
+    }
+
+    private struct Claimed: Hashable {
+        let identity: Identity
+        let relationship: RelationshipLayout.ID
+    }
+
+    private let model: DataModel
+    private var places: [Place] = []
+
+    private init(_ model: DataModel) {
+        self.model = model
+    }
+
+    /// Returns the first elements of the parts in which a batch is merged, without that of the
+    /// first part; empty for a batch that is merged as a whole.
+    static func cuts(of batch: MappedBatch, in model: DataModel) -> [Int] {
+        guard batch.groups.contains(where: \.hasNested) else { return [] }
+        var cuts = BatchCuts(model)
+        cuts.visit(batch) { $0 }
+        // The last element after which a part has to end, by the element that begins the next one.
+        var last: [Int: Int] = [:]
+        func report(_ earlier: Int, _ later: Int) {
+            last[later] = max(last[later] ?? earlier, earlier)
+        }
+        for mentions in cuts.repeatedMentions() {
+            cuts.contradictions(mentions.sorted { $0.element < $1.element }, report)
+        }
+        for claims in cuts.repeatedClaims() {
+            let claims = claims.sorted { $0.element < $1.element }
+            for (earlier, later) in zip(claims, claims.dropFirst())
+            where earlier.target != later.target && earlier.element < later.element {
+                report(earlier.element, later.element)
+            }
+        }
+        var begins: [Int] = []
+        for (later, earlier) in last.sorted(by: { $0.key < $1.key }) where earlier >= begins.last ?? .min {
+            begins.append(later)
+        }
+        return begins
+    }
+
+    private mutating func visit(_ batch: MappedBatch, _ element: (Int) -> Int?) {
+        for group in batch.groups {
+            let elements = group.elementIndices.map(element)
+            places.append(Place(group: group, elements: elements))
+            for case let nested? in group.nested {
+                guard let objects = nested.objects else { continue }
+                visit(objects) { ordinal in
+                    let owner = nested.owners[ordinal]
+                    return owner < 0 ? nil : elements[owner]
+                }
+            }
+        }
+    }
+
+    // MARK: Mentions
+
+    /// The mentions of each object that is mentioned more than once.
+    private func repeatedMentions() -> [[Mention]] {
+        let roots = places.map { model.layouts[$0.group.mapping.layout.index].root }
+        let counts = roots.reduce(into: [:]) { $0[$1, default: 0] += 1 }
+        var mentions: [Identity: [Mention]] = [:]
+        for (place, root) in zip(places.indices, roots) {
+            let group = places[place].group
+            let slots = group.mapping.layout.identitySlots
+            // In a single place, only what an object leads to depends on the order.
+            guard !slots.isEmpty, counts[root] != 1 || group.hasNested else { continue }
+            group.records.withReader { reader in
+                guard counts[root] != 1 || slots.count > 1 || !reader.isAscending(slot: slots[0]) else { return }
+                for row in 0..<reader.count {
+                    guard let element = places[place].elements[row], reader.isIdentified(row, by: slots) else {
+                        continue
+                    }
+                    let values = slots.compactMap { reader.value(row: row, slot: $0) }
+                    mentions[Identity(root: root, values: values), default: []].append(
+                        Mention(element: element, place: place, row: row))
+                }
+            }
+        }
+        return mentions.values.filter { $0.count > 1 }
+    }
+
+    // MARK: Contradictions
+
+    /// Finds the mentions of an object that differ from an earlier one.
+    ///
+    /// - Parameters:
+    ///   - mentions: The mentions of the object in the order of the elements.
+    ///   - report: Receives the elements of both.
+    private func contradictions(_ mentions: [Mention], _ report: (_ earlier: Int, _ later: Int) -> Void) {
+        let isInOnePlace = mentions.allSatisfy { $0.place == mentions[0].place }
+        // The latest mention that says something, by slot.
+        var latest: [Mention?] = []
+        var targets: [Int: (targets: [[AttributeValue?]], element: Int)] = [:]
+        var previous: Mention?
+        for mention in mentions {
+            let group = places[mention.place].group
+            if let previous, places[previous.place].group.mapping.layout.index != group.mapping.layout.index {
+                if previous.element < mention.element { report(previous.element, mention.element) }
+                latest = []
+                targets = [:]
+            }
+            previous = mention
+            if !isInOnePlace {
+                if latest.isEmpty { latest = Array(repeating: nil, count: group.records.columnCount) }
+                if let earlier = difference(of: mention, from: &latest) { report(earlier, mention.element) }
+            }
+            for (index, nested) in group.nested.enumerated() {
+                guard let found = nested?.targets(of: mention.row, isWhole: isInOnePlace) else { continue }
+                if let earlier = targets[index], earlier.targets != found, earlier.element < mention.element {
+                    report(earlier.element, mention.element)
+                }
+                targets[index] = (found, mention.element)
+            }
+        }
+    }
+
+    /// The last element with another value for a slot of an object; nil if there is none.
+    ///
+    /// - Parameter latest: The latest mention of a value by slot. Receives the mention.
+    private func difference(of mention: Mention, from latest: inout [Mention?]) -> Int? {
+        var last: Int?
+        places[mention.place].group.records.withReader { reader in
+            for slot in 0..<reader.columnCount where reader.kind(row: mention.row, slot: slot) != .absent {
+                defer { latest[slot] = mention }
+                guard let earlier = latest[slot], earlier.element < mention.element else { continue }
+                let isEqual = places[earlier.place].group.records.withReader { other in
+                    reader.isEqual(row: mention.row, slot: slot, to: other, row: earlier.row, slot: slot)
+                }
+                if !isEqual { last = max(last ?? earlier.element, earlier.element) }
+            }
+        }
+        return last
+    }
+
+    // MARK: Claims
+
+    /// The claims of each object, if more than one place of the batch states a relationship or its
+    /// inverse.
+    private func repeatedClaims() -> [[Claim]] {
+        var stated: [RelationshipLayout.ID: [(place: Int, index: Int)]] = [:]
+        for (place, group) in places.map(\.group).enumerated() {
+            for (index, nested) in group.nested.enumerated() where nested != nil {
+                let relationship = group.mapping.layout.relationships[index]
+                guard let inverse = model.inverse(of: relationship), !relationship.isToMany || !inverse.isToMany
+                else { continue }
+                stated[min(relationship.id, inverse.id), default: []].append((place, index))
+                // A relationship that is its own inverse states both ends.
+                if relationship.id == inverse.id { stated[relationship.id, default: []].append((place, index)) }
+            }
+        }
+        var claims: [Claimed: [Claim]] = [:]
+        for statements in stated.values where statements.count > 1 {
+            for (place, index) in statements {
+                addClaims(of: place, index, to: &claims)
+            }
+        }
+        return claims.values.filter { $0.count > 1 }
+    }
+
+    private func addClaims(of place: Int, _ index: Int, to claims: inout [Claimed: [Claim]]) {
+        let group = places[place].group
+        let layout = group.mapping.layout
+        let relationship = layout.relationships[index]
+        let destination = model.layouts[relationship.destination]
+        guard let nested = group.nested[index], let inverse = model.inverse(of: relationship), layout.hasIdentity,
+            destination.hasIdentity
+        else { return }
+        for source in nested.sources {
+            guard let element = places[place].elements[source.row] else { continue }
+            let values = layout.identitySlots.compactMap { group.records.value(row: source.row, slot: $0) }
+            let identity = Identity(root: layout.root, values: values)
+            let targets = nested.targets(of: source.row, isWhole: false) ?? []
+            if !relationship.isToMany {
+                claims[Claimed(identity: identity, relationship: relationship.id), default: []].append(
+                    Claim(element: element, target: targets.first))
+            }
+            guard !inverse.isToMany else { continue }
+            for target in targets {
+                let identity = Identity(root: destination.root, values: target.compactMap { $0 })
+                claims[Claimed(identity: identity, relationship: inverse.id), default: []].append(
+                    Claim(element: element, target: values))
+            }
+        }
+    }
+}
+
+extension NestedElements {
+    /// What a row leads to: the identities of objects, or the content of objects without one; nil
+    /// if it says nothing.
+    ///
+    /// - Parameter isWhole: Whether the content of all objects is returned. Of the rows of one
+    ///   object in one place, only the last one's elements are merged.
+    fileprivate func targets(of row: Int, isWhole: Bool) -> [[AttributeValue?]]? {
+        let index = sources.firstIndex(from: { $0.row >= row })
+        guard index < sources.count, sources[index].row == row else { return nil }
+        let ordinals = sources[index].ordinals
+        var targets = [[AttributeValue?]](repeating: [], count: ordinals.count)
+        for group in (objects?.groups ?? []) + (identifiers?.groups ?? []) {
+            let slots = group.mapping.layout.identitySlots
+            var row = group.elementIndices.firstIndex(from: { $0 >= ordinals.lowerBound })
+            while row < group.elementIndices.count, ordinals.contains(group.elementIndices[row]) {
+                targets[group.elementIndices[row] - ordinals.lowerBound] =
+                    isWhole || slots.isEmpty
+                    ? group.content(of: row) : slots.map { group.records.value(row: row, slot: $0) }
+                row += 1
+            }
+        }
+        return targets
+    }
+}
+
+extension MappedBatch.Group {
+    /// The values of a row, followed by the content of what it leads to.
+    fileprivate func content(of row: Int) -> [AttributeValue?] {
+        var content = (0..<records.columnCount).map { records.value(row: row, slot: $0) }
+        for (index, nested) in nested.enumerated() {
+            guard let targets = nested?.targets(of: row, isWhole: true) else { continue }
+            content += [.int(Int64(index)), .int(Int64(targets.count))] + targets.joined()
+        }
+        return content
+    }
+}
+
+extension Array {
+    /// The index of the first element that a condition holds for, in an array where it holds for
+    /// all elements after that one; the count if there is none.
+    fileprivate func firstIndex(from isAtOrAfter: (Element) -> Bool) -> Int {
+        var range = indices
+        while !range.isEmpty {
+            let middle = range.lowerBound + range.count / 2
+            range = isAtOrAfter(self[middle]) ? range.lowerBound..<middle : middle + 1..<range.upperBound
+        }
+        return range.lowerBound
+    }
+}
