@@ -11,6 +11,7 @@ public import SyncModel
 ///     UserList(users: ObservedObjects(ObjectQuery(orderedBy: \.name), in: store))
 ///
 /// The objects are empty until the first read is done. Observation ends with the last reference.
+@available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 @MainActor
 public final class ObservedObjects<Object: SyncObject> {
     private let registrar = ObservationRegistrar()
@@ -63,5 +64,6 @@ public final class ObservedObjects<Object: SyncObject> {
     }
 }
 
+@available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 extension ObservedObjects: Observable {}
 #endif
