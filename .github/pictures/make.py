@@ -4,7 +4,8 @@
 Writes overview.svg and reading.svg into the documentation catalog of OneWaySync. They need nothing but Python 3. The pictures
 have a background of their own and follow the reader's colour scheme, so that they are legible on any page.
 
-The picture of the status page, status.png, is made by the tests of the example server in a headless Chromium:
+The picture of the status page, status.png, is the upper part of fresh.png, which the tests of the example server make in a
+headless Chromium:
 
     SCREENSHOTS=pictures swift test --package-path Demo/Server
 """
