@@ -4,8 +4,8 @@ import SyncStoreSQL
 struct SQLiteSettings: Sendable {
     let path: String
     let isReadOnly: Bool
-    /// The folder of a file that is gone with the store, so that nothing needs to reach the disk; nil
-    /// for a file that stays.
+    /// The folder of a file that is gone with the store, so that nothing needs to reach the disk.
+    /// Nil for a file that stays.
     let folder: TransientFolder?
     let busyTimeout: Duration
     let modelVersion: Int
