@@ -31,7 +31,7 @@ enum RecordText {
         case .json(let json): return PrintableText.line(json.text, limit: limit)
         case .binary(let data):
             // An array or an object in a binary attribute is kept as its JSON text.
-            guard data.count <= 4 * limit, let text = String(validating: data, as: UTF8.self),
+            guard data.count <= 4 * limit, let text = String(data: data, encoding: .utf8),
                 (try? JSONValue(parsing: text)) != nil
             else { return Quantity.bytes(data.count) }
             return PrintableText.line(text, limit: limit)

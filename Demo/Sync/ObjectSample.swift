@@ -1,4 +1,5 @@
 import JSONMapper
+import StoreSync
 
 /// The objects of a list's first pages, from which a model is made: later pages may have attributes
 /// that the first page lacks.
@@ -18,7 +19,7 @@ struct ObjectSample {
     /// Adds the objects of a page.
     ///
     /// - Throws: `JSONError` unless there is an array at the key path; errors of the page.
-    mutating func add(_ page: any AsyncSequence<[UInt8], any Error> & Sendable, at keyPath: String) async throws {
+    mutating func add(_ page: JSONSource.Chunks, at keyPath: String) async throws {
         let reader = JSONReader(layout: .array(at: keyPath))
         var found: [UInt8] = []
         for try await chunk in page {

@@ -38,7 +38,7 @@ struct ServerSync {
         var sample = ObjectSample()
         if case .changed(let pass) = try await source.begin(after: nil, keyPath: keyPath) {
             while !sample.isFull, let page = try await pass.next() {
-                guard case .chunks(let chunks) = page.json else { break }
+                guard case .stream(let chunks) = page.json else { break }
                 do {
                     try await sample.add(chunks, at: keyPath)
                 } catch {

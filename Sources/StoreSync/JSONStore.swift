@@ -84,10 +84,10 @@ public struct JSONStore: Sendable {
     /// - Throws: The errors of ``sync(_:into:childrenOf:options:)``, and errors of the sequence.
     ///   After an error nothing has been done.
     @discardableResult
-    public func sync(
-        pages: any AsyncSequence<JSONSource, any Error> & Sendable, into entity: String,
+    public func sync<Pages: AsyncSequence & Sendable>(
+        pages: Pages, into entity: String,
         childrenOf parent: JSONStore.Parent? = nil, options: StoreSyncOptions = StoreSyncOptions()
-    ) async throws -> StoreSyncResult {
+    ) async throws -> StoreSyncResult where Pages.Element == JSONSource {
         try await sync({ PayloadList(pages) }, into: entity, childrenOf: parent, options: options)
     }
 

@@ -9,7 +9,7 @@ extension SQLiteStore {
     /// - Throws: `SQLiteError`.
     package static func note(at path: String) async throws -> SQLStoreNote {
         guard FileManager.default.fileExists(atPath: path) else { return SQLStoreNote(isStore: false, text: nil) }
-        let settings = SQLiteSettings(path: path, isReadOnly: true, isTransient: false, Options())
+        let settings = SQLiteSettings(path: path, isReadOnly: true, Options())
         let nothing = SQLSchema(try DataModel { [SyncEntity]() }, dialect: .sqlite)
         return try await SQLiteWorker(settings, schema: nothing, label: "SQLiteStore note").note()
     }

@@ -39,7 +39,7 @@ extension SQLiteStore {
             let fresh = try await SQLiteStore(model, at: .file(beside), options: options)
             try await body(fresh)
         }
-        let settings = SQLiteSettings(path: path, isReadOnly: false, isTransient: false, options)
+        let settings = SQLiteSettings(path: path, isReadOnly: false, options)
         let schema = SQLSchema(model, naming: options.naming, dates: options.dates, dialect: .sqlite)
         try await SQLiteWorker(settings, schema: schema, label: "SQLiteStore rebuild").replaceTables(by: beside)
         return try await SQLiteStore(model, at: .file(path), options: options)

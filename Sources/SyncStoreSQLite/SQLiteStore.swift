@@ -95,7 +95,6 @@ public final class SQLiteStore: CommitObservable {
     let sessions: SQLSessions<SQLiteWorker>
     let schema: SQLSchema
     private let watch: SQLiteCommitWatch
-    private let folder: TransientFolder?
 
     /// Creates a store: opens the database and creates or adapts its tables.
     ///
@@ -107,10 +106,10 @@ public final class SQLiteStore: CommitObservable {
     ///   if its tables cannot match the model.
     public init(_ model: DataModel, at location: Location, options: Options = Options()) async throws {
         let path: String
+        var folder: TransientFolder?
         switch location {
         case .file(let file), .readOnlyFile(let file):
             path = file
-            folder = nil
         case .memory:
             let made = try TransientFolder()
             path = made.url.appending(path: "store.sqlite").path
@@ -119,7 +118,7 @@ public final class SQLiteStore: CommitObservable {
         var isReadOnly = false
         if case .readOnlyFile = location { isReadOnly = true }
         self.model = model
-        let settings = SQLiteSettings(path: path, isReadOnly: isReadOnly, isTransient: folder != nil, options)
+        let settings = SQLiteSettings(path: path, isReadOnly: isReadOnly, folder: folder, options)
         self.settings = settings
         let schema = SQLSchema(model, naming: options.naming, dates: options.dates, dialect: .sqlite)
         self.schema = schema

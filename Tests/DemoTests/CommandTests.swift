@@ -1,3 +1,4 @@
+#if os(macOS) || os(Linux)
 import Foundation
 import OneWayLoopbackServer
 import OneWaySynchronizer
@@ -131,3 +132,4 @@ extension ChildProcess {
         try self.init(Self.product("Demo"), arguments, input: input, errors: ChildOutput())
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(macOS) || os(Linux)
 import CoreDataModel
 import Foundation
 import JSONMapper
@@ -188,3 +189,4 @@ import Testing
         #expect(back.lines == ["Item", "~ 1  a: \"x\" → 1, b: true → null", "0 inserted, 1 updated, 0 deleted"])
     }
 }
+#endif

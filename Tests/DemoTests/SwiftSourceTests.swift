@@ -1,3 +1,4 @@
+#if os(macOS) || os(Linux)
 import Foundation
 import OneWayTestSupport
 import SyncModel
@@ -64,3 +65,4 @@ import Testing
             ])
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(macOS) || os(Linux)
 import CoreDataModel
 import Foundation
 import JSONMapper
@@ -150,3 +151,4 @@ import Testing
         #expect(CommandRun.counts(of: "User", in: lines) == [2, 0, 0, 0])
     }
 }
+#endif

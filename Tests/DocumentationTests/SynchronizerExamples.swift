@@ -1,7 +1,6 @@
 import OneWaySynchronizer
 import OneWayTestSupport
 import SyncProcessorTesting
-import Synchronization
 import Testing
 
 private struct Page: SyncItem {

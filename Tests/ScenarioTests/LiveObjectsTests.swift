@@ -193,6 +193,7 @@ import Testing
     }
 
     #if canImport(Observation)
+    @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
     @Test(.timeLimit(.minutes(10))) @MainActor
     func viewsObserveTheObjects() async throws {
         let store = MemoryStore(try DataModel(User.self))

@@ -3,11 +3,18 @@ import Foundation
 import OneWayTestSupport
 import Testing
 
+/// Whether the runtime has the hook by which the simulation runs every task on one thread.
+private var isGlobalExecutorReplaceable: Bool {
+    dlsym(dlopen(nil, RTLD_LAZY), "swift_task_enqueueGlobal_hook") != nil
+}
+
 /// Stores are kept equal to servers on which everything goes wrong, each life decided by a seed.
 ///
 /// `SEEDS=100000 swift test --filter SimulationTests` lives more lives, `SEED=17` tells one in
 /// full.
-@Suite struct SimulationTests {
+@Suite(
+    .enabled(if: isGlobalExecutorReplaceable, "this runtime's global executor cannot be replaced"))
+struct SimulationTests {
     /// Seeds beyond the first thousand that found a mistake once: a page that broke off had objects
     /// that were gone when it was read again.
     private static let regressions = [1829, 7230]

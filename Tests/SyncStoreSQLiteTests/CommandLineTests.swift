@@ -1,3 +1,4 @@
+#if os(macOS) || os(Linux)
 import Foundation
 import JSONMapper
 import StoreSync
@@ -59,3 +60,4 @@ struct CommandLineTests {
         return end.output.split(separator: "\n").map(String.init)
     }
 }
+#endif

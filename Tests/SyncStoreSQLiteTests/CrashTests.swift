@@ -1,3 +1,4 @@
+#if os(macOS) || os(Linux)
 import Foundation
 import JSONMapper
 import SyncModel
@@ -87,3 +88,4 @@ import Testing
         return try #require(generation, "neither the state before nor the one after")
     }
 }
+#endif

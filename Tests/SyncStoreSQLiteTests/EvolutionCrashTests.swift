@@ -1,3 +1,4 @@
+#if os(macOS) || os(Linux)
 import Foundation
 import OneWayTestSupport
 import SyncStore
@@ -62,3 +63,4 @@ import Testing
         return version
     }
 }
+#endif

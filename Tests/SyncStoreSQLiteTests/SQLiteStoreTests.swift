@@ -1,5 +1,5 @@
 import Foundation
-import Synchronization
+import SyncBase
 import SyncModel
 import SyncStore
 import SyncStoreSQL
@@ -15,9 +15,12 @@ import Testing
 
     @Test func isAStoreInAFile() async throws {
         let folder = try TemporaryDirectory()
-        let fileCount = Atomic(0)
+        let fileCount = Locked(0)
         try await StoreConformance.check { model in
-            let number = fileCount.add(1, ordering: .relaxed).newValue
+            let number = fileCount.withLock { count in
+                count += 1
+                return count
+            }
             return try await SQLiteStore(model, at: .file(folder.url.appending(path: "\(number).sqlite").path))
         }
     }

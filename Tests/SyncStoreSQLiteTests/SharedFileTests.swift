@@ -1,3 +1,4 @@
+#if os(macOS) || os(Linux)
 import Foundation
 import SyncModel
 import SyncStore
@@ -79,3 +80,4 @@ import Testing
         try await store.transaction { _ = try await $0.insert(user) }
     }
 }
+#endif

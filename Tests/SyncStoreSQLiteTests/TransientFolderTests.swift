@@ -1,4 +1,6 @@
 import Foundation
+import SyncModel
+import SyncStoreSQL
 import Testing
 
 @testable import SyncStoreSQLite
@@ -10,6 +12,22 @@ import Testing
         try Data([1]).write(to: URL(filePath: path).appending(path: "file"))
         folder = nil
         #expect(!FileManager.default.fileExists(atPath: path))
+    }
+
+    @Test func itStaysAsLongAsAConnectionHasAFileInItOpen() async throws {
+        let worker = try Self.worker(in: try TransientFolder())
+        try await worker.prepareSchema()
+        let path = await worker.settings.path
+        #expect(FileManager.default.fileExists(atPath: path))
+    }
+
+    /// Returns a worker that alone refers to the folder.
+    private static func worker(in folder: TransientFolder) throws -> SQLiteWorker {
+        let model = try DataModel { SyncEntity("Note", identity: "id") { SyncAttribute("id", .int64) } }
+        let path = folder.url.appending(path: "store.sqlite").path
+        return SQLiteWorker(
+            SQLiteSettings(path: path, isReadOnly: false, folder: folder, SQLiteStore.Options()),
+            schema: SQLSchema(model, dialect: .sqlite), label: "TransientFolderTests")
     }
 
     @Test func oneThatIsUsedStaysAndOneOfADeadProcessGoes() throws {

@@ -38,7 +38,7 @@ package enum HTTPDate {
         guard date.isValid else { return nil }
         // A leap second counts as the one before it.
         let seconds = hour * 3_600 + minute * 60 + min(second, 59)
-        return Date(timeIntervalSince1970: TimeInterval(date.daysSince1970 * 86_400 + seconds))
+        return Date(timeIntervalSince1970: TimeInterval(date.daysSince1970) * 86_400 + TimeInterval(seconds))
     }
 
     /// A number of ASCII digits; nil unless there are as many as allowed.

@@ -1,9 +1,5 @@
 /// A response: its head, and a body that arrives while it is read.
 public struct HTTPResponse: Sendable {
-    /// The pieces of a body, of any size. The sequence throws ``HTTPError/Problem`` if the body
-    /// ends too early.
-    public typealias Body = any AsyncSequence<[UInt8], any Error> & Sendable
-
     /// The status code, 100 to 599.
     public var status: Int
     /// The header fields.
@@ -17,10 +13,12 @@ public struct HTTPResponse: Sendable {
     public var isFramed = true
 
     /// Creates a response with a body that arrives over time.
-    public init(status: Int, headers: HTTPHeaders = HTTPHeaders(), body: Body) {
+    public init<Pieces: AsyncSequence & Sendable>(
+        status: Int, headers: HTTPHeaders = HTTPHeaders(), body: Pieces
+    ) where Pieces.Element == [UInt8] {
         self.status = status
         self.headers = headers
-        self.body = body
+        self.body = Body(body)
     }
 
     /// Creates a response with a body in memory.

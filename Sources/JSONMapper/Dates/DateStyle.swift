@@ -185,7 +185,7 @@ package struct DateStyle: Hashable, Sendable {
         let moment = min(max(microseconds, range.lowerBound), range.upperBound) + Int64(offset) * 1_000_000
         let days = Self.floor(moment, 86_400_000_000)
         let date = CivilDate(daysSince1970: Int(days))
-        let rest = Int(moment - days * 86_400_000_000)
+        let rest = moment - days * 86_400_000_000
         var text: [UInt8] = []
         text.reserveCapacity(40)
         func put(_ number: Int, width: Int) {
@@ -205,14 +205,14 @@ package struct DateStyle: Hashable, Sendable {
             put(date.day, width: 2)
         }
         func time(hasSeconds: Bool) {
-            let seconds = rest / 1_000_000
+            let seconds = Int(rest / 1_000_000)
             put(seconds / 3600, width: 2)
             put(":")
             put(seconds / 60 % 60, width: 2)
             guard hasSeconds else { return }
             put(":")
             put(seconds % 60, width: 2)
-            let fraction = rest % 1_000_000
+            let fraction = Int(rest % 1_000_000)
             let count = self.fraction.digitCount(fraction)
             guard count > 0 else { return }
             put(".")

@@ -65,7 +65,7 @@ public struct RemoteChange: Sendable {
         switch json {
         case .bytes(let bytes): try JSONValue(parsing: bytes, exactDecimals: true)
         case .value(let value): value
-        case .file, .chunks: nil
+        case .file, .stream: nil
         }
     }
 }

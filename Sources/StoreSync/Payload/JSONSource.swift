@@ -8,6 +8,12 @@ public enum JSONSource: Sendable {
     case file(String)
     /// A parsed document. It is mapped several times slower than bytes.
     case value(JSONValue)
-    /// A document in pieces of any size, cut anywhere.
-    case chunks(any AsyncSequence<[UInt8], any Error> & Sendable)
+    /// A document that arrives in pieces; ``chunks(_:)`` makes one.
+    case stream(Chunks)
+
+    /// Returns a document in pieces of any size, cut anywhere.
+    public static func chunks<Pieces: AsyncSequence & Sendable>(_ pieces: Pieces) -> JSONSource
+    where Pieces.Element == [UInt8] {
+        .stream(Chunks(pieces))
+    }
 }

@@ -1,12 +1,14 @@
+import SyncBase
+
 /// Payloads that are at hand, or come one after another, as the pages of a source. They are of one
 /// moment and read once.
 actor PayloadList: RemotePass {
     /// Nil after the last payload.
-    private var payloads: (any AsyncIteratorProtocol<JSONSource, any Error>)?
+    private var payloads: ErasedSequence<JSONSource>.Iterator?
 
     /// Creates the pages of a sequence of payloads.
-    init(_ payloads: any AsyncSequence<JSONSource, any Error> & Sendable) {
-        self.payloads = payloads.makeAsyncIterator()
+    init<Payloads: AsyncSequence & Sendable>(_ payloads: Payloads) where Payloads.Element == JSONSource {
+        self.payloads = ErasedSequence(payloads).makeAsyncIterator()
     }
 
     /// Creates one page of each payload.
@@ -19,9 +21,9 @@ actor PayloadList: RemotePass {
     }
 
     func next() async throws -> RemotePage? {
-        guard var rest = payloads else { return nil }
+        guard let rest = payloads else { return nil }
         payloads = nil
-        guard let payload = try await rest.next(isolation: self) else { return nil }
+        guard let payload = try await rest.next() else { return nil }
         payloads = rest
         return RemotePage(payload)
     }

@@ -1,4 +1,5 @@
 package import JSONMapper
+import SyncBase
 
 /// Reads a payload for a sync. An actor, so that the next objects are mapped while earlier ones are
 /// merged.
@@ -60,7 +61,7 @@ actor PayloadReader {
     private let batchRowCount: Int
     private let flag: Flag?
     /// The unread rest of a document in pieces; nil at its end.
-    private var chunks: (any AsyncIteratorProtocol<[UInt8], any Error>)?
+    private var chunks: ErasedSequence<[UInt8]>.Iterator?
 
     /// Opens a payload.
     ///
@@ -85,9 +86,9 @@ actor PayloadReader {
             var writer = JSONWriter()
             try writer.value(value)
             json = JSONReader(bytes: writer.bytes, layout: layout)
-        case .chunks(let source):
+        case .stream(let source):
             json = JSONReader(layout: layout)
-            chunks = source.makeAsyncIterator()
+            chunks = source.pieces.makeAsyncIterator()
         }
         records = try RecordReader(mapper, entity: entity, reader: json, options: options)
         batchRowCount = options.batchRowCount
@@ -131,12 +132,12 @@ actor PayloadReader {
     ///
     /// - Returns: Whether there may be more to read.
     private func readOn() async throws -> Bool {
-        guard var rest = chunks else { return false }
+        guard let rest = chunks else { return false }
         chunks = nil
         // A batch ends where the bytes end, and small batches cost more.
         var byteCount = 0
         while byteCount < Self.pieceByteCount {
-            guard let chunk = try await rest.next(isolation: self) else {
+            guard let chunk = try await rest.next() else {
                 json.finish()
                 return true
             }

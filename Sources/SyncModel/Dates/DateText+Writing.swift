@@ -28,9 +28,10 @@ extension DateText {
     ) -> Int {
         let start: Int64 = -62_167_219_200_000_000
         let limited = min(max(microseconds, start), 253_402_300_799_999_999)
-        // Counting from the start of the range keeps the dividend nonnegative.
-        let (dayCount, rest) = Int(limited - start).quotientAndRemainder(dividingBy: 86_400_000_000)
-        let date = CivilDate(daysSince1970: dayCount - 719_528)
+        // Counting from the start of the range keeps the dividend nonnegative. It does not fit into
+        // the integers of a 32-bit watch.
+        let (dayCount, rest) = (limited - start).quotientAndRemainder(dividingBy: 86_400_000_000)
+        let date = CivilDate(daysSince1970: Int(dayCount) - 719_528)
         let (century, yearOfCentury) = date.year.quotientAndRemainder(dividingBy: 100)
         put(century, output)
         put(yearOfCentury, output + 2)
@@ -39,7 +40,8 @@ extension DateText {
         output[7] = UInt8(ascii: "-")
         put(date.day, output + 8)
         output[10] = UInt8(ascii: "T")
-        let (seconds, digits) = rest.quotientAndRemainder(dividingBy: 1_000_000)
+        let time = rest.quotientAndRemainder(dividingBy: 1_000_000)
+        let (seconds, digits) = (Int(time.quotient), Int(time.remainder))
         put(seconds / 3600, output + 11)
         output[13] = UInt8(ascii: ":")
         put(seconds / 60 % 60, output + 14)

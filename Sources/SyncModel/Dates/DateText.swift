@@ -126,14 +126,14 @@ package enum DateText {
         else { return nil }
         let date = CivilDate(year: century * 100 + yearOfCentury, month: month, day: day)
         guard date.isValid else { return nil }
-        let midnight = date.daysSince1970 * 86_400
-        if end - start == 10 { return Int64(midnight) * 1_000_000 }
+        let midnight = Int64(date.daysSince1970) * 86_400
+        if end - start == 10 { return midnight * 1_000_000 }
         return time(start + 10, end, midnight: midnight)
     }
 
     /// Reads the separator, the time of day and the offset.
     @inlinable @inline(__always)
-    static func time(_ start: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>, midnight: Int) -> Int64? {
+    static func time(_ start: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>, midnight: Int64) -> Int64? {
         guard end - start >= 6, start.pointee | 0x20 == 0x74 || start.pointee == UInt8(ascii: " "),
             let hour = pair(start + 1), let minute = pair(start + 4), start[3] == UInt8(ascii: ":"), hour <= 24,
             minute <= 59
@@ -152,10 +152,10 @@ package enum DateText {
         }
         guard hour < 24 || (minute == 0 && second == 0 && microseconds == 0) else { return nil }
         guard let offset = offset(cursor, end) else { return nil }
-        let total = midnight + hour * 3600 + minute * 60 + second - offset
+        let total = midnight + Int64(hour * 3600 + minute * 60 + second - offset)
         // Second 60 is valid only at the end of a day in UTC; the sum is then the next midnight.
         guard second < 60 || total % 86_400 == 0 else { return nil }
-        let result = Int64(total) * 1_000_000 + Int64(microseconds)
+        let result = total * 1_000_000 + Int64(microseconds)
         return result >= -62_167_219_200_000_000 && result <= 253_402_300_799_999_999 ? result : nil
     }
 

@@ -10,7 +10,10 @@ public import SyncModel
 ///     }
 ///     UserList(users: ObservedObjects(ObjectQuery(orderedBy: \.name), in: store))
 ///
+/// Observation needs macOS 14, iOS 17, tvOS 17 or watchOS 10.
+///
 /// The objects are empty until the first read is done. Observation ends with the last reference.
+@available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 @MainActor
 public final class ObservedObjects<Object: SyncObject> {
     private let registrar = ObservationRegistrar()
@@ -63,5 +66,6 @@ public final class ObservedObjects<Object: SyncObject> {
     }
 }
 
+@available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 extension ObservedObjects: Observable {}
 #endif

@@ -4,8 +4,9 @@ import SyncStoreSQL
 struct SQLiteSettings: Sendable {
     let path: String
     let isReadOnly: Bool
-    /// Whether the file is gone with the store, so that nothing needs to reach the disk.
-    let isTransient: Bool
+    /// The folder of a file that is gone with the store, so that nothing needs to reach the disk.
+    /// Nil for a file that stays.
+    let folder: TransientFolder?
     let busyTimeout: Duration
     let modelVersion: Int
     /// A text to keep with the tables; nil to leave an earlier one.
@@ -15,10 +16,10 @@ struct SQLiteSettings: Sendable {
     /// How many bytes of pages are kept in memory.
     let cacheByteCount: Int
 
-    init(path: String, isReadOnly: Bool, isTransient: Bool, _ options: SQLiteStore.Options) {
+    init(path: String, isReadOnly: Bool, folder: TransientFolder? = nil, _ options: SQLiteStore.Options) {
         self.path = path
         self.isReadOnly = isReadOnly
-        self.isTransient = isTransient
+        self.folder = folder
         busyTimeout = options.busyTimeout
         modelVersion = options.modelVersion
         note = options.note
@@ -45,7 +46,7 @@ struct SQLiteSettings: Sendable {
         // system without damage.
         try connection.execute(
             """
-            PRAGMA synchronous = \(isTransient ? "OFF" : "NORMAL"); PRAGMA foreign_keys = ON; \
+            PRAGMA synchronous = \(folder != nil ? "OFF" : "NORMAL"); PRAGMA foreign_keys = ON; \
             PRAGMA temp_store = MEMORY; PRAGMA cache_size = -\(max(cacheByteCount >> 10, 1))
             """)
         if let maximumPageCount {

@@ -21,6 +21,9 @@ import SyncStoreSQL
 ///
 /// - Important: SQLite uses POSIX locks, which a process loses when it opens and closes the locked
 ///   file by other means. A process that holds a lease must not open the file itself.
+///
+/// - Important: A suspended app keeps its locks, and iOS ends an app that is suspended with a lock
+///   on a file in an app group's container. End a sync before the app is suspended.
 public struct SQLiteLease: SyncLease {
     /// The database file, as it was given.
     public let name: String

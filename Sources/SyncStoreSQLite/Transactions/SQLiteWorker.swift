@@ -17,6 +17,8 @@ actor SQLiteWorker: SQLWorker {
     private var selections: [Int: SQLiteSelection] = [:]
     private var lastCursor = 0
     private let log: SQLiteLog
+    /// The last property, so that it is released after everything that has a file in it open.
+    private let folder: TransientFolder?
 
     nonisolated var unownedExecutor: UnownedSerialExecutor {
         executor.asUnownedSerialExecutor()
@@ -31,6 +33,7 @@ actor SQLiteWorker: SQLWorker {
         executor = BlockingExecutor(label: label)
         self.settings = settings
         self.schema = schema
+        folder = settings.folder
         queries = SQLQueries(schema)
     }
 

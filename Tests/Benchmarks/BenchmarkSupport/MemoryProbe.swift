@@ -33,6 +33,7 @@ public struct MemoryProbe: Sendable {
     /// Highest resident memory of a fresh process that runs only this case, in bytes; nil where it
     /// cannot be told.
     public func peakBytes(of name: String) -> Int? {
+        #if os(macOS) || os(Linux)
         guard let executable = Bundle.main.executableURL else { return nil }
         let child = Process()
         let output = Pipe()
@@ -45,6 +46,9 @@ public struct MemoryProbe: Sendable {
         guard child.terminationStatus == 0 else { return nil }
         return Int(String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines))
             .flatMap { $0 > 0 ? $0 : nil }
+        #else
+        return nil
+        #endif
     }
 
     /// The row of a case whose memory is all that matters; its seconds are those of the whole child

@@ -1,12 +1,9 @@
 import Foundation
+import HTTPTransfer
 import OneWayLoopbackServer
 import OneWaySynchronizer
 import OneWayTestSupport
 import Testing
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 struct Article: SyncItem, Decodable {
     let id: Int
@@ -17,9 +14,10 @@ struct Article: SyncItem, Decodable {
 struct ArticleMirror: SyncProcessor {
     let api: URL
     let folder: URL
+    let client = HTTPClient()
 
     func owsFetchSourceList() async throws -> SourceList<Article> {
-        SourceList(try await JSONDecoder().decode([Article].self, from: get("articles")))
+        SourceList(try await JSONDecoder().decode([Article].self, from: Data(client.data(from: api))))
     }
 
     func owsGetLocalKeys() async throws -> Set<Int> {
@@ -36,13 +34,8 @@ struct ArticleMirror: SyncProcessor {
     }
 
     func owsDownloadItem(for item: Article) async throws {
-        try await get("articles/\(item.id)").write(to: folder.appending(path: "\(item.id)"), options: .atomic)
-    }
-
-    private func get(_ path: String) async throws -> Data {
-        let (data, response) = try await URLSession.shared.data(from: api.appending(path: path))
-        guard (response as? HTTPURLResponse)?.statusCode == 200 else { throw URLError(.badServerResponse) }
-        return data
+        let content = try await client.data(from: api.appending(path: "\(item.id)"))
+        try Data(content).write(to: folder.appending(path: "\(item.id)"), options: .atomic)
     }
 }
 
@@ -58,7 +51,7 @@ struct ArticleMirror: SyncProcessor {
             default: .status(404)
             }
         }) { server in
-            try await body(try #require(URL(string: server.baseURL)), folder.url)
+            try await body(try #require(URL(string: server.baseURL + "/articles")), folder.url)
         }
     }
 

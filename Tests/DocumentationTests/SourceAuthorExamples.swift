@@ -1,0 +1,80 @@
+import Foundation
+import JSONMapper
+import OneWayTestSupport
+import StoreSync
+import SyncModel
+import SyncStore
+import Testing
+
+/// A folder of JSON files, each of which is a page.
+struct FolderSource: RemoteSource {
+    let folder: URL
+
+    var name: String { "folder" }
+    var fingerprint: String { folder.path }
+
+    func begin(after bookmark: SyncBookmark?, keyPath: String) async throws -> RemoteAnswer {
+        let files = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+            .filter { $0.hasSuffix(".json") }.sorted().map { folder.appending(path: $0).path }
+        let state = try files.map { file in
+            let attributes = try FileManager.default.attributesOfItem(atPath: file)
+            let modified = attributes[.modificationDate] as? Date ?? .distantPast
+            return "\(file) \(modified.timeIntervalSince1970)"
+        }.joined(separator: "\n")
+        if state == bookmark?.cursor { return .unchanged(SyncBookmark(cursor: state)) }
+        return .changed(FolderPass(files: files, state: state))
+    }
+}
+
+/// One pass through the files.
+actor FolderPass: RemotePass {
+    private let files: [String]
+    private let state: String
+    private var index = 0
+
+    init(files: [String], state: String) {
+        self.files = files
+        self.state = state
+    }
+
+    func next() async throws -> RemotePage? {
+        guard index < files.count else { return nil }
+        index += 1
+        return RemotePage(.file(files[index - 1]))
+    }
+
+    func rewind() async throws {
+        index = 0
+    }
+
+    func end() async throws -> RemoteEnd {
+        RemoteEnd(.everything, isSnapshot: false, bookmark: SyncBookmark(cursor: state))
+    }
+}
+
+/// The guide about writing a source.
+@Suite struct SourceAuthorExamples {
+    @Test func aFolderIsASource() async throws {
+        let directory = try TemporaryDirectory()
+        let folder = directory.url
+        func write(_ json: String, to file: String) throws {
+            try Data(json.utf8).write(to: folder.appending(path: file))
+        }
+        try write(#"[{"id": 1}, {"id": 2}]"#, to: "a.json")
+        try write(#"[{"id": 3}]"#, to: "b.json")
+        let model = try DataModel {
+            SyncEntity("User", identity: "id") { SyncAttribute("id", .int64, optional: false) }
+        }
+        let mapper = try RecordMapper(model.adding([SyncBookmark.entity]))
+        let store = try JSONStore(MemoryStore(mapper.model), mapper: mapper)
+        let result = try await store.sync(from: FolderSource(folder: folder), into: "User")
+        print(result.coverage, result.result.counts.inserted)
+        #expect(result.result.counts.inserted == 3)
+
+        #expect(try await store.sync(from: FolderSource(folder: folder), into: "User").result.isUnchanged)
+        try FileManager.default.removeItem(at: folder.appending(path: "b.json"))
+        let next = try await store.sync(from: FolderSource(folder: folder), into: "User")
+        #expect(next.result.counts.deleted == 1)
+        #expect(try await store.store.count(StoreQuery("User")) == 2)
+    }
+}
