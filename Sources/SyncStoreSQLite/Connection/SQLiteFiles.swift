@@ -27,11 +27,10 @@ final class SQLiteFiles: Sendable {
         var isLogWaiting = false
     }
 
-    /// The state of the database file, between two looks at the checkpoint.
+    /// The database file after a look at the checkpoint.
     private struct Content {
-        let before: SQLiteCheckpoint
+        let checkpoint: SQLiteCheckpoint
         let status: FileStatus
-        let after: SQLiteCheckpoint
     }
 
     private let path: String
@@ -50,46 +49,46 @@ final class SQLiteFiles: Sendable {
     /// - Parameter connection: A connection with a transaction.
     /// - Throws: `SQLiteError` with the code `fileMoved`.
     func check(_ connection: SQLiteConnection) throws(SQLiteError) {
+        let before = connection.checkpoint
         let database = FileStatus(of: path)
-        guard !connection.hasFileMoved, let database, isKnown(database.identity, at: path) else {
+        guard let database, isKnown(database.identity, at: path, isOpen: { !connection.hasFileMoved }) else {
             throw Self.error("the database file was moved, replaced or removed")
         }
+        let after = connection.checkpoint
         if let name = connection.filePath, connection.hasLog {
             for suffix in ["-wal", "-shm"] where !isKnown(FileStatus(of: name + suffix)?.identity, at: name + suffix) {
                 throw Self.error("the file \(name)\(suffix), which belongs to the database, was replaced or removed")
             }
         }
-        guard let content = content(connection) else { return }
+        guard let before, let after else { return }
         let isForeign = state.withLock { state in
-            defer { state.content = content }
+            defer { state.content = Content(checkpoint: before, status: database) }
             guard let known = state.content else { return false }
             // A checkpoint changes its numbers before it writes into the file.
-            return known.before == content.after && content.after.isComplete && known.status != content.status
+            return known.checkpoint == after && after.isComplete && known.status != database
         }
         if isForeign { throw Self.error("another program than SQLite wrote into the database file") }
     }
 
     /// Takes the database file as it is after a checkpoint.
     func note(_ connection: SQLiteConnection) {
-        let content = content(connection)
-        state.withLock { $0.content = content }
+        guard let checkpoint = connection.checkpoint, let status = FileStatus(of: path) else { return }
+        state.withLock { $0.content = Content(checkpoint: checkpoint, status: status) }
     }
 
-    /// Whether a file has the identity that it had before; one that is new becomes known.
-    private func isKnown(_ identity: FileStatus.Identity?, at path: String) -> Bool {
+    /// Whether a file has the identity that it had before.
+    ///
+    /// - Parameter isOpen: Whether a file that was not seen before is the one that is open; then it
+    ///   becomes known.
+    private func isKnown(
+        _ identity: FileStatus.Identity?, at path: String, isOpen: () -> Bool = { true }
+    ) -> Bool {
         state.withLock { state in
-            guard let known = state.identities[path] else {
-                state.identities[path] = identity
-                return true
-            }
-            return known == identity
+            if let known = state.identities[path] { return known == identity }
+            guard isOpen() else { return false }
+            state.identities[path] = identity
+            return true
         }
-    }
-
-    private func content(_ connection: SQLiteConnection) -> Content? {
-        guard let before = connection.checkpoint, let status = FileStatus(of: path), let after = connection.checkpoint
-        else { return nil }
-        return Content(before: before, status: status, after: after)
     }
 
     private static func error(_ message: String) -> SQLiteError {
