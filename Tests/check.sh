@@ -82,6 +82,9 @@ CASE_STRIDE=10 CONFORMANCE_DIR="$scratch/none" CI=true \
     TSAN_OPTIONS="suppressions=$PWD/Tests/thread-sanitizer.supp halt_on_error=0 exitcode=66" \
     tested swift test --traits Postgres --sanitize=thread --scratch-path .build-tsan "${fast[@]}"
 
+step "the public API beside that of the last release"
+bash Tests/api.sh --scratch-path .build-strict "${strict[@]}"
+
 step "a release build of the core runs"
 swift run -c release --scratch-path .build-release EngineBenchmark
 

@@ -26,10 +26,12 @@ public final class SQLiteReader: Sendable {
     /// - Parameters:
     ///   - statement: One statement that only reads.
     ///   - values: The values of its parameters, in order.
-    /// - Returns: The values of each row by column name; of columns with one name, the last counts.
-    ///   Numbers, texts and blobs come as SQLite stores them: dates as text, booleans as integers.
+    /// - Returns: The values of each row by column name. Numbers, texts and blobs come as SQLite
+    ///   stores them: dates as text, booleans as integers.
     /// - Throws: `SQLiteError`, with the code ``SQLiteError/Code/readOnly`` for a statement that
-    ///   writes or controls transactions; `StoreError.transactionEnded`; `CancellationError`.
+    ///   writes or controls transactions, and ``SQLiteError/Code/misuse`` for another number of
+    ///   values than parameters and for several columns of one name; `StoreError.transactionEnded`;
+    ///   `CancellationError`.
     public func rows(_ statement: String, _ values: AttributeValue...) async throws -> [[String: AttributeValue]] {
         guard !hasEnded.withLock({ $0 }) else { throw StoreError.transactionEnded }
         return try await worker.rows(statement, values)

@@ -5,8 +5,9 @@ extension SQLiteStore {
     /// Runs a body with read-only access to the database, for SQL of your own.
     ///
     /// All statements of the body read one snapshot, the state of the last commit, and never wait
-    /// for a transaction. ``table(of:)``, ``column(of:in:)`` and ``joinTable(of:in:)`` name the
-    /// tables.
+    /// for a transaction. ``table(of:)``, ``objectColumn``, ``entityColumn(of:)``,
+    /// ``column(of:in:)``, ``positionColumn(of:in:)`` and ``joinTable(of:in:)`` name the tables and
+    /// columns.
     ///
     ///     let adults = try await store.sql { reader in
     ///         try await reader.rows("SELECT name FROM User WHERE age >= ?", 18)
@@ -37,6 +38,21 @@ extension SQLiteStore {
         model[entity].map { schema.table(of: $0.index) }
     }
 
+    /// The column of every entity's table that numbers the objects and that foreign keys refer to.
+    public var objectColumn: String {
+        schema.naming.rowColumn
+    }
+
+    /// The column of an entity's table that names the entity of a row.
+    ///
+    /// Nil for an unknown entity, and for a table of a single entity.
+    public func entityColumn(of entity: String) -> String? {
+        guard let layout = model[entity], schema.families[schema.familyIndex[layout.index]].namesEntity else {
+            return nil
+        }
+        return schema.naming.entityColumn
+    }
+
     /// The column of an attribute or a to-one relationship in the entity's own table.
     ///
     /// Nil for an unknown property, and for a relationship that another table stores: a to-many
@@ -50,6 +66,17 @@ extension SQLiteStore {
             case .column(let link) = schema.relationships[layout.index][relationship.index]
         else { return nil }
         return link.column
+    }
+
+    /// The column of positions of an ordered to-many relationship with a to-one inverse.
+    ///
+    /// It is in the table of the related objects, beside the column of the inverse. Nil for any
+    /// other property; ``joinTable(of:in:)`` names the column of a many-to-many relationship.
+    public func positionColumn(of relationship: String, in entity: String) -> String? {
+        guard let layout = model[entity], let relationship = layout.relationship(relationship),
+            case .inverseColumn(let link) = schema.relationships[layout.index][relationship.index]
+        else { return nil }
+        return link.position
     }
 
     /// The table of pairs of a many-to-many relationship; nil for any other property.

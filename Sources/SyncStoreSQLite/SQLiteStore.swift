@@ -9,15 +9,15 @@ public import SyncStoreSQL
 ///
 /// One connection writes, on a thread of its own. Others read the last commit meanwhile
 /// (write-ahead logging). Several stores, also of several processes, can share a file; they wait
-/// for each other up to the busy timeout. A file that is moved, replaced or removed while the store
-/// is open is an error of the next transaction (``SQLiteError/Code/fileMoved``).
+/// for each other up to the busy timeout. A file that is moved, replaced, overwritten or removed
+/// while the store is open is an error of the next transaction (``SQLiteError/Code/fileMoved``).
 ///
 /// **Changes of the model.** The store adapts its own tables when it opens:
 /// - It adds new entities, attributes and relationships.
 /// - Renamed ones keep their data; see `SyncEntity.formerName`.
 /// - Wider types take over narrower ones.
-/// - Removed ones stay while nothing else changes, because a newer version of the program may have
-///   added them. Raise ``Options/modelVersion`` to drop them.
+/// - Removed ones stay with their data, because a newer version of the program may have added them.
+///   Raise ``Options/modelVersion`` to drop them.
 ///
 /// Any other change throws an `SQLSchemaError` and leaves the file as it was;
 /// ``rebuild(_:at:options:filling:)`` then creates the tables anew.
@@ -61,8 +61,9 @@ public final class SQLiteStore: CommitObservable {
         /// The version of the model; 0 by default.
         ///
         /// A store refuses a file with a higher version. With a higher version than the file's, it
-        /// drops the tables and columns that the model no longer has. Raise it with each change
-        /// that does more than add something: programs with the older model would undo the change.
+        /// drops the tables and columns that the model no longer has; with the same version, it
+        /// keeps them. Raise it with each change that does more than add something: programs with
+        /// the older model would undo the change.
         public var modelVersion = 0
         /// A text to keep with the tables, in the transaction that creates or adapts them; nil, the
         /// default, to leave an earlier one.
@@ -122,14 +123,14 @@ public final class SQLiteStore: CommitObservable {
         self.settings = settings
         let schema = SQLSchema(model, naming: options.naming, dates: options.dates, dialect: .sqlite)
         self.schema = schema
-        let log = SQLiteLog(of: path)
-        let writer = SQLiteWorker(settings, schema: schema, log: log, label: "SQLiteStore writer")
+        let files = SQLiteFiles(of: settings.absolutePath)
+        let writer = SQLiteWorker(settings, schema: schema, files: files, label: "SQLiteStore writer")
         let watch = SQLiteCommitWatch(writer, interval: max(options.commitPollInterval, .milliseconds(1)))
         self.watch = watch
         sessions = SQLSessions(
             model, batchRowCount: Self.batchRowCount, writer: writer, committed: { watch.report($0) }
         ) {
-            SQLiteWorker(settings, schema: schema, log: log, label: "SQLiteStore reader")
+            SQLiteWorker(settings, schema: schema, files: files, label: "SQLiteStore reader")
         }
         try await writer.prepareSchema()
     }

@@ -82,4 +82,11 @@ import Testing
         _ = try await Synchronizer(processor: processor).sync()
         #expect(try await world.column("id") == [1, 2])
     }
+
+    @Test func aListOfOneCanBeTheObjectItself() async throws {
+        let world = try SyncWorld()
+        let processor = StoreProcessor(world.json, entity: "User") { .bytes(Array(#"{"id":4,"name":"d"}"#.utf8)) }
+        _ = try await Synchronizer(processor: processor).sync()
+        #expect(try await world.column("name") == ["d"])
+    }
 }

@@ -88,7 +88,7 @@ struct PostgresMigrationTests {
             #expect(people[0].record[related: "best"] == .one(nil))
             let tables = try await database.run(
                 "SELECT tablename FROM pg_tables WHERE schemaname = 'public' ORDER BY tablename")
-            #expect(tables.map { $0[0] } == ["Note", "Person", "Person_friends", "Place", "_sync_schema"])
+            #expect(tables.map { $0[0] } == ["Note", "Old", "Person", "Person_friends", "Place", "_sync_schema"])
             // New rows are numbered after the old ones, and rules still hold.
             try await store.transaction { transaction in
                 var record = Record(of: try transaction.model.layout(of: "Employee"))

@@ -52,6 +52,93 @@ import Testing
         #expect(other?.code == SQLiteError.Code.fileMoved)
     }
 
+    /// The log holds what is committed; SQLite would go on to write into the removed file.
+    @Test(arguments: ["-wal", "-shm"], [true, false])
+    func aFileBesideTheDatabaseThatIsGoneIsNoticed(suffix: String, isReplaced: Bool) async throws {
+        let store = try await open()
+        try await store.sync(.bytes(Array(#"[{"id":1}]"#.utf8)), into: "User")
+        let beside = URL(filePath: url.path + suffix)
+        let bytes = try Data(contentsOf: beside)
+        try FileManager.default.moveItem(at: beside, to: folder.url.appending(path: "away"))
+        if isReplaced { try bytes.write(to: beside) }
+        let error = await #expect(throws: SQLiteError.self) {
+            try await store.sync(.bytes(Array(#"[{"id":2}]"#.utf8)), into: "User")
+        }
+        #expect(error?.code == SQLiteError.Code.fileMoved && error?.description.contains(suffix) == true)
+        await #expect(throws: SQLiteError.self) { try await store.store.count(StoreQuery("User")) }
+    }
+
+    @Test(arguments: [true, false])
+    func aDatabaseThatIsOverwrittenInPlaceIsNoticed(isReading: Bool) async throws {
+        let other = folder.url.appending(path: "other.sqlite")
+        let store = try await open()
+        try await store.sync(Self.objects("x"), into: "User")
+        _ = try await store.store.count(StoreQuery("User"))
+        do {
+            let mapper = try RecordMapper(try Self.model())
+            let copied = try JSONStore(try await SQLiteStore(mapper.model, at: .file(other.path)), mapper: mapper)
+            try await copied.sync(.bytes(Array(#"[{"id":7}]"#.utf8)), into: "User")
+        }
+        let bytes = try Data(contentsOf: other)
+        let file = try FileHandle(forWritingTo: url)
+        // The descriptor stays open: to close one would take SQLite's locks off the file.
+        try file.truncate(atOffset: 0)
+        try file.write(contentsOf: bytes)
+        let error = await #expect(throws: SQLiteError.self) {
+            if isReading {
+                _ = try await store.store.count(StoreQuery("User"))
+            } else {
+                try await store.sync(.bytes(Array(#"[{"id":2}]"#.utf8)), into: "User")
+            }
+        }
+        #expect(error?.code == SQLiteError.Code.fileMoved, "\(String(describing: error))")
+        withExtendedLifetime(file) {}
+    }
+
+    /// Checkpoints of other connections write into the file as well.
+    @Test func whatOtherConnectionsWriteIsNoDamage() async throws {
+        let stores = [try await open(), try await open(), try await open()]
+        for round in 0..<20 {
+            for (number, store) in stores.enumerated() {
+                let text = String(repeating: "\(number)", count: 60_000)
+                let objects = (0..<10).map { #"{"id":\#(number * 100 + $0),"text":"\#(text)\#(round)"}"# }
+                try await store.sync(
+                    .bytes(Array("[\(objects.joined(separator: ","))]".utf8)), into: "User",
+                    options: StoreSyncOptions(operations: [.insert, .update]))
+                _ = try await store.store.count(StoreQuery("User"))
+            }
+        }
+        #expect(try await stores[0].store.count(StoreQuery("User")) == 30)
+    }
+
+    @Test func aLinkThatLeadsElsewhereIsNoticed() async throws {
+        let files = FileManager.default
+        let (link, other) = (folder.url.appending(path: "link.sqlite"), folder.url.appending(path: "other.sqlite"))
+        _ = try await open()
+        try files.copyItem(at: url, to: other)
+        try files.createSymbolicLink(at: link, withDestinationURL: url)
+        let mapper = try RecordMapper(try Self.model())
+        let store = try JSONStore(try await SQLiteStore(mapper.model, at: .file(link.path)), mapper: mapper)
+        try await store.sync(.bytes(Array(#"[{"id":1}]"#.utf8)), into: "User")
+        try files.removeItem(at: link)
+        try files.createSymbolicLink(at: link, withDestinationURL: other)
+        let error = await #expect(throws: SQLiteError.self) {
+            try await store.sync(.bytes(Array(#"[{"id":2}]"#.utf8)), into: "User")
+        }
+        #expect(error?.code == SQLiteError.Code.fileMoved)
+        await #expect(throws: SQLiteError.self) { try await store.store.count(StoreQuery("User")) }
+    }
+
+    @Test func theLogBesideTheTargetOfALinkShrinks() async throws {
+        let link = folder.url.appending(path: "link.sqlite")
+        _ = try await open()
+        try FileManager.default.createSymbolicLink(at: link, withDestinationURL: url)
+        let mapper = try RecordMapper(try Self.model())
+        let store = try JSONStore(try await SQLiteStore(mapper.model, at: .file(link.path)), mapper: mapper)
+        try await store.sync(Self.objects("x"), into: "User")
+        #expect(try logSize() == 0)
+    }
+
     /// A commit into a file that nobody can open any more is not one.
     @Test(arguments: ["removed", "replaced"])
     func aFileThatGoesDuringATransactionFailsItsCommit(how: String) async throws {

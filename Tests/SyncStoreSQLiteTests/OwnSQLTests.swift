@@ -39,7 +39,7 @@ import Testing
 
     @Test(arguments: [
         "DELETE FROM users", "COMMIT", "BEGIN", "ATTACH DATABASE ':memory:' AS x", "CREATE TABLE x (a)",
-        "SELECT 1; DELETE FROM users", "PRAGMA user_version = 5",
+        "SELECT 1; DELETE FROM users", "PRAGMA user_version = 5", "/* x */ -- y\n PRAGMA locking_mode = EXCLUSIVE",
     ])
     func aStatementThatDoesMoreThanReadIsRefused(statement: String) async throws {
         let store = try await Self.store()
@@ -48,6 +48,32 @@ import Testing
         }
         #expect(error?.code == SQLiteError.Code.readOnly)
         #expect(try await store.count(StoreQuery("User")) == 3)
+    }
+
+    /// Otherwise a value would be lost, or be null.
+    @Test func valuesAndColumnsFitTheStatement() async throws {
+        let store = try await Self.store()
+        let statements: [(String, [AttributeValue])] = [
+            ("SELECT a.id, b.id FROM users a, users b", []), ("SELECT id FROM users WHERE id = ?", []),
+            ("SELECT id FROM users", [1]), ("", []), ("-- nothing", []),
+            ("SELECT id FROM users WHERE id = ?1 OR id = ?3", [1, 2]),
+        ]
+        for (statement, values) in statements {
+            let error = await #expect(throws: SQLiteError.self, "\(statement)") {
+                try await store.sql { reader in
+                    switch values.count {
+                    case 0: try await reader.rows(statement)
+                    case 1: try await reader.rows(statement, values[0])
+                    default: try await reader.rows(statement, values[0], values[1])
+                    }
+                }
+            }
+            #expect(error?.code == SQLiteError.Code.misuse)
+        }
+        let rows = try await store.sql { reader in
+            try await reader.rows("/* pragma */ SELECT a.id AS x, b.id AS y FROM users a, users b WHERE a.id = ?", 1)
+        }
+        #expect(rows.count == 3)
     }
 
     @Test func readsOneSnapshotAndEndsWithItsBody() async throws {
@@ -70,7 +96,34 @@ import Testing
         let join = try #require(store.joinTable(of: "friends", in: "User"))
         #expect(join.table == "User_friends" && join.position == "position")
         #expect(store.joinTable(of: "boss", in: "User") == nil)
+        #expect(store.objectColumn == "_id" && store.entityColumn(of: "User") == nil)
+        #expect(store.positionColumn(of: "friends", in: "User") == nil)
         let columns = [join.source, join.target, join.position ?? ""]
         _ = try await store.sql { try await $0.rows("SELECT \(columns.joined(separator: ", ")) FROM \(join.table)") }
+    }
+
+    @Test func columnsOfFamiliesAndPositionsHaveNames() async throws {
+        let model = try DataModel {
+            SyncEntity("List", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncRelationship("items", toMany: "Item", ordered: true, inverse: "list")
+            }
+            SyncEntity("Item", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncRelationship("list", toOne: "List", inverse: "items")
+            }
+            SyncEntity("Task", parent: "Item") { SyncAttribute("due", .date) }
+        }
+        let store = try await SQLiteStore(model, at: .memory)
+        let position = try #require(store.positionColumn(of: "items", in: "List"))
+        let entity = try #require(store.entityColumn(of: "Task"))
+        #expect(store.entityColumn(of: "List") == nil && store.entityColumn(of: "Nothing") == nil)
+        #expect(store.positionColumn(of: "list", in: "Item") == nil)
+        let list = try #require(store.column(of: "list", in: "Item"))
+        let table = try #require(store.table(of: "Task"))
+        let rows = try await store.sql { reader in
+            try await reader.rows("SELECT \(store.objectColumn), \(entity), \(list), \(position) FROM \(table)")
+        }
+        #expect(rows == [])
     }
 }

@@ -7,6 +7,30 @@ import Testing
     @Test func aStoreWithoutTheRefinementLinksAfterTheMerge() async throws {
         try await StoreConformance.check { PlainStore(MemoryStore($0)) }
     }
+
+    /// Only a to-one relationship whose inverse is an unordered to-many one.
+    @Test func onlySomeRelationshipsCanBeLinkedAtInsertion() throws {
+        let model = try DataModel {
+            SyncEntity("A", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncRelationship("one", toOne: "B", inverse: "many")
+                SyncRelationship("ordered", toOne: "B", inverse: "list")
+                SyncRelationship("pair", toOne: "B", inverse: "other")
+                SyncRelationship("alone", toOne: "B")
+                SyncRelationship("all", toMany: "B", inverse: "everybody")
+                SyncRelationship("loose", toMany: "B")
+            }
+            SyncEntity("B", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncRelationship("many", toMany: "A", inverse: "one")
+                SyncRelationship("list", toMany: "A", ordered: true, inverse: "ordered")
+                SyncRelationship("other", toOne: "A", inverse: "pair")
+                SyncRelationship("everybody", toMany: "A", inverse: "all")
+            }
+        }
+        let possible = model.layouts.flatMap(\.relationships).filter { InitialLinks.isPossible($0, in: model) }
+        #expect(possible.map(\.name) == ["one"])
+    }
 }
 
 /// A store whose transactions have only what `StoreTransaction` requires.

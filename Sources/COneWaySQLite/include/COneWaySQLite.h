@@ -76,6 +76,35 @@ int sqlite3_auto_extension(void (*entry)(void));
 int sqlite3_sleep(int milliseconds);
 void sqlite3_free(void *memory);
 
+/* MARK: Files, https://www.sqlite.org/c3ref/io_methods.html */
+
+#define SQLITE_FCNTL_FILE_POINTER 7
+
+typedef struct sqlite3_file sqlite3_file;
+typedef struct sqlite3_io_methods sqlite3_io_methods;
+
+struct sqlite3_file {
+    const sqlite3_io_methods *pMethods;
+};
+
+/* The methods up to the one that is called; from version 2 on, there is a wal-index. */
+struct sqlite3_io_methods {
+    int iVersion;
+    int (*xClose)(sqlite3_file *);
+    int (*xRead)(sqlite3_file *, void *, int, sqlite3_int64);
+    int (*xWrite)(sqlite3_file *, const void *, int, sqlite3_int64);
+    int (*xTruncate)(sqlite3_file *, sqlite3_int64);
+    int (*xSync)(sqlite3_file *, int);
+    int (*xFileSize)(sqlite3_file *, sqlite3_int64 *);
+    int (*xLock)(sqlite3_file *, int);
+    int (*xUnlock)(sqlite3_file *, int);
+    int (*xCheckReservedLock)(sqlite3_file *, int *);
+    int (*xFileControl)(sqlite3_file *, int, void *);
+    int (*xSectorSize)(sqlite3_file *);
+    int (*xDeviceCharacteristics)(sqlite3_file *);
+    int (*xShmMap)(sqlite3_file *, int, int, int, void volatile **);
+};
+
 /* MARK: Statements */
 
 #define SQLITE_PREPARE_PERSISTENT 0x01

@@ -231,7 +231,6 @@ extension StoreTransaction {
     func forgetPendingLinksOfMissingObjects() async throws {
         guard let layout = model[SyncEntity.pendingLink.name] else { return }
         let query = StoreQuery(layout.name)
-        guard try await count(query) > 0 else { return }
         var links: [RelationshipLayout.ID: [(row: ObjectID, object: ObjectID)]] = [:]
         try await fetch(query, batchRowCount: 1000) { records in
             for stored in records {

@@ -24,8 +24,10 @@ public struct StoreQuery: Sendable {
     public var ordering: [Ordering]
     /// The largest number of objects; nil for all. Below 0 counts as 0.
     public var limit: Int?
-    /// The number of objects skipped at the start; 0 or more.
-    public var offset: Int
+    /// The number of objects skipped at the start. Below 0 counts as 0.
+    public var offset: Int {
+        didSet { offset = max(offset, 0) }
+    }
 
     /// Creates a query; by default it chooses all objects of the entity.
     ///

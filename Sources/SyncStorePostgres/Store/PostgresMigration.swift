@@ -86,13 +86,25 @@ struct PostgresMigration {
     }
 
     private func migrate(_ plan: Plan) throws {
-        if let stored = plan.stored?.description {
+        if let record = plan.stored {
+            let stored = record.description
             let others = try foreignObjects(besides: stored.indexNames)
             var found = SQLMigration.Found()
             for table in plan.adopted.union(stored.adopted ?? []) where try exists(table) {
                 found.adopted[table] = try columns(of: table)
             }
-            for statement in try SQLMigration.statements(from: stored, to: schema, found: found) {
+            for table in stored.tables where found.adopted[table.name] == nil {
+                let known = Set(table.columns.map { $0.lowercased() })
+                found.additions[table.name] = try columns(of: table.name).subtracting(known).sorted().map {
+                    SQLMigration.Found.Column(name: $0, declaration: "")
+                }
+            }
+            found.names = try names()
+            let migration = try SQLMigration.plan(
+                from: stored, to: schema, found: found,
+                keepsRemoved: record.modelVersion == plan.wanted.modelVersion)
+            for check in migration.checks where try isFound(check.query, []) { throw check.error }
+            for statement in migration.statements {
                 do { try connection.execute(statement) } catch let error as PostgresError {
                     guard error.code == .uniqueViolation, let reason = schema.equalValues(creating: statement) else {
                         throw error
@@ -104,7 +116,7 @@ struct PostgresMigration {
             try verify(others)
             try write(
                 "UPDATE \(Self.record) SET format = $1::bigint, model_version = $2::bigint, description = $3::text",
-                plan.wanted)
+                plan.wanted.with(migration.description))
         } else {
             if try !isFound(
                 "SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = $1::text", [.text(settings.schemaName)])
@@ -222,6 +234,17 @@ struct PostgresMigration {
     }
 
     // MARK: What is there
+
+    /// The names of all tables, indices, views and sequences of the schema.
+    private func names() throws -> Set<String> {
+        let result = try connection.run(
+            SQLStatementText(
+                """
+                SELECT c.relname::text FROM pg_catalog.pg_class c \
+                JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1::text
+                """, [.text(settings.schemaName)]))
+        return Set((0..<result.rowCount).compactMap { result.text($0, 0) })
+    }
 
     /// Whether the schema has a table or an index with a name.
     private func exists(_ name: String) throws -> Bool {

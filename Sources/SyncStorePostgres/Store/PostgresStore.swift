@@ -16,10 +16,11 @@ public import SyncStoreSQL
 ///
 /// **Migration.** Opening a store adapts an existing schema to the model. New entities, attributes
 /// and relationships are added. Renamed ones (`SyncEntity.formerName`) keep their data, and wider
-/// types keep the values of narrower ones. What the model no longer has is dropped if
-/// ``Options/modelVersion`` is raised, or along with other changes. Indices and triggers of others
-/// stay, except on tables that are dropped or renamed. Any other change is an error and changes
-/// nothing, and so is a change of a table that has views.
+/// types keep the values of narrower ones. What the model no longer has stays with its data; raise
+/// ``Options/modelVersion`` to drop it. A removed table or column whose name something else needs
+/// gets the suffix `_removed` and is never dropped. Indices and triggers of others stay, except on
+/// tables that are dropped. Any other change is an error and changes nothing, and so is a change of
+/// a table that has views.
 ///
 /// **Types.** `smallint`, `integer`, `bigint`, `double precision`, `real`, `numeric`, `boolean`,
 /// `timestamptz`, `bytea`, `uuid`, and `text` with collation `C`, which compares bytes. NaN is

@@ -1,5 +1,5 @@
 extension SQLMigration {
-    /// Columns of the database that the old schema does not describe.
+    /// What a database has beside the old schema.
     package struct Found: Sendable {
         /// A column that somebody added to a table of the store.
         package struct Column: Sendable {
@@ -18,6 +18,8 @@ extension SQLMigration {
         package var adopted: [String: Set<String>] = [:]
         /// The columns that others added to the store's tables, by the name of the table.
         package var additions: [String: [Column]] = [:]
+        /// The names of all tables, indices and views.
+        package var names: Set<String> = []
 
         package init() {}
     }

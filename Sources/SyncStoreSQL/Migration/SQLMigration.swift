@@ -9,6 +9,16 @@ import SyncModel
 /// https://www.sqlite.org/lang_altertable.html advises; foreign keys must be off meanwhile. Tables
 /// without a change are not touched.
 package struct SQLMigration {
+    /// The steps of a migration, and what they lead to.
+    package struct Plan {
+        /// Queries that must find nothing before the statements run, with the error otherwise.
+        package let checks: [(query: String, error: SQLSchemaError)]
+        /// The statements, in order.
+        package let statements: [String]
+        /// The tables afterwards.
+        package let description: SQLSchemaDescription
+    }
+
     private let old: SQLSchemaDescription
     private let schema: SQLSchema
     private let new: SQLSchemaDescription
@@ -19,13 +29,14 @@ package struct SQLMigration {
     private var keptTables: Set<String> = []
     /// Indices of tables that stay, to be created when all other indices are gone.
     private var addedIndices: [String] = []
+    /// The old tables whose rows are in new ones.
+    private var usedTables: Set<String> = []
+    private var checks: [(query: String, error: SQLSchemaError)] = []
     private let found: Found
+    /// What stays although the model lacks it; nil if that is dropped.
+    private var retention: SQLRetention?
 
-    /// - Parameters:
-    ///   - old: The tables of the database.
-    ///   - schema: The tables that it gets.
-    ///   - found: Columns that the old schema does not describe.
-    package init(from old: SQLSchemaDescription, to schema: SQLSchema, found: Found = Found()) {
+    private init(from old: SQLSchemaDescription, to schema: SQLSchema, found: Found, keepsRemoved: Bool) {
         self.found = found
         self.old = old
         self.schema = schema
@@ -34,16 +45,26 @@ package struct SQLMigration {
             of: schema.model.layouts.map { .init($0.name, formerName: $0.entity.formerName) },
             in: old.entities.map { .init($0.name, formerName: $0.formerName) }
         ).map { $0.map { old.entities[$0].name } }
+        guard keepsRemoved else { return }
+        retention = SQLRetention(old, to: new, schema: schema, former: formerEntities, names: found.names)
     }
 
-    /// The statements, in order.
+    /// Plans a migration.
     ///
+    /// - Parameters:
+    ///   - old: The tables of the database.
+    ///   - schema: The tables that it gets.
+    ///   - found: What the old schema does not describe.
+    ///   - keepsRemoved: Whether everything stays that the model no longer has.
     /// - Throws: `SQLSchemaError` for a change that is not possible.
-    package static func statements(
-        from old: SQLSchemaDescription, to schema: SQLSchema, found: Found = Found()
-    ) throws(SQLSchemaError) -> [String] {
-        var migration = SQLMigration(from: old, to: schema, found: found)
-        return try migration.run()
+    package static func plan(
+        from old: SQLSchemaDescription, to schema: SQLSchema, found: Found = Found(), keepsRemoved: Bool
+    ) throws(SQLSchemaError) -> Plan {
+        var migration = SQLMigration(from: old, to: schema, found: found, keepsRemoved: keepsRemoved)
+        let statements = try migration.run()
+        return Plan(
+            checks: migration.checks, statements: statements,
+            description: migration.retention?.description() ?? migration.new)
     }
 
     private mutating func run() throws(SQLSchemaError) -> [String] {
@@ -56,7 +77,7 @@ package struct SQLMigration {
             try migrate(join: join, to: tables[schema.families.count + index])
         }
         for table in old.tables where !keptTables.contains(table.name) && found.adopted[table.name] == nil {
-            statements.append("DROP TABLE IF EXISTS \(SQLText.name(table.name))")
+            remove(table)
         }
         for (temporary, table) in replaced {
             statements.append(
@@ -66,6 +87,28 @@ package struct SQLMigration {
         statements += addedIndices
         guard !statements.isEmpty else { return foreignKeyChanges }
         return foreignKeyRemovals + statements + cleanups + foreignKeyCreations
+    }
+
+    /// Drops an old table, unless nothing new continues it and it stays.
+    private mutating func remove(_ table: SQLSchema.Table) {
+        let drop = "DROP TABLE IF EXISTS \(SQLText.name(table.name))"
+        guard !usedTables.contains(table.name), let kept = retention?.keep(table) else {
+            return statements.append(drop)
+        }
+        let isSame = kept.name == table.name && kept.definition == table.definition
+        guard isSame || schema.dialect.changesTables else {
+            let columns = table.columns.map {
+                Filling(column: $0, type: "", expression: SQLText.name($0), former: $0)
+            }
+            insert(table.name, into: kept, columns: columns, condition: nil)
+            return statements.append(drop)
+        }
+        statements += table.indices.filter { !kept.indices.contains($0) }.map {
+            "DROP INDEX IF EXISTS \(SQLText.name($0.name))"
+        }
+        if kept.name != table.name {
+            statements.append("ALTER TABLE \(SQLText.name(table.name)) RENAME TO \(SQLText.name(kept.name))")
+        }
     }
 
     // MARK: Tables of entities
@@ -109,15 +152,24 @@ package struct SQLMigration {
             throw .adoptedTable(
                 table: table.name, advice: "move the objects of \(oldTable) into it, and drop \(oldTable)")
         }
-        let former = old.tables.first { $0.name == oldTable }
-        let isSame =
-            former?.isBuilt(as: table) == true && condition == nil && columns.allSatisfy(\.isSame)
-        let hasSameColumns =
-            former?.definition == table.definition && former?.name == table.name && condition == nil
-            && columns.allSatisfy(\.isSame)
-        if isSame {
-            keptTables.insert(table.name)
-        } else if hasSameColumns, let former {
+        guard let former = old.tables.first(where: { $0.name == oldTable }) else { throw .unreadable }
+        let additions = found.additions[oldTable] ?? []
+        var table = table
+        if let kept = try retention?.keepColumns(of: former, in: table, columns, additions: additions.map(\.name)) {
+            table = kept.table
+            columns += kept.fillings
+        }
+        usedTables.insert(oldTable)
+        let names = Set(table.columns.map { $0.lowercased() })
+        for addition in additions where names.contains(addition.name.lowercased()) {
+            throw .unfitForeignObject(
+                name: "\(table.name).\(addition.name)",
+                reason: "the model needs a column of this name; rename the one in the database")
+        }
+        if former.name == table.name, condition == nil, columns.allSatisfy(\.isSame),
+            former.definition == table.definition
+                || former.declarations != nil && former.declarations == table.declarations
+        {
             keptTables.insert(table.name)
             let (old, new) = (Set(former.indices), Set(table.indices))
             statements += former.indices.filter { !new.contains($0) }.map {
@@ -175,7 +227,9 @@ package struct SQLMigration {
 
     /// How the column of entity names is filled, nil without the column, and the condition on the
     /// rows to keep, nil for all.
-    private func entityColumn(_ root: EntityLayout, oldRoot: String) -> (filling: Filling?, condition: String?) {
+    private mutating func entityColumn(
+        _ root: EntityLayout, oldRoot: String
+    ) -> (filling: Filling?, condition: String?) {
         func filling(_ expression: String, from former: String? = nil) -> Filling {
             let type = schema.dialect.columnType(.string, dates: schema.dates)
             return Filling(
@@ -191,14 +245,33 @@ package struct SQLMigration {
             return (root.family.count > 1 ? names.first.map { filling(SQLText.literal($0.new)) } : nil, nil)
         }
         let column = SQLText.name(old.entityColumn)
-        let isComplete = names.count == oldNames.count
-        let condition =
-            isComplete ? nil : "\(column) IN (\(names.map { SQLText.literal($0.old) }.joined(separator: ", ")))"
+        let removed = oldNames.filter { name in !names.contains { $0.old == name } }
+        var condition: String?
+        var renamed = names.filter { $0.old != $0.new }
+        if let retention, root.family.count > 1 {
+            renamed += removed.map { ($0, retention.rowName(ofRemoved: $0)) }.filter { $0.0 != $0.1 }
+        } else if retention != nil {
+            // Without a column of entities they would become objects of another one.
+            for name in removed { refuseObjects(of: name, oldRoot: oldRoot) }
+        } else if !removed.isEmpty {
+            condition = "\(column) IN (\(names.map { SQLText.literal($0.old) }.joined(separator: ", ")))"
+        }
         guard root.family.count > 1 else { return (nil, condition) }
-        if names.allSatisfy({ $0.old == $0.new }) { return (filling(column, from: old.entityColumn), condition) }
-        let cases = names.map { "WHEN \(SQLText.literal($0.old)) THEN \(SQLText.literal($0.new))" }
-        let renamed = "CASE \(column) \(cases.joined(separator: " ")) END"
-        return (filling(renamed, from: old.entityColumn), condition)
+        guard !renamed.isEmpty else { return (filling(column, from: old.entityColumn), condition) }
+        let cases = renamed.map { "WHEN \(SQLText.literal($0.old)) THEN \(SQLText.literal($0.new))" }
+        let expression = "CASE \(column) \(cases.joined(separator: " ")) ELSE \(column) END"
+        return (filling(expression, from: old.entityColumn), condition)
+    }
+
+    /// Refuses the migration if there are objects of an entity.
+    private mutating func refuseObjects(of entity: String, oldRoot: String) {
+        guard let table = old.families[oldRoot] else { return }
+        let condition = "\(SQLText.name(old.entityColumn)) = \(SQLText.literal(entity))"
+        checks.append(
+            (
+                "SELECT 1 FROM \(SQLText.name(table)) WHERE \(condition) LIMIT 1",
+                .removedEntity(entity: entity, table: table)
+            ))
     }
 
     /// How an attribute's column is filled.
@@ -310,6 +383,7 @@ package struct SQLMigration {
                     keptTables.insert(table.name)
                     return
                 }
+                usedTables.insert(known.table)
                 let oldTable = old.tables.first { $0.name == known.table }
                 if oldTable?.isBuilt(as: table) == true, columns.allSatisfy(\.isSame) {
                     keptTables.insert(table.name)
@@ -338,38 +412,54 @@ package struct SQLMigration {
             addedIndices += table.indices.map { $0.creation(on: table.name) }
         } else {
             // Another table may have the name until all of them have given up theirs.
-            let temporary = "_sync_new_\(replaced.count)"
-            statements.append("ALTER TABLE \(SQLText.name(oldTable)) RENAME TO \(SQLText.name(temporary))")
-            replaced.append((temporary, table))
+            statements.append("ALTER TABLE \(SQLText.name(oldTable)) RENAME TO \(SQLText.name(nextTemporary))")
+            replaced.append((nextTemporary, table))
         }
     }
 
+    /// Creates a table in place of an old one, or of none.
     private mutating func replace(
         _ oldTable: String?, by table: SQLSchema.Table, columns: [Filling], condition: String?
     ) {
-        let temporary = "_sync_new_\(replaced.count)"
-        statements.append(table.creation(as: temporary))
-        if let oldTable {
-            // Columns that others added are kept.
-            let taken = Set(table.columns.map { $0.lowercased() })
-            let additions = (found.additions[oldTable] ?? []).filter { !taken.contains($0.name.lowercased()) }
-            statements += additions.map {
-                "ALTER TABLE \(SQLText.name(temporary)) ADD COLUMN \(SQLText.name($0.name)) \($0.declaration)"
-            }
-            let source = (columns.map(\.expression) + additions.map { SQLText.name($0.name) }).joined(separator: ", ")
-            let filter = condition.map { " WHERE \($0)" } ?? ""
-            statements.append(
-                "INSERT INTO \(SQLText.name(temporary)) "
-                    + "(\(SQLText.names(columns.map(\.column) + additions.map(\.name)))) SELECT \(source) FROM \(SQLText.name(oldTable))\(filter)"
-            )
+        guard let oldTable else {
+            statements.append(table.creation(as: nextTemporary))
+            return replaced.append((nextTemporary, table))
         }
-        replaced.append((temporary, table))
+        insert(oldTable, into: table, columns: columns, condition: condition)
     }
+
+    /// Creates a table, and fills it with the rows of an old one.
+    private mutating func insert(
+        _ oldTable: String, into table: SQLSchema.Table, columns: [Filling], condition: String?
+    ) {
+        let temporary = SQLText.name(nextTemporary)
+        statements.append(table.creation(as: nextTemporary))
+        let additions = found.additions[oldTable] ?? []
+        statements += additions.map {
+            "ALTER TABLE \(temporary) ADD COLUMN \(SQLText.name($0.name)) \($0.declaration)"
+        }
+        let names = SQLText.names(columns.map(\.column) + additions.map(\.name))
+        let source = (columns.map(\.expression) + additions.map { SQLText.name($0.name) }).joined(separator: ", ")
+        let filter = condition.map { " WHERE \($0)" } ?? ""
+        statements.append(
+            "INSERT INTO \(temporary) (\(names)) SELECT \(source) FROM \(SQLText.name(oldTable))\(filter)")
+        replaced.append((nextTemporary, table))
+    }
+
+    private var nextTemporary: String { "_sync_new_\(replaced.count)" }
 
     // MARK: Foreign keys that are no part of a table's definition
 
+    /// The foreign keys of the old tables that do not stay as they are.
+    private var oldForeignKeys: [(table: String, key: SQLSchema.ForeignKey)] {
+        old.tables.flatMap { table in
+            (table.foreignKeys ?? []).filter { retention?.foreignKeys.contains([table.name, $0.name]) != true }
+                .map { (table.name, $0) }
+        }
+    }
+
     private var foreignKeyRemovals: [String] {
-        old.tables.flatMap { table in (table.foreignKeys ?? []).map { $0.removal(from: table.name) } }
+        oldForeignKeys.map { $0.key.removal(from: $0.table) }
     }
 
     private var foreignKeyCreations: [String] {
@@ -378,7 +468,7 @@ package struct SQLMigration {
 
     /// The statements if only delete rules have changed.
     private var foreignKeyChanges: [String] {
-        let isSame = old.tables.map(\.foreignKeys) == new.tables.map(\.foreignKeys)
+        let isSame = Set(oldForeignKeys.map { $0.key.creation(on: $0.table) }) == Set(foreignKeyCreations)
         return isSame ? [] : foreignKeyRemovals + foreignKeyCreations
     }
 

@@ -22,6 +22,8 @@ public enum SQLSchemaError: Error, Hashable, Sendable {
     case otherDates
     /// An entity moved to another family, in whose table its objects have no number.
     case movedEntity(entity: String)
+    /// A model of the same version lacks an entity, whose objects share a table with others.
+    case removedEntity(entity: String, table: String)
     /// An attribute's new type cannot hold every value of the stored type.
     case narrowedType(entity: String, attribute: String)
     /// A relationship has another kind or another destination than the stored one.
@@ -49,6 +51,9 @@ extension SQLSchemaError: CustomStringConvertible, LocalizedError {
         case .otherEncoding(let name): "the database stores text as \(name); only UTF-8 is supported"
         case .otherDates: "the database stores dates in another form"
         case .movedEntity(let entity): "\(entity) inherits from another entity than in the database"
+        case .removedEntity(let entity, let table):
+            "the model no longer has \(entity), and the table \(table) has objects of it; "
+                + "raise the model version to delete them"
         case .narrowedType(let entity, let attribute):
             "the type of \(entity).\(attribute) cannot hold every value in the database"
         case .changedRelationship(let entity, let relationship):

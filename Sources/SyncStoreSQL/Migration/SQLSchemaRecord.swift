@@ -33,6 +33,13 @@ package struct SQLSchemaRecord: Equatable, Sendable {
         self.init(try SQLSchemaDescription(text: text), modelVersion: Int(modelVersion))
     }
 
+    /// The record with the tables of a migration.
+    package func with(_ description: SQLSchemaDescription) -> SQLSchemaRecord {
+        var description = description
+        description.adopted = self.description.adopted
+        return SQLSchemaRecord(description, modelVersion: modelVersion)
+    }
+
     /// The values of ``columns``.
     package func bindings() throws -> [SQLBinding] {
         [.integer(Int64(Self.format)), .integer(Int64(modelVersion)), .text(try description.text)]

@@ -129,12 +129,30 @@ final class SQLiteConnection {
         return code == SQLITE_OK && answer != 0
     }
 
-    /// Verifies that the file is still the one that was opened.
-    func checkFile() throws(SQLiteError) {
-        guard hasFileMoved else { return }
-        throw SQLiteError(
-            code: SQLiteError.Code.fileMoved,
-            message: "the database file was moved, replaced or removed while it was open; open the store again")
+    /// The path of the open file, without symbolic links.
+    var filePath: String? {
+        sqlite3_db_filename(handle, "main").map { String(cString: $0) }
+    }
+
+    /// Whether a write-ahead log belongs to the file.
+    private(set) lazy var hasLog =
+        (try? prepare("PRAGMA journal_mode")).map { statement in
+            defer { statement.reset() }
+            return (try? statement.step()) == true && statement.text(at: 0) == "wal"
+        } ?? false
+
+    /// How far the write-ahead log has been copied into the file; nil if that is unknown.
+    ///
+    /// Read from the wal-index, which is mapped since the first transaction; see
+    /// https://www.sqlite.org/walformat.html#the_wal_index_file_format.
+    var checkpoint: SQLiteCheckpoint? {
+        var file: UnsafeMutablePointer<sqlite3_file>?
+        guard hasLog, sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK, let file,
+            let methods = file.pointee.pMethods, methods.pointee.iVersion >= 2, let map = methods.pointee.xShmMap
+        else { return nil }
+        var index: UnsafeMutableRawPointer?
+        guard map(file, 0, SQLiteCheckpoint.indexByteCount, 0, &index) == SQLITE_OK, let index else { return nil }
+        return SQLiteCheckpoint(index: index)
     }
 
     /// Empties the write-ahead log unless somebody still needs it; see

@@ -11,7 +11,8 @@ public struct SQLiteError: Error, Hashable, Sendable {
         public static let locked: Int32 = 6
         /// The database is read-only (`SQLITE_READONLY`).
         public static let readOnly: Int32 = 8
-        /// The file was moved, replaced or removed while it was open (`SQLITE_READONLY_DBMOVED`).
+        /// The file or its write-ahead log was moved, replaced, overwritten or removed while it was
+        /// open (`SQLITE_READONLY_DBMOVED`).
         public static let fileMoved: Int32 = 1032
         /// The statement was interrupted (`SQLITE_INTERRUPT`).
         public static let interrupted: Int32 = 9
@@ -25,6 +26,8 @@ public struct SQLiteError: Error, Hashable, Sendable {
         public static let primaryKey: Int32 = 1555
         /// A unique index refused a change (`SQLITE_CONSTRAINT_UNIQUE`).
         public static let unique: Int32 = 2067
+        /// A call with arguments that do not fit each other (`SQLITE_MISUSE`).
+        public static let misuse: Int32 = 21
         /// The file is not a database (`SQLITE_NOTADB`).
         public static let notADatabase: Int32 = 26
     }

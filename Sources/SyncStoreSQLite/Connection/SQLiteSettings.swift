@@ -1,8 +1,11 @@
+import Foundation
 import SyncStoreSQL
 
 /// How connections of a store are opened.
 struct SQLiteSettings: Sendable {
     let path: String
+    /// The same path wherever the process is: readers open the file when they are needed.
+    let absolutePath: String
     let isReadOnly: Bool
     /// The folder of a file that is gone with the store, so that nothing needs to reach the disk.
     /// Nil for a file that stays.
@@ -18,6 +21,7 @@ struct SQLiteSettings: Sendable {
 
     init(path: String, isReadOnly: Bool, folder: TransientFolder? = nil, _ options: SQLiteStore.Options) {
         self.path = path
+        absolutePath = path.hasPrefix("/") ? path : "\(FileManager.default.currentDirectoryPath)/\(path)"
         self.isReadOnly = isReadOnly
         self.folder = folder
         busyTimeout = options.busyTimeout
@@ -38,7 +42,7 @@ struct SQLiteSettings: Sendable {
         let (seconds, attoseconds) = busyTimeout.components
         let milliseconds = min(max(seconds * 1000 + attoseconds / 1_000_000_000_000_000, 0), Int64(Int32.max))
         let connection = try SQLiteConnection(
-            path: path, isReadOnly: isReadOnly, busyTimeout: Int32(truncatingIfNeeded: milliseconds))
+            path: absolutePath, isReadOnly: isReadOnly, busyTimeout: Int32(truncatingIfNeeded: milliseconds))
         if !isReadOnly {
             try connection.execute("PRAGMA journal_mode = WAL")
         }

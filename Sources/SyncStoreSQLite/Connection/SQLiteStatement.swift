@@ -25,6 +25,9 @@ final class SQLiteStatement {
             return (code, String(cString: tail).allSatisfy { $0.isWhitespace || $0 == ";" })
         }
         self.isWhole = isWhole
+        guard code != SQLITE_OK || prepared != nil else {
+            throw SQLiteError(code: SQLiteError.Code.misuse, message: "the text has no statement", statement: text)
+        }
         guard code == SQLITE_OK, let prepared else {
             throw SQLiteError(connection, code: code, statement: text)
         }
@@ -84,16 +87,50 @@ final class SQLiteStatement {
     /// Whether the text is one statement that selects rows and does nothing else.
     var isSelection: Bool {
         guard isWhole, sqlite3_stmt_readonly(handle) != 0, sqlite3_column_count(handle) > 0 else { return false }
-        return !text.drop { $0.isWhitespace }.lowercased().hasPrefix("pragma")
+        return !Self.withoutComments(text[...]).lowercased().hasPrefix("pragma")
+    }
+
+    /// A statement without the white space and the comments before it.
+    private static func withoutComments(_ text: Substring) -> Substring {
+        var rest = text.drop { $0.isWhitespace }
+        while true {
+            if rest.hasPrefix("--") {
+                rest = rest.drop { !$0.isNewline }
+            } else if rest.hasPrefix("/*") {
+                rest = rest.dropFirst(2).firstRange(of: "*/").map { rest[$0.upperBound...] } ?? ""
+            } else {
+                return rest
+            }
+            rest = rest.drop { $0.isWhitespace }
+        }
+    }
+
+    /// Whether it explains another statement instead of running it.
+    var isExplanation: Bool {
+        Self.withoutComments(text[...]).lowercased().hasPrefix("explain")
+    }
+
+    /// The number of its parameters.
+    var parameterCount: Int {
+        Int(sqlite3_bind_parameter_count(handle))
+    }
+
+    /// A name that several of its columns have; nil for none.
+    var repeatedColumn: String? {
+        var names: Set<String> = []
+        return (0..<columnCount).lazy.map(name).first { !names.insert($0).inserted }
+    }
+
+    private func name(of column: Int) -> String {
+        sqlite3_column_name(handle, Int32(truncatingIfNeeded: column)).map { String(cString: $0) } ?? ""
     }
 
     /// The values of the row it stands on, by column name, as SQLite stores them.
     func values() -> [String: AttributeValue] {
         var values: [String: AttributeValue] = [:]
-        for column in 0..<Int(sqlite3_column_count(handle)) {
+        for column in 0..<columnCount {
             let index = Int32(truncatingIfNeeded: column)
-            let name = sqlite3_column_name(handle, index).map { String(cString: $0) } ?? ""
-            values[name] =
+            values[name(of: column)] =
                 switch sqlite3_column_type(handle, index) {
                 case SQLITE_INTEGER: .int(integer(at: column))
                 case SQLITE_FLOAT: .double(real(at: column))
@@ -145,6 +182,11 @@ final class SQLiteStatement {
     }
 
     // MARK: Columns of the row it stands on, counted from 0
+
+    /// The number of columns.
+    var columnCount: Int {
+        Int(sqlite3_column_count(handle))
+    }
 
     func isNull(at column: Int) -> Bool {
         sqlite3_column_type(handle, Int32(truncatingIfNeeded: column)) == SQLITE_NULL

@@ -19,7 +19,7 @@ struct SQLiteMigration {
     private struct Plan {
         var schema: SQLSchema
         /// What the database records about its tables; nil if it has no record.
-        let stored: SQLSchemaDescription?
+        let stored: SQLSchemaRecord?
         let wanted: SQLSchemaRecord
         var isDone: Bool
         /// The tables that are not the store's own, by their names in the schema.
@@ -99,7 +99,7 @@ struct SQLiteMigration {
         let wanted = SQLSchemaRecord(
             SQLSchemaDescription(schema, adopted: names), modelVersion: settings.modelVersion)
         return Plan(
-            schema: schema, stored: stored?.description, wanted: wanted, isDone: isSuitable(stored, wanted),
+            schema: schema, stored: stored, wanted: wanted, isDone: isSuitable(stored, wanted),
             adopted: adopted)
     }
 
@@ -137,14 +137,20 @@ struct SQLiteMigration {
     }
 
     private func migrate(_ plan: Plan) throws {
-        if let stored = plan.stored {
+        var wanted = plan.wanted
+        if let record = plan.stored {
+            let stored = record.description
             let others = try foreignObjects(besides: stored.indexNames)
             // They would be in the way: views and triggers name tables that are gone for a moment.
             for object in others where object.type != "index" {
                 try connection.execute("DROP \(object.type) IF EXISTS \(SQLText.name(object.name))")
             }
             let found = try found(stored, plan)
-            for statement in try SQLMigration.statements(from: stored, to: plan.schema, found: found) {
+            let migration = try SQLMigration.plan(
+                from: stored, to: plan.schema, found: found, keepsRemoved: record.modelVersion == wanted.modelVersion)
+            for check in migration.checks where try connection.integer(check.query) != nil { throw check.error }
+            wanted = wanted.with(migration.description)
+            for statement in migration.statements {
                 do { try connection.execute(statement) } catch {
                     guard error.primaryCode == SQLiteError.Code.constraint,
                         let reason = plan.schema.equalValues(creating: statement)
@@ -169,12 +175,14 @@ struct SQLiteMigration {
                     + "(format INTEGER NOT NULL, model_version INTEGER NOT NULL, description TEXT NOT NULL)")
         }
         try connection.prepare("INSERT INTO \(Self.record) (\(SQLSchemaRecord.columns)) VALUES (?, ?, ?)")
-            .run(try plan.wanted.bindings())
+            .run(try wanted.bindings())
     }
 
     /// The tables and columns that are not the store's own.
     private func found(_ stored: SQLSchemaDescription, _ plan: Plan) throws -> SQLMigration.Found {
         var found = SQLMigration.Found()
+        let names = try connection.prepare("SELECT name FROM sqlite_master")
+        while try names.step() { found.names.insert(names.text(at: 0)) }
         for name in Set(stored.adopted ?? []).union(plan.adopted.keys) where try exists(name) {
             found.adopted[name] = Set(try SQLiteAdoptedTable(name, on: connection).columns.keys)
         }

@@ -16,7 +16,7 @@ actor SQLiteWorker: SQLWorker {
     private var cursors: [Int: SQLiteCursor] = [:]
     private var selections: [Int: SQLiteSelection] = [:]
     private var lastCursor = 0
-    private let log: SQLiteLog
+    private let files: SQLiteFiles
     /// The last property, so that it is released after everything that has a file in it open.
     private let folder: TransientFolder?
 
@@ -26,10 +26,10 @@ actor SQLiteWorker: SQLWorker {
 
     /// Makes a worker that opens its connection when it is first needed.
     ///
-    /// - Parameter log: The write-ahead log, shared by all workers of a store; nil for a worker
-    ///   without others.
-    init(_ settings: SQLiteSettings, schema: SQLSchema, log: SQLiteLog? = nil, label: String) {
-        self.log = log ?? SQLiteLog(of: settings.path)
+    /// - Parameter files: The files, shared by all workers of a store; nil for a worker without
+    ///   others.
+    init(_ settings: SQLiteSettings, schema: SQLSchema, files: SQLiteFiles? = nil, label: String) {
+        self.files = files ?? SQLiteFiles(of: settings.absolutePath)
         executor = BlockingExecutor(label: label)
         self.settings = settings
         self.schema = schema
@@ -49,7 +49,8 @@ actor SQLiteWorker: SQLWorker {
     func prepareSchema() throws {
         let connection = try opened()
         adopted = try SQLiteMigration(connection, schema: schema, settings: settings).run()
-        if !settings.isReadOnly { log.shrink(after: connection) }
+        if !settings.isReadOnly { files.shrinkLog(after: connection) }
+        files.note(connection)
     }
 
     /// Replaces the store's tables by those of another file, in one transaction.
@@ -68,7 +69,7 @@ actor SQLiteWorker: SQLWorker {
         connection.interruption.cancellation = cancellation
         do {
             try interruptible { try connection.execute("BEGIN IMMEDIATE") }
-            try connection.checkFile()
+            try files.check(connection)
         } catch {
             rollback()
             throw error
@@ -87,7 +88,7 @@ actor SQLiteWorker: SQLWorker {
                 // The state is that of the first read.
                 _ = try connection.integer("SELECT count(*) FROM sqlite_master")
             }
-            try connection.checkFile()
+            try files.check(connection)
         } catch {
             rollback()
             throw error
@@ -109,13 +110,14 @@ actor SQLiteWorker: SQLWorker {
         connection.interruption.cancellation = nil
         do {
             // A commit into a file that nobody can open any more is not one.
-            try connection.checkFile()
+            try files.check(connection)
             try connection.execute("COMMIT")
         } catch {
             rollback()
             throw error
         }
-        log.shrink(after: connection)
+        files.shrinkLog(after: connection)
+        files.note(connection)
     }
 
     /// A number that changes with each commit of another connection, also of another process.
@@ -130,7 +132,7 @@ actor SQLiteWorker: SQLWorker {
         guard let connection, connection.isInTransaction else { return }
         // It fails only where SQLite has rolled back already.
         try? connection.execute("ROLLBACK")
-        log.shrink(afterReading: connection)
+        files.shrinkLog(afterReading: connection)
     }
 
     // MARK: Reading
@@ -205,6 +207,17 @@ actor SQLiteWorker: SQLWorker {
             guard statement.isSelection else {
                 throw SQLiteError(
                     code: SQLiteError.Code.readOnly, message: "only one statement that reads can run here",
+                    statement: text)
+            }
+            if let name = statement.repeatedColumn {
+                throw SQLiteError(
+                    code: SQLiteError.Code.misuse, message: "several columns are called \(name); rename them with AS",
+                    statement: text)
+            }
+            guard statement.parameterCount == values.count || statement.isExplanation else {
+                throw SQLiteError(
+                    code: SQLiteError.Code.misuse,
+                    message: "the statement has \(statement.parameterCount) parameters, not \(values.count)",
                     statement: text)
             }
             statement.bind(values.map(schema.binding))

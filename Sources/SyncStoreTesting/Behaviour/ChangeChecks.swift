@@ -4,7 +4,8 @@ import SyncStore
 /// Checks of the changes that an `ObservedStore` around the store reports.
 enum ChangeChecks {
     static let all: [(String, @Sendable (any Store) async throws -> Void)] = [
-        ("what a transaction changed is told after its commit", changes)
+        ("what a transaction changed is told after its commit", changes),
+        ("the number of a deleted object is no key of an updated one", numbers),
     ]
 
     private static func changes(_ base: any Store) async throws {
@@ -41,5 +42,25 @@ enum ChangeChecks {
                     deleted: [.identity(1), .identity(2)]),
                 "Note": ChangeSet.Keys(deleted: [.identity(1), .identity(2)]),
             ]), "what was changed")
+    }
+
+    /// A store may give the number of a deleted object to a new one.
+    private static func numbers(_ base: any Store) async throws {
+        let store = ObservedStore(base)
+        var seen = store.changes().makeAsyncIterator()
+        func keys(_ objects: [ObjectID]) -> Set<RecordKey> { Set(objects.map { .object($0) }) }
+        let old = try await store.transaction { transaction in
+            try await transaction.put("Event", ["text": "a"], ["text": "b"], ["text": "c"]).ids
+        }
+        try expect(await seen.next(), ChangeSet(["Event": .init(inserted: keys(old))]), "what was inserted")
+        let new = try await store.transaction { transaction in
+            try await transaction.remove(StoreQuery("Event", objects: .only(Array(old.dropFirst()))))
+            let passing = try await transaction.put("Event", ["text": "d"]).ids
+            try await transaction.remove(StoreQuery("Event", objects: .only(passing)))
+            return try await transaction.put("Event", ["text": "e"], ["text": "f"]).ids
+        }
+        let expected = ChangeSet(["Event": .init(inserted: keys(new), deleted: keys(Array(old.dropFirst())))])
+        try expect(await seen.next(), expected, "what was replaced")
+        try expect(try await store.count(StoreQuery("Event")), 3, "events")
     }
 }

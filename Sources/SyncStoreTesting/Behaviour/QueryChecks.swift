@@ -5,6 +5,7 @@ import SyncStore
 enum QueryChecks {
     static let all: [(String, @Sendable (any Store) async throws -> Void)] = [
         ("objects are ordered, limited and skipped", order),
+        ("limits and offsets can have any value", extremes),
         ("predicates select as they do in memory", predicates),
         ("batches are as large as they were asked for", batches),
         ("related objects are told by their keys", relationships),
@@ -33,6 +34,26 @@ enum QueryChecks {
             let part = StoreQuery("Person", orderedBy: [Ordering("id", ascending: false)], limit: 2, offset: 1)
             try expect(try await ids(part), [3, 2], "a part")
             try expect(try await reader.count(part), 2, "the count of a part")
+        }
+    }
+
+    private static func extremes(_ store: any Store) async throws {
+        try await fill(store)
+        let ids: [AttributeValue] = [1, 2, 3, 4]
+        let limits = [nil, Int.min, -1, 0, 1, 3, 4, 5, .max - 1, .max]
+        try await store.read { reader in
+            for offset in [Int.min, -1, 0, 1, 3, 4, 5, .max - 1, .max] {
+                for limit in limits {
+                    for ordering in [[], [Ordering("id")]] {
+                        var query = StoreQuery("Person", orderedBy: ordering, limit: limit)
+                        query.offset = offset
+                        let rest = Array(ids.dropFirst(max(offset, 0)).prefix(max(limit ?? .max, 0)))
+                        let place = "limit \(limit.map(String.init) ?? "nil"), offset \(offset)"
+                        try expect(try await reader.column("id", query), rest, place)
+                        try expect(try await reader.count(query), rest.count, "the count of \(place)")
+                    }
+                }
+            }
         }
     }
 

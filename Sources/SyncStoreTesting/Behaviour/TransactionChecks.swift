@@ -8,6 +8,7 @@ enum TransactionChecks {
         ("readers see what was committed", isolation),
         ("transactions of many tasks run one after another", queue),
         ("a transaction within one is refused", nesting),
+        ("a task that outlives its transaction can begin another one", outliving),
         ("a cancelled transaction leaves nothing behind", cancellation),
         ("a transaction is of no use once it has ended", ended),
     ]
@@ -65,6 +66,29 @@ enum TransactionChecks {
         try await expect(.nestedTransaction, "a transaction within one") {
             try await store.transaction { _ in
                 try await store.transaction { _ in }
+            }
+        }
+    }
+
+    private static func outliving(_ store: any Store) async throws {
+        let (ended, end) = AsyncStream.makeStream(of: Void.self)
+        let later = try await store.transaction { _ in
+            Task {
+                for await _ in ended { break }
+                // The value that marked the transaction is inherited, and of no meaning any more.
+                try await store.transaction { try await $0.put("Person", ["id": 1]) }
+                return try await store.count(StoreQuery("Person"))
+            }
+        }
+        // Also while another one runs: it waits for its turn.
+        try await store.transaction { transaction in
+            end.yield()
+            try await transaction.put("Person", ["id": 2])
+        }
+        try expect(try await later.value, 2, "objects of both")
+        try await expect(.nestedTransaction, "a transaction in a task that waits for its own") {
+            try await store.transaction { _ in
+                try await Task { try await store.transaction { _ in } }.value
             }
         }
     }

@@ -2,8 +2,9 @@ import Foundation
 import SyncBase
 import SyncModel
 import SyncStore
-import SyncStoreSQLite
 import Testing
+
+@testable import SyncStoreSQLite
 
 #if Postgres
 import OneWayPostgresTestSupport
@@ -16,6 +17,8 @@ struct SQLDatabase: Sendable {
     let open: @Sendable (_ model: DataModel, _ version: Int) async throws -> any Store
     /// Returns the definitions of all indices.
     let indices: @Sendable () async throws -> [String]
+    /// Runs a statement of somebody else, and returns its rows as texts.
+    let run: @Sendable (_ statement: String) async throws -> [[String?]]
 
     /// A kind of database.
     struct Kind: CustomTestStringConvertible, Sendable {
@@ -46,6 +49,16 @@ struct SQLDatabase: Sendable {
                         try await reader.rows("SELECT sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL")
                             .map { "\($0["sql"] ?? .null)" }
                     }
+                },
+                run: { text in
+                    let connection = try SQLiteConnection(path: path, isReadOnly: false, busyTimeout: 1000)
+                    let statement = try connection.prepare(text)
+                    var rows: [[String?]] = []
+                    while try statement.step() {
+                        rows.append(
+                            (0..<statement.columnCount).map { statement.isNull(at: $0) ? nil : statement.text(at: $0) })
+                    }
+                    return rows
                 }))
     }
 
@@ -67,7 +80,8 @@ struct SQLDatabase: Sendable {
                         try await schemas.run(
                             "SELECT indexdef FROM pg_indexes WHERE schemaname = current_schema()", in: options
                         ).map { $0[0] ?? "" }
-                    }))
+                    },
+                    run: { try await schemas.run($0, in: options) }))
         }
     }
     #else

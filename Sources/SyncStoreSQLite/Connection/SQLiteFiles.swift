@@ -1,0 +1,168 @@
+import Foundation
+import SyncBase
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
+/// The files of an open store: the database, its write-ahead log and its wal-index.
+///
+/// SQLite goes on to use files that are gone from their places. Every transaction compares the
+/// files with those that were opened. The write-ahead log is emptied when a commit has made it
+/// large: SQLite itself reuses the file but never shortens it while a connection is open. Emptying
+/// needs a moment without readers; if one is in the way, the end of its transaction tries again.
+final class SQLiteFiles: Sendable {
+    /// The size of a log that is emptied.
+    private static let logByteLimit = 16 << 20
+
+    private struct State {
+        /// The identities of the files, by path.
+        var identities: [String: FileStatus.Identity] = [:]
+        var content: Content?
+        /// Whether a reader was in the way of the last attempt to empty the log.
+        var isLogWaiting = false
+    }
+
+    /// The database file after a look at the checkpoint.
+    private struct Content {
+        let checkpoint: SQLiteCheckpoint
+        let status: FileStatus
+    }
+
+    private let path: String
+    private let state = Locked(State())
+
+    /// - Parameter path: The path of the database; symbolic links are followed at each check.
+    init(of path: String) {
+        self.path = path
+    }
+
+    // MARK: Checks
+
+    /// Verifies that the files are still the ones that were opened, and that only SQLite wrote into
+    /// the database.
+    ///
+    /// - Parameter connection: A connection with a transaction.
+    /// - Throws: `SQLiteError` with the code `fileMoved`.
+    func check(_ connection: SQLiteConnection) throws(SQLiteError) {
+        let before = connection.checkpoint
+        let database = FileStatus(of: path)
+        guard let database, isKnown(database.identity, at: path, isOpen: { !connection.hasFileMoved }) else {
+            throw Self.error("the database file was moved, replaced or removed")
+        }
+        let after = connection.checkpoint
+        if let name = connection.filePath, connection.hasLog {
+            for suffix in ["-wal", "-shm"] where !isKnown(FileStatus(of: name + suffix)?.identity, at: name + suffix) {
+                throw Self.error("the file \(name)\(suffix), which belongs to the database, was replaced or removed")
+            }
+        }
+        guard let before, let after else { return }
+        let isForeign = state.withLock { state in
+            defer { state.content = Content(checkpoint: before, status: database) }
+            guard let known = state.content else { return false }
+            // A checkpoint changes its numbers before it writes into the file.
+            return known.checkpoint == after && after.isComplete && known.status != database
+        }
+        if isForeign { throw Self.error("another program than SQLite wrote into the database file") }
+    }
+
+    /// Takes the database file as it is after a checkpoint.
+    func note(_ connection: SQLiteConnection) {
+        guard let checkpoint = connection.checkpoint, let status = FileStatus(of: path) else { return }
+        state.withLock { $0.content = Content(checkpoint: checkpoint, status: status) }
+    }
+
+    /// Whether a file has the identity that it had before.
+    ///
+    /// - Parameter isOpen: Whether a file that was not seen before is the one that is open; then it
+    ///   becomes known.
+    private func isKnown(
+        _ identity: FileStatus.Identity?, at path: String, isOpen: () -> Bool = { true }
+    ) -> Bool {
+        state.withLock { state in
+            if let known = state.identities[path] { return known == identity }
+            guard isOpen() else { return false }
+            state.identities[path] = identity
+            return true
+        }
+    }
+
+    private static func error(_ message: String) -> SQLiteError {
+        SQLiteError(
+            code: SQLiteError.Code.fileMoved, message: "\(message) while it was open; open the store again")
+    }
+
+    // MARK: The write-ahead log
+
+    /// Empties the log if it is large, after a commit.
+    func shrinkLog(after connection: SQLiteConnection) {
+        guard let name = connection.filePath, let size = FileStatus(of: name + "-wal")?.byteCount,
+            size > Self.logByteLimit
+        else { return }
+        let isEmpty = connection.truncateLog()
+        state.withLock { $0.isLogWaiting = !isEmpty }
+        note(connection)
+    }
+
+    /// Empties the log if a reader was in the way before, after a transaction that changed nothing.
+    func shrinkLog(afterReading connection: SQLiteConnection) {
+        guard state.withLock(\.isLogWaiting) else { return }
+        shrinkLog(after: connection)
+    }
+}
+
+/// What the file system says about a file; two are equal if nobody wrote in between.
+private struct FileStatus: Equatable {
+    struct Identity: Equatable {
+        let device: UInt64
+        let number: UInt64
+    }
+
+    let identity: Identity
+    let byteCount: Int64
+    private let seconds: Int64
+    private let nanoseconds: Int64
+
+    /// Follows symbolic links; nil for no file.
+    init?(of path: String) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        identity = Identity(device: UInt64(truncatingIfNeeded: status.st_dev), number: UInt64(status.st_ino))
+        byteCount = Int64(status.st_size)
+        #if canImport(Darwin)
+        let time = status.st_mtimespec
+        #else
+        let time = status.st_mtim
+        #endif
+        seconds = Int64(time.tv_sec)
+        nanoseconds = Int64(time.tv_nsec)
+    }
+}
+
+/// How far a write-ahead log has been copied into its database.
+struct SQLiteCheckpoint: Equatable {
+    /// The size of the first part of a wal-index.
+    static let indexByteCount: Int32 = 32768
+
+    /// Random numbers that change when the log begins anew.
+    private let salt: UInt64
+    private let copiedFrameCount: UInt32
+    /// The number of frames that a checkpoint set out to copy.
+    private let attemptedFrameCount: UInt32
+
+    /// - Parameter index: The start of the wal-index.
+    init(index: UnsafeRawPointer) {
+        salt = index.loadUnaligned(fromByteOffset: 32, as: UInt64.self)
+        copiedFrameCount = index.loadUnaligned(fromByteOffset: 96, as: UInt32.self)
+        attemptedFrameCount = index.loadUnaligned(fromByteOffset: 128, as: UInt32.self)
+    }
+
+    /// Whether no checkpoint writes into the database.
+    var isComplete: Bool {
+        attemptedFrameCount <= copiedFrameCount
+    }
+}
