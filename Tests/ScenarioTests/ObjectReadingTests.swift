@@ -8,7 +8,7 @@ import Testing
 
 /// Typed reads do the same in every store.
 @Suite(.serialized) struct ObjectReadingTests {
-    enum Role: String, Codable, CaseIterable, Sendable { case reader, editor }
+    enum Role: String, Codable, CaseIterable, AttributeRepresentable { case reader, editor }
 
     struct User: SyncObject, Equatable {
         var id: Int
@@ -143,7 +143,8 @@ import Testing
         (.any(\.notes, where: .all(\.topics, where: \.name == "art")), [1, 2]),
         (.any(\.notes, where: \.author.company.name == "IBM"), [2]), (.any(\.company, where: \.name == "IBM"), [2]),
         (!.any(\.company, where: \.name == "IBM"), [1, 3, 4]), (.all(\.company, where: \.name == "IBM"), [2, 3]),
-        (\.role == .editor, [1]), (\.age == nil, [3]), (\.age > 36 || \.age == nil, [2, 3]),
+        (\.role == .editor, [1]), (\.role != .editor, [2, 3, 4]), (.in(\.role, [.editor]), [1]), (\.age == nil, [3]),
+        (\.age > 36 || \.age == nil, [2, 3]),
         (\.joined < Date(), [1]), (\.balance > 0.5, [1, 3, 4]), (.like(\.name, "%d_"), [1, 4]),
         (.like(\.name, "a%"), []),
         (.endsWith(\.name, "b") && \.score == 2.5, [2]), (.constant(true), [1, 2, 3, 4]),
@@ -167,6 +168,13 @@ import Testing
     func valuesOfManyObjectsAreComputed(kind: StoreKind) async throws {
         try await withUsers(kind) { store in
             #expect(try await store.distinct(User.self, \.name) == ["Ada", "Bob", "Cyd"])
+            #expect(try await store.distinct(User.self, \.role) == [.editor, .reader])
+            #expect(try await store.distinct(Note.self, \.author.role) == [.editor, .reader])
+            #expect(try await store.counts(of: User.self, by: \.role).map(\.count) == [1, 3])
+            #expect(try await store.maximum(User.self, of: \.role) == .reader)
+            let byRole = try await store.all(
+                User.self, orderedBy: \.role.descending, \.id.descending, including: \.company, \.notes)
+            #expect(byRole.map(\.id) == [4, 3, 2, 1])
             #expect(try await store.distinct(User.self, \.company.name) == [nil, "Apple", "IBM"])
             let byName = try await store.counts(of: User.self, by: \.company.name, where: \.id > 1)
             #expect(

@@ -57,6 +57,20 @@ public func == <Root: SyncObject, Value: RawRepresentable>(
     ObjectPredicate { () throws(SyncDeclarationError) in try path.fieldPath() == value?.rawValue }
 }
 
+/// A condition that is true if a value equals another; for nil, if there is none.
+public func == <Root: SyncObject, Value: RawRepresentable & ValueConvertible>(
+    path: ObjectPath<Root, Value>, value: Value
+) -> ObjectPredicate<Root> where Value.RawValue: ValueConvertible {
+    ObjectPredicate { () throws(SyncDeclarationError) in try path.fieldPath() == value }
+}
+
+/// A condition that is true if a value equals another; for nil, if there is none.
+public func == <Root: SyncObject, Value: RawRepresentable & ValueConvertible>(
+    path: ObjectPath<Root, Value?>, value: Value?
+) -> ObjectPredicate<Root> where Value.RawValue: ValueConvertible {
+    ObjectPredicate { () throws(SyncDeclarationError) in try path.fieldPath() == value }
+}
+
 /// A condition that is true if there is no related object.
 public func == <Root: SyncObject, Value: SyncObject>(
     path: ObjectPath<Root, Value?>, nothing: _OptionalNilComparisonType
@@ -83,6 +97,20 @@ public func != <Root: SyncObject, Value: RawRepresentable>(
     path: ObjectPath<Root, Value?>, value: Value?
 ) -> ObjectPredicate<Root> where Value.RawValue: ValueConvertible {
     ObjectPredicate { () throws(SyncDeclarationError) in try path.fieldPath() != value?.rawValue }
+}
+
+/// A condition that is true if a value differs from another; for nil, if there is one.
+public func != <Root: SyncObject, Value: RawRepresentable & ValueConvertible>(
+    path: ObjectPath<Root, Value>, value: Value
+) -> ObjectPredicate<Root> where Value.RawValue: ValueConvertible {
+    ObjectPredicate { () throws(SyncDeclarationError) in try path.fieldPath() != value }
+}
+
+/// A condition that is true if a value differs from another; for nil, if there is one.
+public func != <Root: SyncObject, Value: RawRepresentable & ValueConvertible>(
+    path: ObjectPath<Root, Value?>, value: Value?
+) -> ObjectPredicate<Root> where Value.RawValue: ValueConvertible {
+    ObjectPredicate { () throws(SyncDeclarationError) in try path.fieldPath() != value }
 }
 
 /// A condition that is true if there is a related object.

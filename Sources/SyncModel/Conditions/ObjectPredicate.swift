@@ -129,6 +129,20 @@ extension ObjectPredicate {
         ObjectPredicate { () throws(SyncDeclarationError) in try path.fieldPath().isIn(values.map(\.rawValue)) }
     }
 
+    /// True if the value is one of some cases.
+    public static func `in`<Value: RawRepresentable & ValueConvertible>(
+        _ path: ObjectPath<Root, Value>, _ values: some Sequence<Value>
+    ) -> ObjectPredicate where Value.RawValue: ValueConvertible {
+        ObjectPredicate { () throws(SyncDeclarationError) in try path.fieldPath().isIn(values) }
+    }
+
+    /// True if there is a value and it is one of some cases.
+    public static func `in`<Value: RawRepresentable & ValueConvertible>(
+        _ path: ObjectPath<Root, Value?>, _ values: some Sequence<Value>
+    ) -> ObjectPredicate where Value.RawValue: ValueConvertible {
+        ObjectPredicate { () throws(SyncDeclarationError) in try path.fieldPath().isIn(values) }
+    }
+
     // MARK: Related objects
 
     /// True if at least one related object fulfils a condition.

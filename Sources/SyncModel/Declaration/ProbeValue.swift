@@ -13,7 +13,7 @@ struct ProbeValue {
         guard depth <= Self.maximumDepth else {
             throw ProbeFailure(reason: "its objects contain each other without end; use Related")
         }
-        if let known = type as? any AttributeRepresentable.Type {
+        if let known = type as? any AttributeRepresentable.Type, !(type is any RawRepresentable.Type) {
             guard let value = known.init(plain(known.attributeType)) as? T else {
                 throw ProbeFailure(reason: "\(type) has no value for \(known.attributeType.rawValue)")
             }

@@ -1,10 +1,29 @@
 public import Foundation
 
 /// A Swift type whose values are those of one type of attribute.
+///
+/// An enumeration with raw values only has to declare that it conforms. Typed queries can then order
+/// by it, and return its distinct values, the least and the greatest, and the count of each:
+///
+///     enum Role: String, Codable, AttributeRepresentable { case reader, editor }
 public protocol AttributeRepresentable: ValueConvertible, ValueInitializable, ObjectParts.SelectedValue
 where Plain == Self {
     /// The narrowest type of attribute that holds every value.
     static var attributeType: AttributeType { get }
+}
+
+extension AttributeRepresentable where Self: RawRepresentable, RawValue: AttributeRepresentable {
+    /// The type of the raw values.
+    public static var attributeType: AttributeType { RawValue.attributeType }
+
+    /// The value of the raw value.
+    public var value: AttributeValue { rawValue.value }
+
+    /// Creates the case of a raw value.
+    public init?(_ value: AttributeValue) {
+        guard let rawValue = RawValue(value) else { return nil }
+        self.init(rawValue: rawValue)
+    }
 }
 
 extension Bool: AttributeRepresentable {
