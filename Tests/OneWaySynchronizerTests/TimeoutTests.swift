@@ -80,7 +80,7 @@ import Testing
         clock.advance(by: .seconds(20))
         // The first call is late, the other one has 10 more seconds.
         try await clock.waitForPendingDelays([.seconds(10)])
-        #expect(processor.current.inFlight == 1)
+        try await processor.wait { $0.inFlight == 1 }
         clock.advance(by: .seconds(10))
         let failure = try await failure(sync)
         #expect(failure.report.failed == 2 && failure.report.inserted == 1)

@@ -1,4 +1,3 @@
-import SyncBase
 package import OneWaySynchronizer
 
 /// An item with a revision.
@@ -80,7 +79,7 @@ package final class ScriptedProcessor: SyncProcessor {
     }
 
     package let log = EventLog<Call>()
-    private let state: Locked<State>
+    private let state: Watched<State>
     /// Runs inside each call, before the call takes effect. May wait at a gate or throw an error.
     private let onCall: @Sendable (Call) async throws -> Void
 
@@ -88,16 +87,23 @@ package final class ScriptedProcessor: SyncProcessor {
         source: [TestItem] = [], local: [String: Int] = [:],
         onCall: @escaping @Sendable (Call) async throws -> Void = { _ in }
     ) {
-        state = Locked(State(source: SourceList(source), local: local))
+        state = Watched(State(source: SourceList(source), local: local))
         self.onCall = onCall
     }
 
-    package var current: State { state.withLock(\.self) }
+    package var current: State { state.value }
     package var local: [String: Int] { current.local }
     package var calls: [Call] { log.events }
 
+    /// Waits until a condition holds.
+    ///
+    /// - Throws: `CancellationError` if the task is cancelled first.
+    package func wait(until isMet: @escaping @Sendable (State) -> Bool) async throws {
+        try await state.wait(until: isMet)
+    }
+
     package func change(_ body: @Sendable (inout State) -> Void) {
-        state.withLock { body(&$0) }
+        state.update { body(&$0) }
     }
 
     /// The revisions of the source items, by key. After a sync, `local` must be equal to them.
@@ -107,14 +113,14 @@ package final class ScriptedProcessor: SyncProcessor {
 
     private func run<Value: Sendable>(_ call: Call, _ effect: @Sendable (inout State) -> Value) async throws -> Value {
         log.append(call)
-        state.withLock { state in
+        state.update { state in
             state.callCount += 1
             state.inFlight += 1
             state.maximumInFlight = max(state.maximumInFlight, state.inFlight)
         }
-        defer { state.withLock { $0.inFlight -= 1 } }
+        defer { state.update { $0.inFlight -= 1 } }
         try await onCall(call)
-        return state.withLock { effect(&$0) }
+        return state.update { effect(&$0) }
     }
 
     package func owsSyncBegin() async throws { try await run(.begin) { _ in } }
