@@ -24,7 +24,7 @@ enum StoreLocation: Hashable, Sendable, CustomStringConvertible {
     init?(_ text: String) {
         if text == "memory:" {
             self = .memory
-        } else if text.hasPrefix("sqlite:"), text != "sqlite:" {
+        } else if text.hasPrefix("sqlite:"), text != "sqlite:", text != "sqlite::memory:" {
             self = .sqlite(String(text.dropFirst("sqlite:".count)))
         } else if text.hasPrefix("postgres://") || text.hasPrefix("postgresql://") {
             self = .postgres(text)

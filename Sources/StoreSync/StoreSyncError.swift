@@ -37,8 +37,9 @@ extension StoreSyncError: CustomStringConvertible {
         case .payloadDiffers(let drift, let rejectedCount):
             "the payload differs from the model: "
                 + (drift.entries.prefix(3).map { "\($0)" }
-                + (drift.entries.count > 3 ? ["\(drift.entries.count - 3) more places"] : [])
-                + (rejectedCount > 0 ? ["\(rejectedCount) objects left out"] : [])).joined(separator: "; ")
+                + (drift.entries.count > 3 ? [Self.count(drift.entries.count - 3, "more place")] : [])
+                + (rejectedCount > 0 ? [Self.count(rejectedCount, "object") + " left out"] : []))
+                .joined(separator: "; ")
         case .noParent(let entity): "there is no such \(entity), or more than one"
         case .noRelationship(let entity, let destination):
             "\(entity) has no relationship to \(destination), or has several and none was named"
@@ -49,6 +50,10 @@ extension StoreSyncError: CustomStringConvertible {
             "the value at \(keyPath) is not a list of deleted \(entity) objects"
         case .unknownVersion(let entity, let attribute): "\(entity) has no attribute \(attribute)"
         }
+    }
+
+    private static func count(_ number: Int, _ noun: String) -> String {
+        "\(number) \(noun)\(number == 1 ? "" : "s")"
     }
 }
 
