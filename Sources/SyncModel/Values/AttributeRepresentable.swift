@@ -2,8 +2,8 @@ public import Foundation
 
 /// A Swift type whose values are those of one type of attribute.
 ///
-/// An enumeration with raw values only has to declare that it conforms. Typed queries can then order
-/// by it, and return its distinct values, the least and the greatest, and the count of each:
+/// An enumeration with raw values only has to declare that it conforms. Typed queries can then
+/// order by it, and return its distinct values, the least and the greatest, and the count of each:
 ///
 ///     enum Role: String, Codable, AttributeRepresentable { case reader, editor }
 public protocol AttributeRepresentable: ValueConvertible, ValueInitializable, ObjectParts.SelectedValue
