@@ -72,8 +72,8 @@ tested ${bare[@]+"${bare[@]}"} swift test --scratch-path .build-strict "${strict
 ${bare[@]+"${bare[@]}"} swift run --scratch-path .build-strict "${strict[@]}" Demo
 
 step "tests with the trait Postgres, against a server of their own"
-# The schedules and simulated lives that know no database ran above.
-SCHEDULES=1000 SEEDS=100 CI=true tested ${bare[@]+"${bare[@]}"} \
+# The other stores, and the schedules and simulated lives that know no database, ran above.
+STORE_KIND=PostgresStore SCHEDULES=1000 SEEDS=100 CI=true tested ${bare[@]+"${bare[@]}"} \
     swift test --traits Postgres --scratch-path .build-postgres "${strict[@]}"
 
 step "all tests under the Thread Sanitizer"

@@ -1,5 +1,4 @@
 import JSONMapper
-import OneWayStoreTestSupport
 import StoreSync
 import SyncModel
 import SyncStore
@@ -41,12 +40,7 @@ import Testing
     private func with(
         _ kind: StoreKind, _ body: @Sendable (RealJSONWorld) async throws -> Void
     ) async throws {
-        let mapper = try Self.mapper()
-        for rowCount in [1, 1000] {
-            try await kind.use { makeStore in
-                let store = HookedStore(try await makeStore(mapper.model), SmallBatches(rowCount))
-                try await body(try RealJSONWorld(store, mapper: mapper))
-            }
+        try await RealJSONWorld.withBatches(of: [1, 1000], kind, try Self.mapper()) { world, _ in try await body(world)
         }
     }
 

@@ -1,5 +1,4 @@
 import JSONMapper
-import OneWayStoreTestSupport
 import StoreSync
 import SyncModel
 import SyncStore
@@ -31,13 +30,7 @@ import Testing
     private func withBatches(
         _ kind: StoreKind, _ body: @Sendable (RealJSONWorld, _ rowCount: Int) async throws -> Void
     ) async throws {
-        for rowCount in [1, 2, 1000] {
-            let mapper = try RecordMapper(try Self.model())
-            try await kind.use { makeStore in
-                let store = HookedStore(try await makeStore(mapper.model), SmallBatches(rowCount))
-                try await body(try RealJSONWorld(store, mapper: mapper), rowCount)
-            }
-        }
+        try await RealJSONWorld.withBatches(kind, try RecordMapper(try Self.model()), body)
     }
 
     @Test(arguments: StoreKind.all)

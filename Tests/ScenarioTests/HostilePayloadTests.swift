@@ -1,5 +1,4 @@
 import JSONMapper
-import OneWayStoreTestSupport
 import StoreSync
 import SyncModel
 import SyncStore
@@ -78,22 +77,18 @@ import Testing
     func aPlanPredictsTheEffectAndTheSecondSyncWritesNothing(kind: StoreKind, index: Int) async throws {
         let payload = Self.things[index]
         let mapper = try RecordMapper(try Self.model())
-        for rowCount in [1, 1000] {
-            try await kind.use { makeStore in
-                let store = HookedStore(try await makeStore(mapper.model), SmallBatches(rowCount))
-                let world = try RealJSONWorld(store, mapper: mapper)
-                // Something else, then the payload, then something else again.
-                try await world.sync(#"[{"id":1,"n":1,"label":{"id":"a"}},{"id":2,"parent_id":1}]"#, into: "Thing")
-                do {
-                    try await world.sync(payload, into: "Thing")
-                } catch is JSONError {
-                    return
-                }
-                try await world.sync(#"[{"id":3,"children":[{"id":1}]}]"#, into: "Thing")
-                do {
-                    try await world.sync(payload, into: "Thing")
-                } catch is JSONError {}
+        try await RealJSONWorld.withBatches(of: [1, 1000], kind, mapper) { world, _ in
+            // Something else, then the payload, then something else again.
+            try await world.sync(#"[{"id":1,"n":1,"label":{"id":"a"}},{"id":2,"parent_id":1}]"#, into: "Thing")
+            do {
+                try await world.sync(payload, into: "Thing")
+            } catch is JSONError {
+                return
             }
+            try await world.sync(#"[{"id":3,"children":[{"id":1}]}]"#, into: "Thing")
+            do {
+                try await world.sync(payload, into: "Thing")
+            } catch is JSONError {}
         }
     }
 

@@ -1,4 +1,5 @@
 import JSONMapper
+import OneWayStoreTestSupport
 import StoreSync
 import SyncModel
 import SyncStore
@@ -23,6 +24,19 @@ struct RealJSONWorld {
         let mapper = try RecordMapper(model, dialect: dialect, contract: contract)
         try await kind.use { makeStore in
             try await body(RealJSONWorld(try await makeStore(mapper.model), mapper: mapper))
+        }
+    }
+
+    /// Runs a body with an empty store of a kind for each size of batches.
+    static func withBatches(
+        of rowCounts: [Int] = [1, 2, 1000], _ kind: StoreKind, _ mapper: RecordMapper,
+        _ body: @Sendable (_ world: RealJSONWorld, _ rowCount: Int) async throws -> Void
+    ) async throws {
+        for rowCount in rowCounts {
+            try await kind.use { makeStore in
+                let store = HookedStore(try await makeStore(mapper.model), SmallBatches(rowCount))
+                try await body(try RealJSONWorld(store, mapper: mapper), rowCount)
+            }
         }
     }
 

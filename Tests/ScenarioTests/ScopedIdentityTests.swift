@@ -1,5 +1,4 @@
 import JSONMapper
-import OneWayStoreTestSupport
 import StoreSync
 import SyncModel
 import SyncStore
@@ -12,12 +11,7 @@ import Testing
         _ kind: StoreKind, _ body: @Sendable (RealJSONWorld) async throws -> Void
     ) async throws {
         let mapper = try RecordMapper(try RealJSONModel.orders())
-        for rowCount in [1, 2, 1000] {
-            try await kind.use { makeStore in
-                let store = HookedStore(try await makeStore(mapper.model), SmallBatches(rowCount))
-                try await body(try RealJSONWorld(store, mapper: mapper))
-            }
-        }
+        try await RealJSONWorld.withBatches(kind, mapper) { world, _ in try await body(world) }
     }
 
     @Test(arguments: StoreKind.all)

@@ -61,17 +61,13 @@ import Testing
         var random = SeededRandom(seed: seed)
         let payloads = (0..<3).map { _ in Self.places(using: &random, depth: 0) }
         let mapper = try RecordMapper(try Self.model())
-        for rowCount in [1, 2, 1000] {
-            try await kind.use { makeStore in
-                let store = HookedStore(try await makeStore(mapper.model), SmallBatches(rowCount))
-                let world = try RealJSONWorld(store, mapper: mapper)
-                for payload in payloads {
-                    let result = try await world.sync(payload, into: "Place")
-                    let counts = result.countsByEntity.values
-                    #expect(counts.allSatisfy { $0.inserted >= 0 && $0.deleted >= 0 }, "\(payload)")
-                    // Objects without an identity of their own do not outlive their owner.
-                    #expect(try await world.orphanCount() == 0, "\(payload)")
-                }
+        try await RealJSONWorld.withBatches(kind, mapper) { world, _ in
+            for payload in payloads {
+                let result = try await world.sync(payload, into: "Place")
+                let counts = result.countsByEntity.values
+                #expect(counts.allSatisfy { $0.inserted >= 0 && $0.deleted >= 0 }, "\(payload)")
+                // Objects without an identity of their own do not outlive their owner.
+                #expect(try await world.orphanCount() == 0, "\(payload)")
             }
         }
     }

@@ -1,3 +1,4 @@
+import Foundation
 #if Postgres
 import OneWayPostgresTestSupport
 import SyncStorePostgres
@@ -10,24 +11,33 @@ import SyncStoreTesting
 import Testing
 
 /// A kind of store that every scenario is run on.
+///
+/// `STORE_KIND=PostgresStore swift test --traits Postgres` runs only the cases of one kind.
 struct StoreKind: Sendable, CustomTestStringConvertible {
     let name: String
     /// Runs a function with what makes an empty store for the objects of a model.
     let use: @Sendable (@Sendable (StoreConformance.MakeStore) async throws -> Void) async throws -> Void
 
-    static let all =
+    static let all = chosen(
         [
             StoreKind(name: "MemoryStore") { try await $0 { MemoryStore($0) } },
             StoreKind(name: "SQLiteStore") { try await $0 { try await SQLiteStore($0, at: .memory) } },
-        ] + postgres
+        ] + postgres)
 
     /// All kinds, and one whose batches have a row each: the size of batches must not matter.
-    static let ofScenarios =
+    static let ofScenarios = chosen(
         all + [
             StoreKind(name: "MemoryStore, row by row") {
                 try await $0 { HookedStore(MemoryStore($0), SmallBatches(1)) }
             }
-        ]
+        ])
+
+    /// The kind that the environment names; all kinds if it names none of them.
+    private static func chosen(_ kinds: [StoreKind]) -> [StoreKind] {
+        let name = ProcessInfo.processInfo.environment["STORE_KIND"]
+        let own = kinds.filter { $0.name == name }
+        return own.isEmpty ? kinds : own
+    }
 
     #if Postgres
     private static let postgres =
