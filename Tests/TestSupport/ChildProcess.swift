@@ -61,12 +61,37 @@ package final class ChildProcess: Sendable {
         if let errors { process.standardError = errors.pipe.fileHandleForWriting }
         process.terminationHandler = { [ending] process in
             let end = (process.terminationStatus, process.terminationReason == .uncaughtSignal)
-            ending.update { $0 = end }
+            ending.update { $0 = $0 ?? end }
         }
         try process.run()
+        #if os(Linux)
+        awaitExit(of: process.processIdentifier)
+        #endif
         output.hasWriter()
         errors?.hasWriter()
     }
+
+    #if os(Linux)
+    /// Waits for the exit on a thread of its own.
+    ///
+    /// Foundation notices it by a socket that closes with the program. A program that is started at
+    /// the same time inherits this socket, and keeps it open for as long as it runs.
+    private func awaitExit(of identifier: pid_t) {
+        Thread.detachNewThread { [ending] in
+            var info = siginfo_t()
+            var result: Int32
+            repeat {
+                result = waitid(P_PID, id_t(identifier), &info, WEXITED | WNOWAIT)
+            } while result == -1 && errno == EINTR
+            // Otherwise Foundation was faster, and calls its handler.
+            guard result == 0 else { return }
+            let end = (info._sifields._sigchld.si_status, info.si_code != Int32(CLD_EXITED))
+            // First, because Foundation has no status of a program that it finds gone.
+            ending.update { $0 = $0 ?? end }
+            _ = waitpid(identifier, nil, WNOHANG)
+        }
+    }
+    #endif
 
     deinit {
         // A program that has to clean up ignores the signal and exits at the end of its input.
@@ -96,7 +121,7 @@ package final class ChildProcess: Sendable {
     /// Sends a signal, such as `SIGSTOP`. Does nothing if the program has exited.
     package func signal(_ number: Int32) {
         // The process identifier may be reused once the program has exited.
-        guard process.isRunning else { return }
+        guard ending.value == nil else { return }
         _ = raiseSignal(process.processIdentifier, number)
     }
 
