@@ -223,23 +223,6 @@ import Testing
 
     // MARK: Names
 
-    @Test func theFormerNameCountsBeforeTheOwnOne() async throws {
-        let contact = SyncEntity("Contact", identity: "id") {
-            SyncAttribute("id", .int64)
-            SyncAttribute("name", .string)
-        }
-        try await fill(Self.people(with: [contact]), #"[{"id":1,"name":"a"}]"#)
-        try await fill(Self.people(with: [contact]), #"[{"id":9,"name":"old"}]"#, entity: "Contact")
-        let store = try await open(
-            try DataModel {
-                SyncEntity("Contact", identity: "id", formerName: "Person") {
-                    SyncAttribute("id", .int64)
-                    SyncAttribute("name", .string)
-                }
-            })
-        #expect(try await store.store.records(StoreQuery("Contact")).map(\.key) == [.identity(1)])
-    }
-
     @Test func namesAreSwappedAndStaySo() async throws {
         func model(_ swapped: Bool) throws -> DataModel {
             try DataModel {

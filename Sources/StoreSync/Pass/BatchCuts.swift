@@ -3,9 +3,9 @@ import SyncModel
 
 /// The places at which a batch is cut, because its elements contradict each other.
 ///
-/// The objects of a batch are merged relationship by relationship, so where two elements say
-/// different things about one object, the later element does not always count. Both in a batch of
-/// their own, it does.
+/// The objects of a batch are merged relationship by relationship. So if two elements say different
+/// things about one object, the later element does not always count. It does if each is in a part
+/// of its own. Elements that agree stay together, because parts cost calls of the store.
 struct BatchCuts {
     /// An object of the batch, at any depth.
     private struct Mention {
@@ -49,8 +49,10 @@ struct BatchCuts {
         self.model = model
     }
 
-    /// Returns the first elements of the parts in which a batch is merged, without that of the
-    /// first part; empty for a batch that is merged as a whole.
+    /// Returns the elements that begin a new part, in order; empty if the batch stays whole.
+    ///
+    /// Within one element, the order of merging is the same in every batch. Lists of a relationship
+    /// between many objects and many that contradict the list at its other end are not looked for.
     static func cuts(of batch: MappedBatch, in model: DataModel) -> [Int] {
         guard batch.groups.contains(where: \.hasNested) else { return [] }
         var cuts = BatchCuts(model)
@@ -183,12 +185,13 @@ struct BatchCuts {
                 guard let inverse = model.inverse(of: relationship), !relationship.isToMany || !inverse.isToMany
                 else { continue }
                 stated[min(relationship.id, inverse.id), default: []].append((place, index))
-                // A relationship that is its own inverse states both ends.
-                if relationship.id == inverse.id { stated[relationship.id, default: []].append((place, index)) }
             }
         }
         var claims: [Claimed: [Claim]] = [:]
-        for statements in stated.values where statements.count > 1 {
+        // In an order that is the same in every process. A relationship that is its own inverse
+        // states both ends at once.
+        for (id, statements) in stated.sorted(by: { $0.key < $1.key })
+        where statements.count > 1 || model.isSymmetric(model.layouts[id.source].relationships[id.index]) {
             for (place, index) in statements {
                 addClaims(of: place, index, to: &claims)
             }

@@ -24,6 +24,7 @@ package struct SQLMigration {
     private let new: SQLSchemaDescription
     /// The former name of each entity of the model.
     private let formerEntities: [String?]
+    private let formerRelationships: SQLFormerRelationships
     private var statements: [String] = []
     private var replaced: [(temporary: String, table: SQLSchema.Table)] = []
     private var keptTables: Set<String> = []
@@ -45,6 +46,7 @@ package struct SQLMigration {
             of: schema.model.layouts.map { .init($0.name, formerName: $0.entity.formerName) },
             in: old.entities.map { .init($0.name, formerName: $0.formerName) }
         ).map { $0.map { old.entities[$0].name } }
+        formerRelationships = SQLFormerRelationships(old, schema: schema, entities: formerEntities)
         guard keepsRemoved else { return }
         retention = SQLRetention(old, to: new, schema: schema, former: formerEntities, names: found.names)
     }
@@ -85,8 +87,9 @@ package struct SQLMigration {
             statements += table.indices.map { $0.creation(on: table.name) }
         }
         statements += addedIndices
-        guard !statements.isEmpty else { return foreignKeyChanges }
-        return foreignKeyRemovals + statements + cleanups + foreignKeyCreations
+        let keys = SQLForeignKeyChanges(from: old, to: schema, keeping: retention?.foreignKeys ?? [])
+        guard !statements.isEmpty else { return keys.statements }
+        return keys.removals + statements + keys.cleanups + keys.creations
     }
 
     /// Drops an old table, unless nothing new continues it and it stays.
@@ -133,7 +136,7 @@ package struct SQLMigration {
                 throw .movedEntity(entity: other.name)
             }
         }
-        var columns = [reference(schema.naming.rowColumn, from: old.rowColumn)]
+        var columns = [formerRelationships.reference(schema.naming.rowColumn, from: old.rowColumn)]
         let (entity, condition) = entityColumn(root, oldRoot: oldRoot)
         if let entity { columns.append(entity) }
         for column in schema.attributeColumns[family] {
@@ -142,7 +145,7 @@ package struct SQLMigration {
         for member in root.family {
             let layout = schema.model.layouts[member]
             for relationship in layout.relationships where relationship.source == member {
-                columns += try links(relationship, of: layout)
+                columns += try formerRelationships.links(relationship, of: layout)
             }
         }
         if let known = found.adopted[oldTable] {
@@ -319,61 +322,24 @@ package struct SQLMigration {
 
     // MARK: Relationships
 
-    private func former(
-        _ relationship: RelationshipLayout, of layout: EntityLayout
-    ) throws(SQLSchemaError) -> SQLSchemaDescription.SyncRelationship? {
-        guard let entity = formerEntities[layout.index].flatMap({ old.entity($0) }) else { return nil }
-        let own = layout.relationships.filter { $0.source == layout.index }
-        let counterparts = SQLRenaming.counterparts(
-            of: own.map { .init($0.name, formerName: $0.declaration.formerName) },
-            in: entity.relationships.map { .init($0.name, formerName: $0.formerName) })
-        guard let index = own.firstIndex(of: relationship).flatMap({ counterparts[$0] }) else { return nil }
-        let found = entity.relationships[index]
-        let destination = schema.model.layouts[relationship.destination]
-        let roots = destination.family.compactMap { formerEntities[$0] }.map { old.root(of: $0) }
-        guard roots.contains(old.root(of: found.destination)) else {
-            throw .changedRelationship(entity: layout.name, relationship: relationship.name)
-        }
-        return found
-    }
-
-    /// The expressions that fill the columns of a relationship in its own table.
-    private func links(
-        _ relationship: RelationshipLayout, of layout: EntityLayout
-    ) throws(SQLSchemaError) -> [Filling] {
-        let former = try former(relationship, of: layout)
-        switch (schema.relationships[layout.index][relationship.index], former?.storage) {
-        case (.column(let link), nil):
-            return [link.column, link.position].compactMap(\.self).map { reference($0, from: nil) }
-        case (.column(let link), .column(let known)):
-            let position = link.position.map { reference($0, from: known.position) }
-            return [reference(link.column, from: known.column), position].compactMap(\.self)
-        case (.inverseColumn, nil), (.inverseColumn, .inverseColumn), (.join, nil), (.join, .join): return []
-        default: throw .changedRelationship(entity: layout.name, relationship: relationship.name)
-        }
-    }
-
-    /// A column of object numbers or positions, which takes the values of an old one or is empty.
-    private func reference(_ column: String, from former: String?) -> Filling {
-        Filling(
-            column: column, type: schema.dialect.referenceType, expression: former.map(SQLText.name) ?? "NULL",
-            former: former)
-    }
-
     private mutating func migrate(
         join: SQLSchema.JoinLink, to table: SQLSchema.Table
     ) throws(SQLSchemaError) {
         for layout in schema.model.layouts {
             for relationship in layout.relationships where relationship.source == layout.index {
                 guard case .join(join) = schema.relationships[layout.index][relationship.index],
-                    let former = try former(relationship, of: layout), case .join(let known) = former.storage
+                    let former = try formerRelationships.former(relationship, of: layout),
+                    case .join(let known) = former.storage
                 else { continue }
                 var columns = [
-                    reference(join.source, from: known.source), reference(join.target, from: known.target),
+                    formerRelationships.reference(join.source, from: known.source),
+                    formerRelationships.reference(join.target, from: known.target),
                 ]
-                if let position = join.position { columns.append(reference(position, from: known.position)) }
+                if let position = join.position {
+                    columns.append(formerRelationships.reference(position, from: known.position))
+                }
                 if let position = join.inversePosition {
-                    columns.append(reference(position, from: known.inversePosition))
+                    columns.append(formerRelationships.reference(position, from: known.inversePosition))
                 }
                 guard found.adopted[known.table] == nil else {
                     guard known.table == table.name else {
@@ -447,46 +413,4 @@ package struct SQLMigration {
     }
 
     private var nextTemporary: String { "_sync_new_\(replaced.count)" }
-
-    // MARK: Foreign keys that are no part of a table's definition
-
-    /// The foreign keys of the old tables that do not stay as they are.
-    private var oldForeignKeys: [(table: String, key: SQLSchema.ForeignKey)] {
-        old.tables.flatMap { table in
-            (table.foreignKeys ?? []).filter { retention?.foreignKeys.contains([table.name, $0.name]) != true }
-                .map { (table.name, $0) }
-        }
-    }
-
-    private var foreignKeyRemovals: [String] {
-        oldForeignKeys.map { $0.key.removal(from: $0.table) }
-    }
-
-    private var foreignKeyCreations: [String] {
-        new.tables.flatMap { table in (table.foreignKeys ?? []).map { $0.creation(on: table.name) } }
-    }
-
-    /// The statements if only delete rules have changed.
-    private var foreignKeyChanges: [String] {
-        let isSame = Set(oldForeignKeys.map { $0.key.creation(on: $0.table) }) == Set(foreignKeyCreations)
-        return isSame ? [] : foreignKeyRemovals + foreignKeyCreations
-    }
-
-    /// Removes references to objects that have been dropped.
-    private var cleanups: [String] {
-        let row = schema.rowColumn
-        let columns = schema.families.indices.flatMap { family in
-            schema.references[family].map { reference in
-                let column = SQLText.name(reference.link.column)
-                return "UPDATE \(SQLText.name(reference.link.table)) SET \(column) = NULL WHERE \(column) NOT IN "
-                    + "(SELECT \(row) FROM \(SQLText.name(reference.link.target)))"
-            }
-        }
-        let joins = schema.joins.map { join in
-            "DELETE FROM \(SQLText.name(join.table)) WHERE \(SQLText.name(join.source)) NOT IN "
-                + "(SELECT \(row) FROM \(SQLText.name(join.sourceTable))) OR \(SQLText.name(join.target)) NOT IN "
-                + "(SELECT \(row) FROM \(SQLText.name(join.targetTable)))"
-        }
-        return columns + joins
-    }
 }

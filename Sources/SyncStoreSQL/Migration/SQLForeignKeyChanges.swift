@@ -1,0 +1,44 @@
+import SyncModel
+
+/// The changes of foreign keys that are no part of a table's definition.
+struct SQLForeignKeyChanges {
+    /// The statements that remove the keys of the old tables that do not stay.
+    let removals: [String]
+    /// The statements that create the keys of the new tables.
+    let creations: [String]
+    /// The statements that remove references to objects that have been dropped.
+    let cleanups: [String]
+    /// The statements if nothing but delete rules has changed.
+    let statements: [String]
+
+    /// - Parameter kept: The keys that stay as they are, by table and name.
+    init(from old: SQLSchemaDescription, to schema: SQLSchema, keeping kept: Set<[String]>) {
+        let oldKeys = old.tables.flatMap { table in
+            (table.foreignKeys ?? []).filter { !kept.contains([table.name, $0.name]) }.map { (table.name, $0) }
+        }
+        removals = oldKeys.map { table, key in key.removal(from: table) }
+        creations = SQLSchemaDescription(schema).tables.flatMap { table in
+            (table.foreignKeys ?? []).map { $0.creation(on: table.name) }
+        }
+        cleanups = Self.cleanups(of: schema)
+        let isSame = Set(oldKeys.map { table, key in key.creation(on: table) }) == Set(creations)
+        statements = isSame ? [] : removals + creations
+    }
+
+    private static func cleanups(of schema: SQLSchema) -> [String] {
+        let row = schema.rowColumn
+        let columns = schema.families.indices.flatMap { family in
+            schema.references[family].map { reference in
+                let column = SQLText.name(reference.link.column)
+                return "UPDATE \(SQLText.name(reference.link.table)) SET \(column) = NULL WHERE \(column) NOT IN "
+                    + "(SELECT \(row) FROM \(SQLText.name(reference.link.target)))"
+            }
+        }
+        let joins = schema.joins.map { join in
+            "DELETE FROM \(SQLText.name(join.table)) WHERE \(SQLText.name(join.source)) NOT IN "
+                + "(SELECT \(row) FROM \(SQLText.name(join.sourceTable))) OR \(SQLText.name(join.target)) NOT IN "
+                + "(SELECT \(row) FROM \(SQLText.name(join.targetTable)))"
+        }
+        return columns + joins
+    }
+}

@@ -1,0 +1,59 @@
+import SyncModel
+
+/// The relationships of an old schema, and how those of a new one take over their columns.
+struct SQLFormerRelationships {
+    private let old: SQLSchemaDescription
+    private let schema: SQLSchema
+    private let entities: [String?]
+
+    /// - Parameter entities: The former name of each entity of the model.
+    init(_ old: SQLSchemaDescription, schema: SQLSchema, entities: [String?]) {
+        self.old = old
+        self.schema = schema
+        self.entities = entities
+    }
+
+    /// The old relationship that a relationship continues; nil for none.
+    ///
+    /// - Throws: `SQLSchemaError.changedRelationship` if it led to other objects.
+    func former(
+        _ relationship: RelationshipLayout, of layout: EntityLayout
+    ) throws(SQLSchemaError) -> SQLSchemaDescription.SyncRelationship? {
+        guard let entity = entities[layout.index].flatMap({ old.entity($0) }) else { return nil }
+        let own = layout.relationships.filter { $0.source == layout.index }
+        let counterparts = SQLRenaming.counterparts(
+            of: own.map { .init($0.name, formerName: $0.declaration.formerName) },
+            in: entity.relationships.map { .init($0.name, formerName: $0.formerName) })
+        guard let index = own.firstIndex(of: relationship).flatMap({ counterparts[$0] }) else { return nil }
+        let found = entity.relationships[index]
+        let destination = schema.model.layouts[relationship.destination]
+        let roots = destination.family.compactMap { entities[$0] }.map { old.root(of: $0) }
+        guard roots.contains(old.root(of: found.destination)) else {
+            throw .changedRelationship(entity: layout.name, relationship: relationship.name)
+        }
+        return found
+    }
+
+    /// The expressions that fill the columns of a relationship in its own table.
+    func links(
+        _ relationship: RelationshipLayout, of layout: EntityLayout
+    ) throws(SQLSchemaError) -> [SQLMigration.Filling] {
+        let former = try former(relationship, of: layout)
+        switch (schema.relationships[layout.index][relationship.index], former?.storage) {
+        case (.column(let link), nil):
+            return [link.column, link.position].compactMap(\.self).map { reference($0, from: nil) }
+        case (.column(let link), .column(let known)):
+            let position = link.position.map { reference($0, from: known.position) }
+            return [reference(link.column, from: known.column), position].compactMap(\.self)
+        case (.inverseColumn, nil), (.inverseColumn, .inverseColumn), (.join, nil), (.join, .join): return []
+        default: throw .changedRelationship(entity: layout.name, relationship: relationship.name)
+        }
+    }
+
+    /// A column of object numbers or positions, which takes the values of an old one or is empty.
+    func reference(_ column: String, from former: String?) -> SQLMigration.Filling {
+        SQLMigration.Filling(
+            column: column, type: schema.dialect.referenceType, expression: former.map(SQLText.name) ?? "NULL",
+            former: former)
+    }
+}
