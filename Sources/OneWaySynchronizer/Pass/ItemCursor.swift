@@ -86,6 +86,8 @@ final class ItemCursor: Sendable {
     private let clock: SyncClock
     private let events: Broadcaster<SyncEvent>
     private let keepsAnswers: Bool
+    /// Whether calls may ask about themselves.
+    private let keepsCalls: Bool
     /// How long a call may take.
     let callTimeout: Duration?
     private let state: Locked<State>
@@ -101,6 +103,7 @@ final class ItemCursor: Sendable {
         self.events = events
         self.callTimeout = callTimeout
         self.keepsAnswers = keepsAnswers
+        keepsCalls = stage != .shouldUpdate
         state = Locked(
             State(
                 answers: keepsAnswers ? [Bool?](repeating: nil, count: count) : [],
@@ -115,10 +118,11 @@ final class ItemCursor: Sendable {
         let start = callStart()
         return state.withLock { state in
             note(end, in: &state)
-            state.workers[worker].call = nil
-            guard !state.isStopped, !state.workers[worker].isTimedOut, let step = nextStep(in: &state) else {
-                return nil
+            if callTimeout != nil {
+                state.workers[worker].call = nil
+                guard !state.workers[worker].isTimedOut else { return nil }
             }
+            guard !state.isStopped, let step = nextStep(in: &state) else { return nil }
             if step.delay == nil { begin(step, by: worker, at: start, in: &state) }
             return step
         }
@@ -143,10 +147,11 @@ final class ItemCursor: Sendable {
     @inline(__always)
     private func begin(_ step: Step, by worker: Int, at start: Duration, in state: inout State) {
         if step.attempt > 1 { state.retries += 1 }
-        state.workers[worker].call = Call(index: step.index, attempt: step.attempt, start: start)
+        if keepsCalls { state.workers[worker].call = Call(index: step.index, attempt: step.attempt, start: start) }
     }
 
-    /// The call that a worker makes now; nil between calls.
+    /// The call that a worker makes now, or made last; nil in stages whose calls have no
+    /// ``SyncAttempt``.
     func call(of worker: Int) -> Call? {
         state.withLock { $0.workers[worker].call }
     }

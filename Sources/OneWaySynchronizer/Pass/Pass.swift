@@ -173,20 +173,17 @@ struct Pass<Processor: SyncProcessor>: Sendable {
     private func askForUpdates(_ plan: inout SyncPlan<Item>, in report: inout SyncReport) async throws(Stop) {
         var indices = plan.keptIndices
         var items = plan.items(at: indices)
-        if items.haveRevision {
-            let stored = try await perform(.shouldUpdate, in: &report) {
-                try await processor.owsGetLocalRevisions()
+        guard !items.isEmpty else { return }
+        let stored = try await perform(.shouldUpdate, in: &report) { try await processor.owsGetLocalRevisions() }
+        if let stored {
+            let changed = items.indices.filter { index in
+                guard let revision = items[index].owsRevision else { return false }
+                return stored[items[index].owsPrimaryKey] != revision
             }
-            if let stored {
-                let changed = items.indices.filter { index in
-                    guard let revision = items[index].owsRevision else { return false }
-                    return stored[items[index].owsPrimaryKey] != revision
-                }
-                plan.update(changed.map { indices[$0] })
-                // Only items without a revision are asked for.
-                let unknown = items.indices.filter { items[$0].owsRevision == nil }
-                (indices, items) = (unknown.map { indices[$0] }, unknown.map { items[$0] })
-            }
+            plan.update(changed.map { indices[$0] })
+            // Only items without a revision are asked for.
+            let unknown = items.indices.filter { items[$0].owsRevision == nil }
+            (indices, items) = (unknown.map { indices[$0] }, unknown.map { items[$0] })
         }
         guard !items.isEmpty else { return }
         let asked = items
@@ -353,18 +350,6 @@ struct Pass<Processor: SyncProcessor>: Sendable {
         let report = filled(report)
         return isCancelled || !report.errors.isEmpty
             ? .failure(SyncFailure(report: report, isCancelled: isCancelled)) : .success(report)
-    }
-}
-
-extension Array where Element: SyncItem {
-    /// Whether an item has a revision.
-    ///
-    /// Looks at the items in place. In code for items of any type, an iterator would copy each.
-    fileprivate var haveRevision: Bool {
-        withUnsafeBufferPointer { items in
-            guard let first = items.baseAddress else { return false }
-            return items.indices.contains { first[$0].owsRevision != nil }
-        }
     }
 }
 
