@@ -1,4 +1,6 @@
+import OneWayStoreTestSupport
 import StoreSync
+import SyncBase
 import SyncModel
 import SyncStore
 import Testing
@@ -44,5 +46,37 @@ import Testing
         try await world.sync(
             #"[{"id":1,"notes":[{"id":1},{"id":3}]}]"#, [.insert, .update, .delete, .deleteRelationships])
         #expect(try await world.column("id", of: "Note", where: "user.id == 1") == [1])
+    }
+
+    @Test func aNestedObjectIsGivenToTheStoreOnceAsLongAsItIsTheSame() async throws {
+        let counter = MergeCounter()
+        let world = try SyncWorld { HookedStore($0, counter) }
+        func list(_ names: [String]) -> String {
+            let users = names.enumerated().map { #"{"id":\#($0 + 1),"company":{"id":7,"name":"\#($1)"}}"# }
+            return "[\(users.joined(separator: ","))]"
+        }
+        for _ in 0..<2 {
+            counter.merged.value = []
+            let result = try await world.sync(list(["a", "a", "a", "a"]))
+            #expect(counter.merged.value.sorted() == ["Company", "User", "User", "User", "User"])
+            #expect(result.countsByEntity["Company"].map { $0.inserted + $0.unchanged } == 1)
+        }
+        // What differs is compared with the store, and so is the object when it is met again.
+        try await world.sync(list(["a", "b", "a", "c", "c"]))
+        #expect(try await world.column("name", of: "Company") == ["c"])
+        let again = try await world.sync(list(["a", "b", "a", "c", "c"]))
+        #expect(again.countsByEntity["Company"]?.all == [0, 0, 1, 0])
+    }
+}
+
+/// Notes the entities of merges, and asks for batches of one row.
+private final class MergeCounter: StoreHook {
+    let merged = Locked<[String]>([])
+
+    var batchRowCount: Int? { 1 }
+
+    func policy(_ policy: MergePolicy, of entity: String?) -> MergePolicy {
+        merged.withLock { $0.append(entity ?? "") }
+        return policy
     }
 }

@@ -133,6 +133,7 @@ extension SyncPass {
             isToMany: relationship.isToMany,
             elementIndices: elements.owners.map { $0 < 0 ? 0 : outer.elementIndex(group.elementIndices[$0]) })
         origin.inverse = model.inverse(of: relationship)?.id
+        origin.belongsToMany = model.inverse(of: relationship)?.isToMany ?? true
         if let owners {
             if let inverse = model.inverse(of: relationship), rules.mode(of: relationship) != .retain,
                 InitialLinks.isPossible(inverse, in: model)

@@ -24,6 +24,8 @@ final class SyncPass {
     var unresolved: [PendingLink] = []
     /// The objects that lacked a mandatory relationship when they were merged.
     var incomplete = IncompleteObjects()
+    /// The nested records that were merged, by which repeated ones are known.
+    var repeatedRecords = RepeatedRecords()
     /// The changes that may be undone in the same pass.
     var ledger = PassLedger()
     /// How often each relationship was processed, from either end. An object inserted since the
@@ -95,6 +97,8 @@ final class SyncPass {
         var isNested = false
         /// Whether the objects are nested in an array.
         var isToMany = false
+        /// Whether several objects can contain the same one.
+        var belongsToMany = false
         /// The relationship that leads back from the objects to those that contain them.
         var inverse: RelationshipLayout.ID?
         /// Returns the object within which the object of an ordinal is identified; nil if their
@@ -212,8 +216,15 @@ final class SyncPass {
             links.append(initial)
         }
         policy.previewsUpdates = isHolding && policy.updates
-        let request = MergeRequest(records, matches: matches, policy: policy)
-        var result = try await transaction.merge(request, linking: links)
+        var request = MergeRequest(records, matches: matches, policy: policy)
+        let repeated = links.isEmpty ? self.repeated(request, layout, origin) : nil
+        if let repeated { request.matches = repeated.matches }
+        var result =
+            repeated?.areComplete == true
+            ? MergeResult(Array(repeating: nil, count: records.count))
+            : try await transaction.merge(request, linking: links)
+        repeatedRecords.forget(layout, after: result)
+        if let repeated { repeatedRecords.note(repeated, result, of: layout) }
         let firstEarly = links.count - early.count
         for (index, key) in early.keys.sorted().enumerated() {
             early[key]?.noteLinked(result, by: firstEarly + index, combined, heldLinks, in: model)
@@ -228,6 +239,7 @@ final class SyncPass {
         if policy.previewsUpdates {
             result = try await hold(request, result, layout) { origin.elementIndex(ordinals[$0]) }
         }
+        repeated?.complete(&result)
         for (row, kind) in tally.count(result, of: layout) {
             tally.drift.add(kind, entity: layout.name, keyPath: "", index: origin.elementIndex(ordinals[row]))
         }

@@ -140,6 +140,21 @@ extension RecordBatch {
             }
         }
 
+        /// Returns a hash of the cells of a row, by their bits. Its seed is the process's.
+        package func hash(row: Int) -> Int {
+            var hasher = Hasher()
+            for slot in 0..<columnCount {
+                let cell = cell(row, slot)
+                hasher.combine(cell.head)
+                if cell.isInArena {
+                    hasher.combine(bytes: UnsafeRawBufferPointer(bytes(row: row, slot: slot)))
+                } else {
+                    hasher.combine(cell.payload)
+                }
+            }
+            return hasher.finalize()
+        }
+
         /// Returns the value of a cell, or nil if the cell is absent.
         public func value(row: Int, slot: Int) -> AttributeValue? {
             switch kind(row: row, slot: slot) {
