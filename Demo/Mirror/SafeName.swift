@@ -63,9 +63,9 @@ enum SafeName {
     }
 
     private static func isReserved(_ bytes: [UInt8]) -> Bool {
-        let text = String(decoding: bytes, as: UTF8.self)
-        let stem = text.prefix { $0 != "." }
-        return reservedNames.contains(text) || deviceNames.contains(String(stem))
+        let stem = bytes.prefix { $0 != UInt8(ascii: ".") }
+        return reservedNames.contains(String(decoding: bytes, as: UTF8.self))
+            || deviceNames.contains(String(decoding: stem, as: UTF8.self))
     }
 
     /// Returns a truncated name, without a partial escape, and a digest that makes it unique. No

@@ -35,11 +35,11 @@ struct WorkQueueStatements {
     }
 
     private static func quoted(_ name: String) -> String {
-        "\"" + name.replacing("\"", with: "\"\"") + "\""
+        "\"\(name.replacing(byte: UInt8(ascii: "\""), with: "\"\""))\""
     }
 
     private static func literal(_ text: String) -> String {
-        "'" + text.replacing("'", with: "''") + "'"
+        "'\(text.replacing(byte: UInt8(ascii: "'"), with: "''"))'"
     }
 
     // MARK: Tables

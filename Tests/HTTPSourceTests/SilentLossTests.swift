@@ -80,6 +80,9 @@ import Testing
         ("/users?filter%5Bid%5D=1&p=[2]&x=%3D", "/users?filter%5Bid%5D=1&p=%5B2%5D&x=%3D"),
         ("/users?q=a b&x=%3D", "/users?q=a%20b&x=%3D"), ("/ü?x=%3D", "/%C3%BC?x=%3D"), ("?p=100%", "/users?p=100%25"),
         ("../a/./b/../c?x=%2F", "/a/c?x=%2F"), ("//other.test/x?y=%C3%BC ü", "https://other.test/x?y=%C3%BC%20%C3%BC"),
+        // Delimiters with an accent.
+        ("/a/\u{301}b/../c?\u{301}=1#\u{301}", "/a/c?%CC%81=1#%CC%81"),
+        ("//other.test/\u{301}@api.test/", "https://other.test/%CC%81@api.test/"),
     ])
     func validEscapesOfALinkStayAsTheyAre(link: String, address: String) throws {
         let base = try #require(URL(string: "https://api.test/users"))

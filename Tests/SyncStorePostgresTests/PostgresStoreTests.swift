@@ -186,7 +186,7 @@ struct PostgresStoreTests {
 
     @Test func aSchemasNameIsDataToo() async throws {
         try await SharedPostgres.withDatabase { database in
-            let names = [#"a"; DROP TABLE "User"; --"#, "'); --", "$1", "é ü", "\\"]
+            let names = [#"a"; DROP TABLE "User"; --"#, "'); --", "$1", "é ü", "\\", "a\"\u{301}; --"]
             for name in names {
                 let store = try await PostgresWorld.store(at: database.url) { $0.schema = name }
                 try await store.put([1])

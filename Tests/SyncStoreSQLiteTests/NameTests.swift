@@ -11,6 +11,36 @@ import Testing
 /// Names that collide with those of indices and helper tables, and as many attributes as there can
 /// be.
 @Suite struct NameTests {
+    /// A quotation mark and an accent are one character to Swift, and two to SQL.
+    @Test(arguments: ["\"", "'", "]", "`", "--", "/*"])
+    func aMarkWithAnAccentIsDataInNamesAndTexts(mark: String) async throws {
+        let hostile = "x\(mark)\u{301}; DROP TABLE User; --"
+        let model = try DataModel {
+            SyncEntity("User", identity: "id") { SyncAttribute("id", .int64) }
+            SyncEntity(hostile, identity: hostile) {
+                SyncAttribute(hostile, .string, default: .string(hostile))
+                SyncAttribute("text", .string, default: .string(hostile))
+                SyncRelationship("user", toOne: "User")
+            }
+            SyncEntity("\(hostile) 2", parent: hostile) { SyncAttribute("more", .string) }
+        }
+        let folder = try TemporaryDirectory()
+        for _ in 0..<2 {
+            let store = try await SQLiteStore(model, at: .file(folder.url.appending(path: "store.sqlite").path))
+            var record = Record(of: try model.layout(of: "\(hostile) 2"))
+            record[hostile] = .string(hostile)
+            let request = record
+            try await store.transaction { try await $0.insert(request) }
+            let query = StoreQuery(hostile, where: PropertyPath(components: [hostile]) == hostile)
+            let found = try await store.records(query)
+            #expect(found.map { $0.record["text"] } == [.string(hostile)])
+            #expect(try await store.count(StoreQuery("User")) == 0)
+            try await store.transaction { transaction in
+                _ = try await transaction.remove(StoreQuery(hostile, objects: .only(found.map(\.object))))
+            }
+        }
+    }
+
     @Test func identitiesAreUniqueWhateverEntitiesAndRelationshipsAreCalled() async throws {
         let names = [
             "User", "User_profile", "User_identity", "A", "A_B", "a_b_table", "sync_doomed", "sync_batch_3",

@@ -40,6 +40,7 @@ import Testing
     @Test(arguments: [
         "DELETE FROM users", "COMMIT", "BEGIN", "ATTACH DATABASE ':memory:' AS x", "CREATE TABLE x (a)",
         "SELECT 1; DELETE FROM users", "PRAGMA user_version = 5", "/* x */ -- y\n PRAGMA locking_mode = EXCLUSIVE",
+        "/*\u{301}*/ PRAGMA locking_mode = EXCLUSIVE", "\u{FEFF}\u{C}pragma locking_mode = EXCLUSIVE",
     ])
     func aStatementThatDoesMoreThanReadIsRefused(statement: String) async throws {
         let store = try await Self.store()

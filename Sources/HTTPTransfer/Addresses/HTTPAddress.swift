@@ -37,7 +37,8 @@ package enum HTTPAddress {
         var fragment: String?
 
         init(_ text: String) {
-            var rest = Substring(text)
+            // Delimiters are scalars: a combining character may follow one.
+            var rest = text.unicodeScalars[...]
             if let hash = rest.firstIndex(of: "#") {
                 fragment = String(rest[rest.index(after: hash)...])
                 rest = rest[..<hash]
@@ -46,19 +47,25 @@ package enum HTTPAddress {
                 query = String(rest[rest.index(after: mark)...])
                 rest = rest[..<mark]
             }
-            if let colon = rest.firstIndex(of: ":"), let first = rest.first, first.isASCII, first.isLetter,
-                rest[..<colon].allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) })
+            if let colon = rest.firstIndex(of: ":"), let first = rest.first, isSchemeStart(first),
+                rest[..<colon].allSatisfy({
+                    isSchemeStart($0) || ("0"..."9").contains($0) || "+-.".unicodeScalars.contains($0)
+                })
             {
                 scheme = String(rest[..<colon])
                 rest = rest[rest.index(after: colon)...]
             }
-            if rest.hasPrefix("//") {
+            if rest.starts(with: "//".unicodeScalars) {
                 let start = rest.index(rest.startIndex, offsetBy: 2)
                 let end = rest[start...].firstIndex(of: "/") ?? rest.endIndex
                 authority = String(rest[start..<end])
                 rest = rest[end...]
             }
             path = String(rest)
+
+            func isSchemeStart(_ scalar: Unicode.Scalar) -> Bool {
+                ("a"..."z").contains(scalar) || ("A"..."Z").contains(scalar)
+            }
         }
 
         /// Resolves the reference (RFC 3986, section 5.2.2).
@@ -74,10 +81,10 @@ package enum HTTPAddress {
             if path.isEmpty {
                 target.path = base.path
                 target.query = query ?? base.query
-            } else if path.hasPrefix("/") {
+            } else if path.utf8.first == UInt8(ascii: "/") {
                 target.path = Self.withoutDots(path)
             } else {
-                let folder = base.path.lastIndex(of: "/").map { base.path[...$0] } ?? "/"
+                let folder = base.path.unicodeScalars.lastIndex(of: "/").map { base.path[...$0] } ?? "/"
                 target.path = Self.withoutDots(folder + path)
             }
             return target
@@ -85,9 +92,10 @@ package enum HTTPAddress {
 
         /// Removes the segments `.` and `..` (RFC 3986, section 5.2.4).
         private static func withoutDots(_ path: String) -> String {
-            var kept: [Substring] = []
-            let segments = path.split(separator: "/", omittingEmptySubsequences: false)
-            for (index, segment) in segments.enumerated() {
+            var kept: [String] = []
+            let segments = path.unicodeScalars.split(separator: "/", omittingEmptySubsequences: false)
+            for (index, scalars) in segments.enumerated() {
+                let segment = String(scalars)
                 let isLast = index == segments.count - 1
                 switch segment {
                 case ".": if isLast { kept.append("") }
@@ -105,20 +113,18 @@ package enum HTTPAddress {
     /// valid.
     private static func authority(_ text: String) -> String? {
         var user = ""
-        var rest = Substring(text)
+        var rest = text.unicodeScalars[...]
         if let at = rest.lastIndex(of: "@") {
             user = escaped(String(rest[..<at]), allowing: ":!$&'()*+,;=") + "@"
             rest = rest[rest.index(after: at)...]
         }
         var host = rest
         var port = ""
-        if rest.hasPrefix("[") {
+        if rest.first == "[" {
             guard let close = rest.firstIndex(of: "]") else { return nil }
             host = rest[...close]
             port = String(rest[rest.index(after: close)...])
-            guard host.dropFirst().dropLast().allSatisfy({ $0.isHexDigit || ":.%".contains($0) || $0.isASCII }) else {
-                return nil
-            }
+            guard host.dropFirst().dropLast().allSatisfy({ $0.isASCII }) else { return nil }
         } else if let colon = rest.firstIndex(of: ":") {
             host = rest[..<colon]
             port = String(rest[colon...])
@@ -126,11 +132,11 @@ package enum HTTPAddress {
         guard !host.isEmpty, port.isEmpty || port == ":" || isPort(port.dropFirst()),
             port.first.map({ $0 == ":" }) ?? true
         else { return nil }
-        if host.hasPrefix("[") || host.utf8.allSatisfy({ $0 < 0x80 && isHostByte($0) }) {
-            return user + host + (port == ":" ? "" : port)
+        if host.first == "[" || host.allSatisfy({ $0.isASCII && isHostByte(UInt8(ascii: $0)) }) {
+            return user + String(host) + (port == ":" ? "" : port)
         }
         // Foundation knows the rules of international names (RFC 5891).
-        guard let ascii = URL(string: "http://\(host)/")?.host(percentEncoded: true), !ascii.isEmpty,
+        guard let ascii = URL(string: "http://\(String(host))/")?.host(percentEncoded: true), !ascii.isEmpty,
             ascii.utf8.allSatisfy(isHostByte)
         else { return nil }
         return user + ascii + (port == ":" ? "" : port)
@@ -180,13 +186,14 @@ package enum HTTPAddress {
 
     /// A reference for messages: without the values of its query, a user's name and a password.
     package static func displayName(_ reference: String) -> String {
-        var name = reference.prefix { $0 != "?" && $0 != "#" }
-        if let slashes = name.range(of: "//"), let at = name[slashes.upperBound...].firstIndex(of: "@"),
-            !name[slashes.upperBound..<at].contains("/")
-        {
-            name = name[..<slashes.upperBound] + name[name.index(after: at)...]
+        let parts = Parts(reference)
+        var name = parts.scheme.map { "\($0):" } ?? ""
+        if let authority = parts.authority {
+            let start = authority.unicodeScalars.lastIndex(of: "@").map(authority.unicodeScalars.index(after:))
+            name += "//" + authority[(start ?? authority.startIndex)...]
         }
-        let isCut = name.count < reference.count
-        return PrintableText.line(String(name), limit: 120) + (isCut ? "?…" : "")
+        name += parts.path
+        let isCut = name.utf8.count < reference.utf8.count
+        return PrintableText.line(name, limit: 120) + (isCut ? "?…" : "")
     }
 }

@@ -16,12 +16,16 @@ package enum PrintableText {
     package static func line(_ text: String, limit: Int = 60) -> String {
         var line = ""
         for character in text.prefix(limit) {
-            let isPrintable = character.unicodeScalars.allSatisfy { scalar in
-                switch scalar.properties.generalCategory {
-                case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned: false
-                default: true
+            // A character may have any number of accents.
+            let scalars = character.unicodeScalars
+            let isPrintable =
+                scalars.dropFirst(16).isEmpty
+                && scalars.allSatisfy { scalar in
+                    switch scalar.properties.generalCategory {
+                    case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned: false
+                    default: true
+                    }
                 }
-            }
             line += isPrintable ? String(character) : "?"
         }
         return text.dropFirst(limit).isEmpty ? line : line + "…"

@@ -1,10 +1,11 @@
 package import Foundation
+import SyncBase
 
 /// Pieces of SQL text that every statement is made of.
 package enum SQLText {
     /// A name in double quotes, as SQL writes names that may be anything.
     package static func name(_ name: String) -> String {
-        "\"" + name.replacing("\"", with: "\"\"") + "\""
+        "\"\(name.replacing(byte: UInt8(ascii: "\""), with: "\"\""))\""
     }
 
     /// Names in double quotes, separated by commas.
@@ -19,6 +20,6 @@ package enum SQLText {
 
     /// A text as a literal.
     package static func literal(_ text: String) -> String {
-        "'" + text.replacing("'", with: "''") + "'"
+        "'\(text.replacing(byte: UInt8(ascii: "'"), with: "''"))'"
     }
 }

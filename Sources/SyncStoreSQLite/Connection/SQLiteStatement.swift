@@ -87,27 +87,33 @@ final class SQLiteStatement {
     /// Whether the text is one statement that selects rows and does nothing else.
     var isSelection: Bool {
         guard isWhole, sqlite3_stmt_readonly(handle) != 0, sqlite3_column_count(handle) > 0 else { return false }
-        return !Self.withoutComments(text[...]).lowercased().hasPrefix("pragma")
+        return !begins(with: "pragma")
     }
 
-    /// A statement without the white space and the comments before it.
-    private static func withoutComments(_ text: Substring) -> Substring {
-        var rest = text.drop { $0.isWhitespace }
+    /// Whether the first word is a keyword, after the white space and the comments before it, as
+    /// SQLite reads them.
+    ///
+    /// - Parameter keyword: The keyword in lowercase.
+    private func begins(with keyword: String) -> Bool {
+        var rest = Array(text.utf8)[...]
         while true {
-            if rest.hasPrefix("--") {
-                rest = rest.drop { !$0.isNewline }
-            } else if rest.hasPrefix("/*") {
-                rest = rest.dropFirst(2).firstRange(of: "*/").map { rest[$0.upperBound...] } ?? ""
+            if rest.starts(with: "--".utf8) {
+                rest = rest.drop { $0 != UInt8(ascii: "\n") }
+            } else if rest.starts(with: "/*".utf8) {
+                rest = rest.dropFirst(2).firstRange(of: Array("*/".utf8)).map { rest[$0.upperBound...] } ?? []
+            } else if rest.starts(with: "\u{FEFF}".utf8) {
+                rest = rest.dropFirst(3)
+            } else if rest.first.map({ " \t\n\r\u{C}".utf8.contains($0) }) == true {
+                rest = rest.dropFirst()
             } else {
-                return rest
+                return rest.prefix(keyword.utf8.count).map { $0 | 0x20 }.elementsEqual(keyword.utf8)
             }
-            rest = rest.drop { $0.isWhitespace }
         }
     }
 
     /// Whether it explains another statement instead of running it.
     var isExplanation: Bool {
-        Self.withoutComments(text[...]).lowercased().hasPrefix("explain")
+        begins(with: "explain")
     }
 
     /// The number of its parameters.
