@@ -70,9 +70,9 @@ extension SyncPass {
     /// The records of a merge among those of the pass; nil if they cannot be repeated ones, or
     /// depend on more than themselves.
     func repeated(_ request: MergeRequest, _ layout: EntityLayout, _ origin: Origin) -> RepeatedRecords.Rows? {
-        guard origin.isNested, origin.belongsToMany, origin.parents == nil, request.matches == nil,
-            request.policy.inserts, request.policy.updates, !rules.isImport, !rules.isHookedWhereNested,
-            model.layouts[layout.root].family.count == 1, layout.hasIdentity
+        guard origin.isNested, origin.belongsToMany, request.matches == nil, request.policy.inserts,
+            request.policy.updates, !rules.isImport, !rules.isHookedWhereNested,
+            model.layouts[layout.root].family.count == 1
         else { return nil }
         return repeatedRecords.rows(request.records, of: layout)
     }
