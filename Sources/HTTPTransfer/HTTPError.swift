@@ -15,7 +15,8 @@ public struct HTTPError: Error, Sendable, Equatable {
         /// The response is not a success. `firstLine` is the beginning of its body; `retryAfter` is
         /// how long the server asks to wait.
         case status(Int, firstLine: String, retryAfter: Duration?)
-        /// The body or its JSON is incomplete. `expected` is nil if the length was unknown.
+        /// The body or its JSON is incomplete. `expected` is nil if the length was unknown, and 0
+        /// for an empty body in place of JSON.
         case cutShort(received: Int, expected: Int?)
         /// The body is longer than the limit.
         case tooLarge(limit: Int)
@@ -74,6 +75,7 @@ extension HTTPError: CustomStringConvertible {
                 default: ""
                 }
             return "\(name): status \(status)\(reason)\(wait)" + (firstLine.isEmpty ? "" : ": \(firstLine)")
+        case .cutShort(_, expected: 0): return "\(name): the body is empty"
         case .cutShort(let received, let expected):
             let all = expected.map { " of \($0)" } ?? ""
             return "\(name): the body was cut short after \(received)\(all) bytes"

@@ -61,13 +61,27 @@ import Testing
             "null in place of the list", .json(#"{"data":null}"#), says: "there is nothing at data", #": {"data":null}"#
         ),
         Lie("text in place of the list", .json(#"{"data":"none"}"#), says: "data", #": {"data":"none"}"#),
-        Lie("nothing", .json(""), says: "the body was cut short after 0 bytes"),
+        Lie("an object in place of the list", .json(#"{"data":{"a":{}}}"#), says: "no list", #": {"data":{"#),
+        Lie(
+            "gzip without a word of it", .bytes([0x1F, 0x8B, 8, 0, 0, 0, 0, 0]),
+            says: "the response is unusable: the body is gzip, and Content-Encoding does not say so"),
+        Lie(
+            "UTF-16", .bytes(Array(list.utf8).flatMap { [$0, 0] }),
+            says: "the response is unusable: the body is UTF-16, and JSON is UTF-8"),
+        Lie(
+            "UTF-16 with a mark", .bytes([0xFE, 0xFF] + list.utf8.flatMap { [0, $0] }),
+            says: "the response is unusable: the body is UTF-16, and JSON is UTF-8"),
+        Lie(
+            "another encoding",
+            .bytes(Array(#"{"data":[{"id":1,"name":"caf"#.utf8) + [0xE9] + Array(#""}]}"#.utf8)),
+            says: "bytes that are not UTF-8"),
+        Lie("nothing", .json(""), says: "the body is empty"),
         Lie("plain text", .text("OK"), says: "line 1, column 1", ": OK"),
         Lie("plain text that calls itself HTML", .text("OK", type: "text/html"), says: "line 1, column 1", ": OK"),
         Lie("something after the list", .json(list + "]"), says: ": " + list + "]"),
         Lie(
             "a million arrays in one another", .json(#"{"data":[\#(String(repeating: "[", count: 1_000_000))"#),
-            says: "depthLimit", #": {"data":[[["#),
+            says: "too many levels", #": {"data":[[["#),
         // Not all of it
         Lie(
             "a promise that is not kept", .cutShort(Array(#"{"data":[{"id":1}"#.utf8), promising: 100),

@@ -85,6 +85,44 @@ import Testing
     }
 
     @Test(arguments: StoreKind.all)
+    func aKeyThatAnObjectHasTwiceIsReported(kind: StoreKind) async throws {
+        // More properties than a word has bits.
+        let many = (0..<130).map { SyncAttribute("a\($0)", .int64) }
+        let model = try DataModel {
+            SyncEntity("Owner", identity: "id") {
+                SyncAttribute("id", .int64)
+                for attribute in many { attribute }
+                SyncRelationship("pet", toOne: "Pet")
+            }
+            SyncEntity("Pet", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncAttribute("name", .string)
+                SyncRelationship("friend", toOne: "Pet")
+            }
+        }
+        try await RealJSONWorld.with(kind, model) { world in
+            let all = many.indices.map { "\"a\($0)\":\($0)" }.joined(separator: ",")
+            let plain = try await world.sync("[{\"id\":1,\(all)},{\"id\":2,\(all)}]", into: "Owner")
+            #expect(plain.drift.isEmpty)
+            let json = #"""
+                [{"id":1,"a2":1,"a66":1,"a2":2},
+                 {"id":2,"a1":3,"a1":null,"pet":{"id":1,"name":"a","name":"b"}}]
+                """#
+            let result = try await world.sync(json, into: "Owner")
+            #expect(
+                result.drift.entries.map(\.description) == [
+                    "Owner.a2: key repeated in one object, the last counts, once, first in element 0",
+                    "Owner.a1: key repeated in one object, the last counts, once, first in element 1",
+                    "Pet.name: key repeated in one object, the last counts, once, first in element 1",
+                ])
+            #expect(try await world.values("a2", of: "Owner") == [2, 2])
+            let pets = try await world.sync(
+                #"[{"id":3,"friend":{"id":4},"friend":{"id":5}},{"id":3,"friend_id":4,"friend":null}]"#, into: "Pet")
+            #expect(pets.drift.count(of: .repeatedKey) == 1)
+        }
+    }
+
+    @Test(arguments: StoreKind.all)
     func aMandatoryRelationshipThatIsEmptyIsReported(kind: StoreKind) async throws {
         let model = try DataModel {
             SyncEntity("Owner", identity: "id") {

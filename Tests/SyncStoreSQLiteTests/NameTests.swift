@@ -30,7 +30,7 @@ import Testing
             var record = Record(of: try model.layout(of: "\(hostile) 2"))
             record[hostile] = .string(hostile)
             let request = record
-            try await store.transaction { try await $0.insert(request) }
+            _ = try await store.transaction { try await $0.insert(request) }
             let query = StoreQuery(hostile, where: PropertyPath(components: [hostile]) == hostile)
             let found = try await store.records(query)
             #expect(found.map { $0.record["text"] } == [.string(hostile)])

@@ -249,12 +249,17 @@ actor HTTPPass: RemotePass {
         var error = error
         if let json = error as? JSONError {
             if case .malformed(.unexpectedEnd, let location) = json {
-                error = page.error(.cutShort(received: location.byteOffset, expected: nil))
+                let isEmpty = location.byteOffset == 0 && page.fetch.firstLine.isEmpty
+                error = page.error(.cutShort(received: location.byteOffset, expected: isEmpty ? 0 : nil))
             } else if let failure = source.check?.failure(in: try await page.facts().captured) {
                 throw page.refusal(failure)
             } else {
                 // The key path of deeply nested JSON is long.
                 var reason = PrintableText.line("\(json)", limit: 300)
+                if json.reason == .notAnArray {
+                    let place = opener.keyPath.isEmpty ? "the page" : opener.keyPath
+                    reason = "\(place) is no list; the key path must lead to the list: \(reason)"
+                }
                 if json.reason == .keyPathNotFound { reason = "there is nothing at \(opener.keyPath): \(reason)" }
                 throw page.error(.unsuitableJSON(reason, firstLine: page.fetch.firstLine))
             }

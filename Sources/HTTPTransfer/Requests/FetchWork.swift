@@ -127,6 +127,9 @@ struct FetchWork<Inspector: BodyInspector>: Sendable {
             // Blanks and the mark of UTF-8 may precede. Some servers call their JSON text/html.
             if !isChecked, let first = bytes.first(where: { $0 > 0x20 && ![0xEF, 0xBB, 0xBF].contains($0) }) {
                 isChecked = true
+                if received == bytes.count, let encoding = Self.encoding(of: bytes) {
+                    throw HTTPError.Problem.malformed("the body is \(encoding)")
+                }
                 if first == UInt8(ascii: "<") { throw HTTPError.Problem.notJSON(firstLine: firstLine(of: bytes)) }
             }
             inspector?.inspect(bytes)
@@ -136,6 +139,14 @@ struct FetchWork<Inspector: BodyInspector>: Sendable {
         }
         try Task.checkCancellation()
         return inspector?.finish()
+    }
+
+    /// The encoding that the beginning of a body shows, and that JSON cannot have; nil for none.
+    private static func encoding(of bytes: [UInt8]) -> String? {
+        let beginning = bytes.prefix(2)
+        if beginning.elementsEqual([0x1F, 0x8B]) { return "gzip, and Content-Encoding does not say so" }
+        let isMarked = beginning.elementsEqual([0xFE, 0xFF]) || beginning.elementsEqual([0xFF, 0xFE])
+        return isMarked || beginning.contains(0) ? "UTF-16, and JSON is UTF-8" : nil
     }
 
     /// Sends the request, and follows redirects.

@@ -37,6 +37,8 @@ public struct DriftReport: Hashable, Sendable {
         case changedBetweenPages
         /// Two objects in the list of the payload have the same identity.
         case duplicate
+        /// An object has the key of a property twice. The later value wins.
+        case repeatedKey
     }
 
     /// The occurrences of one kind of difference at one key path.
@@ -156,6 +158,7 @@ extension DriftReport.Entry: CustomStringConvertible {
             case .conflict: "different values for one identity"
             case .changedBetweenPages: "object changed while the pages were read"
             case .duplicate: "identity repeated in the list"
+            case .repeatedKey: "key repeated in one object, the last counts"
             }
         let kind = found.map { ", \($0)" } ?? ""
         return "\(place): \(what), \(count == 1 ? "once" : "\(count) times"), first in element \(firstIndex)\(kind)"

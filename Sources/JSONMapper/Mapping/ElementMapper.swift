@@ -238,6 +238,8 @@ struct ElementMapper {
     private mutating func mapObject(_ cursor: inout JSONCursor, level: Int) throws(JSONFault) -> Bool {
         try cursor.beginObject()
         var previous = mapping.trie.entryCount + level
+        // One bit for each entry, shared if there are more than 64.
+        var met: UInt64 = 0
         while true {
             let expected = Int(successors[previous])
             let entry: Int
@@ -259,6 +261,9 @@ struct ElementMapper {
             }
             previous = entry
             let found = entries + entry
+            let bit = 1 &<< UInt64(truncatingIfNeeded: entry)
+            if met & bit != 0 { noteRepeated(found.pointee, entry: entry) }
+            met |= bit
             if keepsOtherKeys {
                 guard try takeKeeping(&cursor, found.pointee, entry: entry) else { return false }
             } else if found.pointee.isPlain {
@@ -451,6 +456,15 @@ struct ElementMapper {
         guard !isExact else { return }
         let path = entry < 0 ? mapping.keys.attributes[field.slot].path() : mapping.trie.paths[entry]
         note(.rounded, path: path, found: .number, isTolerated: false)
+    }
+
+    /// Reports the key of a property that has a value of the same object already.
+    @inline(never)
+    private mutating func noteRepeated(_ found: KeyTrie.Entry, entry: Int) {
+        let fields = (0..<found.fieldCount).map { mapping.fields[found.firstField + $0] }
+        let isSet = fields.contains { group.records.openKind(at: $0.slot) != .absent }
+        guard isSet || found.relationship >= 0 && mapping.trie.entryCount <= UInt64.bitWidth else { return }
+        note(.repeatedKey, path: mapping.trie.paths[entry], isTolerated: false)
     }
 
     private mutating func note(

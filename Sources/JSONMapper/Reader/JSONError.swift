@@ -129,6 +129,34 @@ extension JSONError {
     }
 }
 
+extension JSONError.Reason: CustomStringConvertible {
+    /// The cause in words, such as `no array`.
+    public var description: String {
+        switch self {
+        case .unexpectedEnd: "the text ends too early"
+        case .unexpectedByte: "unexpected character"
+        case .trailingContent: "content after the end"
+        case .invalidLiteral: "neither true, false nor null"
+        case .invalidNumber: "invalid number"
+        case .controlCharacter: "control character in a string"
+        case .invalidEscape: "invalid escape"
+        case .loneSurrogate: "half of a surrogate pair"
+        case .invalidUTF8: "bytes that are not UTF-8"
+        case .duplicateKey: "repeated key"
+        case .notAnObject: "no object"
+        case .notAnArray: "no array"
+        case .notAString: "no string"
+        case .notANumber: "no number"
+        case .notABoolean: "neither true nor false"
+        case .notNull: "not null"
+        case .keyPathNotFound: "nothing at the key path"
+        case .depthLimit: "too many levels"
+        case .elementSizeLimit: "an element is too large"
+        case .totalSizeLimit: "the text is too long"
+        }
+    }
+}
+
 extension JSONError: LocalizedError {
     /// The description of the error, the same as `description`.
     public var errorDescription: String? {

@@ -223,11 +223,13 @@ import Testing
 
     @Test func everyReasonBelongsToOneCase() {
         #expect(Set(JSONError.Reason.allCases.map(\.rawValue)).count == JSONError.Reason.allCases.count)
-        #expect(error("[-")?.description == "malformed JSON: unexpectedEnd at line 1, column 3 (byte 2) at [0]")
-        #expect(error("{}")?.description == "unexpected JSON: notAnArray at line 1, column 1 (byte 0)")
+        #expect(Set(JSONError.Reason.allCases.map(\.description)).count == JSONError.Reason.allCases.count)
+        #expect(
+            error("[-")?.description == "malformed JSON: the text ends too early at line 1, column 3 (byte 2) at [0]")
+        #expect(error("{}")?.description == "unexpected JSON: no array at line 1, column 1 (byte 0)")
         #expect(
             error("[[1]]", .document) { $0.maximumDepth = 1 }?.description
-                == "JSON beyond a limit: depthLimit at line 1, column 2 (byte 1) at [0]")
+                == "JSON beyond a limit: too many levels at line 1, column 2 (byte 1) at [0]")
         #expect(JSONError.nonFiniteNumber.location == nil && JSONError.nonFiniteNumber.reason == nil)
     }
 
