@@ -61,21 +61,33 @@ private actor Permits {
 extension SharedPostgres {
     private static let permits = Permits()
 
+    /// Whether the task has a permit. A test that uses schemas while it uses others waits for no
+    /// second one: as many tests as there are permits would wait for each other.
+    @TaskLocal private static var hasPermit = false
+
     /// Runs a function with schemas of its own, which are dropped afterwards.
     package static func withSchemas<Result: Sendable>(
         _ body: @Sendable (TestSchemas) async throws -> Result
     ) async throws -> Result {
+        guard !hasPermit else { return try await withDroppedSchemas(body) }
         await permits.take()
         do {
-            let schemas = TestSchemas(url: try await maintenanceURL())
-            let result = try await body(schemas)
-            try await schemas.drop()
+            let result = try await $hasPermit.withValue(true) { try await withDroppedSchemas(body) }
             await permits.giveBack()
             return result
         } catch {
             await permits.giveBack()
             throw error
         }
+    }
+
+    private static func withDroppedSchemas<Result: Sendable>(
+        _ body: @Sendable (TestSchemas) async throws -> Result
+    ) async throws -> Result {
+        let schemas = TestSchemas(url: try await maintenanceURL())
+        let result = try await body(schemas)
+        try await schemas.drop()
+        return result
     }
 }
 #endif
