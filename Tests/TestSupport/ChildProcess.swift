@@ -55,7 +55,10 @@ package final class ChildProcess: Sendable {
         self.errors = errors
         process.executableURL = executable
         process.arguments = arguments
-        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        // Of a program that crashes on purpose, the tool that writes its backtrace can outlive the
+        // program when that is killed, and keeps its output open.
+        let inherited = ProcessInfo.processInfo.environment.merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }
+        process.environment = inherited.merging(environment) { $1 }
         process.standardInput = input ?? self.input
         process.standardOutput = output.pipe.fileHandleForWriting
         if let errors { process.standardError = errors.pipe.fileHandleForWriting }
