@@ -15,8 +15,9 @@ public struct HTTPError: Error, Sendable, Equatable {
         /// The response is not a success. `firstLine` is the beginning of its body; `retryAfter` is
         /// how long the server asks to wait.
         case status(Int, firstLine: String, retryAfter: Duration?)
-        /// The body or its JSON is incomplete. `expected` is nil if the length was unknown, and 0
-        /// for an empty body in place of JSON.
+        /// The body is empty in place of JSON.
+        case emptyBody
+        /// The body or its JSON is incomplete. `expected` is nil if the length was unknown.
         case cutShort(received: Int, expected: Int?)
         /// The body is longer than the limit.
         case tooLarge(limit: Int)
@@ -75,7 +76,7 @@ extension HTTPError: CustomStringConvertible {
                 default: ""
                 }
             return "\(name): status \(status)\(reason)\(wait)" + (firstLine.isEmpty ? "" : ": \(firstLine)")
-        case .cutShort(_, expected: 0): return "\(name): the body is empty"
+        case .emptyBody: return "\(name): the body is empty"
         case .cutShort(let received, let expected):
             let all = expected.map { " of \($0)" } ?? ""
             return "\(name): the body was cut short after \(received)\(all) bytes"
@@ -107,7 +108,7 @@ extension HTTPError: RetryableError {
     public var isRetryable: Bool {
         switch problem {
         case .unreachable(_, let isLasting): !isLasting
-        case .timedOut, .cutShort: true
+        case .timedOut, .emptyBody, .cutShort: true
         case .status(let status, _, _):
             [408, 425, 429].contains(status) || status == 403 && retryAfter != nil
                 || status >= 500 && ![501, 505].contains(status)

@@ -250,7 +250,7 @@ actor HTTPPass: RemotePass {
         if let json = error as? JSONError {
             if case .malformed(.unexpectedEnd, let location) = json {
                 let isEmpty = location.byteOffset == 0 && page.fetch.firstLine.isEmpty
-                error = page.error(.cutShort(received: location.byteOffset, expected: isEmpty ? 0 : nil))
+                error = page.error(isEmpty ? .emptyBody : .cutShort(received: location.byteOffset, expected: nil))
             } else if let failure = source.check?.failure(in: try await page.facts().captured) {
                 throw page.refusal(failure)
             } else {
