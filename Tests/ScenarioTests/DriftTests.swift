@@ -97,6 +97,7 @@ import Testing
             SyncEntity("Pet", identity: "id") {
                 SyncAttribute("id", .int64)
                 SyncAttribute("name", .string)
+                SyncAttribute("toyKind", .string, userInfo: ["sync.remoteKey": "toy.kind"])
                 SyncRelationship("friend", toOne: "Pet")
             }
         }
@@ -119,6 +120,9 @@ import Testing
             let pets = try await world.sync(
                 #"[{"id":3,"friend":{"id":4},"friend":{"id":5}},{"id":3,"friend_id":4,"friend":null}]"#, into: "Pet")
             #expect(pets.drift.count(of: .repeatedKey) == 1)
+            let toys = try await world.sync(
+                #"[{"id":1,"toy":{"kind":"a"},"toy":{"kind":"b"}},{"id":2,"toy":{},"toy":{"kind":"c"}}]"#, into: "Pet")
+            #expect(toys.drift.entries.map(\.keyPath) == ["toy"])
         }
     }
 

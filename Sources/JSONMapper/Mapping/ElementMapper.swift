@@ -14,16 +14,6 @@ struct ElementMapper {
         case failed(any Error)
     }
 
-    /// A difference between the element and the model.
-    private struct Note {
-        /// Nil if the drift report does not count it.
-        let kind: DriftReport.Kind?
-        let keyPath: String
-        let found: JSONKind?
-        let isTolerated: Bool
-        let element: Int
-    }
-
     let mapping: EntityMapping
     /// The entries of the mapping's trie, for access without reference counting. `mapping` keeps
     /// them alive.
@@ -44,12 +34,7 @@ struct ElementMapper {
     /// Objects of one source mostly have the same keys in the same order, so the next key is
     /// usually right.
     private var successors: [Int32]
-    private var unknownKeys = UnknownKeys()
-    /// The drift of committed elements, and the number of their values that did not fit.
-    private var drift = DriftReport()
-    private var toleratedCount = 0
-    /// What was found in elements that may still be discarded.
-    private var notes: [Note] = []
+    private var drift: ElementDrift
     /// The members of the open element that the entity's properties cannot express, as JSON.
     private var otherKeys: [UInt8] = []
     /// The slots of the open row whose values did not fit.
@@ -63,8 +48,6 @@ struct ElementMapper {
     private let walk: MappingWalk
     /// Whether the elements are those of the walk, not nested in them.
     private let isRoot: Bool
-    /// The element of the walk that notes and unknown keys were last taken from.
-    private var notedElement = 0
     /// The values of relationships, by relationship; nil for those that no object has had.
     private var nests: [NestedCollector?]
 
@@ -73,6 +56,7 @@ struct ElementMapper {
         self.options = options
         self.walk = walk
         self.isRoot = isRoot
+        drift = ElementDrift(of: mapping.layout, walk)
         nests =
             options.keepsRelationships ? Array(repeating: nil, count: mapping.layout.relationships.count) : []
         keepsRelationships = options.keepsRelationships
@@ -106,8 +90,7 @@ struct ElementMapper {
         isOpen = false
         isStub = false
         guard isRoot else { return }
-        unknownKeys.commit()
-        if !notes.isEmpty { flushNotes() }
+        drift.commit()
     }
 
     mutating func discard() {
@@ -116,14 +99,14 @@ struct ElementMapper {
         isStub = false
         stop = nil
         group.records.discardRecord()
-        revertNotes(from: elementIndex)
+        drift.revert(from: elementIndex)
         truncateNests()
     }
 
     /// Removes elements from an index on.
     mutating func truncate(from index: Int) {
         discard()
-        revertNotes(from: index)
+        drift.revert(from: index)
         var count = group.records.count
         while count > 0, group.elementIndices[count - 1] >= index { count -= 1 }
         guard count < group.records.count else { return }
@@ -148,14 +131,7 @@ struct ElementMapper {
     /// Returns the drift of the elements, with the number of values that did not fit, and resets
     /// them. No row may be open.
     mutating func takeDrift() -> (drift: DriftReport, toleratedCount: Int) {
-        flushNotes()
-        unknownKeys.commit()
-        unknownKeys.flush(entity: mapping.layout.name, into: &drift)
-        defer {
-            drift = DriftReport()
-            toleratedCount = 0
-        }
-        return (drift, toleratedCount)
+        drift.take()
     }
 
     /// Returns the committed records and starts a new group. No row may be open.
@@ -283,14 +259,13 @@ struct ElementMapper {
             return true
         }
         let levelHash = hash ^ (UInt64(truncatingIfNeeded: level) &* 0x9E37_79B9_7F4A_7C15)
-        startNotes()
-        if !unknownKeys.count(levelHash, element: elementIndex) {
+        if !drift.countUnknown(levelHash, index: elementIndex) {
             if level == 0, let field = mapping.looseField(key) {
                 return try take(&cursor, mapping.fields[field], entry: -1)
             }
-            unknownKeys.add(
+            drift.addUnknown(
                 levelHash, path: mapping.trie.levels[level].path + [key.string], found: try cursor.kind(),
-                index: elementIndex, entity: mapping.layout.name, evictingInto: &drift)
+                index: elementIndex)
         }
         switch contract.unknownKey {
         case .ignore, .null:
@@ -461,8 +436,10 @@ struct ElementMapper {
     /// Reports the key of a property that has a value of the same object already.
     @inline(never)
     private mutating func noteRepeated(_ found: KeyTrie.Entry, entry: Int) {
-        let fields = (0..<found.fieldCount).map { mapping.fields[found.firstField + $0] }
-        let isSet = fields.contains { group.records.openKind(at: $0.slot) != .absent }
+        // Those of the key, and those of the object under it.
+        let fields = (0..<found.fieldCount).map { found.firstField + $0 }
+        let below = found.level < 0 ? [] : mapping.trie.levels[found.level].fields
+        let isSet = (fields + below).contains { group.records.openKind(at: mapping.fields[$0].slot) != .absent }
         guard isSet || found.relationship >= 0 && mapping.trie.entryCount <= UInt64.bitWidth else { return }
         note(.repeatedKey, path: mapping.trie.paths[entry], isTolerated: false)
     }
@@ -470,36 +447,7 @@ struct ElementMapper {
     private mutating func note(
         _ kind: DriftReport.Kind?, path: [String]?, found: JSONKind? = nil, isTolerated: Bool
     ) {
-        startNotes()
-        notes.append(
-            Note(
-                kind: kind, keyPath: path?.joined(separator: ".") ?? "", found: found, isTolerated: isTolerated,
-                element: elementIndex))
-    }
-
-    /// Keeps what was noted before the element of the walk that is being read.
-    private mutating func startNotes() {
-        guard notedElement != walk.element else { return }
-        flushNotes()
-        unknownKeys.commit()
-        notedElement = walk.element
-    }
-
-    private mutating func flushNotes() {
-        for note in notes {
-            if let kind = note.kind {
-                drift.add(
-                    kind, entity: mapping.layout.name, keyPath: note.keyPath, index: note.element,
-                    found: note.found.map { "\($0)" })
-            }
-            if note.isTolerated { toleratedCount += 1 }
-        }
-        notes.removeAll(keepingCapacity: true)
-    }
-
-    private mutating func revertNotes(from index: Int) {
-        while let last = notes.last, last.element >= index { notes.removeLast() }
-        unknownKeys.revert(from: index)
+        drift.note(kind, path: path, found: found, isTolerated: isTolerated, index: elementIndex)
     }
 
     /// Clears the properties that are absent from the object.
