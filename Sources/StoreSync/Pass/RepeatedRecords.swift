@@ -4,8 +4,8 @@ import SyncStore
 /// The objects of nested records that a pass has merged, so that a record which is nested again and
 /// again, as a customer in each of its orders, needs no further look at the store.
 ///
-/// A record is known by a hash of its cells, 64 bits with a seed of the process: a payload cannot
-/// be made to have two records of one hash.
+/// A record is known by a hash of its cells, 64 bits with a random seed, so that nobody can choose
+/// two records of one hash.
 struct RepeatedRecords {
     /// The number of records of an entity that are remembered, which bounds memory.
     private static let limit = 32_768
@@ -47,22 +47,25 @@ struct RepeatedRecords {
         return Rows(hashes: hashes, objects: hashes.map { $0.flatMap { known[$0] } })
     }
 
-    /// Notes the objects of records that were merged.
-    mutating func note(_ rows: Rows, _ result: MergeResult, of layout: EntityLayout) {
+    /// Notes the effect of a merge of an entity's records.
+    ///
+    /// If it changed an object, all records of the entity are forgotten: others may say now what the
+    /// object has, also of the same merge if a store finds one object by several identities.
+    ///
+    /// - Parameter rows: The records, if they may be repeated.
+    mutating func note(_ rows: Rows?, _ result: MergeResult, of layout: EntityLayout) {
+        guard !result.rows.contains(where: { $0?.change == .updated }) else {
+            objects[layout.index] = nil
+            return
+        }
+        guard let rows else { return }
         // Taken out during the change: a second reference would copy all of it.
         var known = objects.removeValue(forKey: layout.index) ?? [:]
         if known.count > Self.limit { known = [:] }
         for (hash, merged) in zip(rows.hashes, result.rows) {
-            if let hash, let merged, merged.change != .updated { known[hash] = merged.object }
+            if let hash, let merged { known[hash] = merged.object }
         }
         objects[layout.index] = known
-    }
-
-    /// Forgets the records of an entity if a merge changed objects: other records may say now what
-    /// the objects have.
-    mutating func forget(_ layout: EntityLayout, after result: MergeResult) {
-        guard objects[layout.index] != nil, result.rows.contains(where: { $0?.change == .updated }) else { return }
-        objects[layout.index] = nil
     }
 }
 

@@ -223,8 +223,7 @@ final class SyncPass {
             repeated?.areComplete == true
             ? MergeResult(Array(repeating: nil, count: records.count))
             : try await transaction.merge(request, linking: links)
-        repeatedRecords.forget(layout, after: result)
-        if let repeated { repeatedRecords.note(repeated, result, of: layout) }
+        repeatedRecords.note(repeated, result, of: layout)
         let firstEarly = links.count - early.count
         for (index, key) in early.keys.sorted().enumerated() {
             early[key]?.noteLinked(result, by: firstEarly + index, combined, heldLinks, in: model)
