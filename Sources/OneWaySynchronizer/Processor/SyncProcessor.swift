@@ -44,8 +44,8 @@ public protocol SyncProcessor<Item>: Sendable {
     /// Returns the revisions of the stored items, for processors that keep them.
     ///
     /// Called if at least one item of the source is stored already. A stored item is downloaded
-    /// again if its revision (``SyncItem/owsRevision``) differs from the returned one, or if none is
-    /// returned for its key. The other methods are asked only for items without a revision.
+    /// again if its revision (``SyncItem/owsRevision``) differs from the returned one, or if none
+    /// is returned for its key. The other methods are asked only for items without a revision.
     ///
     /// - Returns: Revisions by key. `nil`, the default: revisions are not kept, and the other
     ///   methods decide.

@@ -49,8 +49,8 @@ struct RepeatedRecords {
 
     /// Notes the effect of a merge of an entity's records.
     ///
-    /// If it changed an object, all records of the entity are forgotten: others may say now what the
-    /// object has, also of the same merge if a store finds one object by several identities.
+    /// If it changed an object, all records of the entity are forgotten: others may say now what
+    /// the object has, also of the same merge if a store finds one object by several identities.
     ///
     /// - Parameter rows: The records, if they may be repeated.
     mutating func note(_ rows: Rows?, _ result: MergeResult, of layout: EntityLayout) {

@@ -1,7 +1,7 @@
 import SyncBase
 import Testing
 
-@Suite struct ByteReplacementTests {
+@Suite struct ReplacingByteTests {
     @Test(arguments: [
         ("", ""), ("a", "a"), ("'", "''"), ("a'b'", "a''b''"), ("'\u{301}", "''\u{301}"), ("é'\r\n'", "é''\r\n''"),
         ("\u{2019}", "\u{2019}"),
