@@ -167,6 +167,7 @@ import Testing
             ":memory:": "SQLiteStore.Location.memory", "sqlite::memory:": "SQLiteStore.Location.memory",
             "": "SQLiteStore.Location.memory", "file:\(url.path)": "is a URI", url.absoluteString: "is a URI",
             url.path + "\0.old": "a null character",
+            url.path + String(repeating: "x", count: 300): "name too long",
         ].merging(device) { $1 }
         for (path, words) in cases {
             let error = await #expect(throws: SQLiteError.self, "\(path)") {

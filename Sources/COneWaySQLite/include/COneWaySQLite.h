@@ -56,6 +56,7 @@ int sqlite3_close_v2(sqlite3 *db);
 int sqlite3_exec(
     sqlite3 *db, const char *sql, int (*callback)(void *, int, char **, char **), void *context, char **message);
 int sqlite3_extended_errcode(sqlite3 *db);
+int sqlite3_system_errno(sqlite3 *db);
 const char *sqlite3_errmsg(sqlite3 *db);
 int sqlite3_get_autocommit(sqlite3 *db);
 int sqlite3_total_changes(sqlite3 *db);

@@ -303,8 +303,14 @@ extension SQLiteError {
     /// Creates the error of a connection's last call.
     init(_ connection: OpaquePointer, code: Int32, statement: String?, boundStatement: String? = nil) {
         let extended = sqlite3_extended_errcode(connection)
+        var message = String(cString: sqlite3_errmsg(connection))
+        // SQLite's own text is "unable to open database file" or "disk I/O error" for all of them.
+        if [Code.cannotOpen, Code.inputOutput].contains(code & 0xFF) {
+            let systemCode = sqlite3_system_errno(connection)
+            if systemCode != 0 { message += ": \(String(cString: strerror(systemCode)))" }
+        }
         self.init(
-            code: extended & 0xFF == code & 0xFF ? extended : code,
-            message: String(cString: sqlite3_errmsg(connection)), statement: statement, boundStatement: boundStatement)
+            code: extended & 0xFF == code & 0xFF ? extended : code, message: message, statement: statement,
+            boundStatement: boundStatement)
     }
 }

@@ -16,6 +16,8 @@ public struct SQLiteError: Error, Hashable, Sendable {
         public static let fileMoved: Int32 = 1032
         /// The statement was interrupted (`SQLITE_INTERRUPT`).
         public static let interrupted: Int32 = 9
+        /// The system failed to read or write a file (`SQLITE_IOERR`).
+        public static let inputOutput: Int32 = 10
         /// An insertion failed because the disk or the database is full (`SQLITE_FULL`).
         public static let full: Int32 = 13
         /// The file cannot be opened (`SQLITE_CANTOPEN`).

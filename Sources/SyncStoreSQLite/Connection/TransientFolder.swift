@@ -28,17 +28,20 @@ final class TransientFolder: Sendable {
         let unlocked = parent.appending(path: ".\(name)")
         try manager.createDirectory(
             at: unlocked, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        let lock = Self.locked(unlocked, flags: O_CREAT)
         do {
-            guard lock >= 0 else { throw CocoaError(.fileLocking) }
+            lock = try Self.lock(unlocked, flags: O_CREAT)
+        } catch {
+            try? manager.removeItem(at: unlocked)
+            throw error
+        }
+        do {
             url = parent.appending(path: name)
             try manager.moveItem(at: unlocked, to: url)
         } catch {
             try? manager.removeItem(at: unlocked)
-            if lock >= 0 { close(lock) }
+            close(lock)
             throw error
         }
-        self.lock = lock
     }
 
     deinit {
@@ -56,16 +59,17 @@ final class TransientFolder: Sendable {
         return manager.isWritableFile(atPath: shared.path) ? shared : manager.temporaryDirectory
     }()
 
-    /// Locks the file of a folder.
+    /// Locks the file of a folder, and returns its descriptor.
     ///
-    /// - Returns: Its descriptor; a negative number where it cannot be opened, or somebody else has
-    ///   the lock.
-    private static func locked(_ folder: URL, flags: Int32 = 0) -> Int32 {
-        let descriptor = open(folder.appending(path: "lock").path, O_RDWR | O_CLOEXEC | flags, 0o600)
-        guard descriptor >= 0 else { return -1 }
+    /// - Throws: `SQLiteError` if the file cannot be opened, or somebody else has the lock.
+    private static func lock(_ folder: URL, flags: Int32 = 0) throws(SQLiteError) -> Int32 {
+        let path = folder.appending(path: "lock").path
+        let descriptor = open(path, O_RDWR | O_CLOEXEC | flags, 0o600)
+        guard descriptor >= 0 else { throw SQLiteError(path, systemCode: errno) }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            let code = errno
             close(descriptor)
-            return -1
+            throw SQLiteError(path, systemCode: code)
         }
         return descriptor
     }
@@ -74,10 +78,17 @@ final class TransientFolder: Sendable {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: parent.path)) ?? []
         for name in names where name.hasPrefix(prefix) {
             let folder = parent.appending(path: name)
-            let lock = locked(folder)
-            guard lock >= 0 else { continue }
+            guard let descriptor = try? lock(folder) else { continue }
             try? FileManager.default.removeItem(at: folder)
-            close(lock)
+            close(descriptor)
         }
+    }
+}
+
+extension SQLiteError {
+    /// Creates the error of a file that the system did not open or lock.
+    fileprivate init(_ path: String, systemCode: Int32) {
+        self.init(
+            code: Code.cannotOpen, message: "cannot open and lock \(path): \(String(cString: strerror(systemCode)))")
     }
 }
