@@ -126,9 +126,10 @@ let package = Package(
             swiftSettings: settings),
 
         // Tests
+        .target(name: "OneWayTestEnvironment", path: "Tests/TestEnvironment"),
         .target(
-            name: "OneWayTestSupport", dependencies: ["SyncBase", "OneWaySynchronizer"], path: "Tests/TestSupport",
-            swiftSettings: settings),
+            name: "OneWayTestSupport", dependencies: ["SyncBase", "OneWaySynchronizer", "OneWayTestEnvironment"],
+            path: "Tests/TestSupport", swiftSettings: settings),
         .target(
             name: "OneWayStoreTestSupport", dependencies: ["SyncBase", "SyncModel", "SyncStore"],
             path: "Tests/StoreTestSupport", swiftSettings: settings),

@@ -18,9 +18,6 @@ tested() {
     }
 }
 
-# Tests of leases and servers must not wait for a thousand others on a machine of few cores.
-export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=8
-
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 # Without debug information, builds take two thirds of the time.
