@@ -99,6 +99,8 @@ package final class ChildProcess: Sendable {
     deinit {
         // A program that has to clean up ignores the signal and exits at the end of its input.
         signal(SIGTERM)
+        // Foundation may keep the process, and the pipe with it.
+        try? input.fileHandleForWriting.close()
     }
 
     /// Returns the file of a program of this package, which is in the same folder as the tests.
