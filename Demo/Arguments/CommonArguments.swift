@@ -17,7 +17,7 @@ struct CommonArguments: Equatable {
     /// The keys on the path to the array, separated by dots.
     private(set) var keyPath = ""
     /// The key of the objects and the size of the sample, for an inferred model.
-    private(set) var inference = ModelInferenceOptions()
+    private(set) var inference = InferredModel.Options()
     /// The predicate that selects objects.
     private(set) var predicate = RecordPredicate.constant(true)
 

@@ -20,7 +20,7 @@ struct ModelArguments: Equatable {
     /// The keys on the path to the array in the JSON, separated by dots.
     var keyPath: String
     /// The key of the objects in the JSON and the size of the sample.
-    var inference: ModelInferenceOptions
+    var inference: InferredModel.Options
 
     init(_ arguments: [String]) throws(UsageError) {
         var scanner = ArgumentScanner(arguments, topic: .model)

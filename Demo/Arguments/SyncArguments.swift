@@ -22,7 +22,7 @@ struct SyncArguments: Equatable {
     /// The keys on the path to the array, separated by dots.
     var keyPath = ""
     /// The key of the objects and the size of the sample, for an inferred model.
-    var inference = ModelInferenceOptions()
+    var inference = InferredModel.Options()
     var dialect = JSONDialect.sync
     var operations = StoreSyncOptions.Operations.all
     /// The scope of the JSON: only objects that match it are deleted.
@@ -89,7 +89,7 @@ struct SyncArguments: Equatable {
         dialect = common.dialect
         scope = common.predicate
         input = address.map { .server($0, server) } ?? .file(file)
-        guard model == nil || inference == ModelInferenceOptions() else {
+        guard model == nil || inference == InferredModel.Options() else {
             throw scanner.error("--model excludes --key and --sample")
         }
         guard dialect == .sync || model != nil else { throw scanner.error("--dialect groot needs --model") }

@@ -38,7 +38,7 @@ struct ModelChoice {
 
     /// Infers a model from JSON.
     static func inferred(
-        from reader: JSONReader, entity: String, keyPath: String, options: ModelInferenceOptions
+        from reader: JSONReader, entity: String, keyPath: String, options: InferredModel.Options
     ) throws -> ModelChoice {
         let inferred = try InferredModel(from: reader, entity: entity, options: options)
         return ModelChoice(
@@ -51,7 +51,7 @@ struct ModelChoice {
     /// - Throws: ``EvolutionError`` if the model was given by a file, and if the model cannot take
     ///   over everything but must.
     func evolved(
-        with reader: JSONReader, entity: String, options: ModelInferenceOptions, isStrict: Bool
+        with reader: JSONReader, entity: String, options: InferredModel.Options, isStrict: Bool
     ) throws -> ModelChoice {
         guard model[entity]?.entity.isInferred == true else {
             throw EvolutionError.givenModel
@@ -69,7 +69,7 @@ struct ModelChoice {
     }
 
     /// Reports warnings, equal ones together. Files of apps have hundreds of index declarations.
-    static func report(_ warnings: [ModelWarning], _ warn: (String) -> Void) {
+    static func report(_ warnings: [ModelFile.Warning], _ warn: (String) -> Void) {
         let groups = Dictionary(grouping: warnings.enumerated(), by: \.element.reason)
             .values.sorted { ($0.first?.offset ?? 0) < ($1.first?.offset ?? 0) }
         for group in groups.prefix(shownWarningCount) {

@@ -181,7 +181,7 @@ extension ModelDocument {
         entity.attributes.map(\.name) + entity.relationships.map(\.name)
     }
 
-    private mutating func warn(_ reason: ModelWarning.Reason, at line: Int) {
-        warnings.append(ModelWarning(file: file, line: line, reason: reason))
+    private mutating func warn(_ reason: ModelFile.Warning.Reason, at line: Int) {
+        warnings.append(ModelFile.Warning(file: file, line: line, reason: reason))
     }
 }

@@ -21,7 +21,7 @@ struct ModelDocument {
 
     let file: String
     var entities: [SyncEntity] = []
-    var warnings: [ModelWarning] = []
+    var warnings: [ModelFile.Warning] = []
     /// The uniqueness constraints of the entities, in order, by the entity's name.
     private(set) var constraints: [String: [Constraint]] = [:]
     /// The indexes of the entities, in order, by the entity's name.

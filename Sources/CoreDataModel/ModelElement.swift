@@ -16,13 +16,13 @@ struct ModelElement {
     }
 
     /// Returns warnings for attributes that the reader does not read, sorted by attribute name.
-    func unknown(besides known: ModelElements.Known) -> [ModelWarning] {
+    func unknown(besides known: ModelElements.Known) -> [ModelFile.Warning] {
         attributes.keys.sorted().compactMap { attribute in
             if known.read.contains(attribute) || known.harmless.contains(attribute) { return nil }
-            let reason: ModelWarning.Reason =
+            let reason: ModelFile.Warning.Reason =
                 known.unsupported.contains(attribute)
                 ? .unsupported(what: attribute) : .unknownAttribute(element: name, attribute: attribute)
-            return ModelWarning(file: file, line: line, reason: reason)
+            return ModelFile.Warning(file: file, line: line, reason: reason)
         }
     }
 }

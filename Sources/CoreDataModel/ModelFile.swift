@@ -19,7 +19,7 @@ public struct ModelFile: Sendable {
     /// The model.
     public let model: DataModel
     /// The contents of the file that the model lacks or has in another form, in file order.
-    public let warnings: [ModelWarning]
+    public let warnings: [ModelFile.Warning]
 
     /// The maximum size of a model file: 16 MiB.
     public static let maximumByteCount = 16 << 20
@@ -37,7 +37,7 @@ public struct ModelFile: Sendable {
         let file = try ModelFile(xml: try ModelFolder.data(of: contents), named: contents.path)
         model = file.model
         let assumption = assumedVersion.map { version in
-            ModelWarning(file: contents.path, line: 1, reason: .assumedVersion(version))
+            ModelFile.Warning(file: contents.path, line: 1, reason: .assumedVersion(version))
         }
         warnings = (assumption.map { [$0] } ?? []) + file.warnings
     }

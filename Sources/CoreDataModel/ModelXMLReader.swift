@@ -317,11 +317,11 @@ final class ModelXMLReader: NSObject, XMLParserDelegate {
         if let entity { document.note(line, of: property, in: entity) }
     }
 
-    private func report(_ warnings: [ModelWarning]) {
+    private func report(_ warnings: [ModelFile.Warning]) {
         document.warnings += warnings
     }
 
-    private func warn(_ line: Int, _ reason: ModelWarning.Reason) {
-        document.warnings.append(ModelWarning(file: file, line: line, reason: reason))
+    private func warn(_ line: Int, _ reason: ModelFile.Warning.Reason) {
+        document.warnings.append(ModelFile.Warning(file: file, line: line, reason: reason))
     }
 }

@@ -88,7 +88,7 @@ extension InferredModel {
     ///   `ModelInferenceError` if a model cannot be inferred from it; errors of the reader's
     ///   source.
     public init(
-        from reader: JSONReader, entity: String, options: ModelInferenceOptions = ModelInferenceOptions()
+        from reader: JSONReader, entity: String, options: InferredModel.Options = InferredModel.Options()
     ) throws {
         let sampler = try Self.sampler(of: reader, entity: entity, key: options.key, limit: options.sampleCount)
         let draft = try ModelDraft(sampler.shapes, options: options)

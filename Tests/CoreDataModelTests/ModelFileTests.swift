@@ -12,7 +12,7 @@ import Testing
         try read("<entity name=\"E\">\n\(properties)\n</entity>")
     }
 
-    private func reasons(_ file: ModelFile) -> [ModelWarning.Reason] {
+    private func reasons(_ file: ModelFile) -> [ModelFile.Warning.Reason] {
         file.warnings.map(\.reason)
     }
 
@@ -128,7 +128,7 @@ import Testing
             <uniquenessConstraints><uniquenessConstraint><constraint value="a"/></uniquenessConstraint>
             <uniquenessConstraint><constraint value="c"/></uniquenessConstraint></uniquenessConstraints>
             """)
-        let expected: [(Int, ModelWarning.Reason)] = [
+        let expected: [(Int, ModelFile.Warning.Reason)] = [
             (3, .unsupported(what: "minValueString")), (3, .unknownAttribute(element: "attribute", attribute: "shiny")),
             (4, .unsupportedType(attribute: "b", type: "Undefined")),
             (5, .unknownValue(element: "attribute", attribute: "defaultValueString", value: "70000")),

@@ -9,7 +9,7 @@ import Testing
         try ModelFile(xml: Data("<model>\n\(entities)\n</model>".utf8))
     }
 
-    private func reasons(_ file: ModelFile) -> [ModelWarning.Reason] {
+    private func reasons(_ file: ModelFile) -> [ModelFile.Warning.Reason] {
         file.warnings.map(\.reason)
     }
 

@@ -6,7 +6,7 @@ import SyncModel
 /// Every place of objects in the sample becomes an entity, unless its keys are data. The entities
 /// are found level by level, so that a limit leaves the innermost places as JSON.
 struct ModelDraft {
-    let options: ModelInferenceOptions
+    let options: InferredModel.Options
     private(set) var entities: [DraftEntity] = []
     private(set) var findings: [InferredModel.Finding] = []
     /// The JSON keys that identify an element; empty if its whole content does.
@@ -17,7 +17,7 @@ struct ModelDraft {
     ///
     /// - Throws: `ModelInferenceError` if the sample has no elements or no keys, or if the
     ///   requested key does not identify the elements.
-    init(_ sampler: borrowing ShapeSampler, options: ModelInferenceOptions) throws(ModelInferenceError) {
+    init(_ sampler: borrowing ShapeSampler, options: InferredModel.Options) throws(ModelInferenceError) {
         self.options = options
         let root = sampler.root
         guard sampler.elementCount > 0 else { throw .emptySample }

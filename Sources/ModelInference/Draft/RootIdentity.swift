@@ -9,7 +9,7 @@ struct RootIdentity {
     /// Finds the keys.
     ///
     /// - Throws: `ModelInferenceError` if requested keys do not identify the elements.
-    init(_ sampler: borrowing ShapeSampler, options: ModelInferenceOptions) throws(ModelInferenceError) {
+    init(_ sampler: borrowing ShapeSampler, options: InferredModel.Options) throws(ModelInferenceError) {
         let root = sampler.root
         guard options.key.isEmpty else {
             guard let requested = sampler.combinations.first, requested.count == root.objectCount else {

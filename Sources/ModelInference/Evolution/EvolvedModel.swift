@@ -77,7 +77,7 @@ public struct EvolvedModel: Sendable {
     ///   ``InferredModel/init(from:entity:options:)``.
     public init(
         _ earlier: DataModel, with reader: JSONReader, entity: String,
-        options: ModelInferenceOptions = ModelInferenceOptions()
+        options: InferredModel.Options = InferredModel.Options()
     ) throws {
         let layout = try earlier.layout(of: entity)
         var options = options

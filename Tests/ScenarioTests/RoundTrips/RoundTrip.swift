@@ -12,7 +12,7 @@ enum RoundTrip {
 
     /// Infers a model from a document.
     static func infer(
-        _ json: [UInt8], options: ModelInferenceOptions = ModelInferenceOptions()
+        _ json: [UInt8], options: InferredModel.Options = InferredModel.Options()
     ) throws -> InferredModel {
         let reader = JSONReader(bytes: json, layout: .array(acceptsSingleObject: true))
         return try InferredModel(from: reader, entity: entity, options: options)

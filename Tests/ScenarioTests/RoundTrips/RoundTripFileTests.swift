@@ -103,35 +103,35 @@ import Testing
 
     @Test func limitsLeaveTheRestAsJSON() throws {
         let json = try Self.json("github-issues.json")
-        let few = try RoundTrip.infer(json, options: ModelInferenceOptions(maximumEntityCount: 2))
+        let few = try RoundTrip.infer(json, options: InferredModel.Options(maximumEntityCount: 2))
         #expect(few.model.entities.count == 2)
         #expect(few.findings.contains { $0.kind == .json(.limit) && !$0.key.isEmpty })
-        let narrow = try RoundTrip.infer(json, options: ModelInferenceOptions(maximumPropertyCount: 3))
+        let narrow = try RoundTrip.infer(json, options: InferredModel.Options(maximumPropertyCount: 3))
         #expect(narrow.model.layouts.allSatisfy { $0.entity.attributes.count < 6 })
         #expect(narrow.findings.contains { $0.kind == .json(.limit) && $0.key.isEmpty })
     }
 
     @Test func aRequestedKeyIsUsedAndProven() throws {
         let json = Array(#"[{"title":"A","year":1},{"title":"A","year":2},{"title":"B","year":2,"x":1}]"#.utf8)
-        let key = try RoundTrip.infer(json, options: ModelInferenceOptions(key: ["title", "year"]))
+        let key = try RoundTrip.infer(json, options: InferredModel.Options(key: ["title", "year"]))
         #expect(key.model["Thing"]?.entity.identity == ["title", "year"])
         #expect(throws: ModelInferenceError.repeatedKey(entity: "Thing", key: ["title"])) {
-            try RoundTrip.infer(json, options: ModelInferenceOptions(key: ["title"]))
+            try RoundTrip.infer(json, options: InferredModel.Options(key: ["title"]))
         }
         #expect(throws: ModelInferenceError.incompleteKey(entity: "Thing", key: ["x"])) {
-            try RoundTrip.infer(json, options: ModelInferenceOptions(key: ["x"]))
+            try RoundTrip.infer(json, options: InferredModel.Options(key: ["x"]))
         }
         #expect(throws: ModelInferenceError.incompleteKey(entity: "Thing", key: ["nothing"])) {
-            try RoundTrip.infer(json, options: ModelInferenceOptions(key: ["nothing"]))
+            try RoundTrip.infer(json, options: InferredModel.Options(key: ["nothing"]))
         }
     }
 
     @Test func aSampleCanBeSmallerThanTheFile() throws {
         let json = try Self.json("composite.json")
-        let inferred = try RoundTrip.infer(json, options: ModelInferenceOptions(sampleCount: 2))
+        let inferred = try RoundTrip.infer(json, options: InferredModel.Options(sampleCount: 2))
         #expect(inferred.elementCount == 2)
         #expect(inferred.isPartial)
-        #expect(try RoundTrip.infer(json, options: ModelInferenceOptions(sampleCount: 4)).isPartial == false)
+        #expect(try RoundTrip.infer(json, options: InferredModel.Options(sampleCount: 4)).isPartial == false)
     }
 
     @Test(arguments: StoreKind.all)
