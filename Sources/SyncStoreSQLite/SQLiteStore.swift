@@ -40,7 +40,8 @@ public final class SQLiteStore: CommitObservable {
         /// A private temporary file, in memory if the system has a file system there.
         ///
         /// It is removed with the store. Files left by a killed process are removed when the next
-        /// store in memory opens.
+        /// store in memory opens. On Linux it is in `/dev/shm`, which holds 64 MB in a Docker
+        /// container unless `--shm-size` says otherwise.
         case memory
     }
 
