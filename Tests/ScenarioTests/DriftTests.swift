@@ -127,6 +127,30 @@ import Testing
     }
 
     @Test(arguments: StoreKind.all)
+    func aKeyThatTheJSONOfAnAttributeHasTwiceIsReported(kind: StoreKind) async throws {
+        let model = try DataModel {
+            SyncEntity("Thing", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncAttribute("json", .json)
+                SyncAttribute("rest", .json, userInfo: ["sync.otherKeys": "expected"])
+            }
+        }
+        try await RealJSONWorld.with(kind, model) { world in
+            let json = #"""
+                [{"id":1,"json":{"a":1,"b":[{"c":1},{"c":1,"d":2,"c":3}]},"x":1},
+                 {"id":2,"json":null,"x":1,"y":{"z":1,"z":1}},
+                 {"id":3,"json":{"a":1,"\u0061":1},"x":1,"x":2}]
+                """#
+            let result = try await world.sync(json, into: "Thing")
+            #expect(
+                result.drift.entries.filter { $0.kind == .repeatedKey }.map(\.description) == [
+                    "Thing.json: key repeated in one object, the last counts, 2 times, first in element 0",
+                    "Thing: key repeated in one object, the last counts, 2 times, first in element 1",
+                ])
+        }
+    }
+
+    @Test(arguments: StoreKind.all)
     func aMandatoryRelationshipThatIsEmptyIsReported(kind: StoreKind) async throws {
         let model = try DataModel {
             SyncEntity("Owner", identity: "id") {

@@ -110,8 +110,9 @@ extension ElementMapper {
             group.records.setBinary(try cursor.rawValue().bytes, at: field.slot)
             problem = nil
         case (.json, _):
-            let isSet = group.records.setJSON(try cursor.rawValue().bytes, at: field.slot)
-            problem = isSet ? nil : .outOfRange(field.type)
+            let reading = group.records.setJSON(reading: try cursor.rawValue().bytes, at: field.slot)
+            if reading == .withoutRepeatedKeys { noteRepeatedInside(field, entry: entry) }
+            problem = reading == .failed ? .outOfRange(field.type) : nil
         case (_, .string): problem = try cursor.readString().withUTF8 { convertText($0, field) }
         case (_, .number): problem = convertNumber(try cursor.readNumber(), field)
         case (_, .boolean): problem = convertBool(try cursor.readBool(), field)

@@ -334,8 +334,11 @@ struct ElementMapper {
     private mutating func setOtherKeys(at slot: Int) {
         guard !otherKeys.isEmpty else { return group.records.setNull(at: slot) }
         otherKeys.append(ASCII.closeBrace)
-        let isSet = otherKeys.withUnsafeBufferPointer { group.records.setJSON($0, at: slot) }
-        if !isSet { note(.unfitValue, path: nil, isTolerated: true) }
+        switch otherKeys.withUnsafeBufferPointer({ group.records.setJSON(reading: $0, at: slot) }) {
+        case .failed: note(.unfitValue, path: nil, isTolerated: true)
+        case .withoutRepeatedKeys: note(.repeatedKey, path: nil, isTolerated: false)
+        case .complete: break
+        }
         otherKeys.removeAll(keepingCapacity: true)
     }
 
@@ -411,7 +414,7 @@ struct ElementMapper {
         _ reason: MappingProblem.Reason, _ action: ValueContract.Action, _ field: EntityMapping.Field, entry: Int,
         found: JSONKind? = nil
     ) -> Bool {
-        let path = entry < 0 ? mapping.keys.attributes[field.slot].path() : mapping.trie.paths[entry]
+        let path = path(of: field, entry: entry)
         switch action {
         case .ignore: unfitSlots.append(field.slot)
         case .null:
@@ -429,8 +432,7 @@ struct ElementMapper {
     mutating func noteRounding(_ number: JSONNumber, _ value: Double, _ field: EntityMapping.Field, entry: Int) {
         let isExact = !number.isTruncated && UInt64(exactly: value.magnitude) == number.mantissa
         guard !isExact else { return }
-        let path = entry < 0 ? mapping.keys.attributes[field.slot].path() : mapping.trie.paths[entry]
-        note(.rounded, path: path, found: .number, isTolerated: false)
+        note(.rounded, path: path(of: field, entry: entry), found: .number, isTolerated: false)
     }
 
     /// Reports the key of a property that has a value of the same object already.
@@ -442,6 +444,18 @@ struct ElementMapper {
         let isSet = (fields + below).contains { group.records.openKind(at: mapping.fields[$0].slot) != .absent }
         guard isSet || found.relationship >= 0 && mapping.trie.entryCount <= UInt64.bitWidth else { return }
         note(.repeatedKey, path: mapping.trie.paths[entry], isTolerated: false)
+    }
+
+    /// Reports that an object in the JSON of an attribute has a key twice.
+    mutating func noteRepeatedInside(_ field: EntityMapping.Field, entry: Int) {
+        note(.repeatedKey, path: path(of: field, entry: entry), isTolerated: false)
+    }
+
+    /// Returns the keys that lead to the value of an attribute; nil if there are none.
+    ///
+    /// - Parameter entry: The entry of the trie that the value was found under; negative if none.
+    private func path(of field: EntityMapping.Field, entry: Int) -> [String]? {
+        entry < 0 ? mapping.keys.attributes[field.slot].path() : mapping.trie.paths[entry]
     }
 
     private mutating func note(

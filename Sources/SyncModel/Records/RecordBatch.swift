@@ -212,15 +212,23 @@ public struct RecordBatch: Sendable {
     /// - Returns: True if the text is a JSON value within the limits of `CanonicalJSON`; JSON
     ///   `null` sets the cell to null. Otherwise false, and the cell is unchanged.
     public mutating func setJSON(_ text: UnsafeBufferPointer<UInt8>, at slot: Int) -> Bool {
+        setJSON(reading: text, at: slot) != .failed
+    }
+
+    /// Sets a cell to a JSON value as ``setJSON(_:at:)`` does, and returns how it was read.
+    package mutating func setJSON(
+        reading text: UnsafeBufferPointer<UInt8>, at slot: Int
+    ) -> CanonicalJSONWriter.Reading {
         let start = arena.count
-        guard CanonicalJSONWriter.append(canonical: text, to: &arena) else { return false }
+        let reading = CanonicalJSONWriter.append(canonical: text, to: &arena)
+        guard reading != .failed else { return reading }
         if arena[start...].elementsEqual("null".utf8) {
             arena.removeLast(arena.count - start)
             setNull(at: slot)
         } else {
             set(Cell(.json, offset: start, length: arena.count - start), at: slot)
         }
-        return true
+        return reading
     }
 
     /// Sets a cell to a value of any kind; the setters for one kind are faster.

@@ -35,7 +35,7 @@ public struct CanonicalJSON: Sendable {
     /// Bytes that are not UTF-8 become U+FFFD.
     public init?(utf8 bytes: UnsafeBufferPointer<UInt8>) {
         var canonical: [UInt8] = []
-        guard CanonicalJSONWriter.append(canonical: bytes, to: &canonical) else { return nil }
+        guard CanonicalJSONWriter.append(canonical: bytes, to: &canonical) != .failed else { return nil }
         text = String(decoding: canonical, as: UTF8.self)
     }
 
@@ -155,6 +155,6 @@ extension CanonicalJSON {
 
     private static func canonicalBytes(_ text: UnsafeBufferPointer<UInt8>) -> [UInt8] {
         var bytes: [UInt8] = []
-        return CanonicalJSONWriter.append(canonical: text, to: &bytes) ? bytes : Array(text)
+        return CanonicalJSONWriter.append(canonical: text, to: &bytes) == .failed ? Array(text) : bytes
     }
 }

@@ -7,6 +7,16 @@ package struct CanonicalJSONWriter {
     /// The maximum depth of arrays and objects, the default of SQLite's JSON functions.
     static let maximumDepth = 1000
 
+    /// How a text was read.
+    package enum Reading {
+        /// The text is not a JSON value within the limits.
+        case failed
+        /// Everything in the text is in the canonical form.
+        case complete
+        /// An object has a key twice; only the last value is in the canonical form.
+        case withoutRepeatedKeys
+    }
+
     /// An open array or object.
     private struct Container {
         let isObject: Bool
@@ -33,6 +43,7 @@ package struct CanonicalJSONWriter {
     private var output: [UInt8]
     private var containers: [Container] = []
     private var members: [Member] = []
+    private var hasRepeatedKeys = false
 
     /// Appends the canonical form of a JSON value.
     ///
@@ -40,16 +51,19 @@ package struct CanonicalJSONWriter {
     ///   - text: One JSON value, with white space around it at most. A lone surrogate becomes
     ///     U+FFFD.
     ///   - bytes: The bytes to append to.
-    /// - Returns: Whether the text is a JSON value within the limits; if not, nothing is appended.
-    package static func append(canonical text: UnsafeBufferPointer<UInt8>, to bytes: inout [UInt8]) -> Bool {
+    /// - Returns: How the text was read; if that failed, nothing is appended.
+    package static func append(canonical text: UnsafeBufferPointer<UInt8>, to bytes: inout [UInt8]) -> Reading {
         let start = bytes.count
         var writer = CanonicalJSONWriter(text: text, output: bytes)
         // Only the writer refers to the bytes now, so that it appends to them in place.
         bytes = []
         let isWhole = writer.write()
         bytes = writer.output
-        if !isWhole { bytes.removeLast(bytes.count - start) }
-        return isWhole
+        guard isWhole else {
+            bytes.removeLast(bytes.count - start)
+            return .failed
+        }
+        return writer.hasRepeatedKeys ? .withoutRepeatedKeys : .complete
     }
 
     private init(text: UnsafeBufferPointer<UInt8>, output: [UInt8]) {
@@ -139,7 +153,10 @@ package struct CanonicalJSONWriter {
         var content: [UInt8] = []
         for (place, index) in sorted.enumerated() {
             let member = members[index]
-            guard place + 1 == sorted.count || order(member, members[sorted[place + 1]]) != 0 else { continue }
+            guard place + 1 == sorted.count || order(member, members[sorted[place + 1]]) != 0 else {
+                hasRepeatedKeys = true
+                continue
+            }
             if !content.isEmpty { content.append(UInt8(ascii: ",")) }
             content += output[member.start..<member.end]
         }
