@@ -266,22 +266,7 @@ struct PostgresOutageTests {
 
     @Test func functionsOfOthersAreNotCalled() async throws {
         try await withProxy { server, _ in
-            let traps = [
-                "hashtextextended(text, integer) RETURNS bigint", "unnest(bigint[]) RETURNS SETOF bigint",
-                "unnest(text[]) RETURNS SETOF text", "array_agg(bigint) RETURNS bigint[]",
-                "nextval(text) RETURNS bigint", "setval(text, bigint) RETURNS bigint",
-                "to_regclass(varchar) RETURNS regclass",
-                "pg_get_serial_sequence(text, name) RETURNS text", "trap(bigint, integer) RETURNS bigint",
-                "clock_timestamp(integer) RETURNS timestamptz", "pg_notify(text, varchar) RETURNS void",
-                "md5(varchar) RETURNS text", "count(text) RETURNS bigint", "get_bit(bytea, integer) RETURNS integer",
-            ].map { signature in
-                "CREATE FUNCTION public.\(signature) LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''trapped''; END'"
-            }
-            let operators = ["&", "+", "*", ">>"].map {
-                "CREATE OPERATOR public.\($0) (LEFTARG = bigint, RIGHTARG = integer, FUNCTION = public.trap)"
-            }
-            // Operators that the system has for the same types come first.
-            try await PostgresSession.run(server.url(), (traps + operators).joined(separator: ";"))
+            try await PostgresSession.run(server.url(), FunctionTraps.creation(in: "public"))
             let store = try await store(server.url())
             let objects = try await store.put(1...3).objects
             var batch = RecordBatch(of: try store.model.layout(of: "User"))

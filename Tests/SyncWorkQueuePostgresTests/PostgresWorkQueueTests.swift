@@ -62,6 +62,20 @@ struct PostgresWorkQueueTests {
         }
     }
 
+    @Test func functionsOfOthersAreNotCalled() async throws {
+        try await SharedPostgres.withDatabase { database in
+            let schema = SQLText.name(Self.schema)
+            try await database.run(
+                "CREATE SCHEMA \(schema); \(FunctionTraps.creation(in: schema)); \(FunctionTraps.creation(in: "public"))")
+            let queue = queue(database)
+            let holder = ScriptedProcessor(source: items(50))
+            let report = try await withWorkers([ScriptedProcessor()], queue) {
+                try await Synchronizer(processor: queue.sharing(holder)).sync()
+            }
+            #expect(report.inserted == 50 && report.errorCount == 0)
+        }
+    }
+
     @Test func failuresAreReportedAsByASingleHost() async throws {
         try await SharedPostgres.withDatabase { database in
             let queue = queue(database)

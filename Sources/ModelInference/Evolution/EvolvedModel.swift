@@ -56,6 +56,8 @@ public struct EvolvedModel: Sendable {
             case otherCount
             /// The key of the objects is missing, or no longer identifies them.
             case identity
+            /// Values of the objects' key have types that no identity has in common.
+            case keyType
         }
 
         /// The kind of the obstacle.
@@ -118,6 +120,7 @@ extension EvolvedModel.Obstacle: CustomStringConvertible {
         switch kind {
         case .notObjects: "\(entity).\(key) has values other than objects"
         case .otherCount: "\(entity).\(key) has one object in one file and a list in the other"
+        case .keyType: "\(entity).\(key) identifies the objects, and has values of another type"
         case .identity:
             key.isEmpty ? "objects of \(entity) have no key any more" : "\(key) does not identify every \(entity)"
         }

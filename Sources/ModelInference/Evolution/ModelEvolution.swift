@@ -91,6 +91,10 @@ struct ModelEvolution {
         merged.userInfo[JSONDialect.emptyAnnotation] = attribute.userInfo[JSONDialect.emptyAnnotation]
         let type = merged.type
         let wider = isUntyped ? type : type.widened(by: attribute.type)
+        guard wider != .json || !entities[place].identity.contains(merged.name) else {
+            obstacles.append(.init(kind: .keyType, entity: entities[place].name, key: key))
+            return
+        }
         let style = merged.userInfo[JSONDialect.dateFormatAnnotation]
         if wider == attribute.type, !isUntyped {
             for annotation in Self.styles { merged.userInfo[annotation] = attribute.userInfo[annotation] }
@@ -197,7 +201,8 @@ struct ModelEvolution {
 
     /// Reports nested objects that their key no longer tells apart.
     private mutating func checkIdentity(of known: EntityLayout, _ found: EntityLayout) {
-        guard counterparts.count > 1 else { return }
+        let isTold = obstacles.contains { $0.kind == .keyType && $0.entity == known.name }
+        guard counterparts.count > 1, !isTold else { return }
         let wasGlobal = known.hasIdentity
         let wasScoped = known.identityScope != nil
         let isLost = wasGlobal ? !found.hasIdentity : wasScoped && !found.hasIdentity && found.identityScope == nil

@@ -82,6 +82,8 @@ import Testing
         (#"[{"id":1,"o":{"p":1}}]"#, #"[{"id":1,"o":"text"}]"#, EvolvedModel.Obstacle.Kind.notObjects, "o"),
         (#"[{"id":1,"o":{"p":1}}]"#, #"[{"id":1,"o":[{"p":1}]}]"#, .otherCount, "o"),
         (#"[{"id":1}]"#, #"[{"id":1},{"id":1,"a":2}]"#, .identity, "id"),
+        (#"[{"id":1}]"#, #"[{"id":1},{"id":"a"}]"#, .keyType, "id"),
+        (#"[{"id":1,"o":{"id":1,"p":1}}]"#, #"[{"id":1,"o":{"id":true,"p":1}}]"#, .keyType, "id"),
         (
             #"[{"id":1,"o":{"id":1,"p":1}}]"#,
             #"[{"id":1,"o":{"id":1,"p":1}},{"id":2,"o":{"id":1,"p":2}}]"#, .identity, ""
