@@ -66,7 +66,8 @@ struct PostgresWorkQueueTests {
         try await SharedPostgres.withDatabase { database in
             let schema = SQLText.name(Self.schema)
             try await database.run(
-                "CREATE SCHEMA \(schema); \(FunctionTraps.creation(in: schema)); \(FunctionTraps.creation(in: "public"))")
+                "CREATE SCHEMA \(schema); \(FunctionTraps.creation(in: schema)); \(FunctionTraps.creation(in: "public"))"
+            )
             let queue = queue(database)
             let holder = ScriptedProcessor(source: items(50))
             let report = try await withWorkers([ScriptedProcessor()], queue) {
