@@ -33,6 +33,25 @@ import Testing
         #expect(try await Generation.users(of: store) == wanted)
     }
 
+    /// SQLite itself gives up at once when it finds the lock while it changes the journal.
+    @Test func theFirstStoreOfAFileWaitsForOtherPrograms() async throws {
+        let other = try SQLiteConnection(path: path, isReadOnly: false, busyTimeout: 0)
+        try other.execute("CREATE TABLE other (text TEXT); BEGIN IMMEDIATE")
+        var options = SQLiteStore.Options()
+        options.busyTimeout = .milliseconds(300)
+        let start = ContinuousClock.now
+        let error = await #expect(throws: SQLiteError.self) {
+            try await SQLiteStore(try Generation.model(), at: .file(path), options: options)
+        }
+        #expect(error?.primaryCode == SQLiteError.Code.busy && ContinuousClock.now - start >= options.busyTimeout)
+        options.busyTimeout = .seconds(1800)
+        let opening = Task { [path, options] in
+            try await SQLiteStore(try Generation.model(), at: .file(path), options: options)
+        }
+        try other.execute("COMMIT")
+        #expect(try await opening.value.count(StoreQuery("User")) == 0)
+    }
+
     @Test func aReaderSeesTheOldStateUntilTheCommit() async throws {
         let child = try ChildProcess(ChildProcess.product("TestChild"), ["sync", path, "1", "40", "1", "2"])
         while let line = try await child.output.next(), line != "synced 1" {}

@@ -141,6 +141,23 @@ final class SQLiteConnection {
             return (try? statement.step()) == true && statement.text(at: 0) == "wal"
         } ?? false
 
+    /// Has the file keep a write-ahead log.
+    ///
+    /// SQLite does not wait for the locks of others when it changes that: it has read the file
+    /// already, and two connections that did so could wait for each other.
+    func keepLog(waitingAtMost limit: Duration) throws(SQLiteError) {
+        let start = ContinuousClock.now
+        var count: Int32 = 0
+        while true {
+            do { return try execute("PRAGMA journal_mode = WAL") } catch {
+                guard error.primaryCode == SQLiteError.Code.busy, ContinuousClock.now - start < limit,
+                    interruption.wait(count)
+                else { throw error }
+                count += 1
+            }
+        }
+    }
+
     /// How far the write-ahead log has been copied into the file; nil if that is unknown.
     ///
     /// Read from the wal-index, which is mapped since the first transaction; see

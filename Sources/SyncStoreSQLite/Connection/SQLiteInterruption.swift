@@ -61,7 +61,7 @@ final class SQLiteInterruption {
     ///
     /// - Parameter count: How often it has been waited for already.
     /// - Returns: Whether to try again.
-    private func wait(_ count: Int32) -> Bool {
+    func wait(_ count: Int32) -> Bool {
         let longest = Self.delays[Self.delays.count - 1]
         let count = Int(count)
         let waited =

@@ -44,7 +44,7 @@ struct SQLiteSettings: Sendable {
         let connection = try SQLiteConnection(
             path: absolutePath, isReadOnly: isReadOnly, busyTimeout: Int32(truncatingIfNeeded: milliseconds))
         if !isReadOnly {
-            try connection.execute("PRAGMA journal_mode = WAL")
+            try connection.keepLog(waitingAtMost: busyTimeout)
         }
         // In WAL mode a commit survives a crash of the program either way, and NORMAL one of the
         // system without damage.
