@@ -40,7 +40,8 @@ import Testing
             compiler,
             [
                 "-swift-version", "6", "-typecheck", "-I", modules.path, "-Xfrontend", "-solver-scope-threshold=20000",
-                file,
+                // The home folder, where it is otherwise, may be missing or read-only.
+                "-module-cache-path", folder.url.appending(path: "cache").path, file,
             ], input: .nullDevice, errors: ChildOutput())
         let end = try await child.end()
         #expect(end.code == 0, "\(end.output)\(end.errors.prefix(2_000))")
