@@ -27,8 +27,9 @@ extension Usage {
                                  sync); groot needs --model
           --strict               Fail without changes if the JSON differs from the model
           --evolve               Extend the model of the database by what is new in the
-                                 JSON: keys are added, and types widened. Without it,
-                                 such differences are listed, and not stored
+                                 JSON: keys are added, types widened, and the entity
+                                 added if the database lacks it. Without it, such
+                                 differences are listed, and not stored
           --rebuild              Infer a new model from the JSON, or use that of --model,
                                  and fill the SQLite database anew, in one transaction
           --operations LIST      The allowed operations, separated by commas: insert,

@@ -53,15 +53,15 @@ struct ModelChoice {
     func evolved(
         with reader: JSONReader, entity: String, options: InferredModel.Options, isStrict: Bool
     ) throws -> ModelChoice {
-        guard model[entity]?.entity.isInferred == true else {
-            throw EvolutionError.givenModel
-        }
+        let known = model[entity].map { [$0.entity] } ?? model.dataEntities
+        guard known.allSatisfy(\.isInferred) else { throw EvolutionError.givenModel }
         let evolved = try EvolvedModel(model, with: reader, entity: entity, options: options)
         let obstacles = evolved.obstacles.map(Self.text)
         if isStrict, !obstacles.isEmpty { throw EvolutionError.obstacles(obstacles) }
         return ModelChoice(
             model: evolved.model, origin: evolved.changes.isEmpty ? .kept : .evolved,
-            changes: evolved.changes.map(\.description), obstacles: obstacles)
+            notes: InferredModel.notes(evolved.findings), changes: evolved.changes.map(\.description),
+            obstacles: obstacles)
     }
 
     private static func text(_ obstacle: EvolvedModel.Obstacle) -> String {
@@ -147,6 +147,12 @@ extension InferredModel {
 
     /// The findings as sentences for a person, most important first.
     var notes: [String] {
+        Self.notes(findings)
+            + (isPartial ? ["the model was inferred from the first \(Quantity.count(elementCount, "object"))"] : [])
+    }
+
+    /// Returns findings as sentences for a person, most important first.
+    static func notes(_ findings: [Finding]) -> [String] {
         var notes: [String] = []
         var unknown: [String] = []
         var kept: [String] = []
@@ -165,9 +171,8 @@ extension InferredModel {
             case .json: kept.append(place)
             }
         }
-        if isPartial { notes.append("the model was inferred from the first \(Quantity.count(elementCount, "object"))") }
-        if !kept.isEmpty { notes.append("kept as JSON: \(Self.list(kept))") }
-        if !unknown.isEmpty { notes.append("always null, so the type is unknown: \(Self.list(unknown))") }
+        if !kept.isEmpty { notes.append("kept as JSON: \(list(kept))") }
+        if !unknown.isEmpty { notes.append("always null, so the type is unknown: \(list(unknown))") }
         return notes
     }
 

@@ -8,10 +8,14 @@ struct NameError: Error, CustomStringConvertible {
     private static let listedCount = 8
 
     /// Creates an error for an unknown entity.
-    init(entity: String, in model: DataModel) {
+    ///
+    /// - Parameter isAddable: Whether `sync --evolve` may add the entity to the model.
+    init(entity: String, in model: DataModel, isAddable: Bool = false) {
         let known = model.dataEntities.map(\.name)
         let suggestion = Suggestion.nearest(to: entity, among: known).map { "; did you mean \($0)?" }
-        description = "there is no entity \(entity)" + (suggestion ?? Self.list(known, of: "the model has"))
+        description =
+            "there is no entity \(entity)" + (suggestion ?? Self.list(known, of: "the model has"))
+            + (isAddable ? "; --evolve adds \(entity)" : "")
     }
 
     /// Creates an error for an unknown property.

@@ -34,7 +34,10 @@ extension SyncArguments {
         } else {
             return nil
         }
-        let layout = try choice.model.required(entity)
+        guard let layout = choice.model[entity] else {
+            if choice.origin == .kept, isEvolving { return choice }
+            throw NameError(entity: entity, in: choice.model, isAddable: choice.origin == .kept)
+        }
         if choice.origin == .kept { try checkKey(of: layout) }
         return choice
     }

@@ -63,6 +63,24 @@ import Testing
         #expect(strict.code == 1 && strict.errors.contains("Film.colour: unknown key, once"))
     }
 
+    @Test func aSecondFileBecomesAnEntityOfTheSameDatabase() async throws {
+        let json = #"[{"id": 1, "film_id": 2, "stars": 4.5, "by": {"name": "a"}}]"#
+        let file = try folder.write(json, to: "reviews.json")
+        let sync = ["sync", file, "--entity", "Review", "--store", store]
+        let refused = await CommandRun(sync)
+        #expect(
+            refused.code == 1
+                && refused.errors == "failed: there is no entity Review; the model has Film; --evolve adds Review\n")
+        let added = await CommandRun(sync + ["--evolve"])
+        #expect(added.code == 0 && added.counts(of: "Review") == [1, 0, 0, 0], "\(added.output)\(added.errors)")
+        #expect(added.lines.contains("  Review is new") && added.lines.contains("  Review.by is new: By"))
+        #expect(await CommandRun(sync + ["--strict"]).counts(of: "Review") == [0, 0, 1, 0])
+        try await expectExport(#"[{"id": 1, "year": 1979, "tag": "a"}, {"id": 2, "year": 1985, "tag": "b"}]"#)
+        // A name is suggested all the same, because it may be a typing error.
+        let similar = await CommandRun(["sync", file, "--entity", "Reviews", "--store", store])
+        #expect(similar.errors.contains("did you mean Review?; --evolve adds Reviews"))
+    }
+
     @Test func changesAndObstaclesArePartOfTheJSON() async throws {
         let run = try await sync(Self.wider, "--evolve", "--json")
         let json = try JSONValue(parsing: run.output)

@@ -37,8 +37,8 @@ public struct DriftReport: Hashable, Sendable {
         case changedBetweenPages
         /// Two objects in the list of the payload have the same identity.
         case duplicate
-        /// An object has the key of a property twice, or an object in the JSON of an attribute has a
-        /// key twice. The later value wins.
+        /// An object has the key of a property twice, or an object in the JSON of an attribute has
+        /// a key twice. The later value wins.
         case repeatedKey
     }
 

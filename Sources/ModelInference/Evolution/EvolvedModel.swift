@@ -7,9 +7,10 @@ public import SyncModel
 ///     for change in evolved.changes { print(change) }   // User.age is new: int64
 ///     let store = try await SQLiteStore(RecordMapper(evolved.model).model, at: .file(path))
 ///
-/// Properties and entities are added, and types are widened; none is removed. A value that no type
-/// but JSON holds becomes JSON. What remains impossible is an ``Obstacle``; the model then keeps
-/// the property as it was, and a sync reports its values as drift.
+/// Properties and entities are added, and types are widened; none is removed. An entity that the
+/// earlier model lacks is added with those that it leads to, which it shares with no other. A value
+/// that no type but JSON holds becomes JSON. What remains impossible is an ``Obstacle``; the model
+/// then keeps the property as it was, and a sync reports its values as drift.
 ///
 /// An export by the evolved model writes the later sample as it is, so sync the whole sample with
 /// it.
@@ -20,11 +21,16 @@ public struct EvolvedModel: Sendable {
     public let changes: [Change]
     /// What the model cannot take over from the sample.
     public let obstacles: [Obstacle]
+    /// What a person should know about an entity that the earlier model lacks; empty if it has the
+    /// entity.
+    public let findings: [InferredModel.Finding]
 
     /// A difference between two models.
     public struct Change: Hashable, Sendable {
         /// The kind of a change.
         public enum Kind: Hashable, Sendable {
+            /// The entity is new.
+            case newEntity
             /// An attribute is new.
             case newAttribute(AttributeType)
             /// A relationship is new.
@@ -39,7 +45,7 @@ public struct EvolvedModel: Sendable {
         public let kind: Kind
         /// The entity.
         public let entity: String
-        /// The JSON key.
+        /// The JSON key; empty for the entity itself.
         public let key: String
     }
 
@@ -74,14 +80,24 @@ public struct EvolvedModel: Sendable {
     ///   - earlier: The inferred model of a store.
     ///   - reader: A reader of the later sample, which is read to its end.
     ///   - entity: The name of the elements' entity.
-    ///   - options: Limits; the key is that of the earlier model.
-    /// - Throws: `ModelError.unknownEntity` if the model lacks the entity; the errors of
-    ///   ``InferredModel/init(from:entity:options:)``.
+    ///   - options: Limits. The key applies only to an entity that the earlier model lacks.
+    /// - Throws: The errors of ``InferredModel/init(from:entity:options:)``.
     public init(
         _ earlier: DataModel, with reader: JSONReader, entity: String,
         options: InferredModel.Options = InferredModel.Options()
     ) throws {
-        let layout = try earlier.layout(of: entity)
+        guard let layout = earlier[entity] else {
+            let added = try InferredModel(from: reader, entity: entity, options: options)
+            var evolution = ModelEvolution(from: earlier, to: added.model)
+            evolution.add(entity)
+            model = try evolution.model()
+            changes = evolution.changes
+            obstacles = []
+            findings = added.findings.map {
+                InferredModel.Finding($0.kind, entity: evolution.name(of: $0.entity), key: $0.key)
+            }
+            return
+        }
         var options = options
         options.key = []
         let keys = EntityKeys(layout, in: earlier)
@@ -97,20 +113,20 @@ public struct EvolvedModel: Sendable {
         model = try evolution.model()
         changes = evolution.changes
         obstacles = evolution.obstacles
+        findings = []
     }
 }
 
 extension EvolvedModel.Change: CustomStringConvertible {
     /// The change as one line, such as `User.age is new: int64`.
     public var description: String {
-        let what =
-            switch kind {
-            case .newAttribute(let type): "is new: \(type.rawValue)"
-            case .newRelationship(let destination): "is new: \(destination)"
-            case .widened(let type, let wider): "is \(wider.rawValue) now, no longer \(type.rawValue)"
-            case .restyled: "has dates in another style"
-            }
-        return "\(entity).\(key) \(what)"
+        switch kind {
+        case .newEntity: "\(entity) is new"
+        case .newAttribute(let type): "\(entity).\(key) is new: \(type.rawValue)"
+        case .newRelationship(let destination): "\(entity).\(key) is new: \(destination)"
+        case .widened(let type, let wider): "\(entity).\(key) is \(wider.rawValue) now, no longer \(type.rawValue)"
+        case .restyled: "\(entity).\(key) has dates in another style"
+        }
     }
 }
 

@@ -83,6 +83,18 @@ struct ModelEvolution {
         checkIdentity(of: known, found)
     }
 
+    /// Adds an entity of the later model that the earlier one lacks, with everything that it leads
+    /// to.
+    mutating func add(_ name: String) {
+        changes.append(.init(kind: .newEntity, entity: name, key: ""))
+        _ = addEntity(name)
+    }
+
+    /// Returns the name in the result of an entity of the later model.
+    func name(of laterName: String) -> String {
+        counterparts[laterName] ?? laterName
+    }
+
     // MARK: Attributes
 
     private mutating func widen(_ slot: Int, of place: Int, key: String, by attribute: SyncAttribute) {

@@ -78,6 +78,23 @@ import Testing
             ])
     }
 
+    @Test func anEntityOfItsOwnIsAddedWithThoseThatItLeadsTo() throws {
+        let users = #"[{"id":1,"company":{"id":7,"name":"x"}}]"#
+        let model = try RoundTrip.infer(Array(users.utf8)).model
+        let posts = #"[{"title":"a","company":{"id":7,"city":"b"}},{"title":"a","company":null}]"#
+        let evolved = try EvolvedModel(
+            model, with: JSONReader(bytes: Array(posts.utf8), layout: .array()), entity: "Post")
+        #expect(evolved.changes.map(\.description) == ["Post is new", "Post.company is new: Company2"])
+        #expect(evolved.findings.map(\.kind) == [.noKey] && evolved.findings.map(\.entity) == ["Post"])
+        #expect(evolved.model["Thing"]?.entity == model["Thing"]?.entity)
+        #expect(evolved.model["Company"]?.entity == model["Company"]?.entity)
+        let cities = #"[{"name":"a","zip":1},{"name":"b","zip":2}]"#
+        let keyed = try EvolvedModel(
+            model, with: JSONReader(bytes: Array(cities.utf8), layout: .array()), entity: "City",
+            options: InferredModel.Options(key: ["zip"]))
+        #expect(keyed.findings.isEmpty && keyed.model["City"]?.entity.identity == ["zip"])
+    }
+
     @Test(arguments: [
         (#"[{"id":1,"o":{"p":1}}]"#, #"[{"id":1,"o":"text"}]"#, EvolvedModel.Obstacle.Kind.notObjects, "o"),
         (#"[{"id":1,"o":{"p":1}}]"#, #"[{"id":1,"o":[{"p":1}]}]"#, .otherCount, "o"),
