@@ -26,6 +26,13 @@ struct NameError: Error, CustomStringConvertible {
             "\(entity.name) has no property \(property)" + (suggestion ?? Self.list(known, of: "it has"))
     }
 
+    /// Creates an error for a condition on an attribute that is JSON.
+    private init(json attribute: String, of entity: String) {
+        description =
+            "\(entity).\(attribute) is JSON, which conditions do not look into; SQL does, with json_each and ->> in "
+            + "SQLite, and with the operators of jsonb in PostgreSQL"
+    }
+
     /// Returns the error to show for an error of a store or a mapper.
     static func explaining(_ error: any Error, in model: DataModel) -> any Error {
         switch error {
@@ -33,6 +40,10 @@ struct NameError: Error, CustomStringConvertible {
             NameError(entity: entity, in: model)
         case RecordPredicateError.unknownProperty(let entity, _, let name):
             model[entity].map { NameError(property: name, of: $0) } ?? error
+        case RecordPredicateError.wrongType(let entity, let key, .json): NameError(json: key, of: entity)
+        case RecordPredicateError.unsuitableProperty(let entity, _, let name)
+        where model[entity]?.entity.attributes.first { $0.name == name }?.type == .json:
+            NameError(json: name, of: entity)
         default: error
         }
     }

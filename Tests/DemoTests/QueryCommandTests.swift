@@ -97,6 +97,15 @@ import Testing
         #expect(run.errors == "failed: \(text)\n")
     }
 
+    @Test(arguments: ["tags = 'a'", "tags.first = 'a'"])
+    func aConditionOnJSONNamesTheWayOn(condition: String) async throws {
+        let file = try folder.write(#"[{"id": 1, "tags": ["a"]}]"#, to: "tagged.json")
+        let store = "sqlite:\(folder.url.path)/tagged.db"
+        #expect(await CommandRun(["sync", file, "--entity", "Tagged", "--store", store]).code == 0)
+        let run = await CommandRun(["query", "--store", store, "--entity", "Tagged", "--where", condition])
+        #expect(run.code == 1 && run.errors.hasPrefix("failed: Tagged.tags is JSON, which conditions do not look into"))
+    }
+
     @Test func aDatabaseThatIsNotThereIsNamed() async throws {
         let missing = "sqlite:\(folder.url.path)/none.db"
         for command in [["query"], ["history"], ["export", "--entity", "Film"]] {
