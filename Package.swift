@@ -47,7 +47,10 @@ let package = Package(
         .library(name: "SyncWorkQueuePostgres", targets: ["SyncWorkQueuePostgres"]),
     ],
     traits: [
-        .trait(name: "Postgres", description: "Everything that needs PostgreSQL's client library, libpq.")
+        .trait(name: "Postgres", description: "Everything that needs PostgreSQL's client library, libpq."),
+        .trait(
+            name: "Essentials",
+            description: "The core without NotificationCenter: on Linux it needs FoundationEssentials alone."),
     ],
     targets: [
         .target(name: "SyncBase", swiftSettings: settings),

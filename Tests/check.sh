@@ -93,6 +93,18 @@ products() { sed -nE "s/^.*\.$1\(name: \"([^\"]+)\".*$/\1/p" "$2" | sort; }
 diff <(products library Package.swift) <(products product Tests/Packages/Neighbours/Package.swift)
 swift run --package-path Tests/Packages/Neighbours "${fast[@]}" Neighbours
 
+step "a static program of the core alone has less than half of Foundation's size"
+small=Tests/Packages/Essentials
+if [ "$(uname)" = Linux ]; then
+    swift build -c release --package-path "$small" --static-swift-stdlib -Xlinker -s
+    "$small/.build/release/Essentials"
+    bytes=$(stat -L -c %s "$small/.build/release/Essentials")
+    echo "$bytes bytes"
+    [ "$bytes" -lt 25000000 ]
+else
+    skip "Apple platforms have Foundation in the system"
+fi
+
 step "the example server, in a browser"
 tested swift test --package-path Demo/Server "${fast[@]}"
 

@@ -142,6 +142,7 @@ extension Chapter {
         try stage.check("the second pass saw the change: files equal the source", try stage.isFolderEqualToSource())
     }
 
+    #if !Essentials
     static let notifications = Chapter(title: "Notifications announce the status") { stage in
         let (statuses, status) = AsyncStream.makeStream(of: SyncStatus.self)
         let observer = NotificationCenter.default.addObserver(
@@ -166,6 +167,7 @@ extension Chapter {
         _ = try await stage.syncSuccessfully()
         try stage.check("the beginning and the end of a pass are announced", await seen.value == [true, false])
     }
+    #endif
 }
 
 extension SyncFailure {

@@ -51,11 +51,15 @@ struct Chapter: Sendable {
     let run: @Sendable (TourStage) async throws -> Void
 
     /// The chapters in order; each continues from the state that the previous one leaves.
-    static let all = [
-        firstSync, dryRun, changedSource, emptyList, stopOnError, keepGoing, cancel, queuedSync, notifications,
-        jsonSync,
-        conventions, annotations, remoteSync,
-    ]
+    static let all: [Chapter] = {
+        let passes = [firstSync, dryRun, changedSource, emptyList, stopOnError, keepGoing, cancel, queuedSync]
+        let documents = [jsonSync, conventions, annotations, remoteSync]
+        #if Essentials
+        return passes + documents
+        #else
+        return passes + [notifications] + documents
+        #endif
+    }()
 }
 
 /// An error for a false claim of the tour.

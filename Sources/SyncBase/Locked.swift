@@ -1,4 +1,10 @@
-import Foundation
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
 
 /// A value behind a lock, the only lock of this package.
 ///
@@ -11,12 +17,16 @@ import Foundation
 /// Unchecked, because the compiler does not know the lock: what `content` points to is read and
 /// written only while `lock` is held.
 package final class Locked<Value: Sendable>: @unchecked Sendable {
-    private let lock = NSLock()
+    /// Memory of its own, because a lock must not move.
+    private let lock: UnsafeMutablePointer<pthread_mutex_t>
     /// Memory of its own: a stored property would be checked for exclusive access each time.
     private let content: UnsafeMutablePointer<Value>
 
     /// Creates a lock around a value.
     package init(_ value: Value) {
+        lock = .allocate(capacity: 1)
+        lock.initialize(to: pthread_mutex_t())
+        pthread_mutex_init(lock, nil)
         content = .allocate(capacity: 1)
         content.initialize(to: value)
     }
@@ -24,14 +34,16 @@ package final class Locked<Value: Sendable>: @unchecked Sendable {
     deinit {
         content.deinitialize(count: 1)
         content.deallocate()
+        pthread_mutex_destroy(lock)
+        lock.deallocate()
     }
 
     /// Runs a function that reads or changes the value while no other one does.
     ///
     /// Not reentrant: the body must not use the same lock again.
     package func withLock<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
-        lock.lock()
-        defer { lock.unlock() }
+        pthread_mutex_lock(lock)
+        defer { pthread_mutex_unlock(lock) }
         return try body(&content.pointee)
     }
 
@@ -41,10 +53,10 @@ package final class Locked<Value: Sendable>: @unchecked Sendable {
     package var value: Value {
         get { withLock { $0 } }
         _modify {
-            lock.lock()
+            pthread_mutex_lock(lock)
             let former = content.pointee
             defer {
-                lock.unlock()
+                pthread_mutex_unlock(lock)
                 withExtendedLifetime(former) {}
             }
             yield &content.pointee

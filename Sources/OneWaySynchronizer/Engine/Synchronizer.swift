@@ -1,4 +1,3 @@
-import Foundation
 import SyncBase
 
 /// Makes a local collection equal to a remote one by driving a ``SyncProcessor``.
@@ -326,6 +325,8 @@ public actor Synchronizer<Processor: SyncProcessor>: AnySynchronizer {
             idle = Promise()
         }
         broadcaster.send(.statusChanged(status))
+        #if !Essentials
         NotificationPoster.shared.post(status, from: self)
+        #endif
     }
 }

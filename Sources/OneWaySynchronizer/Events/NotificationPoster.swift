@@ -1,3 +1,4 @@
+#if !Essentials
 import Foundation
 import SyncBase
 
@@ -52,3 +53,4 @@ final class NotificationPoster: Sendable {
         }
     }
 }
+#endif

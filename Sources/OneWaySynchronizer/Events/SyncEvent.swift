@@ -1,5 +1,3 @@
-public import Foundation
-
 /// Something that an observer of a ``Synchronizer`` can see happen.
 public enum SyncEvent: Sendable {
     /// The synchronizer became busy or idle. It stays busy between queued passes.
@@ -55,19 +53,4 @@ public struct SyncProgress: Sendable, Hashable, Codable {
         self.failed = failed
         self.total = total
     }
-}
-
-extension Notification.Name {
-    /// Posted when a synchronizer's status changes.
-    ///
-    /// Posted on the main actor, in order; no pass waits for it. `object` is the synchronizer
-    /// (`nil` if it is gone by then), and `userInfo[SyncStatus.userInfoKey]` the new
-    /// ``SyncStatus``. While the main actor is busy, at most the latest 1,024 notifications wait.
-    public static let OneWaySynchronizerDidChangeSyncStatusNotification = Notification.Name(
-        "OneWaySynchronizerDidChangeSyncStatusNotification")
-}
-
-extension SyncStatus {
-    /// The key of the ``SyncStatus`` in a status notification's user info.
-    public static let userInfoKey = "status"
 }

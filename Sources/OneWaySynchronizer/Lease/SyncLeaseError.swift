@@ -1,4 +1,8 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
 public import Foundation
+#endif
 
 /// Why something was not done under a lease, or not to its end.
 public enum SyncLeaseError: Error {

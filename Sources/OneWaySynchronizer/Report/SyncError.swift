@@ -1,4 +1,8 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
 public import Foundation
+#endif
 
 /// An error of a pass: its stage, its item, and its cause.
 public struct SyncError: Error {

@@ -1,4 +1,8 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
 public import Foundation
+#endif
 
 /// The error of `sync()`: the pass was cancelled, or its errors; with the report of what was done.
 public struct SyncFailure: Error, Codable {

@@ -1,4 +1,8 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
 public import Foundation
+#endif
 
 /// A snapshot of a ``SyncService``'s state.
 public struct SyncHealth<Report: Sendable>: Sendable {

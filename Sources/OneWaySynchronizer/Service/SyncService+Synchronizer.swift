@@ -1,5 +1,10 @@
-public import Foundation
 import SyncBase
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
 
 extension SyncService where Report == SyncReport {
     /// Creates a service that runs the passes of a synchronizer, and does nothing until it is run.

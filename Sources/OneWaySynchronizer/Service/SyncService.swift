@@ -1,5 +1,10 @@
-public import Foundation
 package import SyncBase
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
 
 /// Syncs on a schedule, for as long as a server app lives.
 ///

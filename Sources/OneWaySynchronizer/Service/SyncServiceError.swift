@@ -1,4 +1,8 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
 public import Foundation
+#endif
 
 /// Why a ``SyncService`` does not run.
 public enum SyncServiceError: Error, Hashable, Codable {
