@@ -119,9 +119,12 @@ private final class Inbox: @unchecked Sendable {
         #if canImport(Darwin)
         // Tasks of any priority wait for these jobs.
         pthread_attr_set_qos_class_np(&attributes, QOS_CLASS_USER_INITIATED, 0)
-        var thread: pthread_t?
-        #else
+        #endif
+        #if canImport(Glibc)
         var thread = pthread_t()
+        #else
+        // A pointer.
+        var thread: pthread_t?
         #endif
         let inbox = Unmanaged.passRetained(self)
         let code = pthread_create(&thread, &attributes, { Inbox.run($0) }, inbox.toOpaque())
