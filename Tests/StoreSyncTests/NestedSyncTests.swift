@@ -35,6 +35,20 @@ import Testing
         #expect(try await world.column("id", of: "Note") == [5, 9])
     }
 
+    /// The list says whose company it is, and only the nested object what the company is.
+    @Test(arguments: [#""company":{"id":7}"#, #""company_id":7"#], [true, false])
+    func whatOnlyANestedObjectSaysOfAThirdOneIsKept(company: String, isNestedFirst: Bool) async throws {
+        let nesting = #"{"id":1,\#(company),"manager":{"id":2,"company":{"id":7,"name":"Apple"}}}"#
+        let list = [nesting, #"{"id":2,\#(company)}"#]
+        let json = "[\((isNestedFirst ? list : list.reversed()).joined(separator: ","))]"
+        let world = try SyncWorld()
+        let result = try await world.sync(json)
+        #expect(result.countsByEntity["Company"]?.inserted == 1)
+        #expect(try await world.column("name", of: "Company") == ["Apple"])
+        #expect(try await world.column("id", where: "company.id == 7") == [1, 2])
+        #expect(try await world.sync(json).countsByEntity.values.allSatisfy { $0.inserted + $0.updated == 0 })
+    }
+
     @Test func aNewChildThatNamesAnotherParentBelongsToTheOneItIsNestedIn() async throws {
         let world = try SyncWorld()
         try await world.sync(#"[{"id":2},{"id":1,"notes":[{"id":1,"user_id":2},{"id":2,"user":{"id":2}}]}]"#)

@@ -22,6 +22,9 @@ extension SyncPass {
                 continue
             }
             let beaten = origin.isNested && layout.root == listRoot ? statedByList[relationship.id] : nil
+            if let nested, let beaten {
+                try await mergeValues(of: nested, of: group, result, relationship, beaten, origin)
+            }
             guard let elements = nested.flatMap({ counting($0, result, origin, beaten: beaten) }) else { continue }
             try note(elements.misfits, of: group, relationship, origin)
             let owners = elements.owners.map { $0 < 0 ? nil : result.rows[$0]?.object }
@@ -50,6 +53,23 @@ extension SyncPass {
             if let object = result.rows[source.row]?.object { stated.insert(object) }
         }
         statedByList[relationship.id] = stated
+    }
+
+    /// Merges the objects that others lead to whose relationship the list states, but does not
+    /// relate them.
+    ///
+    /// The list decides which objects are related. Of the objects themselves it may say less.
+    ///
+    /// - Parameter beaten: The objects whose relationship the list states.
+    private func mergeValues(
+        of nested: NestedElements, of group: MappedBatch.Group, _ result: MergeResult,
+        _ relationship: RelationshipLayout, _ beaten: ObjectSet, _ origin: Origin
+    ) async throws {
+        let isBeaten = result.rows.map { $0.map { beaten.contains($0.object) } ?? false }
+        guard nested.sources.contains(where: { isBeaten[$0.row] }) else { return }
+        let elements = nested.restricted { isBeaten[$0] ? $0 : nil }
+        let owners = elements.owners.map { $0 < 0 ? nil : result.rows[$0]?.object }
+        _ = try await merge(elements, of: group, owners: owners, by: relationship, origin, areRelated: false)
     }
 
     /// The elements of the objects that were merged; nil if there are none.
@@ -121,10 +141,13 @@ extension SyncPass {
     /// - Parameters:
     ///   - owners: The object that has each element, by ordinal; nil if the elements are merged
     ///     before the objects that have them, which is possible if they do not depend on them.
+    ///   - areRelated: Whether they are linked to their owners. Otherwise, none is inserted that
+    ///     belongs to its owner.
     ///   - objectOfRow: The object of a row of the group, if it was merged.
     func merge(
         _ elements: NestedElements, of group: MappedBatch.Group, owners: [ObjectID?]?,
-        by relationship: RelationshipLayout, _ outer: Origin, objectOfRow: (Int) -> ObjectID? = { _ in nil }
+        by relationship: RelationshipLayout, _ outer: Origin, areRelated: Bool = true,
+        objectOfRow: (Int) -> ObjectID? = { _ in nil }
     ) async throws -> MergedElements {
         var elements = elements
         let count = elements.owners.count
@@ -132,10 +155,12 @@ extension SyncPass {
             policy: rules.nestedPolicy, entity: relationship.destination, isNested: true,
             isToMany: relationship.isToMany,
             elementIndices: elements.owners.map { $0 < 0 ? 0 : outer.elementIndex(group.elementIndices[$0]) })
+        origin.areRelated = areRelated
+        if !areRelated, relationship.deleteRule == .cascade { origin.policy.inserts = false }
         origin.inverse = model.inverse(of: relationship)?.id
         origin.belongsToMany = model.inverse(of: relationship)?.isToMany ?? true
         if let owners {
-            if let inverse = model.inverse(of: relationship), rules.mode(of: relationship) != .retain,
+            if areRelated, let inverse = model.inverse(of: relationship), rules.mode(of: relationship) != .retain,
                 InitialLinks.isPossible(inverse, in: model)
             {
                 origin.owners = (inverse, owners)
@@ -151,7 +176,7 @@ extension SyncPass {
         var merged = MergedElements(
             elements: elements, targets: Array(repeating: nil, count: count),
             isNew: Array(repeating: false, count: count), elementIndices: origin.elementIndices ?? [])
-        if let owners, !rules.isImport {
+        if let owners, areRelated, !rules.isImport {
             let groups = elements.objects?.groups ?? []
             (origin.reused, merged.former) = try await reused(
                 groups, { owners[$0] }, by: relationship, emptied: elements.emptied.compactMap(objectOfRow))

@@ -97,6 +97,8 @@ final class SyncPass {
         var isNested = false
         /// Whether the objects are nested in an array.
         var isToMany = false
+        /// Whether nested objects are related to those that they are nested in.
+        var areRelated = true
         /// Whether several objects can contain the same one.
         var belongsToMany = false
         /// The relationship that leads back from the objects to those that contain them.
@@ -203,6 +205,7 @@ final class SyncPass {
         var policy = origin.policy
         let isHeld = origin.isNested && policy.updates && layout.root == listRoot
         if isHeld { policy.updates = false }
+        if !origin.areRelated, !layout.hasIdentity { policy.inserts = false }
         if origin.known != nil { try await writeHeld() }
         var early = try await mergeEarlyTargets(
             of: group, combined, origin, scope: scope,

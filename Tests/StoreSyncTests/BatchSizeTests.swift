@@ -1,0 +1,71 @@
+import OneWayStoreTestSupport
+import OneWayTestSupport
+import StoreSync
+import SyncStore
+import Testing
+
+/// Payloads whose elements contradict each other, in one batch and in batches of one element.
+@Suite struct BatchSizeTests {
+    /// Asks for batches of one element.
+    private struct SingleElements: StoreHook {
+        let batchRowCount: Int? = 1
+    }
+
+    /// Users with companies, notes and managers, of which several say different things.
+    private struct Payload {
+        var random: SeededRandom
+
+        mutating func list() -> String {
+            let ids = [1, 2, 3, 4].shuffled(using: &random).prefix(number(4))
+            return "[\(ids.map { user($0, isNested: false) }.joined(separator: ","))]"
+        }
+
+        private mutating func user(_ id: Int, isNested: Bool) -> String {
+            var parts: [String] = []
+            if chance(50) { parts.append("\"company\":\(chance(15) ? "null" : named(number(2), "name"))") }
+            if !isNested, chance(50) {
+                let notes = (1..<number(3)).map { _ in named(number(4), "text") }
+                parts.append("\"notes\":[\(notes.joined(separator: ","))]")
+            }
+            if !isNested, chance(30) {
+                parts.append("\"manager\":\(chance(20) ? "null" : user(number(4), isNested: true))")
+            }
+            if !isNested, chance(20) { parts.append("\"manager_id\":\(number(4))") }
+            return named(id, "name", parts)
+        }
+
+        private mutating func named(_ id: Int, _ key: String, _ more: [String] = []) -> String {
+            let name = chance(60) ? ["\"\(key)\":\"\(number(3))\""] : []
+            return "{\((["\"id\":\(id)"] + name + more).joined(separator: ","))}"
+        }
+
+        private mutating func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &random) < percent }
+
+        private mutating func number(_ limit: Int) -> Int { Int.random(in: 1...limit, using: &random) }
+    }
+
+    @Test(arguments: 0..<300 as Range<UInt64>)
+    func itMakesNoDifference(seed: UInt64) async throws {
+        var payload = Payload(random: SeededRandom(seed: seed))
+        let whole = try SyncWorld()
+        let single = try SyncWorld { HookedStore($0, SingleElements()) }
+        for _ in 0..<3 {
+            let json = payload.list()
+            try await whole.sync(json)
+            try await single.sync(json)
+            let state = try await state(of: whole)
+            #expect(try await self.state(of: single) == state, "\(json)")
+            // What was written is what the payload says.
+            for world in [whole, single] {
+                let again = try await world.sync(json)
+                #expect(again.countsByEntity.values.allSatisfy { $0.inserted + $0.deleted == 0 }, "\(json)")
+                #expect(try await self.state(of: world) == state, "\(json)")
+            }
+        }
+    }
+
+    /// Everything but links to be made later, which name objects by their numbers in a store.
+    private func state(of world: SyncWorld) async throws -> [String] {
+        try await world.state().filter { !$0.hasPrefix("SyncPendingLink") }
+    }
+}
