@@ -11,8 +11,11 @@ struct SyncWorld {
 
     static let model = Result { try UserModel.withEverything() }
 
-    init(contract: ValueContract? = nil, _ wrap: (any Store) -> any Store = { $0 }) throws {
-        let mapper = try RecordMapper(try Self.model.get(), contract: contract)
+    /// - Parameter model: The model; that of users by default.
+    init(
+        model: DataModel? = nil, contract: ValueContract? = nil, _ wrap: (any Store) -> any Store = { $0 }
+    ) throws {
+        let mapper = try RecordMapper(try model ?? Self.model.get(), contract: contract)
         store = wrap(MemoryStore(mapper.model))
         json = try JSONStore(store, mapper: mapper)
     }

@@ -1,0 +1,142 @@
+import JSONMapper
+import OneWayStoreTestSupport
+import StoreSync
+import SyncBase
+import SyncModel
+import SyncStore
+import Testing
+
+/// What is decided when the whole payload is known.
+@Suite struct EndOfPassTests {
+    // MARK: Identifiers whose objects are not there
+
+    @Test func anIdentifierIsRememberedUntilItsObjectComes() async throws {
+        let world = try SyncWorld()
+        try await world.sync(#"[{"id":1,"company_id":7},{"id":2,"company_id":8}]"#)
+        #expect(try await world.column("id", where: "company != null") == [])
+        #expect(try await world.store.count(StoreQuery("SyncPendingLink")) == 2)
+        try await world.sync(#"[{"id":7}]"#, into: "Company")
+        #expect(try await world.column("id", where: "company.id == 7") == [1])
+        try await world.sync(#"[{"id":7},{"id":8}]"#, into: "Company")
+        #expect(try await world.column("id", where: "company.id == 8") == [2])
+        #expect(try await world.store.count(StoreQuery("SyncPendingLink")) == 0)
+    }
+
+    @Test func anIdentifierThatIsTakenBackIsForgotten() async throws {
+        let world = try SyncWorld()
+        try await world.sync(#"[{"id":1,"company_id":7}]"#)
+        let result = try await world.sync(#"[{"id":1,"company_id":null}]"#)
+        // Only what is remembered has changed.
+        #expect(result.counts.all == [0, 0, 1, 0])
+        #expect(try await world.store.count(StoreQuery("SyncPendingLink")) == 0)
+        try await world.sync(#"[{"id":7}]"#, into: "Company")
+        #expect(try await world.column("id", where: "company != null") == [])
+    }
+
+    // MARK: Children
+
+    private static func boxes() throws -> SyncWorld {
+        try SyncWorld(
+            model: DataModel {
+                SyncEntity("Box", identity: "id") {
+                    SyncAttribute("id", .int64)
+                    SyncRelationship("parts", toMany: "Part", deleteRule: .cascade)
+                    SyncRelationship("tools", toMany: "Tool", deleteRule: .cascade)
+                    SyncRelationship("lines", toMany: "Line", inverse: "box", deleteRule: .cascade)
+                }
+                SyncEntity("Part") { SyncAttribute("name", .string) }
+                SyncEntity("Tool", identity: "id") { SyncAttribute("id", .int64) }
+                SyncEntity("Line", identity: "number", within: "box") {
+                    SyncAttribute("number", .int64)
+                    SyncRelationship("box", toOne: "Box", inverse: "lines")
+                }
+            })
+    }
+
+    @Test func childrenWithoutAnIdentityThatAListLacksAreDeleted() async throws {
+        let world = try Self.boxes()
+        try await world.sync(#"[{"id":1,"parts":[{"name":"a"},{"name":"b"},{"name":"c"}]}]"#, into: "Box")
+        let shorter = try await world.sync(#"[{"id":1,"parts":[{"name":"a"}]}]"#, into: "Box")
+        #expect(try await world.column("name", of: "Part") == ["a"])
+        #expect(shorter.countsByEntity["Part"]?.all == [0, 0, 1, 2])
+        try await world.sync(#"[{"id":1,"parts":null}]"#, into: "Box")
+        #expect(try await world.column("name", of: "Part") == [])
+    }
+
+    @Test func aChildOfADeletedParentThatThePayloadHasStays() async throws {
+        let world = try Self.boxes()
+        try await world.sync(#"[{"id":1,"tools":[{"id":5},{"id":6}]},{"id":2,"tools":[{"id":6}]}]"#, into: "Box")
+        try await world.sync(#"[{"id":2,"tools":[{"id":6}]}]"#, into: "Box")
+        #expect(try await world.column("id", of: "Tool") == [6])
+        #expect(try await world.state().contains { $0.hasPrefix("Box [2]") && $0.contains("[6]") })
+    }
+
+    @Test func anObjectWhoseParentIsUnknownMayBeTheOneThatIsAbsent() async throws {
+        let world = try Self.boxes()
+        try await world.sync(#"[{"id":1,"lines":[{"number":1},{"number":2}]}]"#, into: "Box")
+        let doubtful = try await world.sync(#"[{"number":1,"box_id":1},{"number":2}]"#, into: "Line")
+        #expect(doubtful.rejectedCount == 1 && doubtful.counts.withheld == 1)
+        #expect(try await world.column("number", of: "Line") == [1, 2])
+        let certain = try await world.sync(#"[{"number":1,"box_id":1}]"#, into: "Line")
+        #expect(certain.counts.deleted == 1)
+    }
+
+    // MARK: Pages
+
+    @Test func whatALaterPageNamesAsGoneIsGone() async throws {
+        let world = try SyncWorld()
+        try await world.sync(#"[{"id":2},{"id":3}]"#)
+        let source = PagedSource(
+            pages: [#"{"items":[{"id":1},{"id":2}],"gone":[]}"#, #"{"items":[{"id":3}],"gone":[2]}"#])
+        let result = try await world.json.sync(
+            from: source, into: "User", options: StoreSyncOptions(keyPath: "items"))
+        #expect(try await world.column("id") == [1, 3])
+        #expect(result.result.counts.all == [1, 0, 2, 1])
+    }
+
+    @Test func aBookmarkCountsOnlyForTheSamePass() async throws {
+        let world = try SyncWorld(model: UserModel.withEverything().adding([SyncBookmark.entity]))
+        let source = PagedSource(pages: [#"{"items":[{"id":1}],"others":[{"id":1}],"gone":[]}"#])
+        for (keyPath, isKnown) in [("items", false), ("items", true), ("others", false), ("others", true)] {
+            try await world.json.sync(from: source, into: "User", options: StoreSyncOptions(keyPath: keyPath))
+            #expect(source.bookmarks.value.last == (isKnown ? "c" : ""), "\(keyPath)")
+        }
+        var options = StoreSyncOptions(operations: [.insert], keyPath: "others")
+        try await world.json.sync(from: source, into: "User", options: options)
+        #expect(source.bookmarks.value.last == "")
+        options.scope = PropertyPath("age") > 3
+        try await world.json.sync(from: source, into: "User", options: options)
+        #expect(source.bookmarks.value.last == "")
+    }
+}
+
+/// A source of whole pages with lists of what is gone, which asks for changes after `c`.
+private struct PagedSource: RemoteSource {
+    let name = "paged"
+    let fingerprint = ""
+    let pages: [String]
+    /// The cursors of the bookmarks that passes began after; empty for none.
+    let bookmarks = Locked<[String]>([])
+
+    func begin(after bookmark: SyncBookmark?, keyPath: String) async throws -> RemoteAnswer {
+        bookmarks.withLock { $0.append(bookmark?.cursor ?? "") }
+        return .changed(Pass(left: pages))
+    }
+
+    private actor Pass: RemotePass {
+        private var left: [String]
+
+        init(left: [String]) { self.left = left }
+
+        func next() async throws -> RemotePage? {
+            guard !left.isEmpty else { return nil }
+            return RemotePage(.bytes(Array(left.removeFirst().utf8)), tombstones: .list(keyPath: "gone"))
+        }
+
+        func rewind() async throws {}
+
+        func end() async throws -> RemoteEnd {
+            RemoteEnd(.everything, isSnapshot: true, bookmark: SyncBookmark(cursor: "c"))
+        }
+    }
+}
