@@ -35,7 +35,7 @@ import Testing
 
     // MARK: Children
 
-    private static func boxes() throws -> SyncWorld {
+    private static func boxes(_ wrap: (any Store) -> any Store = { $0 }) throws -> SyncWorld {
         try SyncWorld(
             model: DataModel {
                 SyncEntity("Box", identity: "id") {
@@ -50,7 +50,7 @@ import Testing
                     SyncAttribute("number", .int64)
                     SyncRelationship("box", toOne: "Box", inverse: "lines")
                 }
-            })
+            }, contract: nil, wrap)
     }
 
     @Test func childrenWithoutAnIdentityThatAListLacksAreDeleted() async throws {
@@ -61,6 +61,31 @@ import Testing
         #expect(shorter.countsByEntity["Part"]?.all == [0, 0, 1, 2])
         try await world.sync(#"[{"id":1,"parts":null}]"#, into: "Box")
         #expect(try await world.column("name", of: "Part") == [])
+    }
+
+    /// Both statements are in batches of their own.
+    @Test func childrenWithoutAnIdentityThatALaterStatementHasAgainStay() async throws {
+        struct SingleElements: StoreHook {
+            let batchRowCount: Int? = 1
+        }
+        let world = try Self.boxes { HookedStore($0, SingleElements()) }
+        let all = #"{"id":1,"parts":[{"name":"a"},{"name":"b"},{"name":"c"}]}"#
+        try await world.sync("[\(all)]", into: "Box")
+        let result = try await world.sync(#"[{"id":1,"parts":[{"name":"a"}]},\#(all)]"#, into: "Box")
+        #expect(try await world.column("name", of: "Part").map { "\($0)" }.sorted() == ["\"a\"", "\"b\"", "\"c\""])
+        #expect(result.countsByEntity["Part"].map { $0.inserted + $0.deleted } == 0)
+    }
+
+    @Test func linesOfAParentAreIdentifiedWithinIt() async throws {
+        let world = try Self.boxes()
+        try await world.sync(#"[{"id":1,"lines":[{"number":1}]},{"id":2,"lines":[{"number":1}]}]"#, into: "Box")
+        let box = JSONStore.Parent("Box", where: PropertyPath("id") == 2)
+        for expected in [[1, 0, 1, 0], [0, 0, 2, 0]] {
+            let result = try await world.sync(#"[{"number":1},{"number":2}]"#, into: "Line", childrenOf: box)
+            #expect(result.counts.all == expected)
+        }
+        #expect(try await world.column("number", of: "Line", where: "box.id == 2") == [1, 2])
+        #expect(try await world.column("number", of: "Line", where: "box.id == 1") == [1])
     }
 
     @Test func aChildOfADeletedParentThatThePayloadHasStays() async throws {

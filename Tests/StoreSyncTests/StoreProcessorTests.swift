@@ -26,7 +26,7 @@ import Testing
             fetched.append(id)
             guard let age = ages[id] else { throw NoSuchObject() }
             if age < 0 { return .bytes(Array("{".utf8)) }
-            return .bytes(Array(#"{"id":\#(id),"age":\#(age),"name":"user \#(id)"}"#.utf8))
+            return .bytes(Array(#"{"id":\#(id),"age":\#(age),"name":"user \#(id)","company":{"id":7}}"#.utf8))
         }
 
         struct NoSuchObject: Error {}
@@ -49,6 +49,7 @@ import Testing
         _ = try await synchronizer.sync()
         #expect(processor.counts.inserted == 5)
         #expect(try await world.column("name", where: "id = 5") == ["user 5"])
+        #expect(try await world.column("id", where: "company.id = 7") == [1, 2, 3, 4, 5])
         await source.set([2: 1, 3: 2, 6: 1])
         _ = try await synchronizer.sync()
         #expect(await source.fetched.sorted() == [3, 6])
