@@ -26,7 +26,7 @@ final class Acceptor: Sendable {
     /// Accepts connections until the stop signal opens, then waits for all connection threads to
     /// end.
     func run() {
-        var threads: [Int: ServerThread] = [:]
+        var threads: [Int: SystemThread] = [:]
         var number = 0
         while Wait.until(readable: listener, stopSignal: stopSignal) == .ready {
             for finished in takeEnded() { threads.removeValue(forKey: finished)?.join() }
@@ -43,9 +43,9 @@ final class Acceptor: Sendable {
         for thread in threads.values { thread.join() }
     }
 
-    private func serve(_ socket: Descriptor, number: Int) throws -> ServerThread {
+    private func serve(_ socket: Descriptor, number: Int) throws -> SystemThread {
         let connection = Connection(socket: socket, stopSignal: stopSignal, limits: limits)
-        return try ServerThread { [self] in
+        return try SystemThread(name: "connection") { [self] in
             connection.run(handler)
             ended.withLock { $0.append(number) }
         }

@@ -63,11 +63,15 @@ package final class LoopbackHTTPServer: Sendable {
         self.stopSignal = stopSignal
         self.shutdown = shutdown
         let acceptor = Acceptor(listener: listener, stopSignal: stopSignal, limits: limits, handler: handler)
-        let thread = try ServerThread {
-            acceptor.run()
-            shutdown.finish()
+        do throws(SystemThread.Failure) {
+            shutdown.adopt(
+                try SystemThread(name: "LoopbackServer") {
+                    acceptor.run()
+                    shutdown.finish()
+                })
+        } catch {
+            throw .system(call: "pthread_create", code: error.code)
         }
-        shutdown.adopt(thread)
     }
 
     deinit {
@@ -114,11 +118,11 @@ package final class LoopbackHTTPServer: Sendable {
 
 /// The end of a server: the accepting thread reports it, and callers of `stop()` wait for it.
 private final class Shutdown: Sendable {
-    private let thread = Locked<ServerThread?>(nil)
+    private let thread = Locked<SystemThread?>(nil)
     private let end = Promise<Void>()
 
     /// Keeps the accepting thread, to join it at the end.
-    func adopt(_ thread: ServerThread) {
+    func adopt(_ thread: SystemThread) {
         self.thread.withLock { $0 = thread }
     }
 

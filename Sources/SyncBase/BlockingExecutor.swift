@@ -63,7 +63,7 @@ private final class Inbox: @unchecked Sendable {
     private let condition: UnsafeMutablePointer<pthread_cond_t>
     private var entries: [Entry] = []
     private var isClosed = false
-    private var thread: pthread_t?
+    private var thread: SystemThread?
 
     init(label: String) {
         self.label = label
@@ -83,7 +83,7 @@ private final class Inbox: @unchecked Sendable {
     }
 
     var isCurrentThread: Bool {
-        withLock { thread.map { pthread_equal($0, pthread_self()) != 0 } ?? false }
+        withLock { thread?.isCurrent ?? false }
     }
 
     func add(_ job: UnownedJob, of executor: BlockingExecutor) {
@@ -111,44 +111,14 @@ private final class Inbox: @unchecked Sendable {
     // MARK: The thread
 
     /// Starts the thread, which keeps the inbox alive.
-    private func started() -> pthread_t? {
-        var attributes = pthread_attr_t()
-        pthread_attr_init(&attributes)
-        defer { pthread_attr_destroy(&attributes) }
-        pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
-        #if canImport(Darwin)
-        // Tasks of any priority wait for these jobs.
-        pthread_attr_set_qos_class_np(&attributes, QOS_CLASS_USER_INITIATED, 0)
-        #endif
-        #if canImport(Glibc)
-        var thread = pthread_t()
-        #else
-        // A pointer.
-        var thread: pthread_t?
-        #endif
-        let inbox = Unmanaged.passRetained(self)
-        let code = pthread_create(&thread, &attributes, { Inbox.run($0) }, inbox.toOpaque())
-        // Without a thread no job would ever run, and nobody would be told.
-        precondition(code == 0, "the system refuses a thread: \(String(cString: strerror(code)))")
-        return thread
+    private func started() -> SystemThread {
+        do throws(SystemThread.Failure) {
+            return try SystemThread(name: label) { self.work() }
+        } catch {
+            // Without a thread no job would ever run, and nobody would be told.
+            preconditionFailure("the system refuses a thread: \(String(cString: strerror(error.code)))")
+        }
     }
-
-    #if canImport(Darwin)
-    private static func run(_ context: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
-        let inbox = Unmanaged<Inbox>.fromOpaque(context).takeRetainedValue()
-        pthread_setname_np(inbox.label)
-        inbox.work()
-        return nil
-    }
-    #else
-    private static func run(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-        guard let context else { return nil }
-        let inbox = Unmanaged<Inbox>.fromOpaque(context).takeRetainedValue()
-        nameThread(inbox.label)
-        inbox.work()
-        return nil
-    }
-    #endif
 
     private func work() {
         while let next = next() {
@@ -177,15 +147,3 @@ private final class Inbox: @unchecked Sendable {
         }
     }
 }
-
-#if !canImport(Darwin)
-/// Names the current thread for tools such as `top`, which show the first 15 bytes.
-///
-/// Swift does not see `pthread_setname_np` on Linux.
-private func nameThread(_ name: String) {
-    let file = open("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)
-    guard file >= 0 else { return }
-    _ = write(file, name, name.utf8.count)
-    close(file)
-}
-#endif
