@@ -35,8 +35,8 @@ struct ElementMapper {
     /// usually right.
     private var successors: [Int32]
     private var drift: ElementDrift
-    /// The members of the open element that the entity's properties cannot express, as JSON.
-    private var otherKeys: [UInt8] = []
+    /// The members of the open element that the entity's properties cannot express.
+    private var otherKeys = OtherKeys()
     /// The slots of the open row whose values did not fit.
     private var unfitSlots: [Int] = []
     private var contentHash: Int64 = 0
@@ -74,7 +74,7 @@ struct ElementMapper {
         discard()
         elementIndex = index
         isOpen = true
-        if !otherKeys.isEmpty { otherKeys.removeAll(keepingCapacity: true) }
+        otherKeys.removeAll()
         if !unfitSlots.isEmpty { unfitSlots.removeAll(keepingCapacity: true) }
         if isRoot { walk.element &+= 1 }
         group.records.beginRecord()
@@ -255,7 +255,7 @@ struct ElementMapper {
         _ key: JSONSlice, hash: UInt64, _ cursor: inout JSONCursor, level: Int
     ) throws(JSONFault) -> Bool {
         if keepsOtherKeys, mapping.expectsOtherKeys, level == 0 {
-            keep(try cursor.rawValue(), under: key.bytes)
+            otherKeys.add(try cursor.rawValue(), under: key.bytes)
             return true
         }
         let levelHash = hash ^ (UInt64(truncatingIfNeeded: level) &* 0x9E37_79B9_7F4A_7C15)
@@ -270,7 +270,7 @@ struct ElementMapper {
         switch contract.unknownKey {
         case .ignore, .null:
             let value = try cursor.rawValue()
-            if keepsOtherKeys, level == 0 { keep(value, under: key.bytes) }
+            if keepsOtherKeys, level == 0 { otherKeys.add(value, under: key.bytes) }
             return true
         case .reject, .fail:
             let outer = mapping.trie.levels[level].path
@@ -308,7 +308,7 @@ struct ElementMapper {
         let isKept =
             isUnfit || (first == ASCII.n && slots.contains { mapping.omitsNull[$0] })
             || (found.relationship >= 0 && isKeptEmpty(value, found.relationship))
-        if isKept { keep(value, under: Array(JSONWriter.quotedKey(written).dropFirst().dropLast())) }
+        if isKept { otherKeys.add(value, under: Array(JSONWriter.quotedKey(written).dropFirst().dropLast())) }
         return true
     }
 
@@ -319,27 +319,12 @@ struct ElementMapper {
         return style != .list && value.bytes.dropFirst().first { !ASCII.isWhitespace($0) } == ASCII.closeBracket
     }
 
-    /// Keeps a value as JSON.
-    ///
-    /// - Parameter key: The key as written, without its quotes.
-    private mutating func keep(_ value: JSONSlice, under key: some Collection<UInt8>) {
-        otherKeys.append(otherKeys.isEmpty ? ASCII.openBrace : ASCII.comma)
-        otherKeys.append(ASCII.quote)
-        otherKeys.append(contentsOf: key)
-        otherKeys.append(ASCII.quote)
-        otherKeys.append(ASCII.colon)
-        otherKeys.append(contentsOf: value.bytes)
-    }
-
     private mutating func setOtherKeys(at slot: Int) {
-        guard !otherKeys.isEmpty else { return group.records.setNull(at: slot) }
-        otherKeys.append(ASCII.closeBrace)
-        switch otherKeys.withUnsafeBufferPointer({ group.records.setJSON(reading: $0, at: slot) }) {
+        switch otherKeys.move(into: &group.records, at: slot) {
         case .failed: note(.unfitValue, path: nil, isTolerated: true)
         case .withoutRepeatedKeys: note(.repeatedKey, path: nil, isTolerated: false)
         case .complete: break
         }
-        otherKeys.removeAll(keepingCapacity: true)
     }
 
     /// Reads a value that has several targets, once for each.
