@@ -6,12 +6,7 @@ import Testing
 
 /// Payloads whose elements contradict each other, in one batch and in batches of one element.
 @Suite struct BatchSizeTests {
-    /// Asks for batches of one element.
-    private struct SingleElements: StoreHook {
-        let batchRowCount: Int? = 1
-    }
-
-    /// Users with companies, notes and managers, of which several say different things.
+    /// Random lists of users. Their elements can describe one company, note or manager differently.
     private struct Payload {
         var random: SeededRandom
 
@@ -48,7 +43,7 @@ import Testing
     func itMakesNoDifference(seed: UInt64) async throws {
         var payload = Payload(random: SeededRandom(seed: seed))
         let whole = try SyncWorld()
-        let single = try SyncWorld { HookedStore($0, SingleElements()) }
+        let single = try SyncWorld { HookedStore($0, SingleRows()) }
         for _ in 0..<3 {
             let json = payload.list()
             try await whole.sync(json)

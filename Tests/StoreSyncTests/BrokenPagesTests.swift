@@ -22,7 +22,8 @@ import Testing
             ([["1 2|", "2"], ["3|", "1"]], [1, 2]),
         ] as [([[String]], [Int64])])
     func onlyWhatWholePagesHaveIsThere(pages: [[String]], expected: [Int64]) async throws {
-        let world = try SyncWorld { HookedStore($0, SmallBatches()) }
+        // With single rows, what comes before a break is merged.
+        let world = try SyncWorld { HookedStore($0, SingleRows()) }
         try await world.sync(#"[{"id":2},{"id":9}]"#)
         let source = BrokenSource(
             pages: pages.map { attempts in
@@ -37,7 +38,7 @@ import Testing
     }
 
     @Test func problemsOfAPartThatBrokeOffAreNotReported() async throws {
-        let world = try SyncWorld { HookedStore($0, SmallBatches()) }
+        let world = try SyncWorld { HookedStore($0, SingleRows()) }
         try await world.sync(#"[{"id":2}]"#)
         let misfit = #"{"name":"no id"},{"id":3,"age":"x","sense":1},"#
         let progress = Locked<[Int]>([])
@@ -56,11 +57,6 @@ import Testing
         #expect(none.result.drift.isEmpty)
         #expect(try await world.column("id") == [5])
     }
-}
-
-/// Asks for batches of one row, so that what comes before a break is merged.
-private struct SmallBatches: StoreHook {
-    var batchRowCount: Int? { 1 }
 }
 
 /// A source whose pages are read several times each.

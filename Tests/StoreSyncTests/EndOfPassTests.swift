@@ -65,10 +65,7 @@ import Testing
 
     /// Both statements are in batches of their own.
     @Test func childrenWithoutAnIdentityThatALaterStatementHasAgainStay() async throws {
-        struct SingleElements: StoreHook {
-            let batchRowCount: Int? = 1
-        }
-        let world = try Self.boxes { HookedStore($0, SingleElements()) }
+        let world = try Self.boxes { HookedStore($0, SingleRows()) }
         let all = #"{"id":1,"parts":[{"name":"a"},{"name":"b"},{"name":"c"}]}"#
         try await world.sync("[\(all)]", into: "Box")
         let result = try await world.sync(#"[{"id":1,"parts":[{"name":"a"}]},\#(all)]"#, into: "Box")

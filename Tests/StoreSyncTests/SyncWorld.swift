@@ -60,6 +60,11 @@ struct SyncWorld {
     }
 }
 
+/// Asks for batches of one row.
+struct SingleRows: StoreHook {
+    let batchRowCount: Int? = 1
+}
+
 extension StoreSyncResult.Counts {
     /// Inserted, updated, unchanged, deleted.
     var all: [Int] { [inserted, updated, unchanged, deleted] }

@@ -11,58 +11,57 @@ import Testing
 
 /// A file of one model, opened with another.
 @Suite struct MigrationTests {
-    private let folder: TemporaryDirectory
-    private let path: String
+    private let world: MigrationWorld
 
     init() throws {
-        folder = try TemporaryDirectory()
-        path = folder.url.appending(path: "store.sqlite").path
+        world = try MigrationWorld()
     }
 
     // MARK: The note
 
     @Test func aNoteIsKeptWithTheTables() async throws {
-        let missing = try await SQLiteStore.note(at: path)
+        let missing = try await SQLiteStore.note(at: world.path)
         #expect(!missing.isStore)
         #expect(missing.text == nil)
-        #expect(!FileManager.default.fileExists(atPath: path))
-        _ = try await open(Self.people())
-        let none = try await SQLiteStore.note(at: path)
+        #expect(!FileManager.default.fileExists(atPath: world.path))
+        _ = try await world.open(MigrationWorld.people())
+        let none = try await SQLiteStore.note(at: world.path)
         #expect(none.isStore)
         #expect(none.text == nil)
         var options = SQLiteStore.Options()
         for note in ["one", "two"] {
             options.note = note
-            _ = try await SQLiteStore(Self.people(), at: .file(path), options: options)
-            let kept = try await SQLiteStore.note(at: path)
+            _ = try await SQLiteStore(MigrationWorld.people(), at: .file(world.path), options: options)
+            let kept = try await SQLiteStore.note(at: world.path)
             #expect(kept.text == note)
         }
         // Without a note, and for reading, the earlier one stays.
-        _ = try await open(Self.people { SyncAttribute("age", .int64) })
-        let kept = try await SQLiteStore.note(at: path)
+        _ = try await world.open(MigrationWorld.people { SyncAttribute("age", .int64) })
+        let kept = try await SQLiteStore.note(at: world.path)
         #expect(kept.text == "two")
     }
 
     @Test func aModelThatDoesNotFitLeavesTheNote() async throws {
         var options = SQLiteStore.Options()
         options.note = "one"
-        _ = try await SQLiteStore(Self.people { SyncAttribute("age", .int64) }, at: .file(path), options: options)
+        _ = try await SQLiteStore(
+            MigrationWorld.people { SyncAttribute("age", .int64) }, at: .file(world.path), options: options)
         options.note = "two"
-        let other = try Self.people { SyncAttribute("age", .bool) }
+        let other = try MigrationWorld.people { SyncAttribute("age", .bool) }
         do {
-            _ = try await SQLiteStore(other, at: .file(path), options: options)
+            _ = try await SQLiteStore(other, at: .file(world.path), options: options)
             Issue.record("a narrower type was taken")
         } catch is SQLSchemaError {
             // The tables and the note stay as they were.
         }
-        let kept = try await SQLiteStore.note(at: path)
+        let kept = try await SQLiteStore.note(at: world.path)
         #expect(kept.text == "one")
     }
 
     // MARK: What others have added
 
     @Test func indicesTriggersAndViewsOfOthersAreKept() async throws {
-        try await fill(Self.people(), #"[{"id":1,"name":"a"}]"#)
+        try await world.fill(MigrationWorld.people(), #"[{"id":1,"name":"a"}]"#)
         let others = [
             "CREATE INDEX mine ON Person (name)",
             "CREATE VIEW names AS SELECT name FROM Person",
@@ -71,153 +70,70 @@ import Testing
             "CREATE TRIGGER away INSTEAD OF DELETE ON names BEGIN DELETE FROM Person WHERE name = old.name; END",
             "CREATE TRIGGER elsewhere AFTER INSERT ON log BEGIN SELECT name FROM Person; END",
         ]
-        for statement in others { _ = try SQLiteConnection.texts(statement, at: path) }
+        for statement in others { _ = try SQLiteConnection.texts(statement, at: world.path) }
         let select = """
             SELECT sql FROM sqlite_master WHERE name IN ('mine', 'names', 'log', 'noted', 'away', 'elsewhere') ORDER BY sql
             """
-        let store = try await open(Self.people { SyncRelationship("boss", toOne: "Person") })
-        #expect(try SQLiteConnection.texts(select, at: path) == others.sorted())
-        try await sync(#"[{"id":1,"name":"a"},{"id":2}]"#, into: store)
-        #expect(try SQLiteConnection.texts("SELECT CAST(id AS TEXT) FROM log", at: path) == ["2"])
+        let store = try await world.open(MigrationWorld.people { SyncRelationship("boss", toOne: "Person") })
+        #expect(try SQLiteConnection.texts(select, at: world.path) == others.sorted())
+        try await world.sync(#"[{"id":1,"name":"a"},{"id":2}]"#, into: store)
+        #expect(try SQLiteConnection.texts("SELECT CAST(id AS TEXT) FROM log", at: world.path) == ["2"])
     }
 
     @Test func anIndexOfOthersOnWhatIsDroppedIsARefusal() async throws {
-        try await fill(Self.people(), #"[{"id":1,"name":"a"}]"#)
-        _ = try SQLiteConnection.texts("CREATE INDEX mine ON Person (name)", at: path)
-        try await expectRefusal(.unfitForeignObject(name: "mine", reason: "no such column: name"), version: 1) {
+        try await world.fill(MigrationWorld.people(), #"[{"id":1,"name":"a"}]"#)
+        _ = try SQLiteConnection.texts("CREATE INDEX mine ON Person (name)", at: world.path)
+        try await world.expectRefusal(.unfitForeignObject(name: "mine", reason: "no such column: name"), version: 1) {
             try DataModel { SyncEntity("Person", identity: "id") { SyncAttribute("id", .int64) } }
         }
-    }
-
-    // MARK: Relationships
-
-    @Test func newRelationshipsLeadNowhereAndCanBeFilled() async throws {
-        try await fill(Self.people(), #"[{"id":1,"name":"a"},{"id":2}]"#)
-        let store = try await open(
-            Self.people {
-                SyncRelationship("boss", toOne: "Person", inverse: "staff")
-                SyncRelationship("staff", toMany: "Person", ordered: true, inverse: "boss")
-                SyncRelationship("friends", toMany: "Person", inverse: "friends")
-            })
-        let nowhere = "boss = null and staff.@count = 0 and friends.@count = 0"
-        #expect(try await rows(store, where: nowhere) == [1, 2])
-        try await sync(#"[{"id":1,"friends_ids":[2]},{"id":2,"boss_id":1}]"#, into: store)
-        #expect(try await rows(store, where: "boss.id = 1 and friends.@count = 1") == [2])
-    }
-
-    @Test func droppedRelationshipsTakeTheirColumnsAndTablesWithThem() async throws {
-        let before = try Self.people {
-            SyncRelationship("boss", toOne: "Person")
-            SyncRelationship("friends", toMany: "Person")
-        }
-        try await fill(before, #"[{"id":1},{"id":2,"boss_id":1,"friends_ids":[1]}]"#)
-        #expect(try tables() == ["Person", "Person_friends"])
-        // They may belong to a newer version of the model, unless this one says that it is newer.
-        _ = try await open(Self.people())
-        #expect(try tables() == ["Person", "Person_friends"])
-        let store = try await open(Self.people(), version: 1)
-        #expect(try tables() == ["Person"])
-        #expect(try columns("Person") == ["_id", "id", "name"])
-        #expect(try await rows(store) == [1, 2])
-    }
-
-    @Test func renamedRelationshipsKeepTheirLinks() async throws {
-        let before = try Self.people {
-            SyncRelationship("boss", toOne: "Person", inverse: "staff")
-            SyncRelationship("staff", toMany: "Person", inverse: "boss")
-            SyncRelationship("friends", toMany: "Person", ordered: true)
-        }
-        try await fill(before, #"[{"id":1},{"id":2,"boss_id":1,"friends_ids":[3,1]},{"id":3}]"#)
-        let store = try await open(
-            Self.people {
-                SyncRelationship("leader", toOne: "Person", inverse: "team", formerName: "boss")
-                SyncRelationship("team", toMany: "Person", inverse: "leader", formerName: "staff")
-                SyncRelationship("mates", toMany: "Person", ordered: true, formerName: "friends")
-            })
-        #expect(try await rows(store, where: "leader.id = 1") == [2])
-        let stored = try await store.store.records(
-            StoreQuery("Person", where: PropertyPath("id") == 2), with: ["mates"])
-        #expect(stored.first?.record[related: "mates"] == .many([.identity(3), .identity(1)]))
-        #expect(try tables() == ["Person", "Person_mates"])
-    }
-
-    @Test(arguments: [
-        SyncRelationship("other", toMany: "Person"), SyncRelationship("other", toMany: "Person", ordered: true),
-    ])
-    func aRelationshipOfAnotherKindIsRefused(relationship: SyncRelationship) async throws {
-        try await fill(Self.people { SyncRelationship("other", toOne: "Person") }, #"[{"id":1,"other_id":1}]"#)
-        try await expectRefusal(.changedRelationship(entity: "Person", relationship: "other")) {
-            try Self.people { relationship }
-        }
-    }
-
-    @Test func aRelationshipThatLeadsElsewhereIsRefused() async throws {
-        let tag = SyncEntity("Tag", identity: "id") { SyncAttribute("id", .int64) }
-        let before = try Self.people(with: [tag]) { SyncRelationship("other", toOne: "Person") }
-        try await fill(before, #"[{"id":1,"other_id":1}]"#)
-        try await expectRefusal(.changedRelationship(entity: "Person", relationship: "other")) {
-            try Self.people(with: [tag]) { SyncRelationship("other", toOne: "Tag") }
-        }
-    }
-
-    @Test func aRelationshipIsOrderedFromThenOn() async throws {
-        try await fill(
-            Self.people { SyncRelationship("friends", toMany: "Person") },
-            #"[{"id":1,"friends_ids":[2,3]},{"id":2},{"id":3}]"#)
-        let store = try await open(Self.people { SyncRelationship("friends", toMany: "Person", ordered: true) })
-        let names = ["friends"]
-        let found = try await store.store.records(StoreQuery("Person", where: PropertyPath("id") == 1), with: names)
-        #expect(Set(found.first?.record[related: "friends"]?.keys ?? []) == [.identity(2), .identity(3)])
-        try await sync(#"[{"id":1,"friends_ids":[3,2]},{"id":2},{"id":3}]"#, into: store)
-        let then = try await store.store.records(StoreQuery("Person", where: PropertyPath("id") == 1), with: names)
-        #expect(then.first?.record[related: "friends"] == .many([.identity(3), .identity(2)]))
     }
 
     // MARK: Entities
 
     @Test func aFamilyIsMadeAndGivenUp() async throws {
-        try await fill(Self.people(), #"[{"id":1,"name":"a"}]"#)
+        try await world.fill(MigrationWorld.people(), #"[{"id":1,"name":"a"}]"#)
         let employee = SyncEntity("Employee", parent: "Person") { SyncAttribute("salary", .double, default: 10.0) }
-        let store = try await open(Self.people(with: [employee]))
-        #expect(try columns("Person") == ["_id", "_entity", "id", "name", "salary"])
-        try await sync(#"[{"id":2,"salary":5},{"id":3}]"#, entity: "Employee", into: store)
-        #expect(try await rows(store) == [1, 2, 3])
+        let store = try await world.open(MigrationWorld.people(with: [employee]))
+        #expect(try world.columns("Person") == ["_id", "_entity", "id", "name", "salary"])
+        try await world.sync(#"[{"id":2,"salary":5},{"id":3}]"#, entity: "Employee", into: store)
+        #expect(try await world.rows(store) == [1, 2, 3])
         #expect(try await store.store.count(StoreQuery("Employee", where: PropertyPath("salary") == 10.0)) == 1)
         // Its objects go with it.
-        let narrowed = try await open(Self.people(), version: 1)
-        #expect(try await rows(narrowed) == [1])
-        #expect(try columns("Person") == ["_id", "id", "name"])
+        let narrowed = try await world.open(MigrationWorld.people(), version: 1)
+        #expect(try await world.rows(narrowed) == [1])
+        #expect(try world.columns("Person") == ["_id", "id", "name"])
     }
 
     @Test func anAttributeOfASubEntityComesAndGoes() async throws {
         let plain = SyncEntity("Employee", parent: "Person") {}
-        try await fill(Self.people(with: [plain]), #"[{"id":1}]"#)
-        try await fill(Self.people(with: [plain]), #"[{"id":2}]"#, entity: "Employee", operations: [.insert])
+        try await world.fill(MigrationWorld.people(with: [plain]), #"[{"id":1}]"#)
+        try await world.fill(
+            MigrationWorld.people(with: [plain]), #"[{"id":2}]"#, entity: "Employee", operations: [.insert])
         let paid = SyncEntity("Employee", parent: "Person") { SyncAttribute("salary", .int32, default: 7) }
-        let store = try await open(Self.people(with: [paid]))
+        let store = try await world.open(MigrationWorld.people(with: [paid]))
         #expect(try await store.store.count(StoreQuery("Employee", where: PropertyPath("salary") == 7)) == 1)
-        #expect(try SQLiteConnection.count("Person WHERE salary IS NULL", at: path) == 1)
-        _ = try await open(Self.people(with: [plain]), version: 1)
-        #expect(try columns("Person") == ["_id", "_entity", "id", "name"])
+        #expect(try SQLiteConnection.count("Person WHERE salary IS NULL", at: world.path) == 1)
+        _ = try await world.open(MigrationWorld.people(with: [plain]), version: 1)
+        #expect(try world.columns("Person") == ["_id", "_entity", "id", "name"])
     }
 
     @Test func whatLedToADroppedEntityLeadsNowhere() async throws {
         let tag = SyncEntity("Tag", identity: "id") { SyncAttribute("id", .int64) }
-        let before = try Self.people(with: [tag]) {
+        let before = try MigrationWorld.people(with: [tag]) {
             SyncRelationship("tag", toOne: "Tag")
             SyncRelationship("tags", toMany: "Tag")
         }
-        try await fill(before, #"[{"id":1,"tag":{"id":5},"tags":[{"id":6}]}]"#)
-        let store = try await open(Self.people(), version: 1)
-        #expect(try tables() == ["Person"])
-        #expect(try await rows(store) == [1])
+        try await world.fill(before, #"[{"id":1,"tag":{"id":5},"tags":[{"id":6}]}]"#)
+        let store = try await world.open(MigrationWorld.people(), version: 1)
+        #expect(try world.tables() == ["Person"])
+        #expect(try await world.rows(store) == [1])
     }
 
     @Test func anEntityThatMovesToAnotherFamilyIsRefused() async throws {
         let free = SyncEntity("Robot", identity: "id") { SyncAttribute("id", .int64) }
-        try await fill(Self.people(with: [free]), "[]")
-        try await expectRefusal(.movedEntity(entity: "Robot")) {
-            try Self.people(with: [SyncEntity("Robot", parent: "Person") {}])
+        try await world.fill(MigrationWorld.people(with: [free]), "[]")
+        try await world.expectRefusal(.movedEntity(entity: "Robot")) {
+            try MigrationWorld.people(with: [SyncEntity("Robot", parent: "Person") {}])
         }
     }
 
@@ -238,10 +154,10 @@ import Testing
                 }
             }
         }
-        try await fill(model(false), #"[{"id":1,"x":"ax","y":"ay"}]"#, entity: "A")
-        try await fill(model(false), #"[{"id":2,"x":"bx","y":"by"}]"#, entity: "B")
+        try await world.fill(model(false), #"[{"id":1,"x":"ax","y":"ay"}]"#, entity: "A")
+        try await world.fill(model(false), #"[{"id":2,"x":"bx","y":"by"}]"#, entity: "B")
         for _ in 0..<2 {
-            let store = try await open(model(true))
+            let store = try await world.open(model(true))
             let a = try await store.store.records(StoreQuery("A")).first?.record
             let b = try await store.store.records(StoreQuery("B")).first?.record
             #expect(a?["id"] == 2 && a?["x"] == "by" && a?["y"] == "bx")
@@ -258,12 +174,12 @@ import Testing
                     }
                 ] + others)
         }
-        try await fill(model("First"), #"[{"id":1}]"#, entity: "First")
-        _ = try await open(model("Second"))
+        try await world.fill(model("First"), #"[{"id":1}]"#, entity: "First")
+        _ = try await world.open(model("Second"))
         // A new entity may take the first name then, and keeps it.
         let first = SyncEntity("First", identity: "id") { SyncAttribute("id", .int64) }
-        try await fill(model("Third", with: [first]), #"[{"id":7}]"#, entity: "First")
-        let store = try await open(model("Third", with: [first]))
+        try await world.fill(model("Third", with: [first]), #"[{"id":7}]"#, entity: "First")
+        let store = try await world.open(model("Third", with: [first]))
         #expect(try await store.store.records(StoreQuery("Third")).map(\.key) == [.identity(1)])
         #expect(try await store.store.records(StoreQuery("First")).map(\.key) == [.identity(7)])
     }
@@ -280,13 +196,13 @@ import Testing
     ])
     func aWiderTypeTakesOver(from: AttributeType, to: AttributeType, json: String, value: AttributeValue) async throws {
         func model(_ type: AttributeType) throws -> DataModel {
-            try Self.people(attributes: [SyncAttribute("extra", type)])
+            try MigrationWorld.people(attributes: [SyncAttribute("extra", type)])
         }
-        try await fill(model(from), #"[{"id":1,"extra":\#(json)},{"id":2}]"#)
-        let store = try await open(model(to))
+        try await world.fill(model(from), #"[{"id":1,"extra":\#(json)},{"id":2}]"#)
+        let store = try await world.open(model(to))
         #expect(try await store.store.records(StoreQuery("Person")).map { $0.record["extra"] } == [value, .null])
         // The same again is the same.
-        let result = try await sync(
+        let result = try await world.sync(
             #"[{"id":1,"extra":\#(to == .string ? value.quoted : json)},{"id":2}]"#, into: store)
         #expect(result.isUnchanged)
     }
@@ -297,49 +213,52 @@ import Testing
         (.string, .uuid),
     ])
     func aNarrowerTypeIsRefused(from: AttributeType, to: AttributeType) async throws {
-        try await fill(Self.people(attributes: [SyncAttribute("extra", from)]), #"[{"id":1}]"#)
-        try await expectRefusal(.narrowedType(entity: "Person", attribute: "extra")) {
-            try Self.people(attributes: [SyncAttribute("extra", to)])
+        try await world.fill(MigrationWorld.people(attributes: [SyncAttribute("extra", from)]), #"[{"id":1}]"#)
+        try await world.expectRefusal(.narrowedType(entity: "Person", attribute: "extra")) {
+            try MigrationWorld.people(attributes: [SyncAttribute("extra", to)])
         }
     }
 
     // MARK: Rebuilding
 
     @Test func aRefusedModelGetsAStoreThatIsFilledAnew() async throws {
-        try await fill(Self.people(attributes: [SyncAttribute("age", .string)]), #"[{"id":1,"age":"x"}]"#)
-        _ = try SQLiteConnection.texts("CREATE TABLE mine (a); INSERT INTO mine VALUES ('kept')", at: path)
-        _ = try SQLiteConnection.texts("INSERT INTO mine VALUES ('kept')", at: path)
+        try await world.fill(
+            MigrationWorld.people(attributes: [SyncAttribute("age", .string)]), #"[{"id":1,"age":"x"}]"#)
+        _ = try SQLiteConnection.texts("CREATE TABLE mine (a); INSERT INTO mine VALUES ('kept')", at: world.path)
+        _ = try SQLiteConnection.texts("INSERT INTO mine VALUES ('kept')", at: world.path)
         let mapper = try RecordMapper(
-            try Self.people(attributes: [SyncAttribute("age", .int64)]) {
+            try MigrationWorld.people(attributes: [SyncAttribute("age", .int64)]) {
                 SyncRelationship("friends", toMany: "Person")
             })
         await #expect(throws: SQLSchemaError.narrowedType(entity: "Person", attribute: "age")) {
-            try await SQLiteStore(mapper.model, at: .file(path))
+            try await SQLiteStore(mapper.model, at: .file(world.path))
         }
         struct Broken: Error {}
         await #expect(throws: Broken.self) {
-            try await SQLiteStore.rebuild(mapper.model, at: path) { _ in throw Broken() }
+            try await SQLiteStore.rebuild(mapper.model, at: world.path) { _ in throw Broken() }
         }
-        #expect(try SQLiteConnection.texts("SELECT age FROM Person", at: path) == ["x"])
-        let store = try await SQLiteStore.rebuild(mapper.model, at: path) { store in
+        #expect(try SQLiteConnection.texts("SELECT age FROM Person", at: world.path) == ["x"])
+        let store = try await SQLiteStore.rebuild(mapper.model, at: world.path) { store in
             try await JSONStore(store, mapper: mapper).sync(
                 .bytes(Array(#"[{"id":2,"age":5,"friends_ids":[2,3]},{"id":3}]"#.utf8)), into: "Person")
         }
         let json = try JSONStore(store, mapper: mapper)
-        #expect(try await rows(json, where: "age = 5 and friends.@count = 2") == [2])
-        try await sync(#"[{"id":3},{"id":4}]"#, into: json)
-        #expect(try await rows(json) == [3, 4])
-        #expect(try SQLiteConnection.texts("SELECT a FROM mine", at: path) == ["kept"])
-        #expect(try SQLiteConnection.texts("PRAGMA integrity_check", at: path) == ["ok"])
+        #expect(try await world.rows(json, where: "age = 5 and friends.@count = 2") == [2])
+        try await world.sync(#"[{"id":3},{"id":4}]"#, into: json)
+        #expect(try await world.rows(json) == [3, 4])
+        #expect(try SQLiteConnection.texts("SELECT a FROM mine", at: world.path) == ["kept"])
+        #expect(try SQLiteConnection.texts("PRAGMA integrity_check", at: world.path) == ["ok"])
         #expect(
-            try FileManager.default.contentsOfDirectory(atPath: folder.url.path).contains { $0.contains("rebuild") }
+            try FileManager.default.contentsOfDirectory(atPath: world.folder.url.path).contains {
+                $0.contains("rebuild")
+            }
                 == false)
     }
 
     // MARK: Tables of others
 
     @Test func tablesThatExistAlreadyAreSyncedInto() async throws {
-        try SQLiteConnection(path: path, isReadOnly: false, busyTimeout: 0).execute(
+        try SQLiteConnection(path: world.path, isReadOnly: false, busyTimeout: 0).execute(
             """
             CREATE TABLE people (id INTEGER PRIMARY KEY, full_name TEXT NOT NULL DEFAULT '', boss_id INTEGER
                 REFERENCES people (id) ON DELETE SET NULL, remark TEXT DEFAULT 'none');
@@ -349,108 +268,24 @@ import Testing
         options.naming = SQLNaming(
             tables: ["Person": "people"], columns: ["Person.name": "full_name", "Person.boss": "boss_id"],
             rowColumn: "rowid")
-        let model = try Self.people { SyncRelationship("boss", toOne: "Person") }
-        let store = try await open(model, options)
-        #expect(try await rows(store, where: "boss.id = 1") == [2])
-        let result = try await sync(
+        let model = try MigrationWorld.people { SyncRelationship("boss", toOne: "Person") }
+        let store = try await world.open(model, options)
+        #expect(try await world.rows(store, where: "boss.id = 1") == [2])
+        let result = try await world.sync(
             #"[{"id":2,"name":"Bob","boss_id":3},{"id":3,"name":"Eve"}]"#, into: store)
         #expect(result.counts.inserted == 1 && result.counts.deleted == 1 && result.counts.updated == 1)
         #expect(
             try SQLiteConnection.count(
-                "people WHERE (id = 2 AND boss_id = 3 AND remark = 'second') OR (id = 3 AND remark = 'none')", at: path)
+                "people WHERE (id = 2 AND boss_id = 3 AND remark = 'second') OR (id = 3 AND remark = 'none')",
+                at: world.path)
                 == 2)
-        #expect(try await sync(#"[{"id":2,"boss_id":3},{"id":3}]"#, into: store).isUnchanged)
+        #expect(try await world.sync(#"[{"id":2,"boss_id":3},{"id":3}]"#, into: store).isUnchanged)
     }
 
     @Test func aTableThatLacksAColumnIsRefused() async throws {
-        try SQLiteConnection(path: path, isReadOnly: false, busyTimeout: 0)
+        try SQLiteConnection(path: world.path, isReadOnly: false, busyTimeout: 0)
             .execute("CREATE TABLE Person (_id INTEGER PRIMARY KEY, id INTEGER)")
-        try await expectRefusal(.missingColumn(table: "Person", column: "name")) { try Self.people() }
-    }
-
-    // MARK: Terms
-
-    /// People, and what is added to them.
-    private static func people(
-        with others: [SyncEntity] = [], attributes: [SyncAttribute] = [],
-        @DataModel.Builder<SyncEntity.Property> _ properties: () -> [SyncEntity.Property] = { [] }
-    ) throws -> DataModel {
-        var person = SyncEntity("Person", identity: "id") {
-            SyncAttribute("id", .int64)
-            SyncAttribute("name", .string)
-            for property in properties() { property }
-        }
-        person.attributes += attributes
-        return try DataModel([person] + others)
-    }
-
-    private func open(
-        _ model: DataModel, _ options: SQLiteStore.Options = .init(), version: Int = 0
-    ) async throws -> JSONStore {
-        var options = options
-        options.modelVersion = version
-        let mapper = try RecordMapper(model)
-        return try JSONStore(try await SQLiteStore(mapper.model, at: .file(path), options: options), mapper: mapper)
-    }
-
-    private func fill(
-        _ model: DataModel, _ json: String, entity: String = "Person", operations: StoreSyncOptions.Operations = .all
-    ) async throws {
-        try await open(model).sync(
-            .bytes(Array(json.utf8)), into: entity, options: StoreSyncOptions(operations: operations))
-    }
-
-    @discardableResult
-    private func sync(_ json: String, entity: String = "Person", into store: JSONStore) async throws -> StoreSyncResult
-    {
-        try await store.sync(
-            .bytes(Array(json.utf8)), into: entity,
-            options: StoreSyncOptions(operations: entity == "Person" ? .all : .all.subtracting(.delete)))
-    }
-
-    /// The keys of people.
-    private func rows(_ store: JSONStore, where text: String? = nil) async throws -> [Int64] {
-        let predicate = try text.map { try RecordPredicate(parsing: $0) } ?? .constant(true)
-        return try await store.store.records(StoreQuery("Person", where: predicate)).compactMap { stored in
-            if case .int(let id) = stored.record["id"] { id } else { nil }
-        }.sorted()
-    }
-
-    /// The tables of the model's entities and relationships.
-    private func tables() throws -> [String] {
-        try SQLiteConnection.texts(
-            "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_%' ESCAPE '\\' ORDER BY name",
-            at: path
-        ).filter { $0 != SyncEntity.pendingLink.name }
-    }
-
-    private func columns(_ table: String) throws -> [String] {
-        try SQLiteConnection.texts("SELECT name FROM pragma_table_info('\(table)')", at: path)
-    }
-
-    /// A model that does not fit, and leaves the file as it was.
-    private func expectRefusal(
-        _ error: SQLSchemaError, version: Int = 0, _ model: () throws -> DataModel
-    ) async throws {
-        let model = try model()
-        let before = try SQLiteConnection.texts("SELECT quote(sql) FROM sqlite_master", at: path)
-        await #expect(throws: error) { try await open(model, version: version) }
-        #expect(try SQLiteConnection.texts("SELECT quote(sql) FROM sqlite_master", at: path) == before)
-    }
-}
-
-extension SQLiteConnection {
-    /// The first column of all rows.
-    fileprivate static func texts(_ statement: String, at path: String) throws -> [String] {
-        let connection = try SQLiteConnection(path: path, isReadOnly: false, busyTimeout: 0)
-        let statement = try connection.prepare(statement)
-        var texts: [String] = []
-        while try statement.step() { texts.append(statement.text(at: 0)) }
-        return texts
-    }
-
-    fileprivate static func count(_ table: String, at path: String) throws -> Int64? {
-        try SQLiteConnection(path: path, isReadOnly: false, busyTimeout: 0).integer("SELECT count(*) FROM \(table)")
+        try await world.expectRefusal(.missingColumn(table: "Person", column: "name")) { try MigrationWorld.people() }
     }
 }
 
