@@ -49,6 +49,14 @@ import Testing
         #expect(try await world.sync(json).countsByEntity.values.allSatisfy { $0.inserted + $0.updated == 0 })
     }
 
+    @Test func aMisfitOfANestedObjectIsReportedWhereTheListDecides() async throws {
+        let world = try SyncWorld()
+        let result = try await world.sync(
+            #"[{"id":1,"manager":{"id":2,"company":[true]}},{"id":2,"company":{"id":7}}]"#)
+        #expect(result.drift.entries.map(\.keyPath) == ["company"])
+        #expect(try await world.column("id", where: "company.id == 7") == [2])
+    }
+
     @Test func aNewChildThatNamesAnotherParentBelongsToTheOneItIsNestedIn() async throws {
         let world = try SyncWorld()
         try await world.sync(#"[{"id":2},{"id":1,"notes":[{"id":1,"user_id":2},{"id":2,"user":{"id":2}}]}]"#)

@@ -66,8 +66,9 @@ extension SyncPass {
         _ relationship: RelationshipLayout, _ beaten: ObjectSet, _ origin: Origin
     ) async throws {
         let isBeaten = result.rows.map { $0.map { beaten.contains($0.object) } ?? false }
-        guard nested.sources.contains(where: { isBeaten[$0.row] }) else { return }
+        guard (nested.sources.map(\.row) + nested.misfits.map(\.row)).contains(where: { isBeaten[$0] }) else { return }
         let elements = nested.restricted { isBeaten[$0] ? $0 : nil }
+        try note(elements.misfits, of: group, relationship, origin)
         let owners = elements.owners.map { $0 < 0 ? nil : result.rows[$0]?.object }
         _ = try await merge(elements, of: group, owners: owners, by: relationship, origin, areRelated: false)
     }
