@@ -67,12 +67,8 @@ struct DiffCommand: Command {
         } catch ModelInferenceError.emptySample {
             return try DataModel.inferred(from: reader(other), entity: arguments.entity)
         }
-        do {
-            let both = try EvolvedModel(model, with: reader(other), entity: arguments.entity)
-            for obstacle in both.obstacles.prefix(4) { console.printWarning("not compared: \(obstacle.reason)") }
-            return both.model
-        } catch ModelInferenceError.emptySample {
-            return model
-        }
+        let both = try EvolvedModel(model, with: reader(other), entity: arguments.entity)
+        for obstacle in both.obstacles.prefix(4) { console.printWarning("not compared: \(obstacle.reason)") }
+        return both.model
     }
 }

@@ -63,6 +63,12 @@ import Testing
         #expect(strict.code == 1 && strict.errors.contains("Film.colour: unknown key, once"))
     }
 
+    @Test func anEmptyListIsOneWithTheOptionToo() async throws {
+        let refused = try await sync("[]", "--evolve", "--max-removals", "1")
+        #expect(refused.code == 1 && refused.errors.contains("2 of 2"), "\(refused.errors)")
+        #expect(try await sync("[]", "--evolve").counts(of: "Film") == [0, 0, 0, 2])
+    }
+
     @Test func aSecondFileBecomesAnEntityOfTheSameDatabase() async throws {
         let json = #"[{"id": 1, "film_id": 2, "stars": 4.5, "by": {"name": "a"}}]"#
         let file = try folder.write(json, to: "reviews.json")

@@ -81,39 +81,54 @@ public struct EvolvedModel: Sendable {
     ///   - reader: A reader of the later sample, which is read to its end.
     ///   - entity: The name of the elements' entity.
     ///   - options: Limits. The key applies only to an entity that the earlier model lacks.
-    /// - Throws: The errors of ``InferredModel/init(from:entity:options:)``.
+    /// - Throws: The errors of ``InferredModel/init(from:entity:options:)``. An empty sample is
+    ///   one only for an entity that the earlier model lacks.
     public init(
         _ earlier: DataModel, with reader: JSONReader, entity: String,
         options: InferredModel.Options = InferredModel.Options()
     ) throws {
-        guard let layout = earlier[entity] else {
+        var evolution: ModelEvolution
+        var found: [InferredModel.Finding] = []
+        if let layout = earlier[entity] {
+            evolution = try Self.evolution(earlier, layout, with: reader, options: options)
+        } else {
             let added = try InferredModel(from: reader, entity: entity, options: options)
-            var evolution = ModelEvolution(from: earlier, to: added.model)
+            evolution = ModelEvolution(from: earlier, to: added.model)
             evolution.add(entity)
-            model = try evolution.model()
-            changes = evolution.changes
-            obstacles = []
-            findings = added.findings.map {
+            found = added.findings.map {
                 InferredModel.Finding($0.kind, entity: evolution.name(of: $0.entity), key: $0.key)
             }
-            return
-        }
-        var options = options
-        options.key = []
-        let keys = EntityKeys(layout, in: earlier)
-        let identity = layout.identitySlots.compactMap { keys.attributes[$0].path()?.first }
-        let sample = try InferredModel.sampler(of: reader, entity: entity, key: identity, limit: options.sampleCount)
-        let draft = try ModelDraft(sample.shapes, options: options)
-        var evolution = ModelEvolution(from: earlier, to: try draft.model())
-        evolution.merge(entity, entity)
-        if !identity.isEmpty, !RootIdentity.holds(sample.shapes) {
-            evolution.obstacles.insert(
-                Obstacle(kind: .identity, entity: entity, key: identity.joined(separator: ", ")), at: 0)
         }
         model = try evolution.model()
         changes = evolution.changes
         obstacles = evolution.obstacles
-        findings = []
+        findings = found
+    }
+
+    /// Merges a later sample of an entity into a model that has it. An empty sample changes
+    /// nothing.
+    private static func evolution(
+        _ earlier: DataModel, _ layout: EntityLayout, with reader: JSONReader, options: InferredModel.Options
+    ) throws -> ModelEvolution {
+        let entity = layout.name
+        var options = options
+        options.key = []
+        let keys = EntityKeys(layout, in: earlier)
+        let identity = layout.identitySlots.compactMap { keys.attributes[$0].path()?.first }
+        do {
+            let sample = try InferredModel.sampler(
+                of: reader, entity: entity, key: identity, limit: options.sampleCount)
+            let draft = try ModelDraft(sample.shapes, options: options)
+            var evolution = ModelEvolution(from: earlier, to: try draft.model())
+            evolution.merge(entity, entity)
+            if !identity.isEmpty, !RootIdentity.holds(sample.shapes) {
+                evolution.obstacles.insert(
+                    Obstacle(kind: .identity, entity: entity, key: identity.joined(separator: ", ")), at: 0)
+            }
+            return evolution
+        } catch ModelInferenceError.emptySample {
+            return ModelEvolution(from: earlier, to: earlier)
+        }
     }
 }
 
