@@ -28,13 +28,20 @@ package final class BlockingExecutor: SerialExecutor {
     #if canImport(Darwin)
     /// `ExecutorJob` would need macOS 14.
     package func enqueue(_ job: UnownedJob) {
-        inbox.add(job, of: self)
+        add(job) { [self] job in job.runSynchronously(on: asUnownedSerialExecutor()) }
     }
     #else
     package func enqueue(_ job: consuming ExecutorJob) {
-        inbox.add(UnownedJob(job), of: self)
+        add(UnownedJob(job)) { [self] job in job.runSynchronously(on: asUnownedSerialExecutor()) }
     }
     #endif
+
+    /// Has the thread run a job.
+    ///
+    /// - Parameter run: Runs the job, and keeps this executor alive until then.
+    func add(_ job: UnownedJob, run: @escaping (UnownedJob) -> Void) {
+        inbox.add(job, run: run)
+    }
 
     package func asUnownedSerialExecutor() -> UnownedSerialExecutor {
         UnownedSerialExecutor(ordinary: self)
@@ -53,8 +60,8 @@ package final class BlockingExecutor: SerialExecutor {
 private final class Inbox: @unchecked Sendable {
     private struct Entry {
         let job: UnownedJob
-        /// Keeps the executor alive until the job has run.
-        let executor: BlockingExecutor
+        /// Runs the job, and keeps the executor alive until then.
+        let run: (UnownedJob) -> Void
     }
 
     private let label: String
@@ -86,9 +93,9 @@ private final class Inbox: @unchecked Sendable {
         withLock { thread?.isCurrent ?? false }
     }
 
-    func add(_ job: UnownedJob, of executor: BlockingExecutor) {
+    func add(_ job: UnownedJob, run: @escaping (UnownedJob) -> Void) {
         withLock {
-            entries.append(Entry(job: job, executor: executor))
+            entries.append(Entry(job: job, run: run))
             if thread == nil { thread = started() }
             pthread_cond_signal(condition)
         }
@@ -130,9 +137,9 @@ private final class Inbox: @unchecked Sendable {
         #if canImport(Darwin)
         // A thread of our own has no pool: without one, autoreleased objects would live as long as
         // the thread.
-        autoreleasepool { entry.job.runSynchronously(on: entry.executor.asUnownedSerialExecutor()) }
+        autoreleasepool { entry.run(entry.job) }
         #else
-        entry.job.runSynchronously(on: entry.executor.asUnownedSerialExecutor())
+        entry.run(entry.job)
         #endif
     }
 

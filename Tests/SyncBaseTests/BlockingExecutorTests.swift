@@ -48,4 +48,63 @@ import Testing
             }
         }
     }
+
+    // MARK: Operations
+
+    private enum Scope {
+        @TaskLocal static var name = "none"
+    }
+
+    private struct Failed: Error {}
+
+    private static func isOnThread(of worker: Worker) async -> Bool {
+        let here = currentThread()
+        return await worker.call(0).thread == here
+    }
+
+    private static func currentThread() -> ObjectIdentifier { ObjectIdentifier(Thread.current) }
+
+    @Test func operationsRunOnItsThreadBetweenTheCallsOfItsActor() async throws {
+        guard #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) else { return }
+        let executor = BlockingExecutor(label: "operation")
+        let worker = Worker(executor)
+        let isThere = await executor.run {
+            let before = await Self.isOnThread(of: worker)
+            async let child = Self.isOnThread(of: worker)
+            return (before, await child, await Self.isOnThread(of: worker))
+        }
+        #expect(isThere == (true, true, true))
+        #expect(await Self.isOnThread(of: worker) == false)
+    }
+
+    @Test func whatIsOutsideRunsWhileTheThreadIsBlocked() async throws {
+        let executor = BlockingExecutor(label: "inside")
+        let worker = Worker(executor)
+        let semaphore = DispatchSemaphore(value: 0)
+        let isOutside = await executor.run {
+            async let outside = BlockingExecutor.outside {
+                // The call waits for the signal, and so would everything else on its thread.
+                semaphore.signal()
+                return Self.currentThread()
+            }
+            await worker.block(on: semaphore)
+            return await outside != worker.call(1).thread
+        }
+        #expect(isOutside)
+    }
+
+    @Test func operationsKeepTheirTask() async throws {
+        let executor = BlockingExecutor(label: "task")
+        await #expect(throws: Failed.self) { try await executor.run { throw Failed() } }
+        let task = Task {
+            await Scope.$name.withValue("own") {
+                await executor.run {
+                    while !Task.isCancelled { await Task.yield() }
+                    return await BlockingExecutor.outside { (Scope.name, Task.isCancelled) }
+                }
+            }
+        }
+        task.cancel()
+        #expect(await task.value == ("own", true))
+    }
 }

@@ -1,4 +1,5 @@
 import JSONMapper
+import SyncBase
 import SyncModel
 import SyncStore
 
@@ -60,7 +61,7 @@ final class PassPages {
         while !next.isEmpty {
             try Task.checkCancellation()
             // The next objects are mapped while these are merged.
-            async let following = reader.next()
+            async let following = BlockingExecutor.outside { try await reader.next() }
             for step in next {
                 switch step {
                 case .batch(let objects, let read):

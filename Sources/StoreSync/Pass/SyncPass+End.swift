@@ -165,6 +165,7 @@ extension SyncPass {
         _ absent: StoreQuery, isCertain: Bool = false, limit: (limit: RemovalLimit, localCount: Int)?
     ) async throws {
         let layout = try model.layout(of: absent.entity)
+        if try await isNothingAbsent(absent, of: layout) { return }
         let isDoubtful = tally.mayLackObjects && !isCertain
         if limit != nil || isDoubtful {
             let removals = try await transaction.count(absent)
@@ -179,6 +180,15 @@ extension SyncPass {
         }
         try await keepShared(absent)
         try await remove(absent)
+    }
+
+    /// Whether no stored object is absent, as far as that can be told by counting.
+    ///
+    /// Counting is cheaper than looking for objects that are not in a set.
+    private func isNothingAbsent(_ absent: StoreQuery, of layout: EntityLayout) async throws -> Bool {
+        // What the pass has deleted is still in the set.
+        guard case .except(let seen) = absent.objects, tally.deletesNothing else { return false }
+        return try await transaction.count(StoreQuery(model.layouts[layout.root].name)) == seen.count
     }
 
     /// Unlinks objects that the payload has from objects that are about to be deleted.

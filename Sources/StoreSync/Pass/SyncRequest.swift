@@ -1,5 +1,6 @@
 import JSONMapper
 import OneWaySynchronizer
+import SyncBase
 import SyncModel
 import SyncStore
 
@@ -51,6 +52,16 @@ struct SyncRequest: Sendable {
         _ source: any RemotePass, in transaction: any StoreTransaction, of store: any Store,
         progress: @escaping @Sendable (RemoteSyncProgress) -> Void = { _ in }
     ) async throws -> SyncEffect<PassEnd> {
+        try await transaction.onItsThread {
+            try await runAtHand(source, in: transaction, of: store, progress: progress)
+        }
+    }
+
+    /// Runs on the thread at hand. Only the source runs elsewhere, at the same time.
+    private func runAtHand(
+        _ source: any RemotePass, in transaction: any StoreTransaction, of store: any Store,
+        progress: @escaping @Sendable (RemoteSyncProgress) -> Void
+    ) async throws -> SyncEffect<PassEnd> {
         let layout = try mapper.mapping(of: entity).layout
         let pass = SyncPass(transaction, mapper: mapper, rules: rules, list: layout)
         let children = try await SyncChildren(parent, of: layout, in: pass)
@@ -59,7 +70,7 @@ struct SyncRequest: Sendable {
         let limit = try await limit(in: scope, transaction)
         let pages = PassPages(self, of: source, into: pass, report: progress)
         try await pages.readAll()
-        var end = try await source.end()
+        var end = try await BlockingExecutor.outside { try await source.end() }
         var absent = absent(of: scope, pages, pass, layout, end)
         var isSure = (end.isSnapshot || pages.count < 2) && end.doubt == nil
         for _ in 1..<Self.readingLimit where !isSure {
@@ -72,9 +83,9 @@ struct SyncRequest: Sendable {
             pass.listed = ObjectSet()
             pass.lacking = [:]
             pass.statedByList = [:]
-            try await source.rewind()
+            try await BlockingExecutor.outside { try await source.rewind() }
             try await pages.readAll()
-            end = try await source.end()
+            end = try await BlockingExecutor.outside { try await source.end() }
             isSure = pages.digests == before && end.doubt == nil
             absent = self.absent(of: scope, pages, pass, layout, end)
         }

@@ -95,6 +95,11 @@ struct SyncTally {
         !hasInserted && counts.values.allSatisfy { $0.deleted == 0 }
     }
 
+    /// Whether no object was deleted, not even one that the pass had inserted.
+    var deletesNothing: Bool {
+        !hasRepeatedChanges && counts.values.allSatisfy { $0.deleted == 0 }
+    }
+
     /// The updated objects by the index of the root entity.
     var updatedObjects: [Int: ObjectSet] {
         rows.mapValues(\.updated)

@@ -2,7 +2,7 @@ import SyncBase
 import SyncModel
 
 /// A transaction that records its changes for observers.
-final class ObservedTransaction: InitialLinkingTransaction, SelectingReader {
+final class ObservedTransaction: InitialLinkingTransaction, SelectingReader, ThreadedTransaction {
     /// The changed objects of the entities that share a root.
     private struct Changed {
         var inserted = ObjectSet()
@@ -31,6 +31,8 @@ final class ObservedTransaction: InitialLinkingTransaction, SelectingReader {
     }
 
     var batchRowCount: Int { base.batchRowCount }
+
+    var executor: BlockingExecutor? { (base as? any ThreadedTransaction)?.executor }
 
     // MARK: Reading
 

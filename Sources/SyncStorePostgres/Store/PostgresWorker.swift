@@ -10,7 +10,7 @@ import SyncStoreSQL
 /// Cancelling a task cancels its running statement on the server. The end of a transaction is not
 /// cancelled.
 actor PostgresWorker: SQLWorker {
-    private let executor: BlockingExecutor
+    nonisolated let executor: BlockingExecutor
     private let settings: PostgresSettings
     let schema: SQLSchema
     private let queries: SQLQueries

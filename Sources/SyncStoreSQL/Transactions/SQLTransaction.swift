@@ -1,14 +1,16 @@
-import SyncBase
+package import SyncBase
 package import SyncModel
 package import SyncStore
 
 /// A transaction of a worker, until it has ended.
-package final class SQLTransaction<Worker: SQLWorker>: InitialLinkingTransaction, SelectingReader {
+package final class SQLTransaction<Worker: SQLWorker>: InitialLinkingTransaction, SelectingReader, ThreadedTransaction {
     package let model: DataModel
     package let batchRowCount: Int
     private let worker: Worker
     private let state = Locked(TransactionState.running)
     private let changed = Locked(ChangedRoots())
+
+    package var executor: BlockingExecutor? { worker.executor }
 
     /// The root entities that the transaction has changed.
     var changedRoots: Set<Int> { changed.withLock(\.roots) }

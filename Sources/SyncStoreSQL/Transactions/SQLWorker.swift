@@ -1,8 +1,11 @@
+package import SyncBase
 package import SyncModel
 package import SyncStore
 
 /// Carries out the calls of a transaction on one connection.
 package protocol SQLWorker: Actor {
+    /// Runs the worker's calls on a thread of its own.
+    nonisolated var executor: BlockingExecutor { get }
     /// Makes the transaction's changes last; if that fails, they are undone.
     ///
     /// - Parameter roots: The root entities whose objects or links have changed, for observers.

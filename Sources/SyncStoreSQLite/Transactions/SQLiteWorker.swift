@@ -5,7 +5,7 @@ import SyncStoreSQL
 
 /// Runs everything that one connection does, on a thread of its own.
 actor SQLiteWorker: SQLWorker {
-    private let executor: BlockingExecutor
+    nonisolated let executor: BlockingExecutor
     let schema: SQLSchema
     let settings: SQLiteSettings
     private let queries: SQLQueries
