@@ -168,7 +168,8 @@ import Testing
             running.update { $0 = (now: $0.now + 1, most: max($0.most, $0.now + 1)) }
             let pieces = Watched(["[", "]"])
             let body = AsyncThrowingStream<[UInt8], any Error> {
-                await Task.yield()
+                // The first body ends when there are as many as may be.
+                if index == 0 { try await running.wait { $0.most == count } }
                 let piece = pieces.update { $0.isEmpty ? nil : $0.removeFirst() }
                 if piece == nil { running.update { $0.now -= 1 } }
                 return piece.map { Array($0.utf8) }

@@ -57,33 +57,40 @@ final class PassPages {
         }
         let merger = PageMerger(request: request, pass: pass, collect: collector)
         var before = beginPage()
-        var next = try await reader.next()
-        while !next.isEmpty {
-            try Task.checkCancellation()
-            // The next objects are mapped while these are merged.
-            async let following = BlockingExecutor.outside { try await reader.next() }
-            for step in next {
-                switch step {
-                case .batch(let objects, let read):
-                    try await merger.merge(objects)
-                    note(read, since: before)
-                case .elements(let first, let elements, let read):
-                    try await merger.merge(elements, first: first)
-                    note(read, since: before)
-                case .pageEnd(let page, let read):
-                    note(read, since: before)
-                    try await finish(page, read)
-                    // Problems of an object were reported when it was read first.
-                    if readingCount > 1 { pass.tally.restore(before.problems, areDoubtful: true) }
-                    before = beginPage()
-                case .restart:
-                    pass.tally.abandonPage()
-                    pass.tally.restore(before.problems, areDoubtful: false)
-                    progress = before.progress
-                    before = beginPage()
-                }
+        // The next objects are mapped while these are merged.
+        let steps = Handoff<[PageReader.Step]>()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { await BlockingExecutor.outside { await reader.readAll(into: steps) } }
+            defer { steps.close() }
+            while let next = try await steps.next() {
+                try Task.checkCancellation()
+                for step in next { try await take(step, merger, &before) }
             }
-            next = try await following
+        }
+    }
+
+    /// Carries out a step of reading.
+    ///
+    /// - Parameter before: The state before the page at hand; replaced where the next one begins.
+    private func take(_ step: PageReader.Step, _ merger: PageMerger, _ before: inout Beginning) async throws {
+        switch step {
+        case .batch(let objects, let read):
+            try await merger.merge(objects)
+            note(read, since: before)
+        case .elements(let first, let elements, let read):
+            try await merger.merge(elements, first: first)
+            note(read, since: before)
+        case .pageEnd(let page, let read):
+            note(read, since: before)
+            try await finish(page, read)
+            // Problems of an object were reported when it was read first.
+            if readingCount > 1 { pass.tally.restore(before.problems, areDoubtful: true) }
+            before = beginPage()
+        case .restart:
+            pass.tally.abandonPage()
+            pass.tally.restore(before.problems, areDoubtful: false)
+            progress = before.progress
+            before = beginPage()
         }
     }
 

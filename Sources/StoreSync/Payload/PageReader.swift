@@ -1,6 +1,7 @@
 import JSONMapper
+import SyncBase
 
-/// Reads the pages of a source step by step. An actor, so that the next page is fetched and mapped
+/// Reads the pages of a source step by step. An actor, so that the next pages are fetched and mapped
 /// while earlier objects are merged.
 actor PageReader {
     /// A step of reading.
@@ -29,11 +30,23 @@ actor PageReader {
         self.open = open
     }
 
+    /// Reads all pages, and passes the steps on until nobody takes them any more.
+    ///
+    /// It reads ahead by what has been passed on but not taken, and the same again: pages arrive and
+    /// are mapped at an uneven pace. It ends with the errors of the pages and of the source.
+    func readAll(into steps: Handoff<[Step]>) async {
+        do {
+            while let next = try await next() { try await steps.send(next) }
+            steps.finish(.success(()))
+        } catch {
+            steps.finish(.failure(error))
+        }
+    }
+
     /// Returns the next steps up to the next objects, so that mapping always overlaps with merging.
     ///
-    /// - Returns: An empty array after the last page.
-    /// - Throws: Errors of the page and of the source.
-    func next() async throws -> [Step] {
+    /// - Returns: Nil after the last page.
+    private func next() async throws -> [Step]? {
         var steps: [Step] = []
         while let step = try await nextStep() {
             steps.append(step)
@@ -42,7 +55,7 @@ actor PageReader {
             case .pageEnd, .restart: continue
             }
         }
-        return steps
+        return steps.isEmpty ? nil : steps
     }
 
     private func nextStep() async throws -> Step? {
