@@ -172,11 +172,25 @@ public final class SQLiteStore: CommitObservable {
     public func read<Result: Sendable>(
         _ body: @Sendable (any StoreReader) async throws -> Result
     ) async throws -> Result {
+        try await read(onThread: false, body)
+    }
+
+    private func read<Result: Sendable>(
+        onThread: Bool, _ body: @Sendable (any StoreReader) async throws -> Result
+    ) async throws -> Result {
         let cancellation = SQLiteCancellation()
         return try await withTaskCancellationHandler {
-            try await sessions.read(begin: { try await $0.beginReading(cancellation) }, body)
+            try await sessions.read(onThread: onThread, begin: { try await $0.beginReading(cancellation) }, body)
         } onCancel: {
             cancellation.request()
         }
+    }
+}
+
+extension SQLiteStore: ThreadedStore {
+    package func readOnThread<Result: Sendable>(
+        _ body: @Sendable (any StoreReader) async throws -> Result
+    ) async throws -> Result {
+        try await read(onThread: true, body)
     }
 }

@@ -79,3 +79,11 @@ public final class ObservedStore: CommitObservable {
         try await base.read(body)
     }
 }
+
+extension ObservedStore: ThreadedStore {
+    package func readOnThread<Result: Sendable>(
+        _ body: @Sendable (any StoreReader) async throws -> Result
+    ) async throws -> Result {
+        try await base.readAtOnce(body)
+    }
+}

@@ -3,12 +3,12 @@ public import SyncModel
 extension Store {
     /// The records of a query, all at once; see ``StoreReader/records(_:with:)``.
     public func records(_ query: StoreQuery, with relationships: [String] = []) async throws -> [StoredRecord] {
-        try await read { try await $0.records(query, with: relationships) }
+        try await readAtOnce { try await $0.records(query, with: relationships) }
     }
 
     /// The record that a key identifies; nil if there is none; see ``StoreReader/record(_:key:)``.
     public func record(_ entity: String, key: RecordKey) async throws -> StoredRecord? {
-        try await read { try await $0.record(entity, key: key) }
+        try await readAtOnce { try await $0.record(entity, key: key) }
     }
 
     /// The objects of a query, decoded as a `Decodable` type; see
@@ -16,12 +16,12 @@ extension Store {
     public func values<T: Decodable & Sendable>(
         _ type: T.Type, _ query: StoreQuery, with relationships: [String] = []
     ) async throws -> [T] {
-        try await read { try await $0.values(type, query, with: relationships) }
+        try await readAtOnce { try await $0.values(type, query, with: relationships) }
     }
 
     /// The number of objects that a query finds.
     public func count(_ query: StoreQuery) async throws -> Int {
-        try await read { try await $0.count(query) }
+        try await readAtOnce { try await $0.count(query) }
     }
 
     /// Deletes every object.

@@ -93,6 +93,6 @@ extension Store {
     public func page<Object>(_ query: ObjectQuery<Object>, after key: ObjectPageKey? = nil) async throws -> ObjectPage<
         Object
     > {
-        try await read { try await $0.page(query, after: key) }
+        try await readAtOnce { try await $0.page(query, after: key) }
     }
 }

@@ -115,7 +115,7 @@ extension Store {
         _ type: Object.Type, _ path: any ObjectPath<Object, Value> & Sendable,
         where predicate: ObjectPredicate<Object>? = nil
     ) async throws -> [Value] {
-        try await read { try await $0.distinct(path, where: predicate) }
+        try await readAtOnce { try await $0.distinct(path, where: predicate) }
     }
 
     /// Returns the number of objects for each value at a path; see
@@ -124,7 +124,7 @@ extension Store {
         of type: Object.Type, by path: any ObjectPath<Object, Value> & Sendable,
         where predicate: ObjectPredicate<Object>? = nil
     ) async throws -> [GroupCount<Value>] {
-        try await read { try await $0.counts(by: path, where: predicate) }
+        try await readAtOnce { try await $0.counts(by: path, where: predicate) }
     }
 
     /// Returns the least value at a path; see ``StoreReader/minimum(of:where:)``.
@@ -132,7 +132,7 @@ extension Store {
         _ type: Object.Type, of path: any ObjectPath<Object, Value> & Sendable,
         where predicate: ObjectPredicate<Object>? = nil
     ) async throws -> Value.Plain? {
-        try await read { try await $0.minimum(of: path, where: predicate) }
+        try await readAtOnce { try await $0.minimum(of: path, where: predicate) }
     }
 
     /// Returns the greatest value at a path; see ``StoreReader/maximum(of:where:)``.
@@ -140,7 +140,7 @@ extension Store {
         _ type: Object.Type, of path: any ObjectPath<Object, Value> & Sendable,
         where predicate: ObjectPredicate<Object>? = nil
     ) async throws -> Value.Plain? {
-        try await read { try await $0.maximum(of: path, where: predicate) }
+        try await readAtOnce { try await $0.maximum(of: path, where: predicate) }
     }
 
     /// Returns the sum of the numbers at a path; see ``StoreReader/sum(of:where:)``.
@@ -148,7 +148,7 @@ extension Store {
         _ type: Object.Type, of path: any ObjectPath<Object, Value> & Sendable,
         where predicate: ObjectPredicate<Object>? = nil
     ) async throws -> Value.Plain? where Value.Plain: Numeric {
-        try await read { try await $0.sum(of: path, where: predicate) }
+        try await readAtOnce { try await $0.sum(of: path, where: predicate) }
     }
 
     /// Returns the mean of the numbers at a path; see ``StoreReader/average(of:where:)``.
@@ -156,6 +156,6 @@ extension Store {
         _ type: Object.Type, of path: any ObjectPath<Object, Value> & Sendable,
         where predicate: ObjectPredicate<Object>? = nil
     ) async throws -> Double? where Value.Plain: Numeric {
-        try await read { try await $0.average(of: path, where: predicate) }
+        try await readAtOnce { try await $0.average(of: path, where: predicate) }
     }
 }

@@ -88,18 +88,18 @@ extension Store {
 
     /// Returns the objects of a query, in its order; see ``StoreReader/all(_:)``.
     public func all<Object>(_ query: ObjectQuery<Object>) async throws -> [Object] {
-        try await read { try await $0.all(query) }
+        try await readAtOnce { try await $0.all(query) }
     }
 
     /// Returns the first object of a query; nil if there is none.
     public func first<Object>(_ query: ObjectQuery<Object>) async throws -> Object? {
-        try await read { try await $0.first(query) }
+        try await readAtOnce { try await $0.first(query) }
     }
 
     /// Returns the number of objects of a type that fulfil a condition.
     public func count<Object: SyncObject>(
         _ type: Object.Type, where predicate: ObjectPredicate<Object>? = nil
     ) async throws -> Int {
-        try await read { try await $0.count(ObjectQuery(type, where: predicate)) }
+        try await readAtOnce { try await $0.count(ObjectQuery(type, where: predicate)) }
     }
 }

@@ -154,9 +154,23 @@ public final class PostgresStore: CommitObservable {
     public func read<Result: Sendable>(
         _ body: @Sendable (any StoreReader) async throws -> Result
     ) async throws -> Result {
+        try await read(onThread: false, body)
+    }
+
+    private func read<Result: Sendable>(
+        onThread: Bool, _ body: @Sendable (any StoreReader) async throws -> Result
+    ) async throws -> Result {
         try await readBudget.run {
-            try await sessions.read(begin: { try await $0.beginReading() }, body)
+            try await sessions.read(onThread: onThread, begin: { try await $0.beginReading() }, body)
         }
+    }
+}
+
+extension PostgresStore: ThreadedStore {
+    package func readOnThread<Result: Sendable>(
+        _ body: @Sendable (any StoreReader) async throws -> Result
+    ) async throws -> Result {
+        try await read(onThread: true, body)
     }
 }
 #endif

@@ -62,12 +62,15 @@ package final class SQLSessions<Worker: SQLWorker>: Sendable {
 
     /// Runs a body in a transaction that reads, whether or not another one writes.
     ///
-    /// - Parameter begin: Begins the transaction; if it throws, its worker is not used again.
+    /// - Parameters:
+    ///   - onThread: Whether the body runs on the thread of the worker; false by default.
+    ///   - begin: Begins the transaction; if it throws, its worker is not used again.
     /// - Throws: As `Store.read(_:)`, and errors of the worker.
     package func read<Result: Sendable>(
-        begin: (Worker) async throws -> Void, _ body: @Sendable (any StoreReader) async throws -> Result
+        onThread: Bool = false, begin: (Worker) async throws -> Void,
+        _ body: @Sendable (any StoreReader) async throws -> Result
     ) async throws -> Result {
-        try await reading(begin: begin) { reader in
+        try await reading(onThread: onThread, begin: begin) { reader in
             let transaction = SQLTransaction(reader, model: model, batchRowCount: batchRowCount)
             defer { try? transaction.end() }
             return try await body(transaction)
@@ -76,15 +79,22 @@ package final class SQLSessions<Worker: SQLWorker>: Sendable {
 
     /// Runs a body with the worker of a transaction that reads.
     ///
-    /// - Parameter begin: Begins the transaction; if it throws, its worker is not used again.
+    /// - Parameters:
+    ///   - onThread: Whether the body runs on the thread of the worker; false by default.
+    ///   - begin: Begins the transaction; if it throws, its worker is not used again.
     package func reading<Result: Sendable>(
-        begin: (Worker) async throws -> Void, _ body: @Sendable (Worker) async throws -> Result
+        onThread: Bool = false, begin: (Worker) async throws -> Void,
+        _ body: @Sendable (Worker) async throws -> Result
     ) async throws -> Result {
         let reader = idleReaders.withLock { $0.popLast() } ?? makeReader()
-        try await begin(reader)
-        let result: Swift.Result<Result, any Error>
-        do { result = .success(try await body(reader)) } catch { result = .failure(error) }
-        await reader.rollback()
+        func run() async throws -> Swift.Result<Result, any Error> {
+            try await begin(reader)
+            let result: Swift.Result<Result, any Error>
+            do { result = .success(try await body(reader)) } catch { result = .failure(error) }
+            await reader.rollback()
+            return result
+        }
+        let result = try await onThread ? reader.executor.run { try await run() } : run()
         idleReaders.withLock { idle in
             if idle.count < idleReaderLimit { idle.append(reader) }
         }

@@ -71,9 +71,9 @@ package final class SQLTransaction<Worker: SQLWorker>: InitialLinkingTransaction
         do {
             var batch = first
             while !batch.isEmpty {
-                // The next rows are read while the body uses these.
+                // The next rows are read while the body uses these, wherever the caller runs.
                 async let next = checked().nextRows(cursor, count: count)
-                try await body(batch)
+                try await BlockingExecutor.outside { [batch] in try await body(batch) }
                 batch = try await next
             }
         } catch {
