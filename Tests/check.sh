@@ -53,7 +53,7 @@ fi
 
 step "format"
 swift format lint --strict -r Package.swift Sources Tests Demo
-if LC_ALL=C.UTF-8 grep -rnE '^ *//.{0,}$' --include='*.swift' Package.swift Sources Tests Demo |
+if LC_ALL=C.UTF-8 grep -rnE '^ *//.{0,}$' --include='*.swift' --exclude-dir=.build Package.swift Sources Tests Demo |
     LC_ALL=C.UTF-8 grep -E '^[^:]+:[0-9]+:.{101,}$'; then
     echo "comments have at most 100 columns" >&2
     exit 1

@@ -1,8 +1,8 @@
 import JSONMapper
 import SyncBase
 
-/// Reads the pages of a source step by step. An actor, so that the next pages are fetched and mapped
-/// while earlier objects are merged.
+/// Reads the pages of a source step by step. An actor, so that the next pages are fetched and
+/// mapped while earlier objects are merged.
 actor PageReader {
     /// A step of reading.
     enum Step {
@@ -32,8 +32,8 @@ actor PageReader {
 
     /// Reads all pages, and passes the steps on until nobody takes them any more.
     ///
-    /// It reads ahead by what has been passed on but not taken, and the same again: pages arrive and
-    /// are mapped at an uneven pace. It ends with the errors of the pages and of the source.
+    /// It reads ahead by what has been passed on but not taken, and the same again: pages arrive
+    /// and are mapped at an uneven pace. It ends with the errors of the pages and of the source.
     func readAll(into steps: Handoff<[Step]>) async {
         do {
             while let next = try await next() { try await steps.send(next) }
