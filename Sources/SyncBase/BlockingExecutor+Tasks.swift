@@ -1,4 +1,7 @@
 extension BlockingExecutor {
+    /// Whether the current task prefers the thread of an executor.
+    @TaskLocal private static var isHosting = false
+
     /// Runs an operation on the executor's thread, wherever no actor asks for another executor.
     ///
     /// Calls of an actor of this executor then need no switch of threads. Two threads that work in
@@ -7,19 +10,21 @@ extension BlockingExecutor {
     /// thread as well, except in ``outside(_:)``.
     ///
     /// Systems without executors of tasks run the operation on the shared pool of threads.
-    package func run<Result, Failure: Error>(
-        _ operation: () async throws(Failure) -> Result
-    ) async throws(Failure) -> Result {
+    package func run<Result>(_ operation: () async throws -> Result) async rethrows -> Result {
         guard #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) else { return try await operation() }
-        return try await withTaskExecutorPreference(ThreadTaskExecutor(executor: self), operation: operation)
+        return try await Self.$isHosting.withValue(true) {
+            try await withTaskExecutorPreference(ThreadTaskExecutor(executor: self), operation: operation)
+        }
     }
 
     /// Runs an operation on the shared pool of threads, also inside of ``run(_:)``.
-    package static func outside<Result, Failure: Error>(
-        _ operation: () async throws(Failure) -> Result
-    ) async throws(Failure) -> Result {
-        guard #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) else { return try await operation() }
-        return try await withTaskExecutorPreference(globalConcurrentExecutor, operation: operation)
+    package static func outside<Result>(_ operation: () async throws -> Result) async rethrows -> Result {
+        guard #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *), isHosting else {
+            return try await operation()
+        }
+        return try await $isHosting.withValue(false) {
+            try await withTaskExecutorPreference(globalConcurrentExecutor, operation: operation)
+        }
     }
 }
 

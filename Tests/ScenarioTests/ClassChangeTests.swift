@@ -44,6 +44,20 @@ import Testing
         }
     }
 
+    /// As many are stored as were seen, and yet one was not: what an object was before counts as
+    /// seen, and is gone.
+    @Test(arguments: StoreKind.all)
+    func whatIsAbsentIsDeletedBesideAnObjectThatChangesItsClassInThePayload(kind: StoreKind) async throws {
+        try await with(kind) { world in
+            try await world.sync(#"[{"id":1,"type":"Car"},{"id":2,"type":"Car"}]"#, into: "Vehicle")
+            let payload = #"[{"id":1,"type":"Car"},{"id":1,"type":"Lorry"}]"#
+            let result = try await world.store.sync(.bytes(Array(payload.utf8)), into: "Vehicle")
+            #expect(try await world.values("id", of: "Vehicle") == [1])
+            #expect(try await world.count("Lorry") == 1)
+            #expect(result.countsByEntity["Car"]?.deleted == 2)
+        }
+    }
+
     @Test(arguments: StoreKind.all)
     func anObjectOfTheListBecomesOneOfItsNewClass(kind: StoreKind) async throws {
         try await with(kind) { world in

@@ -86,7 +86,7 @@ public struct LiveObjects<Object: SyncObject>: AsyncSequence, Sendable {
         private static func read(
             _ query: ObjectQuery<Object>, from store: any Store
         ) async throws -> (objects: [Object], fingerprint: UInt64) {
-            try await store.read { reader in
+            try await store.readAtOnce { reader in
                 let log = ReadLog()
                 let objects = try await ObjectLoader(reader: reader, log: log).all(query)
                 return (objects, log.value)

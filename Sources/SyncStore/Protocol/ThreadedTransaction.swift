@@ -8,9 +8,7 @@ package protocol ThreadedTransaction: StoreTransaction {
 
 extension StoreTransaction {
     /// Runs an operation on the thread that runs the calls of the transaction, if there is one.
-    package func onItsThread<Result, Failure: Error>(
-        _ operation: () async throws(Failure) -> Result
-    ) async throws(Failure) -> Result {
+    package func onItsThread<Result>(_ operation: () async throws -> Result) async rethrows -> Result {
         guard let executor = (self as? any ThreadedTransaction)?.executor else { return try await operation() }
         return try await executor.run(operation)
     }
