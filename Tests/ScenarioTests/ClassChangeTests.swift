@@ -55,6 +55,8 @@ import Testing
             #expect(try await world.values("id", of: "Vehicle") == [1])
             #expect(try await world.count("Lorry") == 1)
             #expect(result.countsByEntity["Car"]?.deleted == 2)
+            let repeated = result.drift.entries.filter { $0.kind == .duplicate }
+            #expect(repeated.map(\.entity) == ["Lorry"] && repeated.first?.count == 1)
         }
     }
 

@@ -7,7 +7,7 @@ import SyncStore
 extension SyncPass {
     /// A stored object that an object of another entity replaces.
     struct ClassChange {
-        fileprivate let old: ObjectID
+        let old: ObjectID
         /// The index of its root entity.
         fileprivate let root: Int
         /// The relationships that both entities have, and the links of each.

@@ -200,6 +200,7 @@ final class SyncPass {
         let ordinals = combined?.ordinals ?? group.elementIndices
         let replaced =
             skipped.isEmpty ? try await removeOtherClasses(of: &records, layout, origin) : [:]
+        if !origin.isNested { noteReplaced(replaced, layout) { origin.elementIndex(ordinals[$0]) } }
         let matches = self.matches(of: records, ordinals, group.mapping, origin, skipping: skipped)
         let relatingsBefore = relatings
         var policy = origin.policy
@@ -290,6 +291,14 @@ final class SyncPass {
     private func noteListed(_ result: MergeResult, _ layout: EntityLayout, _ elementIndex: (Int) -> Int) {
         for (row, merged) in result.rows.enumerated() {
             guard let merged, !listed.insert(merged.object), reportsDuplicates else { continue }
+            tally.drift.add(.duplicate, entity: layout.name, keyPath: "", index: elementIndex(row))
+        }
+    }
+
+    /// Reports objects of the list that the list states to be of another entity as well.
+    private func noteReplaced(_ changes: [Int: ClassChange], _ layout: EntityLayout, _ elementIndex: (Int) -> Int) {
+        for (row, change) in changes.sorted(by: { $0.key < $1.key }) {
+            guard layout.root == listRoot, listed.remove(change.old), reportsDuplicates else { continue }
             tally.drift.add(.duplicate, entity: layout.name, keyPath: "", index: elementIndex(row))
         }
     }
