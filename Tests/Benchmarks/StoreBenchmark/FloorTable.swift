@@ -9,7 +9,8 @@ struct FloorTable {
     static let users = FloorTable(
         name: "User",
         columns: ["remoteID", "name", "email", "createdAt", "updatedAt", "score", "active", "tags", "city", "zip"])
-    static let notes = FloorTable(name: "Note", columns: ["remoteID", "text", "createdAt", "user"])
+    static let notes = FloorTable(
+        name: "Note", columns: ["remoteID", "text", "createdAt", "user"], references: ["user"])
 
     static let orders = FloorTable(
         name: "\"Order\"",

@@ -127,7 +127,8 @@ struct StoreCases {
         add(measured, to: &report)
     }
 
-    /// Users with three notes each, into an empty store.
+    /// Users with three notes each, into an empty store. It has an index of what leads to users; a
+    /// floor that has one as well is there to see.
     func nested(_ report: inout BenchmarkReport) async throws {
         let payload = try payload(.nested)
         let path = try emptyFile("rows")
@@ -138,6 +139,9 @@ struct StoreCases {
             runs: runs,
             [
                 BenchmarkCase("notes-floor", n: count) { try insert(tables) },
+                BenchmarkCase("notes-floor-with-indices", n: count) {
+                    try insert(tables, indices: tables.flatMap { table, _ in table.indices })
+                },
                 BenchmarkCase("notes-sqlite", n: count) {
                     try await firstSync(payload, into: StoreUnderTest.sqlite(emptyFile("store"), nested: true))
                 },
