@@ -1,4 +1,5 @@
 import JSONMapper
+import SyncBase
 import SyncModel
 import SyncStore
 
@@ -339,13 +340,16 @@ extension SyncPass {
         var hooked: [Int: [UInt8]] = [:]
         for group in batch.groups {
             let found = try await transaction.find(group.records)
-            for (row, ordinal) in group.elementIndices.enumerated() where found[row] == nil {
-                guard case .object(let object) = try JSONValue(parsing: json[ordinal], exactDecimals: true) else {
-                    continue
+            // A hook may take its time, and the store's connection has to show that it is alive.
+            try await BlockingExecutor.outside {
+                for (row, ordinal) in group.elementIndices.enumerated() where found[row] == nil {
+                    guard case .object(let object) = try JSONValue(parsing: json[ordinal], exactDecimals: true) else {
+                        continue
+                    }
+                    var writer = JSONWriter()
+                    try writer.value(.object(try willInsert(object, group.mapping.layout.name)))
+                    hooked[ordinal] = writer.bytes
                 }
-                var writer = JSONWriter()
-                try writer.value(.object(try willInsert(object, group.mapping.layout.name)))
-                hooked[ordinal] = writer.bytes
             }
         }
         return hooked
