@@ -33,6 +33,29 @@ import Testing
         #expect(try await world.column("id", where: "company != null") == [])
     }
 
+    // MARK: Absent objects
+
+    private struct CountedCalls: StoreHook {
+        let counts = Locked(0)
+
+        func willMake(_ call: StoreCall) {
+            if call == .count { counts.withLock { $0 += 1 } }
+        }
+    }
+
+    /// Objects are counted to save a look at all of them. A scope may be a small part of a table.
+    @Test func onlyAWholeTableIsCounted() async throws {
+        let calls = CountedCalls()
+        let world = try Self.boxes { HookedStore($0, calls) }
+        try await world.sync(#"[{"id":1},{"id":2},{"id":5}]"#, into: "Tool")
+        let countOfWhole = calls.counts.withLock(\.self)
+        let narrow = StoreSyncOptions(scope: PropertyPath("id") < 3)
+        let result = try await world.json.sync(.bytes(Array(#"[{"id":1}]"#.utf8)), into: "Tool", options: narrow)
+        #expect(result.counts.all == [0, 0, 1, 1])
+        #expect(try await world.column("id", of: "Tool") == [1, 5])
+        #expect(calls.counts.withLock(\.self) - countOfWhole == countOfWhole - 1)
+    }
+
     // MARK: Children
 
     private static func boxes(_ wrap: (any Store) -> any Store = { $0 }) throws -> SyncWorld {

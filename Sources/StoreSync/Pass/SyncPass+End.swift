@@ -184,11 +184,14 @@ extension SyncPass {
 
     /// Whether no stored object is absent, as far as that can be told by counting.
     ///
-    /// Counting is cheaper than looking for objects that are not in a set.
+    /// Counting a table is cheaper than looking for its objects that are not in a set. A scope is
+    /// not counted, because it may be a small part of the table.
     private func isNothingAbsent(_ absent: StoreQuery, of layout: EntityLayout) async throws -> Bool {
         // What the pass has deleted is still in the set.
-        guard case .except(let seen) = absent.objects, tally.deletesNothing else { return false }
-        return try await transaction.count(StoreQuery(model.layouts[layout.root].name)) == seen.count
+        guard case .except(let seen) = absent.objects, absent.predicate == .constant(true),
+            layout.root == layout.index, tally.deletesNothing
+        else { return false }
+        return try await transaction.count(StoreQuery(layout.name)) == seen.count
     }
 
     /// Unlinks objects that the payload has from objects that are about to be deleted.
