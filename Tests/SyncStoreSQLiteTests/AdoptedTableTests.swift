@@ -24,7 +24,7 @@ struct AdoptedTableTests {
     @Test func theKeyOfARowIsItsNumber() async throws {
         try await SQLiteShell.run(
             "CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT); INSERT INTO people VALUES (7, 'Ada')", at: path)
-        let store = try await open(Self.people(), rowColumn: "rowid")
+        let store = try await open(.people(), rowColumn: "rowid")
         let first = try await sync(#"[{"id":7,"name":"Ada"},{"id":100,"name":"Bob"},{"id":50,"name":"Eve"}]"#, store)
         #expect(first.counts.inserted == 2 && first.counts.deleted == 0 && first.counts.unchanged == 1)
         #expect(try await dump("people") == ["7|Ada", "50|Eve", "100|Bob"])
@@ -40,7 +40,7 @@ struct AdoptedTableTests {
             CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT, boss_id INTEGER REFERENCES people (id));
             INSERT INTO people VALUES (10, 'a', NULL), (20, 'b', 10)
             """, at: path)
-        let model = try Self.people {
+        let model = try DataModel.people {
             SyncRelationship("boss", toOne: "Person", inverse: "staff")
             SyncRelationship("staff", toMany: "Person", inverse: "boss")
             SyncRelationship("friends", toMany: "Person", inverse: "friends")
@@ -58,7 +58,7 @@ struct AdoptedTableTests {
 
     @Test func anObjectWithoutANumberOrWithAnotherOneIsRefused() async throws {
         try await SQLiteShell.run("CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT)", at: path)
-        let store = try await open(Self.people(), rowColumn: "rowid")
+        let store = try await open(.people(), rowColumn: "rowid")
         try await sync(#"[{"id":5,"name":"a"}]"#, store)
         await #expect(throws: SQLSchemaError.self) {
             try await store.update(.identity(5), in: "Person", with: JSONValue(parsing: Array(#"{"id":6}"#.utf8)))
@@ -138,7 +138,7 @@ struct AdoptedTableTests {
     func aTableThatCannotHoldTheObjectsIsRefused(creation: String) async throws {
         try await SQLiteShell.run(creation, at: path)
         let before = try await SQLiteShell.run(".dump", at: path)
-        await #expect(throws: SQLSchemaError.self) { try await open(Self.people(), rowColumn: "rowid") }
+        await #expect(throws: SQLSchemaError.self) { try await open(.people(), rowColumn: "rowid") }
         #expect(try await SQLiteShell.run(".dump", at: path) == before)
     }
 
@@ -190,7 +190,7 @@ struct AdoptedTableTests {
             CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT);
             CREATE TRIGGER guard BEFORE INSERT ON people WHEN new.id = 2 BEGIN SELECT RAISE(IGNORE); END
             """, at: path)
-        let store = try await open(Self.people(), rowColumn: "rowid")
+        let store = try await open(.people(), rowColumn: "rowid")
         await #expect(throws: SQLSchemaError.self) { try await sync(#"[{"id":1},{"id":2}]"#, store) }
         #expect(try await dump("people") == [])
         try await sync(#"[{"id":1,"name":"a"}]"#, store)
@@ -202,7 +202,7 @@ struct AdoptedTableTests {
             """
             CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT NOT NULL DEFAULT 'anon' CHECK (length(name) < 6))
             """, at: path)
-        let store = try await open(Self.people(), rowColumn: "rowid")
+        let store = try await open(.people(), rowColumn: "rowid")
         try await sync(#"[{"id":1},{"id":2,"name":"b"}]"#, store)
         #expect(try await dump("people") == ["1|anon", "2|b"])
         await #expect(throws: SQLiteError.self) { try await sync(#"[{"id":1,"name":"too long"}]"#, store) }
@@ -213,7 +213,7 @@ struct AdoptedTableTests {
     func aNullInAMandatoryColumnIsItsDefault(value: String) async throws {
         try await SQLiteShell.run(
             "CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT NOT NULL DEFAULT \(value))", at: path)
-        let store = try await open(Self.people(), rowColumn: "rowid")
+        let store = try await open(.people(), rowColumn: "rowid")
         let json = #"[{"id":1,"name":null},{"id":2,"name":"b"},{"id":3,"name":"anon"}]"#
         try await sync(json, store)
         #expect(try await dump("people") == ["1|anon", "2|b", "3|anon"])
@@ -232,7 +232,7 @@ struct AdoptedTableTests {
     /// Texts compare by their bytes, whatever the column says.
     @Test func aColumnWithoutCaseIsComparedByBytes() async throws {
         try await SQLiteShell.run("CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT COLLATE NOCASE)", at: path)
-        let store = try await open(Self.people(), rowColumn: "rowid")
+        let store = try await open(.people(), rowColumn: "rowid")
         try await sync(#"[{"id":1,"name":"a"},{"id":2,"name":"B"},{"id":3,"name":"A"},{"id":4,"name":"b"}]"#, store)
         func found(_ predicate: RecordPredicate) async throws -> [AttributeValue] {
             let query = StoreQuery("Person", where: predicate, orderedBy: [Ordering("name")])
@@ -255,7 +255,7 @@ struct AdoptedTableTests {
     ])
     func aUniqueIndexOfOthersIsNotTakenForTheIdentitys(index: String) async throws {
         try await SQLiteShell.run("CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT); \(index)", at: path)
-        let store = try await open(Self.people(), rowColumn: "rowid")
+        let store = try await open(.people(), rowColumn: "rowid")
         try await sync(#"[{"id":1,"name":"a"},{"id":2,"name":"b"}]"#, store)
         let error = await #expect(throws: SQLiteError.self) {
             try await sync(#"[{"id":1,"name":"b"},{"id":2}]"#, store)
@@ -266,13 +266,13 @@ struct AdoptedTableTests {
 
     @Test func anAttributeThatIsNamedLikeTheRowsNumberIsExplained() async throws {
         try await SQLiteShell.run("CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT)", at: path)
-        let error = await #expect(throws: SQLSchemaError.self) { try await open(Self.people(), rowColumn: "id") }
+        let error = await #expect(throws: SQLSchemaError.self) { try await open(.people(), rowColumn: "id") }
         #expect(error?.description.contains("such as rowid") == true)
     }
 
     @Test func strictTablesAreSyncedInto() async throws {
         try await SQLiteShell.run("CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT) STRICT", at: path)
-        let store = try await open(Self.people(), rowColumn: "rowid")
+        let store = try await open(.people(), rowColumn: "rowid")
         try await sync(#"[{"id":3,"name":"a"}]"#, store)
         #expect(try await dump("people") == ["3|a"])
     }
@@ -282,9 +282,9 @@ struct AdoptedTableTests {
         try await SQLiteShell.run(
             "CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT) STRICT; INSERT INTO people VALUES (3, 'a')",
             at: path)
-        _ = try await open(Self.people(), rowColumn: "rowid", dates: dates)
+        _ = try await open(.people(), rowColumn: "rowid", dates: dates)
         let types = AttributeType.allCases.filter { $0 != .transformable }
-        let wider = try Self.people(with: types.map { SyncAttribute("a_\($0.rawValue)", $0) }) {
+        let wider = try DataModel.people(attributes: types.map { SyncAttribute("a_\($0.rawValue)", $0) }) {
             SyncRelationship("boss", toOne: "Person")
         }
         let store = try await open(wider, rowColumn: "rowid", dates: dates)
@@ -305,7 +305,7 @@ struct AdoptedTableTests {
                 db.execute("create table people (id integer primary key autoincrement, name varchar(40) not null default '', extra blob)")
                 db.executemany("insert into people (name, extra) values (?, ?)", [("a", b"1"), ("b", b"2")])
             """, at: path)
-        let store = try await open(Self.people(), rowColumn: "rowid")
+        let store = try await open(.people(), rowColumn: "rowid")
         try await sync(#"[{"id":2,"name":"B"},{"id":9,"name":"n"}]"#, store)
         let found = try await SQLiteShell.python(
             "import sqlite3, sys; print(sqlite3.connect(sys.argv[1]).execute('select * from people').fetchall())",
@@ -323,10 +323,10 @@ struct AdoptedTableTests {
             INSERT INTO people VALUES (4, 'a', x'01'); INSERT INTO orders VALUES (4)
             """, at: path)
         let creation = try await SQLiteShell.run("SELECT sql FROM sqlite_master WHERE name = 'orders'", at: path)
-        let before = try await open(Self.people(), rowColumn: "rowid")
+        let before = try await open(.people(), rowColumn: "rowid")
         try await sync(#"[{"id":4,"name":"a"}]"#, before)
         let store = try await open(
-            Self.people(with: [SyncAttribute("age", .int32, default: 30)]) {
+            .people(attributes: [SyncAttribute("age", .int32, default: 30)]) {
                 SyncRelationship("boss", toOne: "Person")
             },
             rowColumn: "rowid")
@@ -339,7 +339,7 @@ struct AdoptedTableTests {
         #expect(try await SQLiteShell.run("SELECT sql FROM sqlite_master WHERE name = 'orders'", at: path) == creation)
         #expect(try await SQLiteShell.run("SELECT * FROM orders", at: path) == ["4"])
         // A dropped attribute's column stays, and so does the table of a dropped entity.
-        _ = try await open(Self.people(), rowColumn: "rowid")
+        _ = try await open(.people(), rowColumn: "rowid")
         #expect(try await SQLiteShell.run("SELECT id, age FROM people", at: path) == ["4|31", "5|30"])
         _ = try await open(
             DataModel { SyncEntity("Other", identity: "id") { SyncAttribute("id", .int64) } }, rowColumn: "rowid")
@@ -349,7 +349,7 @@ struct AdoptedTableTests {
     @Test func anyOtherChangeSaysWhatToDo() async throws {
         try await SQLiteShell.run(
             "CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT); INSERT INTO people VALUES (1, 'a')", at: path)
-        _ = try await open(Self.people(), rowColumn: "rowid")
+        _ = try await open(.people(), rowColumn: "rowid")
         let renamed = try DataModel {
             SyncEntity("Person", identity: "id") {
                 SyncAttribute("id", .int64)
@@ -367,7 +367,7 @@ struct AdoptedTableTests {
     @Test func aTableThatALaterModelNamesIsAdoptedThen() async throws {
         try await SQLiteShell.run(
             "CREATE TABLE tags (id INTEGER PRIMARY KEY, word TEXT); INSERT INTO tags VALUES (3, 'x')", at: path)
-        _ = try await open(Self.people())
+        _ = try await open(.people())
         let tag = SyncEntity("Tag", identity: "id") {
             SyncAttribute("id", .int64)
             SyncAttribute("word", .string)
@@ -380,29 +380,16 @@ struct AdoptedTableTests {
     }
 
     @Test func columnsThatOthersAddToAStoresTableOutliveAChange() async throws {
-        let store = try await open(Self.people())
+        let store = try await open(.people())
         try await sync(#"[{"id":1,"name":"a"}]"#, store)
         try await SQLiteShell.run(
             "ALTER TABLE people ADD COLUMN note TEXT DEFAULT 'none'; UPDATE people SET note = 'mine'", at: path)
-        let wider = try await open(Self.people(with: [SyncAttribute("age", .int64)]))
+        let wider = try await open(.people(attributes: [SyncAttribute("age", .int64)]))
         try await sync(#"[{"id":1,"name":"a","age":3},{"id":2}]"#, wider)
         #expect(try await SQLiteShell.run("SELECT id, age, note FROM people", at: path) == ["1|3|mine", "2||none"])
     }
 
     // MARK: Terms
-
-    private static func people(
-        with attributes: [SyncAttribute] = [],
-        @DataModel.Builder<SyncEntity.Property> _ properties: () -> [SyncEntity.Property] = { [] }
-    ) throws -> DataModel {
-        var person = SyncEntity("Person", identity: "id") {
-            SyncAttribute("id", .int64)
-            SyncAttribute("name", .string)
-            for property in properties() { property }
-        }
-        person.attributes += attributes
-        return try DataModel([person])
-    }
 
     @discardableResult
     private func open(

@@ -13,9 +13,9 @@ import Testing
     }
 
     @Test func newRelationshipsLeadNowhereAndCanBeFilled() async throws {
-        try await world.fill(MigrationWorld.people(), #"[{"id":1,"name":"a"},{"id":2}]"#)
+        try await world.fill(DataModel.people(), #"[{"id":1,"name":"a"},{"id":2}]"#)
         let store = try await world.open(
-            MigrationWorld.people {
+            DataModel.people {
                 SyncRelationship("boss", toOne: "Person", inverse: "staff")
                 SyncRelationship("staff", toMany: "Person", ordered: true, inverse: "boss")
                 SyncRelationship("friends", toMany: "Person", inverse: "friends")
@@ -27,30 +27,30 @@ import Testing
     }
 
     @Test func droppedRelationshipsTakeTheirColumnsAndTablesWithThem() async throws {
-        let before = try MigrationWorld.people {
+        let before = try DataModel.people {
             SyncRelationship("boss", toOne: "Person")
             SyncRelationship("friends", toMany: "Person")
         }
         try await world.fill(before, #"[{"id":1},{"id":2,"boss_id":1,"friends_ids":[1]}]"#)
         #expect(try world.tables() == ["Person", "Person_friends"])
         // They may belong to a newer version of the model, unless this one says that it is newer.
-        _ = try await world.open(MigrationWorld.people())
+        _ = try await world.open(.people())
         #expect(try world.tables() == ["Person", "Person_friends"])
-        let store = try await world.open(MigrationWorld.people(), version: 1)
+        let store = try await world.open(.people(), version: 1)
         #expect(try world.tables() == ["Person"])
         #expect(try world.columns("Person") == ["_id", "id", "name"])
         #expect(try await world.rows(store) == [1, 2])
     }
 
     @Test func renamedRelationshipsKeepTheirLinks() async throws {
-        let before = try MigrationWorld.people {
+        let before = try DataModel.people {
             SyncRelationship("boss", toOne: "Person", inverse: "staff")
             SyncRelationship("staff", toMany: "Person", inverse: "boss")
             SyncRelationship("friends", toMany: "Person", ordered: true)
         }
         try await world.fill(before, #"[{"id":1},{"id":2,"boss_id":1,"friends_ids":[3,1]},{"id":3}]"#)
         let store = try await world.open(
-            MigrationWorld.people {
+            DataModel.people {
                 SyncRelationship("leader", toOne: "Person", inverse: "team", formerName: "boss")
                 SyncRelationship("team", toMany: "Person", inverse: "leader", formerName: "staff")
                 SyncRelationship("mates", toMany: "Person", ordered: true, formerName: "friends")
@@ -67,27 +67,27 @@ import Testing
     ])
     func aRelationshipOfAnotherKindIsRefused(relationship: SyncRelationship) async throws {
         try await world.fill(
-            MigrationWorld.people { SyncRelationship("other", toOne: "Person") }, #"[{"id":1,"other_id":1}]"#)
+            DataModel.people { SyncRelationship("other", toOne: "Person") }, #"[{"id":1,"other_id":1}]"#)
         try await world.expectRefusal(.changedRelationship(entity: "Person", relationship: "other")) {
-            try MigrationWorld.people { relationship }
+            try DataModel.people { relationship }
         }
     }
 
     @Test func aRelationshipThatLeadsElsewhereIsRefused() async throws {
         let tag = SyncEntity("Tag", identity: "id") { SyncAttribute("id", .int64) }
-        let before = try MigrationWorld.people(with: [tag]) { SyncRelationship("other", toOne: "Person") }
+        let before = try DataModel.people(with: [tag]) { SyncRelationship("other", toOne: "Person") }
         try await world.fill(before, #"[{"id":1,"other_id":1}]"#)
         try await world.expectRefusal(.changedRelationship(entity: "Person", relationship: "other")) {
-            try MigrationWorld.people(with: [tag]) { SyncRelationship("other", toOne: "Tag") }
+            try DataModel.people(with: [tag]) { SyncRelationship("other", toOne: "Tag") }
         }
     }
 
     @Test func aRelationshipIsOrderedFromThenOn() async throws {
         try await world.fill(
-            MigrationWorld.people { SyncRelationship("friends", toMany: "Person") },
+            DataModel.people { SyncRelationship("friends", toMany: "Person") },
             #"[{"id":1,"friends_ids":[2,3]},{"id":2},{"id":3}]"#)
         let store = try await world.open(
-            MigrationWorld.people { SyncRelationship("friends", toMany: "Person", ordered: true) })
+            DataModel.people { SyncRelationship("friends", toMany: "Person", ordered: true) })
         let names = ["friends"]
         let found = try await store.store.records(StoreQuery("Person", where: PropertyPath("id") == 1), with: names)
         #expect(Set(found.first?.record[related: "friends"]?.keys ?? []) == [.identity(2), .identity(3)])

@@ -24,19 +24,19 @@ import Testing
         #expect(!missing.isStore)
         #expect(missing.text == nil)
         #expect(!FileManager.default.fileExists(atPath: world.path))
-        _ = try await world.open(MigrationWorld.people())
+        _ = try await world.open(.people())
         let none = try await SQLiteStore.note(at: world.path)
         #expect(none.isStore)
         #expect(none.text == nil)
         var options = SQLiteStore.Options()
         for note in ["one", "two"] {
             options.note = note
-            _ = try await SQLiteStore(MigrationWorld.people(), at: .file(world.path), options: options)
+            _ = try await SQLiteStore(DataModel.people(), at: .file(world.path), options: options)
             let kept = try await SQLiteStore.note(at: world.path)
             #expect(kept.text == note)
         }
         // Without a note, and for reading, the earlier one stays.
-        _ = try await world.open(MigrationWorld.people { SyncAttribute("age", .int64) })
+        _ = try await world.open(DataModel.people { SyncAttribute("age", .int64) })
         let kept = try await SQLiteStore.note(at: world.path)
         #expect(kept.text == "two")
     }
@@ -45,9 +45,9 @@ import Testing
         var options = SQLiteStore.Options()
         options.note = "one"
         _ = try await SQLiteStore(
-            MigrationWorld.people { SyncAttribute("age", .int64) }, at: .file(world.path), options: options)
+            DataModel.people { SyncAttribute("age", .int64) }, at: .file(world.path), options: options)
         options.note = "two"
-        let other = try MigrationWorld.people { SyncAttribute("age", .bool) }
+        let other = try DataModel.people { SyncAttribute("age", .bool) }
         do {
             _ = try await SQLiteStore(other, at: .file(world.path), options: options)
             Issue.record("a narrower type was taken")
@@ -61,7 +61,7 @@ import Testing
     // MARK: What others have added
 
     @Test func indicesTriggersAndViewsOfOthersAreKept() async throws {
-        try await world.fill(MigrationWorld.people(), #"[{"id":1,"name":"a"}]"#)
+        try await world.fill(DataModel.people(), #"[{"id":1,"name":"a"}]"#)
         let others = [
             "CREATE INDEX mine ON Person (name)",
             "CREATE VIEW names AS SELECT name FROM Person",
@@ -74,14 +74,14 @@ import Testing
         let select = """
             SELECT sql FROM sqlite_master WHERE name IN ('mine', 'names', 'log', 'noted', 'away', 'elsewhere') ORDER BY sql
             """
-        let store = try await world.open(MigrationWorld.people { SyncRelationship("boss", toOne: "Person") })
+        let store = try await world.open(DataModel.people { SyncRelationship("boss", toOne: "Person") })
         #expect(try SQLiteConnection.texts(select, at: world.path) == others.sorted())
         try await world.sync(#"[{"id":1,"name":"a"},{"id":2}]"#, into: store)
         #expect(try SQLiteConnection.texts("SELECT CAST(id AS TEXT) FROM log", at: world.path) == ["2"])
     }
 
     @Test func anIndexOfOthersOnWhatIsDroppedIsARefusal() async throws {
-        try await world.fill(MigrationWorld.people(), #"[{"id":1,"name":"a"}]"#)
+        try await world.fill(DataModel.people(), #"[{"id":1,"name":"a"}]"#)
         _ = try SQLiteConnection.texts("CREATE INDEX mine ON Person (name)", at: world.path)
         try await world.expectRefusal(.unfitForeignObject(name: "mine", reason: "no such column: name"), version: 1) {
             try DataModel { SyncEntity("Person", identity: "id") { SyncAttribute("id", .int64) } }
@@ -91,49 +91,49 @@ import Testing
     // MARK: Entities
 
     @Test func aFamilyIsMadeAndGivenUp() async throws {
-        try await world.fill(MigrationWorld.people(), #"[{"id":1,"name":"a"}]"#)
+        try await world.fill(DataModel.people(), #"[{"id":1,"name":"a"}]"#)
         let employee = SyncEntity("Employee", parent: "Person") { SyncAttribute("salary", .double, default: 10.0) }
-        let store = try await world.open(MigrationWorld.people(with: [employee]))
+        let store = try await world.open(.people(with: [employee]))
         #expect(try world.columns("Person") == ["_id", "_entity", "id", "name", "salary"])
         try await world.sync(#"[{"id":2,"salary":5},{"id":3}]"#, entity: "Employee", into: store)
         #expect(try await world.rows(store) == [1, 2, 3])
         #expect(try await store.store.count(StoreQuery("Employee", where: PropertyPath("salary") == 10.0)) == 1)
         // Its objects go with it.
-        let narrowed = try await world.open(MigrationWorld.people(), version: 1)
+        let narrowed = try await world.open(.people(), version: 1)
         #expect(try await world.rows(narrowed) == [1])
         #expect(try world.columns("Person") == ["_id", "id", "name"])
     }
 
     @Test func anAttributeOfASubEntityComesAndGoes() async throws {
         let plain = SyncEntity("Employee", parent: "Person") {}
-        try await world.fill(MigrationWorld.people(with: [plain]), #"[{"id":1}]"#)
+        try await world.fill(DataModel.people(with: [plain]), #"[{"id":1}]"#)
         try await world.fill(
-            MigrationWorld.people(with: [plain]), #"[{"id":2}]"#, entity: "Employee", operations: [.insert])
+            DataModel.people(with: [plain]), #"[{"id":2}]"#, entity: "Employee", operations: [.insert])
         let paid = SyncEntity("Employee", parent: "Person") { SyncAttribute("salary", .int32, default: 7) }
-        let store = try await world.open(MigrationWorld.people(with: [paid]))
+        let store = try await world.open(.people(with: [paid]))
         #expect(try await store.store.count(StoreQuery("Employee", where: PropertyPath("salary") == 7)) == 1)
         #expect(try SQLiteConnection.count("Person WHERE salary IS NULL", at: world.path) == 1)
-        _ = try await world.open(MigrationWorld.people(with: [plain]), version: 1)
+        _ = try await world.open(.people(with: [plain]), version: 1)
         #expect(try world.columns("Person") == ["_id", "_entity", "id", "name"])
     }
 
     @Test func whatLedToADroppedEntityLeadsNowhere() async throws {
         let tag = SyncEntity("Tag", identity: "id") { SyncAttribute("id", .int64) }
-        let before = try MigrationWorld.people(with: [tag]) {
+        let before = try DataModel.people(with: [tag]) {
             SyncRelationship("tag", toOne: "Tag")
             SyncRelationship("tags", toMany: "Tag")
         }
         try await world.fill(before, #"[{"id":1,"tag":{"id":5},"tags":[{"id":6}]}]"#)
-        let store = try await world.open(MigrationWorld.people(), version: 1)
+        let store = try await world.open(.people(), version: 1)
         #expect(try world.tables() == ["Person"])
         #expect(try await world.rows(store) == [1])
     }
 
     @Test func anEntityThatMovesToAnotherFamilyIsRefused() async throws {
         let free = SyncEntity("Robot", identity: "id") { SyncAttribute("id", .int64) }
-        try await world.fill(MigrationWorld.people(with: [free]), "[]")
+        try await world.fill(DataModel.people(with: [free]), "[]")
         try await world.expectRefusal(.movedEntity(entity: "Robot")) {
-            try MigrationWorld.people(with: [SyncEntity("Robot", parent: "Person") {}])
+            try DataModel.people(with: [SyncEntity("Robot", parent: "Person") {}])
         }
     }
 
@@ -196,7 +196,7 @@ import Testing
     ])
     func aWiderTypeTakesOver(from: AttributeType, to: AttributeType, json: String, value: AttributeValue) async throws {
         func model(_ type: AttributeType) throws -> DataModel {
-            try MigrationWorld.people(attributes: [SyncAttribute("extra", type)])
+            try DataModel.people(attributes: [SyncAttribute("extra", type)])
         }
         try await world.fill(model(from), #"[{"id":1,"extra":\#(json)},{"id":2}]"#)
         let store = try await world.open(model(to))
@@ -213,9 +213,9 @@ import Testing
         (.string, .uuid),
     ])
     func aNarrowerTypeIsRefused(from: AttributeType, to: AttributeType) async throws {
-        try await world.fill(MigrationWorld.people(attributes: [SyncAttribute("extra", from)]), #"[{"id":1}]"#)
+        try await world.fill(DataModel.people(attributes: [SyncAttribute("extra", from)]), #"[{"id":1}]"#)
         try await world.expectRefusal(.narrowedType(entity: "Person", attribute: "extra")) {
-            try MigrationWorld.people(attributes: [SyncAttribute("extra", to)])
+            try DataModel.people(attributes: [SyncAttribute("extra", to)])
         }
     }
 
@@ -223,11 +223,11 @@ import Testing
 
     @Test func aRefusedModelGetsAStoreThatIsFilledAnew() async throws {
         try await world.fill(
-            MigrationWorld.people(attributes: [SyncAttribute("age", .string)]), #"[{"id":1,"age":"x"}]"#)
+            DataModel.people(attributes: [SyncAttribute("age", .string)]), #"[{"id":1,"age":"x"}]"#)
         _ = try SQLiteConnection.texts("CREATE TABLE mine (a); INSERT INTO mine VALUES ('kept')", at: world.path)
         _ = try SQLiteConnection.texts("INSERT INTO mine VALUES ('kept')", at: world.path)
         let mapper = try RecordMapper(
-            try MigrationWorld.people(attributes: [SyncAttribute("age", .int64)]) {
+            try DataModel.people(attributes: [SyncAttribute("age", .int64)]) {
                 SyncRelationship("friends", toMany: "Person")
             })
         await #expect(throws: SQLSchemaError.narrowedType(entity: "Person", attribute: "age")) {
@@ -268,7 +268,7 @@ import Testing
         options.naming = SQLNaming(
             tables: ["Person": "people"], columns: ["Person.name": "full_name", "Person.boss": "boss_id"],
             rowColumn: "rowid")
-        let model = try MigrationWorld.people { SyncRelationship("boss", toOne: "Person") }
+        let model = try DataModel.people { SyncRelationship("boss", toOne: "Person") }
         let store = try await world.open(model, options)
         #expect(try await world.rows(store, where: "boss.id = 1") == [2])
         let result = try await world.sync(
@@ -285,7 +285,7 @@ import Testing
     @Test func aTableThatLacksAColumnIsRefused() async throws {
         try SQLiteConnection(path: world.path, isReadOnly: false, busyTimeout: 0)
             .execute("CREATE TABLE Person (_id INTEGER PRIMARY KEY, id INTEGER)")
-        try await world.expectRefusal(.missingColumn(table: "Person", column: "name")) { try MigrationWorld.people() }
+        try await world.expectRefusal(.missingColumn(table: "Person", column: "name")) { try DataModel.people() }
     }
 }
 

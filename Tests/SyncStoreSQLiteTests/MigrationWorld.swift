@@ -19,20 +19,6 @@ struct MigrationWorld {
         path = folder.url.appending(path: "store.sqlite").path
     }
 
-    /// People, and what is added to them.
-    static func people(
-        with others: [SyncEntity] = [], attributes: [SyncAttribute] = [],
-        @DataModel.Builder<SyncEntity.Property> _ properties: () -> [SyncEntity.Property] = { [] }
-    ) throws -> DataModel {
-        var person = SyncEntity("Person", identity: "id") {
-            SyncAttribute("id", .int64)
-            SyncAttribute("name", .string)
-            for property in properties() { property }
-        }
-        person.attributes += attributes
-        return try DataModel([person] + others)
-    }
-
     func open(
         _ model: DataModel, _ options: SQLiteStore.Options = .init(), version: Int = 0
     ) async throws -> JSONStore {
