@@ -34,14 +34,14 @@ struct ElementMapper {
     /// Objects of one source mostly have the same keys in the same order, so the next key is
     /// usually right.
     private var successors: [Int32]
-    private var drift: ElementDrift
+    var drift: ElementDrift
     /// The members of the open element that the entity's properties cannot express.
     private var otherKeys = OtherKeys()
     /// The slots of the open row whose values did not fit.
-    private var unfitSlots: [Int] = []
+    var unfitSlots: [Int] = []
     private var contentHash: Int64 = 0
     private var contentHashes = UniqueHashes()
-    private var elementIndex = 0
+    var elementIndex = 0
     private var isOpen = false
     private var isStub = false
     private let options: RecordReader.Options
@@ -278,6 +278,21 @@ struct ElementMapper {
         }
     }
 
+    /// Clears the properties that are absent from the object.
+    private mutating func clearAbsent() {
+        for slot in mapping.clearableSlots
+        where group.records.openKind(at: slot) == .absent && !unfitSlots.contains(slot) {
+            group.records.setValue(mapping.layout.attributes[slot].defaultValue, at: slot)
+        }
+        guard keepsRelationships else { return }
+        for keys in mapping.keys.relationships where !keys.spellings.isEmpty {
+            let index = keys.relationship.index
+            guard index != keptRelationship else { continue }
+            prepareNest(index)
+            nests[index]?.addNull(row: group.records.count)
+        }
+    }
+
     // MARK: Other keys
 
     /// Whether the entity has an attribute for what its other properties cannot express.
@@ -387,90 +402,5 @@ struct ElementMapper {
             }
         }
         return true
-    }
-
-    // MARK: Problems
-
-    /// Performs the contract's action for a value that does not fit.
-    ///
-    /// - Returns: Whether mapping of the element continues.
-    @inline(never)
-    mutating func tolerate(
-        _ reason: MappingProblem.Reason, _ action: ValueContract.Action, _ field: EntityMapping.Field, entry: Int,
-        found: JSONKind? = nil
-    ) -> Bool {
-        let path = path(of: field, entry: entry)
-        switch action {
-        case .ignore: unfitSlots.append(field.slot)
-        case .null:
-            unfitSlots.append(field.slot)
-            group.records.setNull(at: field.slot)
-        case .reject, .fail:
-            return give(up: reason, action: action, slot: field.slot, path: path)
-        }
-        note(.unfitValue, path: path, found: found, isTolerated: true)
-        return true
-    }
-
-    /// Reports a whole number that a double cannot represent exactly.
-    @inline(never)
-    mutating func noteRounding(_ number: JSONNumber, _ value: Double, _ field: EntityMapping.Field, entry: Int) {
-        let isExact = !number.isTruncated && UInt64(exactly: value.magnitude) == number.mantissa
-        guard !isExact else { return }
-        note(.rounded, path: path(of: field, entry: entry), found: .number, isTolerated: false)
-    }
-
-    /// Reports the key of a property that has a value of the same object already.
-    @inline(never)
-    private mutating func noteRepeated(_ found: KeyTrie.Entry, entry: Int) {
-        // Those of the key, and those of the object under it.
-        let fields = (0..<found.fieldCount).map { found.firstField + $0 }
-        let below = found.level < 0 ? [] : mapping.trie.levels[found.level].fields
-        let isSet = (fields + below).contains { group.records.openKind(at: mapping.fields[$0].slot) != .absent }
-        guard isSet || found.relationship >= 0 && mapping.trie.entryCount <= UInt64.bitWidth else { return }
-        note(.repeatedKey, path: mapping.trie.paths[entry], isTolerated: false)
-    }
-
-    /// Reports that an object in the JSON of an attribute has a key twice.
-    mutating func noteRepeatedInside(_ field: EntityMapping.Field, entry: Int) {
-        note(.repeatedKey, path: path(of: field, entry: entry), isTolerated: false)
-    }
-
-    /// Returns the keys that lead to the value of an attribute; nil if there are none.
-    ///
-    /// - Parameter entry: The entry of the trie that the value was found under; negative if none.
-    private func path(of field: EntityMapping.Field, entry: Int) -> [String]? {
-        entry < 0 ? mapping.keys.attributes[field.slot].path() : mapping.trie.paths[entry]
-    }
-
-    private mutating func note(
-        _ kind: DriftReport.Kind?, path: [String]?, found: JSONKind? = nil, isTolerated: Bool
-    ) {
-        drift.note(kind, path: path, found: found, isTolerated: isTolerated, index: elementIndex)
-    }
-
-    /// Clears the properties that are absent from the object.
-    private mutating func clearAbsent() {
-        for slot in mapping.clearableSlots
-        where group.records.openKind(at: slot) == .absent && !unfitSlots.contains(slot) {
-            group.records.setValue(mapping.layout.attributes[slot].defaultValue, at: slot)
-        }
-        guard keepsRelationships else { return }
-        for keys in mapping.keys.relationships where !keys.spellings.isEmpty {
-            let index = keys.relationship.index
-            guard index != keptRelationship else { continue }
-            prepareNest(index)
-            nests[index]?.addNull(row: group.records.count)
-        }
-    }
-
-    private mutating func give(
-        up reason: MappingProblem.Reason, action: ValueContract.Action, slot: Int? = nil, path: [String]? = nil
-    ) -> Bool {
-        let problem = MappingProblem(
-            entity: mapping.layout.name, attribute: slot.map { mapping.layout.attributes[$0].name },
-            keyPath: path?.joined(separator: ".") ?? "", index: elementIndex, reason: reason)
-        stop = action == .fail ? .failed(MappingError.unfit(problem)) : .rejected(problem)
-        return false
     }
 }

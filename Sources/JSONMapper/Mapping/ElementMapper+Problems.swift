@@ -1,0 +1,78 @@
+import SyncModel
+
+// What does not fit: tolerated, reported, or the end of an element.
+extension ElementMapper {
+    /// Performs the contract's action for a value that does not fit.
+    ///
+    /// - Returns: Whether mapping of the element continues.
+    @inline(never)
+    mutating func tolerate(
+        _ reason: MappingProblem.Reason, _ action: ValueContract.Action, _ field: EntityMapping.Field, entry: Int,
+        found: JSONKind? = nil
+    ) -> Bool {
+        let path = path(of: field, entry: entry)
+        switch action {
+        case .ignore: unfitSlots.append(field.slot)
+        case .null:
+            unfitSlots.append(field.slot)
+            group.records.setNull(at: field.slot)
+        case .reject, .fail:
+            return give(up: reason, action: action, slot: field.slot, path: path)
+        }
+        note(.unfitValue, path: path, found: found, isTolerated: true)
+        return true
+    }
+
+    /// Reports a whole number that a double cannot represent exactly.
+    @inline(never)
+    mutating func noteRounding(_ number: JSONNumber, _ value: Double, _ field: EntityMapping.Field, entry: Int) {
+        let isExact = !number.isTruncated && UInt64(exactly: value.magnitude) == number.mantissa
+        guard !isExact else { return }
+        note(.rounded, path: path(of: field, entry: entry), found: .number, isTolerated: false)
+    }
+
+    /// Reports the key of a property that has a value of the same object already.
+    @inline(never)
+    mutating func noteRepeated(_ found: KeyTrie.Entry, entry: Int) {
+        // Those of the key, and those of the object under it.
+        let fields = (0..<found.fieldCount).map { found.firstField + $0 }
+        let below = found.level < 0 ? [] : mapping.trie.levels[found.level].fields
+        let isSet = (fields + below).contains { group.records.openKind(at: mapping.fields[$0].slot) != .absent }
+        guard isSet || found.relationship >= 0 && mapping.trie.entryCount <= UInt64.bitWidth else { return }
+        note(.repeatedKey, path: mapping.trie.paths[entry], isTolerated: false)
+    }
+
+    /// Reports that an object in the JSON of an attribute has a key twice.
+    mutating func noteRepeatedInside(_ field: EntityMapping.Field, entry: Int) {
+        note(.repeatedKey, path: path(of: field, entry: entry), isTolerated: false)
+    }
+
+    /// Returns the keys that lead to the value of an attribute; nil if there are none.
+    ///
+    /// - Parameter entry: The entry of the trie that the value was found under; negative if none.
+    private func path(of field: EntityMapping.Field, entry: Int) -> [String]? {
+        entry < 0 ? mapping.keys.attributes[field.slot].path() : mapping.trie.paths[entry]
+    }
+
+    /// Notes a difference.
+    ///
+    /// - Parameters:
+    ///   - kind: Nil if the drift report does not count it.
+    ///   - isTolerated: Whether a value did not fit.
+    mutating func note(_ kind: DriftReport.Kind?, path: [String]?, found: JSONKind? = nil, isTolerated: Bool) {
+        drift.note(kind, path: path, found: found, isTolerated: isTolerated, index: elementIndex)
+    }
+
+    /// Gives the element up: it is left out, or an error ends mapping.
+    ///
+    /// - Returns: False.
+    mutating func give(
+        up reason: MappingProblem.Reason, action: ValueContract.Action, slot: Int? = nil, path: [String]? = nil
+    ) -> Bool {
+        let problem = MappingProblem(
+            entity: mapping.layout.name, attribute: slot.map { mapping.layout.attributes[$0].name },
+            keyPath: path?.joined(separator: ".") ?? "", index: elementIndex, reason: reason)
+        stop = action == .fail ? .failed(MappingError.unfit(problem)) : .rejected(problem)
+        return false
+    }
+}
