@@ -38,7 +38,7 @@ package final class SystemThread: Sendable {
     /// Creates and starts a thread.
     ///
     /// - Parameters:
-    ///   - name: The name for tools such as debuggers and `top`, of which Linux shows 15 bytes.
+    ///   - name: The thread's name, which debuggers and `top` show. Linux keeps its first 15 bytes.
     ///   - body: Runs on the thread, which ends with it.
     /// - Throws: ``Failure`` if the system refuses a thread.
     package init(name: String, _ body: @escaping @Sendable () -> Void) throws(Failure) {
