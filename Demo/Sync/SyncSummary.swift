@@ -87,7 +87,9 @@ struct SyncSummary {
 
     /// Whether the JSON has keys or values that a wider model could hold.
     private var hasNews: Bool {
-        result.drift.entries.contains { [.unknownKey, .unfitValue, .rounded, .changedShape].contains($0.kind) }
+        result.drift.entries.contains {
+            [.unknownKey, .unfitValue, .rounded, .converted, .changedShape].contains($0.kind)
+        }
     }
 
     /// The changes of the model.

@@ -71,6 +71,83 @@ import Testing
         }
     }
 
+    /// Nobody chose the types of an inferred model, so that each conversion is news.
+    @Test(
+        arguments: StoreKind.all,
+        [
+            // Text for a number, and its reverse.
+            ("1", #""007""#, true), ("1", "true", true), ("1", "1.0", false), ("1.5", #""2""#, true),
+            (#""a""#, "5", true), (#""a""#, "true", true), (#""a""#, #""b""#, false),
+            ("true", "1.5", true), ("true", #""false""#, true), ("true", "false", false),
+            // A date in another spelling.
+            (#""2020-01-01T10:00:00Z""#, #""2020-01-01T10:00:00.25Z""#, true),
+            (#""2020-01-01T10:00:00Z""#, #""2020-01-01T10:00:00.250Z""#, false),
+            (#""2020-01-01T10:00:00Z""#, #""2020-01-01T12:00:00+02:00""#, true),
+            (#""2020-01-01T10:00:00Z""#, #""2020-01-01""#, true), (#""2020-01-01T10:00:00Z""#, "1.5", true),
+            // What was always null, and what was a list.
+            ("null", "5", true), ("null", #""b""#, false), (#"[{"x":1}]"#, #"{"x":1}"#, true),
+        ])
+    func anInferredModelReportsWhatItConverts(kind: StoreKind, row: (String, String, isReported: Bool)) async throws {
+        let (sample, value, isReported) = row
+        let json = "[{\"id\":1,\"v\":\(sample)}]"
+        try await RealJSONWorld.with(kind, try DataModel.inferred(from: json, entity: "Thing")) { world in
+            #expect(try await world.sync(json, into: "Thing").drift.isEmpty)
+            let result = try await world.sync("[{\"id\":1,\"v\":\(value)}]", into: "Thing")
+            #expect(result.drift.entries.map(\.keyPath) == (isReported ? ["v"] : []))
+            #expect(result.drift.count(of: .converted) == (isReported ? 1 : 0))
+        }
+    }
+
+    @Test(arguments: StoreKind.all)
+    func aConversionIsKeptAsItIsWhereThereIsRoom(kind: StoreKind) async throws {
+        let model = try DataModel {
+            SyncEntity("Thing", identity: "id", userInfo: ["sync.inferred": "true"]) {
+                SyncAttribute("id", .int64, optional: false)
+                SyncAttribute("n", .int64)
+                SyncAttribute("rest", .json, userInfo: ["sync.otherKeys": "expected"])
+            }
+        }
+        try await RealJSONWorld.with(kind, model) { world in
+            let result = try await world.sync(#"[{"id":"1","n":"007"}]"#, into: "Thing")
+            let found = Set(result.drift.entries.map { "\($0.kind) \($0.keyPath)" })
+            #expect(found == ["converted id", "unfitValue n"])
+            let exported: [UInt8] = try await world.store.export(StoreQuery("Thing"))
+            #expect(String(decoding: exported, as: UTF8.self) == #"[{"id":1,"n":"007"}]"#)
+            try await world.sync(#"[{"id":1,"n":"x"}]"#, into: "Thing")
+            let later: [UInt8] = try await world.store.export(StoreQuery("Thing"))
+            #expect(String(decoding: later, as: UTF8.self) == #"[{"id":1,"n":"x"}]"#)
+        }
+    }
+
+    @Test(arguments: StoreKind.all)
+    func aNumberOfTooManyDigitsIsReported(kind: StoreKind) async throws {
+        try await RealJSONWorld.with(kind, try RealJSONModel.things()) { world in
+            let exact = try await world.sync(
+                #"""
+                [{"id":1,"f":0.30000000000000004},{"id":2,"f":1.00000000000000000000},{"id":3,"f":5e-324},
+                 {"id":4,"f":179.76931348623157}]
+                """#, into: "Thing")
+            #expect(exact.drift.isEmpty)
+            let rounded = try await world.sync(
+                #"[{"id":1,"f":12345678901234567.5},{"id":2,"f":9007199254740993}]"#, into: "Thing")
+            #expect(rounded.drift.count(of: .rounded) == 2)
+        }
+    }
+
+    @Test(arguments: StoreKind.all)
+    func anObjectThatAListHasTwiceIsReported(kind: StoreKind) async throws {
+        try await RealJSONWorld.with(kind, try RealJSONModel.staff()) { world in
+            let many = (1...40).map { "{\"id\":\($0)}" }.joined(separator: ",")
+            let result = try await world.sync(
+                """
+                [{"id":1,"skills":[{"id":1},{"id":2},{"id":1}]},{"id":2,"skills":[{"id":2},{"id":3}]},
+                 {"id":3,"skills":[\(many),{"id":40}]},{"id":4,"skills_ids":[3,3]}]
+                """, into: "Employee")
+            let found = result.drift.entries.map { "\($0.kind) \($0.entity).\($0.keyPath) \($0.count)" }
+            #expect(found == ["duplicate Employee.skills 3"])
+        }
+    }
+
     @Test(arguments: StoreKind.all)
     func aStrictContractMakesDriftAnError(kind: StoreKind) async throws {
         try await RealJSONWorld.with(kind, try RealJSONModel.things(), contract: .strict) { world in

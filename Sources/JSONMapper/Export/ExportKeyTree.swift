@@ -48,7 +48,12 @@ struct ExportKeyTree {
             case .leaf(let leaf):
                 return [ExportPlan.Step(kind: leaf.kind, index: leaf.index, key: key)]
             case .branch(let branch):
-                return [ExportPlan.Step(kind: .beginGroup, index: 0, key: key)] + branch.steps
+                let steps = branch.steps.map { step in
+                    var step = step
+                    step.isGrouped = true
+                    return step
+                }
+                return [ExportPlan.Step(kind: .beginGroup, index: 0, key: key)] + steps
                     + [ExportPlan.Step(kind: .endGroup, index: 0, key: [])]
             }
         }

@@ -31,6 +31,8 @@ final class ExportPlan: Sendable {
         let index: Int
         /// The key with quotes and escapes.
         let key: [UInt8]
+        /// Whether the key is in a group.
+        var isGrouped = false
     }
 
     /// An attribute that a transformer converts back.
@@ -71,6 +73,9 @@ final class ExportPlan: Sendable {
     let transformed: [Transformed]
     let styled: [Styled]
     let relationships: [Related]
+    /// The slot of the attribute for what the other properties cannot express; nil if there is
+    /// none.
+    let otherKeysSlot: Int?
 
     init(
         _ keys: EntityKeys, options: RecordExporter.Options, transformers: RecordMapper.Transformers,
@@ -100,6 +105,7 @@ final class ExportPlan: Sendable {
             }
             tree.add(leaf, at: path)
         }
+        otherKeysSlot = keys.otherKeysSlot
         let others = keys.otherKeysSlot.map { [Step(kind: .otherKeys, index: $0, key: [])] } ?? []
         ownSteps = tree.steps + others
         for relationship in keys.relationships where relationship.isExportable && options.relationships != .none {

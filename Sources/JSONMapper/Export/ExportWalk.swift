@@ -108,8 +108,14 @@ struct ExportWalk {
         with object: Object, _ plan: ExportPlan, _ steps: [ExportPlan.Step], from start: Int, inverse: Int?,
         _ writer: inout JSONWriter
     ) throws -> (place: Int, links: Links)? {
+        let keptKeys = plan.otherKeysSlot.map { Self.memberKeys(of: object.value(at: $0)) } ?? []
         for place in start..<steps.count {
             let index = steps[place].index
+            if !keptKeys.isEmpty, !steps[place].isGrouped, keptKeys.contains(steps[place].key),
+                try isEmpty(steps[place], plan, object)
+            {
+                continue
+            }
             switch steps[place].kind {
             case .attribute:
                 writer.key(quoted: steps[place].key)
@@ -142,6 +148,34 @@ struct ExportWalk {
         }
         writer.endObject()
         return nil
+    }
+
+    /// The keys of a JSON object, with quotes; none for another value.
+    private static func memberKeys(of value: AttributeValue) -> Set<[UInt8]> {
+        guard case .json(let json) = value else { return [] }
+        var text = json.text
+        return text.withUTF8 { bytes in
+            guard let start = bytes.baseAddress, bytes.first == ASCII.openBrace else { return [] }
+            var cursor = JSONCursor(start: start, end: start + bytes.count, options: JSONOptions())
+            var keys: Set<[UInt8]> = []
+            // The text has been validated, so reading it does not fail.
+            guard (try? cursor.beginObject()) != nil else { return [] }
+            while let key = try? cursor.nextKey(), (try? cursor.skipValue()) != nil {
+                keys.insert([ASCII.quote] + key.bytes + [ASCII.quote])
+            }
+            return keys
+        }
+    }
+
+    /// Whether the property of a step has no value, so that what is kept under its key is written.
+    private func isEmpty(_ step: ExportPlan.Step, _ plan: ExportPlan, _ object: Object) throws -> Bool {
+        switch step.kind {
+        case .attribute, .dateAttribute, .floatAttribute: object.value(at: step.index).isNull
+        case .styledAttribute: object.value(at: plan.styled[step.index].slot).isNull
+        case .transformedAttribute: object.value(at: plan.transformed[step.index].slot).isNull
+        case .relationship: try object.related(by: plan.relationships[step.index].relationship)?.isEmpty == true
+        case .otherKeys, .beginGroup, .endGroup: false
+        }
     }
 
     /// Begins the value of a relationship.

@@ -10,8 +10,12 @@ public struct DriftReport: Hashable, Sendable {
         case unknownKey
         /// The attribute cannot hold a value.
         case unfitValue
-        /// The attribute's floating-point type rounds a whole number.
+        /// The attribute's floating-point type rounds a number: a whole one, or one of more than 17
+        /// digits.
         case rounded
+        /// An attribute of an inferred model holds a value in another form, such as text as a
+        /// number. An export writes that form.
+        case converted
         /// The value of a relationship has an unexpected shape, such as text instead of an object.
         /// The relationship stays unchanged.
         case changedShape
@@ -29,13 +33,14 @@ public struct DriftReport: Hashable, Sendable {
         /// An object and an identifier for one relationship name different objects. The object
         /// wins.
         case contradiction
-        /// Two objects of the payload have the same identity but different values. An object of the
-        /// list wins over a nested one; otherwise, the later object wins.
+        /// Two objects of the payload have the same identity but different values or relationships.
+        /// An object of the list wins over a nested one; otherwise, the later object wins.
         case conflict
         /// Two pages of a source, or two readings of a page, have different values of one object.
         /// The object may have changed at the source in the meantime. The later page wins.
         case changedBetweenPages
-        /// Two objects in the list of the payload have the same identity.
+        /// Two objects in the list of the payload, or in that of a relationship, have the same
+        /// identity. It is stored once.
         case duplicate
         /// An object has the key of a property twice, or an object in the JSON of an attribute has
         /// a key twice. The later value wins.
@@ -150,6 +155,7 @@ extension DriftReport.Entry: CustomStringConvertible {
             case .unknownKey: "unknown key"
             case .unfitValue: "value did not fit"
             case .rounded: "number was rounded"
+            case .converted: "value was converted"
             case .changedShape: "relationship has another shape"
             case .unknownIdentifier: "identifier without an object, remembered"
             case .lostIdentifier: "identifier without an object, not remembered"

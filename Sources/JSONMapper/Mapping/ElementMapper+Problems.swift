@@ -23,12 +23,33 @@ extension ElementMapper {
         return true
     }
 
-    /// Reports a whole number that a double cannot represent exactly.
+    /// Reports a whole number that a double cannot represent exactly, and any other number of more
+    /// digits than the text of a double ever needs.
     @inline(never)
     mutating func noteRounding(_ number: JSONNumber, _ value: Double, _ field: EntityMapping.Field, entry: Int) {
-        let isExact = !number.isTruncated && UInt64(exactly: value.magnitude) == number.mantissa
-        guard !isExact else { return }
+        if number.isInteger {
+            guard number.isTruncated || UInt64(exactly: value.magnitude) != number.mantissa else { return }
+        } else {
+            guard number.significantDigitCount > 17 else { return }
+        }
         note(.rounded, path: path(of: field, entry: entry), found: .number, isTolerated: false)
+    }
+
+    /// Reports a value of an inferred model that an export would write in another form. It is kept
+    /// as it is where the entity has room for that.
+    @inline(never)
+    mutating func noteConversion(_ field: EntityMapping.Field, entry: Int, found: JSONKind) {
+        let isKept = mapping.otherKeysSlot != nil && !mapping.layout.identitySlots.contains(field.slot)
+        if isKept { unfitSlots.append(field.slot) }
+        note(isKept ? .unfitValue : .converted, path: path(of: field, entry: entry), found: found, isTolerated: isKept)
+    }
+
+    /// Reports a date that an export would write in another spelling.
+    @inline(never)
+    mutating func noteSpelling(_ text: JSONSlice, of microseconds: Int64, _ field: EntityMapping.Field, entry: Int) {
+        let written = DateText.text(microseconds, fraction: .shortest)
+        guard !text.withUTF8({ written.utf8.elementsEqual($0) }) else { return }
+        noteConversion(field, entry: entry, found: .string)
     }
 
     /// Reports the key of a property that has a value of the same object already.

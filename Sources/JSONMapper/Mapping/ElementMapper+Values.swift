@@ -48,7 +48,7 @@ extension ElementMapper {
                 let number = try cursor.scanNumber()
                 if let value = number.double {
                     group.records.setDouble(value, at: field.slot)
-                    if number.mantissa > 1 << 53, number.isInteger { noteRounding(number, value, field, entry: entry) }
+                    if number.mantissa > 1 << 53 { noteRounding(number, value, field, entry: entry) }
                     return true
                 }
                 return tolerate(.outOfRange(field.type), contract.outOfRange, field, entry: entry, found: .number)
@@ -62,6 +62,9 @@ extension ElementMapper {
                     : text.withUTF8 { mapping.dateStyles[field.dateStyle].microseconds($0) }
                 if let microseconds = date {
                     group.records.setDate(Timestamp(microseconds: microseconds), at: field.slot)
+                    if mapping.reportsConversions, field.dateStyle < 0 {
+                        noteSpelling(text, of: microseconds, field, entry: entry)
+                    }
                     return true
                 }
                 return tolerate(.unreadableDate, contract.unreadableDate, field, entry: entry, found: .string)
@@ -120,7 +123,10 @@ extension ElementMapper {
             try cursor.skipValue()
             problem = .wrongType(field.type)
         }
-        guard let problem else { return true }
+        guard let problem else {
+            if mapping.reportsConversions, field.converts(kind) { noteConversion(field, entry: entry, found: kind) }
+            return true
+        }
         let action =
             switch problem {
             case .unreadableDate: contract.unreadableDate
@@ -167,7 +173,7 @@ extension ElementMapper {
         case .double:
             guard let value = number.double else { return .outOfRange(field.type) }
             group.records.setDouble(value, at: field.slot)
-            if number.mantissa > 1 << 53, number.isInteger { noteRounding(number, value, field, entry: -1) }
+            if number.mantissa > 1 << 53 { noteRounding(number, value, field, entry: -1) }
         case .float:
             guard let value = number.double, Float(value).isFinite else { return .outOfRange(field.type) }
             group.records.setDouble(Double(Float(value)), at: field.slot)
@@ -277,6 +283,20 @@ extension ElementMapper {
             guard let start = bytes.baseAddress else { return true }
             var cursor = JSONCursor(start: start, end: start + bytes.count, options: JSONOptions())
             return try convert(&cursor, field, entry: entry)
+        }
+    }
+}
+
+extension EntityMapping.Field {
+    /// Whether a value of a kind, which the attribute accepts, is stored as one of another kind.
+    fileprivate func converts(_ kind: JSONKind) -> Bool {
+        switch (plain, kind) {
+        case (.string, .string), (.uri, .string), (.uuid, .string), (.date, .string): false
+        case (.int, .number), (.double, .number), (.float, .number), (.decimal, .number), (.bool, .boolean): false
+        // A date of a style of its own accepts that style only.
+        case (.date, .number): dateStyle < 0
+        case (.binary, _), (.json, _), (.transformed, _), (.none, _): false
+        default: true
         }
     }
 }

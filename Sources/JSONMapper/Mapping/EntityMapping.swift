@@ -52,6 +52,9 @@ package final class EntityMapping: Sendable {
     /// The slot of the attribute for what the other properties cannot express; nil if there is
     /// none.
     let otherKeysSlot: Int?
+    /// Whether values that an export would write in another form are reported: the model was
+    /// inferred, and nobody chose the types.
+    let reportsConversions: Bool
     /// Whether keys without a property are no difference from the model.
     let expectsOtherKeys: Bool
     /// The slot of the attribute that identifies objects by their whole content; nil if there is
@@ -107,6 +110,7 @@ package final class EntityMapping: Sendable {
             return field
         }
         self.dateStyles = dateStyles
+        reportsConversions = layout.entity.isInferred
         otherKeysSlot = keys.otherKeysSlot
         expectsOtherKeys = keys.expectsOtherKeys
         contentHashSlot = keys.slot(marked: JSONDialect.contentHashAnnotation, .int64)

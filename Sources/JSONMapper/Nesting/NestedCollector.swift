@@ -113,6 +113,9 @@ struct NestedCollector {
                 return nil
             }
             if let error = try addElement(&cursor, to: &source) { return error }
+            if relationship.isToMany, objects.mapping.reportsConversions {
+                elements.misfits.append(NestedElements.Misfit(row: row, kind: .converted, found: kind))
+            }
             source.holdsObjects = false
             // The one object was left out, so nothing is known of the relationship.
             if source.isIncomplete, !relationship.isToMany { return nil }

@@ -52,6 +52,15 @@ package struct JSONNumber {
         return slowDouble
     }
 
+    /// The number of digits from the first to the last that is not zero.
+    var significantDigitCount: Int {
+        let digits = text.bytes.prefix { $0 != ASCII.e && $0 != ASCII.upperE }.filter(ASCII.isDigit)
+        guard let first = digits.firstIndex(where: { $0 != ASCII.zero }),
+            let last = digits.lastIndex(where: { $0 != ASCII.zero })
+        else { return 0 }
+        return last - first + 1
+    }
+
     /// The absolute value as a whole number; nil if it has a fraction or does not fit.
     private var magnitude: UInt64? {
         guard !isTruncated else { return nil }
