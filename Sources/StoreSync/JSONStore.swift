@@ -100,6 +100,8 @@ public struct JSONStore: Sendable {
             try await changeUnlessUndone { transaction in
                 try await request.run(payloads(), in: transaction, of: store).map(\.summary.result)
             } noting: { result, transaction in
+                try await BookmarkPlace.noteChanges(
+                    in: result, by: request, asList: request.sweeps && parent == nil, transaction)
                 try await recorder?.succeed(result, in: transaction)
             }
         }
@@ -155,7 +157,7 @@ public struct JSONStore: Sendable {
         let request = SyncRequest(
             mapper: mapper, entity: entity, options: StoreSyncOptions(keyPath: keyPath),
             rules: SyncRules(importing: mapper.dialect))
-        return try await changeUnlessUndone { try await request.run([json], in: $0, of: store) }
+        return try await changed(by: json, request)
     }
 
     /// Inserts or updates objects by their identity, without deleting absent ones.
@@ -166,7 +168,16 @@ public struct JSONStore: Sendable {
     public func insertOrUpdate(_ json: JSONSource, into entity: String) async throws -> StoreSyncResult {
         let options = StoreSyncOptions(operations: StoreSyncOptions.Operations.all.subtracting(.delete))
         let request = SyncRequest(mapper: mapper, entity: entity, options: options)
-        return try await changeUnlessUndone { try await request.run([json], in: $0, of: store) }
+        return try await changed(by: json, request)
+    }
+
+    /// Carries out a request that deletes nothing for being absent.
+    private func changed(by json: JSONSource, _ request: SyncRequest) async throws -> StoreSyncResult {
+        try await changeUnlessUndone { transaction in
+            try await request.run([json], in: transaction, of: store)
+        } noting: { result, transaction in
+            try await BookmarkPlace.noteChanges(in: result, by: request, asList: false, transaction)
+        }
     }
 
     // MARK: One object

@@ -139,6 +139,22 @@ import Testing
         #expect(result.result.counts.all == [1, 0, 2, 1])
     }
 
+    /// Servers report errors with status 200 too, in place of a list.
+    @Test(arguments: [
+        (#"[{"error":"slow down"}]"#, 3), ("[{}]", 3), (#"[{"id":null}]"#, 3),
+        // One object without a key beside others is only left out.
+        (#"[{"id":1},{"error":"slow down"}]"#, 1), ("[]", 0),
+    ])
+    func aPageWithoutAnyObjectDeletesNothing(items: String, kept: Int) async throws {
+        let world = try SyncWorld()
+        try await world.sync(#"[{"id":1},{"id":2},{"id":3}]"#)
+        let result = try await world.json.sync(
+            from: PagedSource(pages: [#"{"items":\#(items),"gone":[]}"#]), into: "User",
+            options: StoreSyncOptions(keyPath: "items"))
+        #expect(try await world.column("id").count == kept)
+        #expect(result.result.counts.withheld == (kept == 3 ? 3 : 0))
+    }
+
     @Test func aBookmarkCountsOnlyForTheSamePass() async throws {
         let world = try SyncWorld(model: UserModel.withEverything().adding([SyncBookmark.entity]))
         let source = PagedSource(pages: [#"{"items":[{"id":1}],"others":[{"id":1}],"gone":[]}"#])

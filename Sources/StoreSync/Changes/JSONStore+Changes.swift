@@ -58,33 +58,10 @@ extension JSONStore {
                 effect.value.warnings += warnings
                 return effect
             } noting: { summary, transaction in
-                try await BookmarkPlace.removeTags(ofChangesIn: summary.result, transaction)
+                try await BookmarkPlace.noteChanges(in: summary.result, by: request, asList: false, transaction)
                 let transfer = PassRecorder.Transfer(pageCount: summary.pageCount, byteCount: summary.byteCount)
                 try await recorder?.succeed(summary.result, transfer: transfer, in: transaction)
             }
-        }
-    }
-}
-
-extension BookmarkPlace {
-    /// Removes the entity tags of the bookmarks of all entities that a result changed.
-    ///
-    /// A source whose list is unchanged could otherwise not correct a change that it pushed.
-    fileprivate static func removeTags(
-        ofChangesIn result: StoreSyncResult, _ transaction: any StoreTransaction
-    ) async throws {
-        let model = transaction.model
-        let roots = Set(
-            result.countsByEntity.compactMap { $1.isUnchanged ? nil : model[$0]?.root })
-        guard !roots.isEmpty, model[SyncBookmark.entity.name]?.entity.attributes == SyncBookmark.entity.attributes
-        else { return }
-        for var record in try await transaction.records(StoreQuery(SyncBookmark.entity.name)).map(\.record) {
-            guard record["pages"] != .null, case .string(let name) = record["name"],
-                let entity = name.firstRange(of: " from ").map({ String(name[..<$0.lowerBound]) }),
-                let root = model[entity]?.root, roots.contains(root)
-            else { continue }
-            record["pages"] = .null
-            try await transaction.insert(record)
         }
     }
 }

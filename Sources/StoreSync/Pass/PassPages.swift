@@ -82,6 +82,7 @@ final class PassPages {
             note(read, since: before)
         case .pageEnd(let page, let read):
             note(read, since: before)
+            noteLeftOut(read, since: before)
             try await finish(page, read)
             // Problems of an object were reported when it was read first.
             if readingCount > 1 { pass.tally.restore(before.problems, areDoubtful: true) }
@@ -95,7 +96,10 @@ final class PassPages {
     }
 
     private func beginPage() -> Beginning {
-        if isRemote { pass.tally.beginPage() }
+        if isRemote {
+            pass.tally.beginPage()
+            pass.statedInPage = [:]
+        }
         there = ObjectSet()
         digest = 0
         return Beginning(progress: progress, problems: pass.tally.problems)
@@ -124,6 +128,15 @@ final class PassPages {
         progress.elementCount = before.progress.elementCount + read.elementCount
         progress.byteCount = before.progress.byteCount + read.byteCount
         report(progress)
+    }
+
+    /// Notes that objects may be lacking if a page of a remote source has elements, but none with a
+    /// key. Such a page is a report of an error rather than a list.
+    private func noteLeftOut(_ read: PayloadReader.Progress, since before: Beginning) {
+        guard isRemote, read.elementCount > 0, there.isEmpty,
+            pass.tally.rejectedCount - before.problems.rejectedCount >= read.elementCount
+        else { return }
+        pass.tally.mayLackObjects = true
     }
 
     /// Ends a page that has been merged.

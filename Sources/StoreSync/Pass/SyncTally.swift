@@ -224,7 +224,7 @@ struct SyncTally {
 
     /// The numbers of problems at one moment.
     struct Problems {
-        fileprivate let rejectedCount: Int
+        let rejectedCount: Int
         fileprivate let toleratedCount: Int
         fileprivate let drift: DriftReport
         fileprivate let mayLackObjects: Bool

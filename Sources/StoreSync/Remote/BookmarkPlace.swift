@@ -1,4 +1,5 @@
 import JSONMapper
+import SyncBase
 import SyncModel
 import SyncStore
 
@@ -6,8 +7,27 @@ import SyncStore
 struct BookmarkPlace: Sendable {
     /// The source's name and the entity that it is synced into.
     let name: String
-    /// A digest of everything that the bookmark depends on.
+    /// A digest of everything that the bookmark depends on, and behind a point that of the scope if
+    /// there is one.
     let fingerprint: String
+
+    /// Creates the place of a source's bookmark.
+    ///
+    /// - Parameter fingerprint: A digest of everything that the bookmark depends on, without the
+    ///   scope.
+    init(of sourceName: String, _ request: SyncRequest, fingerprint: Fingerprint) {
+        name = "\(request.entity) from \(sourceName)"
+        self.fingerprint = ([fingerprint.text] + [Self.text(of: request.options.scope)].compactMap(\.self))
+            .joined(separator: ".")
+    }
+
+    /// A digest of a scope; nil for all objects.
+    private static func text(of scope: RecordPredicate) -> String? {
+        guard scope != .constant(true) else { return nil }
+        var fingerprint = Fingerprint()
+        fingerprint.combine(scope)
+        return fingerprint.text
+    }
 
     /// Reads the bookmark; nil if there is none that applies.
     func read(_ reader: any StoreReader) async throws -> SyncBookmark? {
@@ -38,6 +58,53 @@ struct BookmarkPlace: Sendable {
         record["lastFullPass"] = bookmark.lastFullPass.map { .date(Timestamp($0)) } ?? .null
         record["pages"] = bookmark.pages.isEmpty ? .null : .string(SyncBookmark.Page.text(bookmark.pages))
         try await transaction.insert(record)
+    }
+
+    /// Takes back what bookmarks say of objects that a sync changed for somebody else.
+    ///
+    /// A source that answers "unchanged" could otherwise not correct what another list, a file or a
+    /// push stored. Bookmarks of a changed entity lose their entity tags. Where a list replaced all
+    /// objects that another list has too, the bookmark of the other one is removed.
+    ///
+    /// - Parameters:
+    ///   - isList: Whether objects that the sync did not have were deleted.
+    ///   - own: The place of the bookmark of the sync itself; nil if it has none.
+    static func noteChanges(
+        in result: StoreSyncResult, by request: SyncRequest, asList isList: Bool, except own: BookmarkPlace? = nil,
+        _ transaction: any StoreTransaction
+    ) async throws {
+        let model = transaction.model
+        let changed = result.countsByEntity.compactMap { $1.isUnchanged ? nil : model[$0] }
+        guard !changed.isEmpty, let listed = model[request.entity],
+            model[SyncBookmark.entity.name]?.entity.attributes == SyncBookmark.entity.attributes
+        else { return }
+        let scope = text(of: request.options.scope)
+        for stored in try await transaction.records(StoreQuery(SyncBookmark.entity.name)) {
+            var record = stored.record
+            guard case .string(let name) = record["name"], name != own?.name,
+                let entity = name.firstRange(of: " from ").flatMap({ model[String(name[..<$0.lowerBound])] }),
+                case .string(let fingerprint) = record["fingerprint"]
+            else { continue }
+            let otherScope = fingerprint.firstIndex(of: ".").map { String(fingerprint[$0...].dropFirst()) }
+            // Lists of different scopes have no object in common.
+            let isApart = scope != nil && otherScope != nil && scope != otherScope
+            if isList, !isApart, !result.counts.isUnchanged, entity.overlaps(listed) {
+                _ = try await transaction.remove(
+                    StoreQuery(SyncBookmark.entity.name, objects: .only([stored.object])))
+            } else if record["pages"] != .null,
+                changed.contains(where: { entity.overlaps($0) && !(isApart && $0.overlaps(listed)) })
+            {
+                record["pages"] = .null
+                try await transaction.insert(record)
+            }
+        }
+    }
+}
+
+extension EntityLayout {
+    /// Whether an object can be of both entities.
+    fileprivate func overlaps(_ other: EntityLayout) -> Bool {
+        isKind(of: other) || other.isKind(of: self)
     }
 }
 

@@ -10,7 +10,8 @@ extension JSONStore {
     /// The source's bookmark is kept in the store if its model has ``SyncBookmark/entity``, and is
     /// committed with the objects. If the source reports no change, nothing is written, unless the
     /// bookmark changes or the history records such syncs. A bookmark is void once the source, the
-    /// options or the model differ.
+    /// options or the model differ, or once another list replaced the objects. Lists that share an
+    /// entity need a scope each (`StoreSyncOptions.scope`).
     ///
     /// All pages are read in one transaction and in bounded memory. Until the commit, readers see
     /// the old state and other writers wait.
@@ -20,7 +21,8 @@ extension JSONStore {
     /// a third time if they had other objects then. Objects that are still in doubt are kept,
     /// counted as withheld, and examined by the next sync. Pages of changes are read again in the
     /// same way, so that no change is missed that moved from one page to another. If they are still
-    /// in doubt after the third time, the next sync asks for them again.
+    /// in doubt after the third time, the next sync asks for them again. Nothing is deleted either
+    /// if a page has elements but none with a key: that is the report of an error, not a list.
     ///
     /// - Parameters:
     ///   - source: The source of the objects.
@@ -61,6 +63,9 @@ extension JSONStore {
                     // Only a full pass examines withheld objects again.
                     let isComplete = summary.result.countsByEntity.values.allSatisfy { $0.withheld == 0 }
                     try await place.write(isComplete ? end.bookmark : nil, transaction)
+                    try await BookmarkPlace.noteChanges(
+                        in: summary.result, by: request, asList: request.sweeps && summary.coverage == .everything,
+                        except: place, transaction)
                     let transfer = PassRecorder.Transfer(pageCount: summary.pageCount, byteCount: summary.byteCount)
                     try await recorder?.succeed(summary.result, transfer: transfer, in: transaction)
                 }
@@ -116,9 +121,8 @@ extension SyncRequest {
         fingerprint.combine(try await source.fingerprint)
         fingerprint.combine(options.keyPath)
         fingerprint.combine(options.operations.rawValue)
-        fingerprint.combine(options.scope)
         fingerprint.combine("\(mapper.dialect)")
         fingerprint.combine(mapper.model)
-        return BookmarkPlace(name: "\(entity) from \(source.name)", fingerprint: fingerprint.text)
+        return BookmarkPlace(of: source.name, self, fingerprint: fingerprint)
     }
 }

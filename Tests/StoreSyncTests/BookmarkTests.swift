@@ -1,0 +1,138 @@
+import JSONMapper
+import OneWayStoreTestSupport
+import StoreSync
+import SyncModel
+import SyncStore
+import Testing
+
+/// What happens to the bookmark of one list when something else changes its objects.
+@Suite struct BookmarkTests {
+    private let world: SyncWorld
+
+    init() throws {
+        world = try SyncWorld(model: UserModel.withEverything().adding([SyncBookmark.entity]))
+    }
+
+    @discardableResult
+    private func sync(
+        _ source: Listing, into entity: String = "User", options: StoreSyncOptions = StoreSyncOptions()
+    ) async throws -> RemoteSyncResult {
+        try await world.json.sync(from: source, into: entity, options: options)
+    }
+
+    @Test(arguments: [Listing.Kind.tagged, .changes])
+    func aListWhoseObjectsAnotherOneReplacedIsReadAgain(kind: Listing.Kind) async throws {
+        let first = Listing("a", kind, #"[{"id":1},{"id":2}]"#)
+        let second = Listing("b", kind, #"[{"id":2},{"id":3}]"#)
+        for _ in 0..<2 {
+            try await sync(first)
+            #expect(try await world.column("id") == [1, 2])
+            #expect(try await sync(first).coverage == .unchanged)
+            try await sync(second)
+            #expect(try await world.column("id") == [2, 3])
+        }
+    }
+
+    @Test func aFileIsAnotherList() async throws {
+        let source = Listing("a", .changes, #"[{"id":1},{"id":2}]"#)
+        try await sync(source)
+        try await world.sync(#"[{"id":9}]"#)
+        try await sync(source)
+        #expect(try await world.column("id") == [1, 2])
+    }
+
+    @Test func aListThatChangesNothingTakesNothingBack() async throws {
+        let source = Listing("a", .tagged, #"[{"id":1}]"#)
+        try await sync(source)
+        try await world.sync(#"[{"id":1}]"#)
+        try await sync(Listing("b", .tagged, #"[{"id":1}]"#))
+        #expect(try await sync(source).coverage == .unchanged)
+    }
+
+    @Test func valuesThatAnotherListNestsAreCorrected() async throws {
+        let companies = Listing("a", .tagged, #"[{"id":7,"name":"Apple"}]"#)
+        try await sync(companies, into: "Company")
+        try await world.sync(#"[{"id":1,"company":{"id":7,"name":"Pear"}}]"#)
+        #expect(try await world.column("name", of: "Company") == [.string("Pear")])
+        try await sync(companies, into: "Company")
+        #expect(try await world.column("name", of: "Company") == [.string("Apple")])
+    }
+
+    @Test func objectsThatAreInsertedOrUpdatedTakeTagsBackButNoCursors() async throws {
+        let tagged = Listing("a", .tagged, #"[{"id":1,"name":"Ada"}]"#)
+        let changes = Listing("b", .changes, #"[{"id":1,"name":"Ada"}]"#)
+        try await sync(tagged)
+        try await sync(changes)
+        try await world.json.insertOrUpdate(.bytes(Array(#"[{"id":1,"name":"Bob"}]"#.utf8)), into: "User")
+        #expect(try await sync(changes).coverage == .unchanged)
+        try await sync(tagged)
+        #expect(try await world.column("name") == [.string("Ada")])
+    }
+
+    @Test func listsOfDifferentScopesKeepTheirBookmarks() async throws {
+        let young = Listing("young", .tagged, #"[{"id":1,"age":3}]"#)
+        let old = Listing("old", .changes, #"[{"id":2,"age":50}]"#)
+        let scopes = [
+            StoreSyncOptions(scope: PropertyPath("age") < 20), StoreSyncOptions(scope: PropertyPath("age") >= 20),
+        ]
+        try await sync(young, options: scopes[0])
+        try await sync(old, options: scopes[1])
+        #expect(try await sync(young, options: scopes[0]).coverage == .unchanged)
+        #expect(try await sync(old, options: scopes[1]).coverage == .unchanged)
+        // A list without a scope has the objects of all others.
+        try await world.sync(#"[{"id":1,"age":3}]"#)
+        try await sync(old, options: scopes[1])
+        #expect(try await world.column("id") == [1, 2])
+    }
+}
+
+/// A list that never changes, and that its source reports as unchanged once it was read.
+struct Listing: RemoteSource {
+    /// How the source knows that the list was read.
+    enum Kind {
+        /// By the tags of its pages.
+        case tagged
+        /// By a cursor of changes.
+        case changes
+    }
+
+    let name: String
+    let fingerprint = ""
+    let kind: Kind
+    let json: String
+
+    init(_ name: String, _ kind: Kind, _ json: String) {
+        self.name = name
+        self.kind = kind
+        self.json = json
+    }
+
+    func begin(after bookmark: SyncBookmark?, keyPath: String) async throws -> RemoteAnswer {
+        let isKnown = kind == .tagged ? bookmark?.pages.isEmpty == false : bookmark?.cursor != nil
+        return if let bookmark, isKnown { .unchanged(bookmark) } else { .changed(Pass(kind: kind, json: json)) }
+    }
+
+    private actor Pass: RemotePass {
+        let kind: Kind
+        private var json: String?
+
+        init(kind: Kind, json: String) {
+            self.kind = kind
+            self.json = json
+        }
+
+        func next() async throws -> RemotePage? {
+            defer { json = nil }
+            return json.map { RemotePage(.bytes(Array($0.utf8))) }
+        }
+
+        func rewind() async throws {}
+
+        func end() async throws -> RemoteEnd {
+            let bookmark =
+                kind == .tagged
+                ? SyncBookmark(pages: [SyncBookmark.Page(token: nil, entityTag: "t")]) : SyncBookmark(cursor: "c")
+            return RemoteEnd(.everything, isSnapshot: true, bookmark: bookmark)
+        }
+    }
+}
