@@ -48,6 +48,65 @@ import Testing
         }
     }
 
+    /// What one object leads to is stated twice, by objects that are nested in several others.
+    @Test(
+        arguments: StoreKind.all,
+        [
+            // Agreeing, whatever comes between.
+            (#"{"id":1,"boss":{"id":8}}"#, #"{"id":1,"boss":{"id":8}}"#, false),
+            (#"{"id":1,"boss":{"id":8}}"#, #"{"id":1}"#, false), (#"{"id":1,"boss":null}"#, #"{"id":1}"#, false),
+            (#"{"id":1,"desks":[{"id":1},{"id":2}]}"#, #"{"id":1,"desks":[{"id":2},{"id":1}]}"#, false),
+            (#"{"id":1,"plates":[{"text":"a"}]}"#, #"{"id":1,"plates":[{"text":"a"}]}"#, false),
+            // Contradicting.
+            (#"{"id":1,"boss":{"id":8}}"#, #"{"id":1,"boss":{"id":9}}"#, true),
+            (#"{"id":1,"boss":{"id":8}}"#, #"{"id":1,"boss":null}"#, true),
+            (#"{"id":1,"boss":null}"#, #"{"id":1,"boss":{"id":9}}"#, true),
+            (#"{"id":1,"desks":[{"id":1},{"id":2}]}"#, #"{"id":1,"desks":[{"id":2}]}"#, true),
+            (#"{"id":1,"desks":[{"id":1}]}"#, #"{"id":1,"desks":[]}"#, true),
+            (#"{"id":1,"plates":[{"text":"a"}]}"#, #"{"id":1,"plates":[]}"#, true),
+        ])
+    func relationshipsThatContradictEachOtherAreReported(
+        kind: StoreKind, row: (first: String, second: String, isReported: Bool)
+    ) async throws {
+        let model = try DataModel {
+            SyncEntity("Employee", identity: "id") {
+                SyncAttribute("id", .int64, optional: false)
+                SyncRelationship("office", toOne: "Office")
+            }
+            SyncEntity("Office", identity: "id") {
+                SyncAttribute("id", .int64, optional: false)
+                SyncRelationship("boss", toOne: "Boss")
+                SyncRelationship("desks", toMany: "Desk")
+                SyncRelationship("plates", toMany: "Plate", inverse: "office")
+            }
+            SyncEntity("Boss", identity: "id") { SyncAttribute("id", .int64, optional: false) }
+            SyncEntity("Desk", identity: "id") { SyncAttribute("id", .int64, optional: false) }
+            SyncEntity("Plate") {
+                SyncAttribute("text", .string)
+                SyncRelationship("office", toOne: "Office", inverse: "plates")
+            }
+        }
+        try await RealJSONWorld.withBatches(kind, try RecordMapper(model)) { world, rowCount in
+            let other = #"{"id":2,"boss":{"id":8},"desks":[{"id":3}]}"#
+            let json = """
+                [{"id":1,"office":\(row.first)},{"id":2,"office":\(other)},{"id":3,"office":\(row.second)},
+                 {"id":4,"office":\(other)}]
+                """
+            // Into an empty store, again, and after the first statement alone.
+            let former = "[{\"id\":1,\"office\":\(row.first)}]"
+            for payloads in [[json, json], [former, json]] {
+                for (index, payload) in payloads.enumerated() {
+                    let result = try await world.sync(payload, into: "Employee")
+                    let expected = row.isReported && payload == json ? 1 : 0
+                    #expect(
+                        result.drift.count(of: .conflict) == expected,
+                        "batches of \(rowCount), \(index): \(result.drift.entries)")
+                    #expect(result.drift.entries.allSatisfy { $0.entity == "Office" && !$0.keyPath.isEmpty })
+                }
+            }
+        }
+    }
+
     @Test(
         arguments: StoreKind.all, [("customer", "payer"), ("payer", "customer")])
     func ofObjectsInTwoRelationshipsTheLaterWins(kind: StoreKind, names: (String, String)) async throws {

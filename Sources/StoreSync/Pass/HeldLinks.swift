@@ -20,6 +20,8 @@ struct HeldLinks {
         var all: [Statement] = []
         /// The objects that the statements concern, by the relationship that starts from them.
         var touched: [RelationshipLayout.ID?: ObjectSet] = [:]
+        /// The index of the last statement on each object, by the relationship that starts from it.
+        var last: [RelationshipLayout.ID: [ObjectID: Int]] = [:]
     }
 
     /// By the lower identifier of a relationship and its inverse.
@@ -29,15 +31,18 @@ struct HeldLinks {
     /// Adds the statements of a batch that change links, or concern objects of earlier ones.
     ///
     /// - Parameter preview: The result that linking the batch would have.
+    /// - Returns: The sources whose targets are others than before, after the earlier statements.
     mutating func add(
         _ batch: LinkBatch, _ preview: LinkResult, inverse: RelationshipLayout?, deletesDetached: Bool,
         of layout: EntityLayout
-    ) {
+    ) -> [ObjectID] {
         let relationship = batch.relationship
         let pair = Self.pair(relationship, inverse)
-        guard !preview.changed.isEmpty || statements[pair] != nil else { return }
+        guard !preview.changed.isEmpty || statements[pair] != nil else { return [] }
         var held = statements.removeValue(forKey: pair) ?? Statements()
+        var last = held.last.removeValue(forKey: relationship.id) ?? [:]
         let changed = Set(preview.changed)
+        var differing: [ObjectID] = []
         var sources = held.touched.removeValue(forKey: relationship.id) ?? ObjectSet()
         // A symmetric relationship starts from its targets as well.
         let isSymmetric = inverse?.id == relationship.id
@@ -48,10 +53,13 @@ struct HeldLinks {
                 sources.contains(source)
                 || wanted.contains { isSymmetric ? sources.contains($0) : targets.contains($0) }
             guard isTouched || changed.contains(source) else { continue }
-            held.all.append(
-                Statement(
-                    relationship: relationship, mode: batch.mode, source: source, targets: wanted,
-                    deletesDetached: deletesDetached, layout: layout))
+            let statement = Statement(
+                relationship: relationship, mode: batch.mode, source: source, targets: wanted,
+                deletesDetached: deletesDetached, layout: layout)
+            let differs = last[source].map { !statement.agrees(with: held.all[$0]) } ?? changed.contains(source)
+            if differs { differing.append(source) }
+            last[source] = held.all.count
+            held.all.append(statement)
             count += 1
             sources.insert(source)
             for target in wanted {
@@ -63,7 +71,9 @@ struct HeldLinks {
         }
         held.touched[relationship.id] = sources
         if !isSymmetric { held.touched[inverse?.id] = targets }
+        held.last[relationship.id] = last
         statements[pair] = held
+        return differing
     }
 
     /// Whether a statement concerns one of the objects that a relationship starts from.
@@ -88,7 +98,9 @@ extension SyncPass {
     /// Links objects, or holds the changes that linking would make.
     ///
     /// - Parameter deletesDetached: Whether targets that lose their source are deleted at the end.
-    func link(_ batch: LinkBatch, deletesDetached: Bool, of layout: EntityLayout) async throws {
+    /// - Returns: The objects whose links changed, or will change at the end.
+    @discardableResult
+    func link(_ batch: LinkBatch, deletesDetached: Bool, of layout: EntityLayout) async throws -> [ObjectID] {
         if isHolding, !batch.newTargets.isEmpty { try await writeHeld() }
         guard isHolding else {
             let result = try await transaction.link(batch)
@@ -97,14 +109,15 @@ extension SyncPass {
             if deletesDetached, !result.detached.isEmpty {
                 detached[batch.relationship, default: []] += result.detached
             }
-            return
+            return result.changed
         }
         var preview = batch
         preview.isPreview = true
-        heldLinks.add(
+        let changed = heldLinks.add(
             batch, try await transaction.link(preview), inverse: model.inverse(of: batch.relationship),
             deletesDetached: deletesDetached, of: layout)
         if heldLinks.count > HeldRows.limit { try await writeHeld() }
+        return changed
     }
 
     /// Makes the changes of links that were held: works out the links that remain in the end, and
@@ -158,6 +171,12 @@ extension SyncPass {
 }
 
 extension HeldLinks.Statement {
+    /// Whether another statement on the same object means the same.
+    fileprivate func agrees(with other: Self) -> Bool {
+        let (own, others) = (targets(after: []), other.targets(after: []))
+        return relationship.isOrdered || !relationship.isToMany ? own == others : Set(own) == Set(others)
+    }
+
     /// The targets of the source after the statement.
     fileprivate func targets(after current: [ObjectID]) -> [ObjectID] {
         var seen: Set<ObjectID> = []

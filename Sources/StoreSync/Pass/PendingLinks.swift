@@ -76,6 +76,10 @@ extension SyncPass {
         var stated = self.stated.removeValue(forKey: relationship.id) ?? ObjectSet()
         for object in objects { stated.insert(object) }
         self.stated[relationship.id] = stated
+        guard statedInPage != nil else { return }
+        var ofPage = statedInPage?.removeValue(forKey: relationship.id) ?? ObjectSet()
+        for object in objects { ofPage.insert(object) }
+        statedInPage?[relationship.id] = ofPage
     }
 
     /// Links remembered identifiers whose objects have come, forgets those that the payload states

@@ -19,7 +19,7 @@ extension SyncPass {
             defer { noteStatedByList(nested, layout, relationship, result, origin) }
             if let targets = early[index] {
                 try note(targets.merged.elements.misfits, of: group, relationship, origin)
-                try await link(targets.merged, of: group, result, by: relationship, isLinked: targets.isLinked)
+                try await link(targets.merged, of: group, result, by: relationship, origin, isLinked: targets.isLinked)
                 continue
             }
             let beaten = origin.isNested && layout.root == listRoot ? statedByList[relationship.id] : nil
@@ -34,7 +34,7 @@ extension SyncPass {
             }
             let isUntouched = relatings[relationship, default: 0] == relatingsBefore[relationship, default: 0]
             let linksNew = merged.linksNew && isUntouched
-            try await link(merged, of: group, result, by: relationship) { source in
+            try await link(merged, of: group, result, by: relationship, origin) { source in
                 // New objects that lead only to objects inserted with them are linked already.
                 linksNew && result.rows[source.row]?.change == .inserted
                     && source.ordinals.allSatisfy { merged.isNew[$0] }
@@ -110,12 +110,17 @@ extension SyncPass {
                 entity: layout.name, relationship: relationship.name,
                 index: origin.elementIndex(group.elementIndices[misfit.row]))
         }
-        let path = group.mapping.keys.relationships[relationship.index].path()
+        let path = keyPath(of: relationship, group)
         for misfit in misfits {
             tally.drift.add(
-                misfit.kind, entity: layout.name, keyPath: path?.joined(separator: ".") ?? relationship.name,
+                misfit.kind, entity: layout.name, keyPath: path,
                 index: origin.elementIndex(group.elementIndices[misfit.row]), found: misfit.found.map { "\($0)" })
         }
+    }
+
+    /// The keys that lead from an object of a group to the value of a relationship.
+    private func keyPath(of relationship: RelationshipLayout, _ group: MappedBatch.Group) -> String {
+        group.mapping.keys.relationships[relationship.index].path()?.joined(separator: ".") ?? relationship.name
     }
 
     /// The merged elements of a relationship.
@@ -136,6 +141,19 @@ extension SyncPass {
         /// The objects without an identity of their own that each source had before.
         var former: [ObjectID: [ObjectID]] = [:]
         var elementIndices: [Int]
+
+        /// Whether a source has an object more than once.
+        func repeatsTarget(_ source: NestedElements.Source) -> Bool {
+            let ordinals = source.ordinals
+            guard ordinals.count > 1 else { return false }
+            if ordinals.count > 16 {
+                let named = targets[ordinals].compactMap(\.self)
+                return Set(named).count < named.count
+            }
+            return ordinals.contains { ordinal in
+                targets[ordinal] != nil && targets[ordinals.lowerBound..<ordinal].contains(targets[ordinal])
+            }
+        }
     }
 
     /// Merges the elements of a relationship.
@@ -223,18 +241,32 @@ extension SyncPass {
     /// - Parameter isLinked: Whether a source has its link already.
     private func link(
         _ merged: MergedElements, of group: MappedBatch.Group, _ result: MergeResult,
-        by relationship: RelationshipLayout, isLinked: (NestedElements.Source) -> Bool
+        by relationship: RelationshipLayout, _ origin: Origin, isLinked: (NestedElements.Source) -> Bool
     ) async throws {
         let layout = group.mapping.layout
         let sources = merged.elements.sources
         let targets = merged.targets
+        func report(_ kind: DriftReport.Kind, _ source: NestedElements.Source) {
+            tally.drift.add(
+                kind, entity: layout.name, keyPath: keyPath(of: relationship, group),
+                index: origin.elementIndex(group.elementIndices[source.row]))
+        }
+        if relationship.isToMany {
+            for source in sources where merged.repeatsTarget(source) { report(.duplicate, source) }
+        }
+        let restated = restatements(of: sources, result, relationship)
         noteStated(sources.compactMap { result.rows[$0.row]?.object }, relationship)
         for source in sources {
             if let object = result.rows[source.row]?.object { deferred.forget(object, relationship) }
         }
         noteLost(merged, of: result, by: relationship)
-        try await link(
+        let changed = try await link(
             sources.filter { !isLinked($0) }, of: result, to: targets, merged.newTargets, by: relationship, of: layout)
+        if !restated.isEmpty {
+            for object in changed {
+                if let (kind, source) = restated[object] { report(kind, source) }
+            }
+        }
         if let inverse = model.inverse(of: relationship), !inverse.isToMany, deferred.unknown[inverse.id] != nil,
             rules.mode(of: relationship) != .retain
         {
@@ -245,6 +277,23 @@ extension SyncPass {
         noteRelating(relationship)
         deferUnknown(merged, of: group, result, by: relationship)
         noteNamed(merged, of: group, result, by: relationship)
+    }
+
+    /// The objects whose relationship the payload has stated before, and how it is reported if it
+    /// states another one now.
+    private func restatements(
+        of sources: [NestedElements.Source], _ result: MergeResult, _ relationship: RelationshipLayout
+    ) -> [ObjectID: (kind: DriftReport.Kind, source: NestedElements.Source)] {
+        // What identifiers without an object mean is known at the end only.
+        guard let stated = stated[relationship.id], deferred.unknown[relationship.id] == nil, !rules.isImport
+        else { return [:] }
+        var restated: [ObjectID: (kind: DriftReport.Kind, source: NestedElements.Source)] = [:]
+        for source in sources {
+            guard let object = result.rows[source.row]?.object, stated.contains(object) else { continue }
+            let isOfOneMoment = statedInPage.map { $0[relationship.id]?.contains(object) ?? false } ?? true
+            restated[object] = (isOfOneMoment ? .conflict : .changedBetweenPages, source)
+        }
+        return restated
     }
 
     /// Defers statements that name unknown objects, or contradict such statements.
@@ -298,7 +347,7 @@ extension SyncPass {
     private func link(
         _ sources: [NestedElements.Source], of result: MergeResult, to targets: [ObjectID?], _ newTargets: ObjectSet,
         by relationship: RelationshipLayout, of layout: EntityLayout
-    ) async throws {
+    ) async throws -> [ObjectID] {
         let mode = rules.mode(of: relationship)
         let deletes = rules.deletesDetached(of: relationship, in: model)
         var owning = LinkBatch(relationship, mode: mode)
@@ -318,9 +367,11 @@ extension SyncPass {
                 naming.append(row, to: rows)
             }
         }
+        var changed: [ObjectID] = []
         for (batch, isOwning) in [(naming, false), (adding, false), (owning, true)] where !batch.isEmpty {
-            try await link(batch, deletesDetached: isOwning, of: layout)
+            changed += try await link(batch, deletesDetached: isOwning, of: layout)
         }
+        return changed
     }
 
     /// Counts a relationship, and its inverse, as processed.

@@ -34,6 +34,8 @@ final class SyncPass {
 
     /// The objects whose relationships the payload states, by relationship.
     var stated: [RelationshipLayout.ID: ObjectSet] = [:]
+    /// Those of the page at hand; nil for payloads that are of one moment.
+    var statedInPage: [RelationshipLayout.ID: ObjectSet]?
     /// The objects whose relationships the payload's list itself states, by relationship.
     var statedByList: [RelationshipLayout.ID: ObjectSet] = [:]
     /// Whether changes are held. True until the pass writes something.
