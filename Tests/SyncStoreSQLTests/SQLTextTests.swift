@@ -88,7 +88,9 @@ import Testing
     private func expect(_ text: String, _ sql: String, _ bindings: [SQLBinding], _ schema: SQLSchema) throws {
         let query = StoreQuery("Person", where: try RecordPredicate(parsing: text))
         let statement = try SQLQueries(schema).rows(query, objectSet: nil)
-        #expect(statement.text == #"SELECT t."_id" FROM "Person" t WHERE (\#(sql))"#)
+        #expect(
+            statement.text
+                == #"SELECT t."_id" FROM "Person" t WHERE (\#(sql)) AND t."_entity" IN ('Person', 'Employee')"#)
         #expect(statement.bindings == bindings)
     }
 

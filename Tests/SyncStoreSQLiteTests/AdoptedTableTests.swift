@@ -89,6 +89,22 @@ struct AdoptedTableTests {
         #expect(try await SQLiteShell.run("SELECT * FROM seats ORDER BY 1", at: path) == ["x|2|B", "z|9|d"])
     }
 
+    @Test func rowsOfUnknownEntitiesAreLeftAlone() async throws {
+        try await SQLiteShell.run(
+            """
+            CREATE TABLE people (id INTEGER PRIMARY KEY, type TEXT, name TEXT);
+            INSERT INTO people VALUES (1, 'Person', 'a'), (2, 'Guest', 'b'), (3, NULL, 'c'), (4, 'Employee', 'd'),
+                (5, 'employee', 'e')
+            """, at: path)
+        let model = try DataModel.people(with: [SyncEntity("Employee", parent: "Person") {}])
+        let store = try await open(model, rowColumn: "rowid", entityColumn: "type")
+        #expect(try await store.store.count(StoreQuery("Person")) == 2)
+        #expect(try await store.store.records(StoreQuery("Person", limit: 4)).map(\.object) == [1, 4])
+        let result = try await sync(#"[{"id":1,"name":"a"}]"#, store)
+        #expect(result.counts.unchanged == 1 && result.counts.deleted == 1)
+        #expect(try await dump("people") == ["1|a", "2|b", "3|c", "5|e"])
+    }
+
     // MARK: What is refused
 
     /// The refusal names the option that would help.
@@ -140,6 +156,15 @@ struct AdoptedTableTests {
         let before = try await SQLiteShell.run(".dump", at: path)
         await #expect(throws: SQLSchemaError.self) { try await open(.people(), rowColumn: "rowid") }
         #expect(try await SQLiteShell.run(".dump", at: path) == before)
+    }
+
+    @Test(arguments: ["TEXT COLLATE NOCASE", "INTEGER", "TEXT AS ('Person')"])
+    func aColumnThatCannotNameEntitiesIsRefused(type: String) async throws {
+        try await SQLiteShell.run("CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT, type \(type))", at: path)
+        let model = try DataModel.people(with: [SyncEntity("Employee", parent: "Person") {}])
+        await #expect(throws: SQLSchemaError.self) {
+            try await open(model, rowColumn: "rowid", entityColumn: "type")
+        }
     }
 
     @Test(arguments: [
@@ -394,11 +419,11 @@ struct AdoptedTableTests {
     @discardableResult
     private func open(
         _ model: DataModel, tables: [String: String] = ["Person": "people"], columns: [String: String] = [:],
-        rowColumn: String = "_id", dates: DateStorage = .iso8601
+        rowColumn: String = "_id", entityColumn: String = "_entity", dates: DateStorage = .iso8601
     ) async throws -> JSONStore {
         var options = SQLiteStore.Options()
         options.dates = dates
-        options.naming = SQLNaming(tables: tables, columns: columns, rowColumn: rowColumn)
+        options.naming = SQLNaming(tables: tables, columns: columns, rowColumn: rowColumn, entityColumn: entityColumn)
         let mapper = try RecordMapper(model)
         return try JSONStore(try await SQLiteStore(mapper.model, at: .file(path), options: options), mapper: mapper)
     }

@@ -104,6 +104,21 @@ import Testing
         #expect(try world.columns("Person") == ["_id", "id", "name"])
     }
 
+    @Test func anOlderModelLeavesObjectsOfNewerEntitiesAlone() async throws {
+        let employee = SyncEntity("Employee", parent: "Person") {}
+        let newer = try DataModel.people(with: [employee, SyncEntity("Guest", parent: "Person") {}])
+        let all = StoreSyncOptions.Operations.all.subtracting(.delete)
+        try await world.fill(newer, #"[{"id":1},{"id":2}]"#)
+        try await world.fill(newer, #"[{"id":3,"name":"g"}]"#, entity: "Guest", operations: all)
+        let older = try await world.open(.people(with: [employee]))
+        #expect(try await older.store.count(StoreQuery("Person")) == 2)
+        #expect(try await older.store.records(StoreQuery("Person", limit: 3)).count == 2)
+        #expect(try await world.sync(#"[{"id":1},{"id":2}]"#, into: older).isUnchanged)
+        #expect(try await world.sync(#"[{"id":4}]"#, into: older).counts.deleted == 2)
+        let found = try await world.open(newer).store.records(StoreQuery("Person"))
+        #expect(found.map { $0.record["id"] } == [3, 4])
+    }
+
     @Test func anAttributeOfASubEntityComesAndGoes() async throws {
         let plain = SyncEntity("Employee", parent: "Person") {}
         try await world.fill(DataModel.people(with: [plain]), #"[{"id":1}]"#)

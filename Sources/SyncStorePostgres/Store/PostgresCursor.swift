@@ -26,12 +26,8 @@ struct PostgresCursor {
 
     /// Returns the next objects; none after the last.
     func next(_ count: Int, connection: PostgresConnection) throws -> [StoredRecord] {
-        while true {
-            let result = try connection.query("FETCH FORWARD \(count) FROM \(name)", binaryResult: true)
-            let records = (0..<result.rowCount).compactMap { record(result, $0) }
-            // A batch may consist of objects of unknown entities, which are skipped.
-            if !records.isEmpty || result.rowCount == 0 { return records }
-        }
+        let result = try connection.query("FETCH FORWARD \(count) FROM \(name)", binaryResult: true)
+        return (0..<result.rowCount).compactMap { record(result, $0) }
     }
 
     func close(connection: PostgresConnection) throws {

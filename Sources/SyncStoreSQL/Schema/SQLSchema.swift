@@ -165,10 +165,13 @@ package struct SQLSchema: Sendable {
     /// The condition that a row belongs to an entity or one that inherits from it; nil if every row
     /// does.
     ///
+    /// A table that names entities can have rows of entities that the model does not know, such as
+    /// those of a newer model.
+    ///
     /// - Parameter alias: The name of the table in the statement.
     package func entityCondition(_ entity: Int, alias: String) -> String? {
+        guard families[familyIndex[entity]].namesEntity else { return nil }
         let layout = model.layouts[entity]
-        guard layout.parent != nil else { return nil }
         let names = layout.family.map { SQLText.literal(model.layouts[$0].name) }
         return "\(alias).\(entityColumn) IN (\(names.joined(separator: ", ")))"
     }

@@ -113,6 +113,7 @@ struct SQLiteAdoptedTable: Sendable {
     /// - Throws: `SQLSchemaError.unsuitableTable`, with the reason.
     func check(family: Int, of schema: SQLSchema, on connection: SQLiteConnection) throws {
         try checkNumbers(family, schema, connection)
+        if schema.families[family].namesEntity { try checkEntityNames(schema, connection) }
         for column in schema.attributeColumns[family] {
             if isRowNumber(column.name) {
                 guard column.attribute.type.isInteger else {
@@ -166,6 +167,16 @@ struct SQLiteAdoptedTable: Sendable {
                 """, [.text(name), .text(column)]) != nil
         guard isUnique, !found.isGenerated, found.affinity == .integer else {
             throw unsuitable("\(column), which numbers its rows, has to be an INTEGER column with a unique index")
+        }
+    }
+
+    private func checkEntityNames(_ schema: SQLSchema, _ connection: SQLiteConnection) throws {
+        let name = schema.naming.entityColumn
+        guard let column = columns[name.lowercased()] else { return }
+        try check(column, holds: SyncAttribute(name, .string), schema.dates, connection)
+        let collation = connection.collation(of: name, in: self.name)
+        guard collation == nil || collation?.uppercased() == "BINARY" else {
+            throw unsuitable("\(name) names entities, and compares with \(collation ?? "") instead of BINARY")
         }
     }
 

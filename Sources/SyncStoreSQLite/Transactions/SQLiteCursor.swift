@@ -55,8 +55,8 @@ final class SQLiteCursor {
         return records
     }
 
-    /// The object of the row that the statement stands on; nil for one of an entity that the model
-    /// does not know.
+    /// The object of the row that the statement stands on; nil for one of another entity, which the
+    /// statement does not select.
     private func record() -> StoredRecord? {
         let layout: EntityLayout
         if columns.namesEntity {
