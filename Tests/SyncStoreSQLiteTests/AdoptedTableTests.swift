@@ -105,6 +105,42 @@ struct AdoptedTableTests {
         #expect(try await dump("people") == ["1|a", "2|b", "3|c", "5|e"])
     }
 
+    // MARK: Join tables
+
+    @Test(arguments: [
+        ("Person TEXT, Tag TEXT, PRIMARY KEY (Person, Tag)", nil, "Person cannot hold"),
+        ("Person INT, Tag INT", nil, "unique index"), ("Person INT, Tag INT, UNIQUE (Person)", nil, "unique index"),
+        ("Person INT, Tag INT, UNIQUE (Person, Tag)", "1, NULL", "not integers"),
+        ("Person INT, Tag INT, UNIQUE (Person, Tag)", "'x', 1", "not integers"),
+        ("Person INT, Tag INT, x INT NOT NULL, UNIQUE (Person, Tag)", nil, "x is NOT NULL"),
+        ("Person INT, Tag INT AS (Person + 1), UNIQUE (Person, Tag)", nil, "Tag cannot hold"),
+    ])
+    func aJoinTableThatCannotHoldThePairsIsRefused(definition: String, row: String?, reason: String) async throws {
+        try await SQLiteShell.run("CREATE TABLE pairs (\(definition))", at: path)
+        if let row { try await SQLiteShell.run("INSERT INTO pairs VALUES (\(row))", at: path) }
+        let model = try DataModel.people(with: [Self.tag]) { SyncRelationship("tags", toMany: "Tag") }
+        let error = await #expect(throws: SQLSchemaError.self) {
+            try await open(model, columns: ["Person.tags": "pairs"])
+        }
+        #expect(error?.description.contains(reason) == true)
+    }
+
+    @Test(arguments: [
+        "PRIMARY KEY (Tag, Person)) WITHOUT ROWID", "x TEXT NOT NULL DEFAULT 'k', UNIQUE (Person, Tag))",
+        "UNIQUE (Person, Tag)) STRICT",
+    ])
+    func aJoinTableOfOthersHoldsEachPairOnce(end: String) async throws {
+        try await SQLiteShell.run("CREATE TABLE pairs (Person INTEGER, Tag INTEGER, \(end)", at: path)
+        let model = try DataModel.people(with: [Self.tag]) { SyncRelationship("tags", toMany: "Tag") }
+        let store = try await open(model, columns: ["Person.tags": "pairs"])
+        let json = #"[{"id":1,"tags":[{"id":5},{"id":6}]}]"#
+        try await sync(json, store)
+        #expect(try await sync(json, store).isUnchanged)
+        #expect(try await SQLiteShell.run("SELECT Person, Tag FROM pairs ORDER BY 2", at: path) == ["1|1", "1|2"])
+        try await sync(#"[{"id":1,"tags":[]}]"#, store)
+        #expect(try await SQLiteShell.run("SELECT * FROM pairs", at: path) == [])
+    }
+
     // MARK: What is refused
 
     /// The refusal names the option that would help.
@@ -295,6 +331,41 @@ struct AdoptedTableTests {
         #expect(error?.description.contains("such as rowid") == true)
     }
 
+    /// Only `SQLNaming.rowColumn` means the row's number without a column.
+    @Test(arguments: ["oid", "rowid", "_rowid_"])
+    func anAttributeNeedsAColumnOfItsOwn(name: String) async throws {
+        try await SQLiteShell.run("CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT)", at: path)
+        let model = try DataModel.people(attributes: [SyncAttribute(name, .int64)])
+        await #expect(throws: SQLSchemaError.missingColumn(table: "people", column: name)) {
+            try await open(model, rowColumn: name == "rowid" ? "oid" : "rowid")
+        }
+    }
+
+    @Test(arguments: [
+        ("_id INT PRIMARY KEY", "NULL", "NOT NULL"), ("_id INT PRIMARY KEY", "1", "NOT NULL"),
+        ("_id INT NOT NULL UNIQUE", "'x'", "not integers"), ("_id INT NOT NULL UNIQUE", "2.5", "not integers"),
+        ("_id INTEGER NOT NULL", "1", "unique index"),
+    ])
+    func rowsWithoutNumbersAreRefused(column: String, value: String, reason: String) async throws {
+        try await SQLiteShell.run(
+            "CREATE TABLE people (\(column), id INT, name TEXT); INSERT INTO people VALUES (\(value), 1, 'a')", at: path
+        )
+        let error = await #expect(throws: SQLSchemaError.self) { try await open(.people()) }
+        #expect(error?.description.contains(reason) == true)
+    }
+
+    @Test(arguments: [
+        ("INT NOT NULL UNIQUE", ""), ("INT NOT NULL PRIMARY KEY", ""), ("INTEGER PRIMARY KEY", "WITHOUT ROWID"),
+    ])
+    func aUniqueColumnNumbersTheRows(type: String, end: String) async throws {
+        try await SQLiteShell.run(
+            "CREATE TABLE people (_id \(type), id INT, name TEXT) \(end); INSERT INTO people VALUES (4, 7, 'a')",
+            at: path)
+        let store = try await open(.people())
+        #expect(try await sync(#"[{"id":7,"name":"a"},{"id":8}]"#, store).counts.unchanged == 1)
+        #expect(try await SQLiteShell.run("SELECT _id, id FROM people", at: path) == ["4|7", "5|8"])
+    }
+
     @Test func strictTablesAreSyncedInto() async throws {
         try await SQLiteShell.run("CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT) STRICT", at: path)
         let store = try await open(.people(), rowColumn: "rowid")
@@ -415,6 +486,9 @@ struct AdoptedTableTests {
     }
 
     // MARK: Terms
+
+    private static let tag = SyncEntity("Tag", identity: "id") { SyncAttribute("id", .int64) }
+    private static let tables = ["Person": "people", "Tag": "tags"]
 
     @discardableResult
     private func open(

@@ -1,4 +1,5 @@
 import SyncModel
+import SyncStore
 import SyncStoreSQL
 
 /// A table that existed before the store and that the store writes into, but never rebuilds or
@@ -65,28 +66,29 @@ struct SQLiteAdoptedTable: Sendable {
         alias = isAlias ? keys[0].name : nil
     }
 
-    /// Whether a name means the number of a row, as a column of the table or without one.
-    private func isRowNumber(_ column: String) -> Bool {
-        let column = column.lowercased()
+    /// Whether `SQLNaming.rowColumn` means the number of a row, as a column of the table or without
+    /// one.
+    private func numbersRows(_ schema: SQLSchema) -> Bool {
+        let column = schema.naming.rowColumn.lowercased()
         if column == alias { return true }
         return hasRowNumber && columns[column] == nil && Self.rowNames.contains(column)
     }
 
-    /// Whether the table has a column, or a name for its row number.
-    func has(_ column: String) -> Bool {
-        columns[column.lowercased()] != nil || isRowNumber(column)
+    /// Whether the table has a column of the schema, of which the row number needs none.
+    func has(_ column: String, _ schema: SQLSchema) -> Bool {
+        columns[column.lowercased()] != nil || column == schema.naming.rowColumn && numbersRows(schema)
     }
 
     /// The column that foreign keys can refer to for the objects' numbers; nil for none.
     func keyColumn(_ schema: SQLSchema) -> String? {
-        guard isRowNumber(schema.naming.rowColumn) else { return schema.naming.rowColumn }
+        guard numbersRows(schema) else { return schema.naming.rowColumn }
         return alias.flatMap { columns[$0]?.name }
     }
 
     /// The slot of the attribute whose column is the number of the object; nil for none.
     func numberSlot(of entity: Int, _ schema: SQLSchema) -> Int? {
-        guard isRowNumber(schema.naming.rowColumn) else { return nil }
-        return schema.columns[entity].firstIndex(where: isRowNumber)
+        guard numbersRows(schema) else { return nil }
+        return schema.columns[entity].firstIndex { $0.lowercased() == alias }
     }
 
     /// The default that replaces an absent or null value of a mandatory column; nil for none.
@@ -115,7 +117,7 @@ struct SQLiteAdoptedTable: Sendable {
         try checkNumbers(family, schema, connection)
         if schema.families[family].namesEntity { try checkEntityNames(schema, connection) }
         for column in schema.attributeColumns[family] {
-            if isRowNumber(column.name) {
+            if column.name.lowercased() == alias {
                 guard column.attribute.type.isInteger else {
                     throw unsuitable("\(column.name) is the number of the row, and \(column.attribute.name) no integer")
                 }
@@ -124,16 +126,37 @@ struct SQLiteAdoptedTable: Sendable {
             }
         }
         for (link, _) in schema.references[family] {
-            for name in [link.column, link.position].compactMap({ $0 }) {
-                guard let column = columns[name.lowercased()] else { continue }
-                guard !column.isGenerated, column.affinity == .integer || !isStrict, column.affinity != .text else {
-                    throw unsuitable("\(name) cannot hold object numbers")
-                }
-            }
+            try checkNumberColumns([link.column, link.position])
         }
-        try checkMandatoryColumns(family, schema)
+        try checkMandatoryColumns(besides: filledColumns(family, schema))
         try checkIdentities(family, schema, connection)
         try checkStatements(connection)
+    }
+
+    /// Verifies that the store can write a relationship's pairs into the table, and reads each once.
+    ///
+    /// - Throws: `SQLSchemaError.unsuitableTable`, with the reason.
+    func check(_ join: SQLSchema.JoinLink, _ connection: SQLiteConnection) throws {
+        let pair = [join.source, join.target]
+        let names = pair + [join.position, join.inversePosition].compactMap { $0 }
+        try checkNumberColumns(names)
+        guard try isUnique(pair, connection) else {
+            throw unsuitable("it has no unique index of \(join.source) and \(join.target), so that pairs could repeat")
+        }
+        try checkIntegers(pair, connection)
+        try checkMandatoryColumns(besides: Set(names.map { $0.lowercased() }))
+        try checkStatements(connection)
+    }
+
+    /// Verifies that columns can hold the numbers of objects, or positions.
+    private func checkNumberColumns(_ names: [String?]) throws(SQLSchemaError) {
+        for name in names.compactMap({ $0 }) {
+            guard let column = columns[name.lowercased()] else { continue }
+            let affinities: Set<SQLiteAffinity> = isStrict ? [.integer] : [.integer, .numeric, .none]
+            guard !column.isGenerated, affinities.contains(column.affinity) else {
+                throw unsuitable("\(name) cannot hold object numbers")
+            }
+        }
     }
 
     private func unsuitable(_ reason: String) -> SQLSchemaError {
@@ -142,7 +165,7 @@ struct SQLiteAdoptedTable: Sendable {
 
     private func checkNumbers(_ family: Int, _ schema: SQLSchema, _ connection: SQLiteConnection) throws {
         let column = schema.naming.rowColumn
-        guard !isRowNumber(column) else {
+        guard !numbersRows(schema) else {
             let isReferred =
                 schema.references.contains { $0.contains { $0.link.target.lowercased() == name.lowercased() } }
                 || schema.joins.contains { [$0.sourceTable, $0.targetTable].contains(schema.families[family].table) }
@@ -158,15 +181,31 @@ struct SQLiteAdoptedTable: Sendable {
             }
             throw SQLSchemaError.missingColumn(table: name, column: column)
         }
-        let isUnique =
-            try connection.integer(
-                """
-                SELECT 1 FROM pragma_index_list(?1) l WHERE l."unique" AND NOT l.partial \
-                AND (SELECT count(*) FROM pragma_index_info(l.name)) = 1 \
-                AND (SELECT name FROM pragma_index_info(l.name)) = ?2 COLLATE NOCASE
-                """, [.text(name), .text(column)]) != nil
-        guard isUnique, !found.isGenerated, found.affinity == .integer else {
-            throw unsuitable("\(column), which numbers its rows, has to be an INTEGER column with a unique index")
+        guard try isUnique([column], connection), !found.isGenerated, found.affinity == .integer, found.isMandatory
+        else {
+            throw unsuitable(
+                "\(column), which numbers its rows, has to be an INTEGER NOT NULL column with a unique index")
+        }
+        try checkIntegers([column], connection)
+    }
+
+    /// Whether every row has other values in some columns together.
+    private func isUnique(_ names: [String], _ connection: SQLiteConnection) throws -> Bool {
+        let list = names.map { SQLText.literal($0) }.joined(separator: ", ")
+        return try connection.integer(
+            """
+            SELECT 1 FROM pragma_index_list(?) l WHERE l."unique" AND NOT l.partial \
+            AND (SELECT count(*) FROM pragma_index_info(l.name)) = \(names.count) \
+            AND (SELECT count(*) FROM pragma_index_info(l.name) WHERE name COLLATE NOCASE IN (\(list))) = \(names.count)
+            """, [.text(name)]) != nil
+    }
+
+    /// Verifies that the rows have integers in some columns.
+    private func checkIntegers(_ names: [String], _ connection: SQLiteConnection) throws {
+        for column in names {
+            let found = try connection.integer(
+                "SELECT 1 FROM \(SQLText.name(name)) WHERE typeof(\(SQLText.name(column))) <> 'integer' LIMIT 1")
+            if found != nil { throw unsuitable("\(column) holds values that are not integers, or NULL") }
         }
     }
 
@@ -202,17 +241,27 @@ struct SQLiteAdoptedTable: Sendable {
         }
     }
 
-    private func checkMandatoryColumns(_ family: Int, _ schema: SQLSchema) throws {
-        var known: Set<String> = [schema.naming.rowColumn.lowercased()]
-        if schema.families[family].namesEntity { known.insert(schema.naming.entityColumn.lowercased()) }
-        for column in schema.attributeColumns[family] { known.insert(column.name.lowercased()) }
-        for (link, _) in schema.references[family] {
-            known.formUnion([link.column, link.position].compactMap { $0?.lowercased() })
+    /// The columns that new objects of a family can have values in, in lower case.
+    private func filledColumns(_ family: Int, _ schema: SQLSchema) -> Set<String> {
+        var filled: Set<String> = [schema.naming.rowColumn.lowercased()]
+        if schema.families[family].namesEntity { filled.insert(schema.naming.entityColumn.lowercased()) }
+        for column in schema.attributeColumns[family] { filled.insert(column.name.lowercased()) }
+        for layout in schema.model.layouts[schema.families[family].root].family.map({ schema.model.layouts[$0] }) {
+            for relationship in layout.relationships where InitialLinks.isPossible(relationship, in: schema.model) {
+                guard case .column(let link) = schema.relationships[layout.index][relationship.index] else { continue }
+                filled.insert(link.column.lowercased())
+            }
         }
+        return filled
+    }
+
+    private func checkMandatoryColumns(besides filled: Set<String>) throws(SQLSchemaError) {
         for (key, column) in columns.sorted(by: { $0.key < $1.key })
         where column.isMandatory && column.defaultValue == nil && !column.isGenerated && key != alias {
-            guard known.contains(key) else {
-                throw unsuitable("its column \(column.name) is NOT NULL without a default, and no attribute fills it")
+            guard filled.contains(key) else {
+                throw unsuitable(
+                    "its column \(column.name) is NOT NULL without a default, and new objects have no value for it; "
+                        + "allow NULL or give it a default")
             }
         }
     }
@@ -223,7 +272,7 @@ struct SQLiteAdoptedTable: Sendable {
         for member in root.family {
             for slot in schema.model.layouts[member].identitySlots {
                 let column = schema.columns[member][slot]
-                guard columns[column.lowercased()] != nil, !isRowNumber(column) else { continue }
+                guard columns[column.lowercased()] != nil, column.lowercased() != alias else { continue }
                 let collation = connection.collation(of: column, in: name)
                 guard collation == nil || collation?.uppercased() == "BINARY" else {
                     throw unsuitable(

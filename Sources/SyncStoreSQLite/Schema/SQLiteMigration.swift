@@ -67,6 +67,9 @@ struct SQLiteMigration {
             // Described anew: columns may have been added.
             try SQLiteAdoptedTable(found.table, on: connection).check(family: family, of: schema, on: connection)
         }
+        for join in plan.schema.joins where plan.adopted[join.table] != nil {
+            try SQLiteAdoptedTable(join.table, on: connection).check(join, connection)
+        }
     }
 
     /// Refuses a model whose tables SQLite or the batch table cannot have; see
@@ -253,7 +256,7 @@ struct SQLiteMigration {
     /// Takes a table that exists already, and creates the indices that it lacks.
     private func adopt(_ table: SQLSchema.Table) throws {
         let found = try SQLiteAdoptedTable(table.name, on: connection)
-        for column in table.columns where !found.has(column) {
+        for column in table.columns where !found.has(column, schema) {
             let row = schema.naming.rowColumn
             let attribute = schema.attributeColumns.joined().first { $0.name == column }?.attribute.name
             guard attribute?.lowercased() != row.lowercased() else {
