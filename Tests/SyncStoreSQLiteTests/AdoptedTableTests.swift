@@ -105,6 +105,95 @@ struct AdoptedTableTests {
         #expect(try await dump("people") == ["1|a", "2|b", "3|c", "5|e"])
     }
 
+    // MARK: Foreign keys
+
+    @Test func rowsStayThatAForeignKeyOfNoRelationshipWouldDelete() async throws {
+        try await SQLiteShell.run(
+            """
+            CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT,
+                parent INTEGER REFERENCES people ON DELETE CASCADE, tag INTEGER REFERENCES tags (id) ON DELETE CASCADE);
+            CREATE TABLE tags (id INTEGER PRIMARY KEY);
+            CREATE TABLE notes (person INTEGER REFERENCES people (id) ON DELETE CASCADE);
+            INSERT INTO tags VALUES (1), (2);
+            INSERT INTO people VALUES (1, 'a', NULL, 1), (2, 'b', 1, 2); INSERT INTO notes VALUES (1), (2)
+            """, at: path)
+        let store = try await open(.people(with: [Self.tag]), tables: Self.tables, rowColumn: "rowid")
+        #expect(try await sync(#"[{"id":2,"name":"b"}]"#, store).counts.deleted == 1)
+        #expect(try await sync(#"[{"id":1}]"#, entity: "Tag", store).counts.deleted == 1)
+        #expect(try await SQLiteShell.run("SELECT * FROM people", at: path) == ["2|b||"])
+        // What others keep goes as they want it.
+        #expect(try await SQLiteShell.run("SELECT * FROM notes", at: path) == ["2"])
+        #expect(try await sync(#"[{"id":2,"name":"b"}]"#, store).isUnchanged)
+    }
+
+    @Test func aColumnAddedToTheStoresTableDeletesNoObjects() async throws {
+        let model = try DataModel.people(with: [Self.tag])
+        let store = try await open(model)
+        try await sync(#"[{"id":1},{"id":2}]"#, store)
+        try await sync(#"[{"id":1},{"id":2}]"#, entity: "Tag", store)
+        try await SQLiteShell.run(
+            """
+            ALTER TABLE people ADD COLUMN owner INTEGER REFERENCES Tag (_id) ON DELETE CASCADE;
+            UPDATE people SET owner = _id
+            """, at: path)
+        let again = try await open(model)
+        #expect(try await sync(#"[{"id":2}]"#, entity: "Tag", again).counts.deleted == 1)
+        #expect(try await SQLiteShell.run("SELECT id, owner FROM people", at: path) == ["1|", "2|2"])
+    }
+
+    @Test(arguments: [
+        (
+            "people (id INTEGER PRIMARY KEY, name TEXT, parent INTEGER NOT NULL DEFAULT 1 REFERENCES people ON DELETE CASCADE)",
+            "ON DELETE CASCADE"
+        ),
+        (
+            "people (id INTEGER PRIMARY KEY, name TEXT UNIQUE, parent TEXT REFERENCES people (name) ON DELETE CASCADE)",
+            "ON DELETE CASCADE"
+        ),
+        (
+            """
+            people (id INTEGER PRIMARY KEY, name TEXT, a INT, b INT, UNIQUE (a, b),
+                FOREIGN KEY (a, b) REFERENCES people (a, b) ON DELETE CASCADE)
+            """, "ON DELETE CASCADE"
+        ),
+        (
+            """
+            people (id INTEGER PRIMARY KEY, name TEXT, note INTEGER REFERENCES notes ON DELETE CASCADE);
+            CREATE TABLE notes (id INTEGER PRIMARY KEY, person INTEGER REFERENCES people ON DELETE CASCADE)
+            """, "with those of notes (ON DELETE CASCADE)"
+        ),
+        (
+            "people (id INTEGER PRIMARY KEY, name TEXT, tag_id INTEGER REFERENCES tags (number))",
+            "tag_id refers to tags.number; a relationship has to refer to tags.id"
+        ),
+        (
+            "people (id INTEGER PRIMARY KEY, name TEXT, tag_id INTEGER REFERENCES people)",
+            "tag_id refers to people.id; a relationship has to refer to tags.id"
+        ),
+        (
+            """
+            people (id INTEGER PRIMARY KEY, name TEXT);
+            CREATE TABLE pairs (Person INT, Tag INT REFERENCES tags (number), PRIMARY KEY (Person, Tag))
+            """, "Tag refers to tags.number"
+        ),
+        // An insertion cannot fill the column.
+        ("people (id INTEGER PRIMARY KEY, name TEXT, tag_id INTEGER NOT NULL REFERENCES tags)", "NOT NULL"),
+    ])
+    func aForeignKeyThatDoesNotFitIsRefused(tables: String, reason: String) async throws {
+        try await SQLiteShell.run(
+            "CREATE TABLE tags (id INTEGER PRIMARY KEY, number INTEGER UNIQUE); CREATE TABLE \(tables)", at: path)
+        let model = try DataModel.people(with: [Self.tag]) {
+            if tables.contains("tag_id") { SyncRelationship("tag", toOne: "Tag") }
+            if tables.contains("pairs") { SyncRelationship("tags", toMany: "Tag") }
+        }
+        let error = await #expect(throws: SQLSchemaError.self) {
+            try await open(
+                model, tables: Self.tables, columns: ["Person.tag": "tag_id", "Person.tags": "pairs"],
+                rowColumn: "rowid")
+        }
+        #expect(error?.description.contains(reason) == true)
+    }
+
     // MARK: Join tables
 
     @Test(arguments: [
@@ -256,6 +345,18 @@ struct AdoptedTableTests {
         #expect(try await dump("people") == [])
         try await sync(#"[{"id":1,"name":"a"}]"#, store)
         #expect(try await dump("people") == ["1|a"])
+    }
+
+    @Test func whatATriggerKeepsFromBeingDeletedIsAnError() async throws {
+        try await SQLiteShell.run(
+            """
+            CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT); INSERT INTO people VALUES (1, 'keep'), (2, 'b');
+            CREATE TRIGGER guard BEFORE DELETE ON people WHEN old.name = 'keep' BEGIN SELECT RAISE(IGNORE); END
+            """, at: path)
+        let store = try await open(.people(), rowColumn: "rowid")
+        await #expect(throws: SQLSchemaError.self) { try await sync("[]", store) }
+        #expect(try await dump("people") == ["1|keep", "2|b"])
+        #expect(try await sync(#"[{"id":1,"name":"keep"}]"#, store).counts.deleted == 1)
     }
 
     @Test func constraintsOfOthersHold() async throws {

@@ -50,6 +50,13 @@ package struct SQLSchema: Sendable {
         package let position: String?
         /// The table that the column refers to.
         package let target: String
+
+        package init(table: String, column: String, position: String?, target: String) {
+            self.table = table
+            self.column = column
+            self.position = position
+            self.target = target
+        }
     }
 
     /// A join table, seen from one side.

@@ -10,7 +10,8 @@ extension SQLRemoval {
     ///   - connection: Where the statements run.
     ///   - selecting: Runs the statement that gathers the objects asked for.
     /// - Returns: The deleted objects.
-    /// - Throws: `StoreError.deletionDenied`, and errors of the connection.
+    /// - Throws: `StoreError.deletionDenied`, `SQLSchemaError.unsuitableTable` for a row that a
+    ///   trigger keeps, and errors of the connection.
     package func run(
         _ layout: EntityLayout, reportsKeys: Bool, on connection: some SQLRemovalConnection, selecting: () throws -> Int
     ) throws -> RemovalResult {
@@ -19,8 +20,10 @@ extension SQLRemoval {
         guard try selecting() > 0 else { return result }
         try gatherCascades(connection)
         try checkDenials(connection)
+        var counts = Array(repeating: 0, count: schema.families.count)
         for family in schema.families.indices {
-            try connection.forEachRow(of: counts(family: family)) { row in
+            try connection.forEachRow(of: self.counts(family: family)) { row in
+                counts[family] += Int(row.integer(at: 1) ?? 0)
                 if let entity = row.text(at: 0), let count = row.integer(at: 1), count > 0 {
                     result.counts[entity] = Int(count)
                 }
@@ -28,11 +31,24 @@ extension SQLRemoval {
             }
             if reportsKeys { try gatherKeys(family: family, connection, &result) }
         }
-        for family in schema.families.indices {
+        let doomed = schema.families.indices.filter { counts[$0] > 0 }
+        for family in doomed {
             for statement in releases(family: family) { try connection.perform(statement) }
         }
-        for family in schema.families.indices { try connection.perform(deletion(family: family)) }
+        for family in doomed {
+            let count = try connection.change(SQLStatementText(deletion(family: family)))
+            if count < counts[family] { try checkDeletion(family: family, connection) }
+        }
         return result
+    }
+
+    /// Fails if a trigger of somebody else kept rows from being deleted. Fewer rows are counted also
+    /// where foreign keys deleted some of them.
+    private func checkDeletion(family: Int, _ connection: some SQLRemovalConnection) throws {
+        try connection.forEachRow(of: remaining(family: family)) { _ in
+            throw SQLSchemaError.unsuitableTable(
+                table: schema.families[family].table, reason: "a trigger kept rows from being deleted")
+        }
     }
 
     /// Adds the keys of the objects to delete of a family, in the order of their rows.

@@ -19,6 +19,8 @@ package struct SQLRemoval: Sendable {
     let schema: SQLSchema
     /// The tables whose foreign keys may be missing, or do something else than the model's rules.
     private let adopted: Set<String>
+    /// Columns of no relationship whose foreign keys would delete rows.
+    private let foreignCascades: [SQLSchema.ColumnLink]
     /// The temporary table.
     private let doomed: String
     /// The rules that add objects.
@@ -26,10 +28,15 @@ package struct SQLRemoval: Sendable {
     /// The rules that refuse.
     package let denials: [Rule]
 
-    /// - Parameter adopted: The tables whose foreign keys are not the store's own.
-    package init(_ schema: SQLSchema, adopted: Set<String> = []) {
+    /// - Parameters:
+    ///   - adopted: The tables whose foreign keys are not the store's own.
+    ///   - foreignCascades: Columns of no relationship whose foreign keys would delete rows.
+    package init(
+        _ schema: SQLSchema, adopted: Set<String> = [], foreignCascades: [SQLSchema.ColumnLink] = []
+    ) {
         self.schema = schema
         self.adopted = adopted
+        self.foreignCascades = foreignCascades
         let dialect = schema.dialect
         doomed = dialect.doomedTable
         var cascades: [Rule] = []
@@ -117,12 +124,13 @@ package struct SQLRemoval: Sendable {
             + "WHERE d.family = \(family) ORDER BY d.row"
     }
 
-    /// Removes references to the objects to delete of a family from tables whose foreign keys are
-    /// not the store's own.
+    /// Removes references to the objects to delete of a family that foreign keys of others may
+    /// have.
     package func releases(family: Int) -> [String] {
         let table = schema.families[family].table
         let objects = "IN (SELECT row FROM \(doomed) WHERE family = \(family))"
-        let columns = schema.references.joined().map(\.link).filter { $0.target == table && adopted.contains($0.table) }
+        let links = schema.references.joined().map(\.link).filter { adopted.contains($0.table) } + foreignCascades
+        let columns = links.filter { $0.target == table }
         let ends = schema.joins.filter { adopted.contains($0.table) }.flatMap { join in
             [(join.table, join.source, join.sourceTable), (join.table, join.target, join.targetTable)]
         }
@@ -139,7 +147,16 @@ package struct SQLRemoval: Sendable {
 
     /// Deletes the objects of a family; foreign keys remove references to them.
     package func deletion(family: Int) -> String {
-        "DELETE FROM \(SQLText.name(schema.families[family].table)) WHERE \(schema.rowColumn) IN "
+        "DELETE FROM \(doomedRows(family: family))"
+    }
+
+    /// Selects one of the objects to delete of a family that is still there.
+    func remaining(family: Int) -> String {
+        "SELECT 1 FROM \(doomedRows(family: family)) LIMIT 1"
+    }
+
+    private func doomedRows(family: Int) -> String {
+        "\(SQLText.name(schema.families[family].table)) WHERE \(schema.rowColumn) IN "
             + "(SELECT row FROM \(doomed) WHERE family = \(family))"
     }
 }

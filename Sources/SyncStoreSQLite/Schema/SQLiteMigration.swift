@@ -26,10 +26,16 @@ struct SQLiteMigration {
         let adopted: [String: SQLiteAdoptedTable]
     }
 
+    /// What others have in the database that concerns the store.
+    struct Others {
+        /// The tables that are not the store's own, by their names in the schema.
+        var tables: [String: SQLiteAdoptedTable] = [:]
+        /// Columns of no relationship whose foreign keys would delete rows of the model's tables.
+        var cascades: [SQLSchema.ColumnLink] = []
+    }
+
     /// Adapts the database.
-    ///
-    /// - Returns: The tables that are not the store's own, by their names in the schema.
-    func run() throws -> [String: SQLiteAdoptedTable] {
+    func run() throws -> Others {
         let encoding = try connection.prepare("PRAGMA encoding")
         if try encoding.step(), encoding.text(at: 0) != "UTF-8" {
             throw SQLSchemaError.otherEncoding(encoding.text(at: 0))
@@ -37,8 +43,9 @@ struct SQLiteMigration {
         encoding.reset()
         try checkColumnCounts()
         var plan = try self.plan()
+        var cascades: [SQLSchema.ColumnLink] = []
         if plan.isDone, try !lacksNote() {
-            if !settings.isReadOnly { try check(plan) }
+            if !settings.isReadOnly { cascades = try check(plan) }
         } else {
             guard !settings.isReadOnly else { throw SQLSchemaError.outdated }
             // Foreign keys can only be turned off outside of a transaction.
@@ -47,7 +54,7 @@ struct SQLiteMigration {
                 // Another process may have been faster.
                 plan = try self.plan()
                 if !plan.isDone { try migrate(plan) }
-                try check(plan)
+                cascades = try check(plan)
                 try writeNote()
                 try connection.execute("COMMIT")
             } catch {
@@ -58,11 +65,13 @@ struct SQLiteMigration {
             connection.removeCachedStatements()
             try connection.execute("PRAGMA foreign_keys = ON")
         }
-        return plan.adopted
+        return Others(tables: plan.adopted, cascades: cascades)
     }
 
     /// Verifies that the store can write into the tables that are not its own.
-    private func check(_ plan: Plan) throws {
+    ///
+    /// - Returns: Columns of no relationship whose foreign keys would delete rows.
+    private func check(_ plan: Plan) throws -> [SQLSchema.ColumnLink] {
         for (family, found) in schema.families.enumerated() where plan.adopted[found.table] != nil {
             // Described anew: columns may have been added.
             try SQLiteAdoptedTable(found.table, on: connection).check(family: family, of: schema, on: connection)
@@ -70,6 +79,9 @@ struct SQLiteMigration {
         for join in plan.schema.joins where plan.adopted[join.table] != nil {
             try SQLiteAdoptedTable(join.table, on: connection).check(join, connection)
         }
+        let foreignKeys = try SQLiteForeignKeys(plan.schema, on: connection)
+        try foreignKeys.checkLinks(of: plan.adopted.keys)
+        return try foreignKeys.cascades()
     }
 
     /// Refuses a model whose tables SQLite or the batch table cannot have; see

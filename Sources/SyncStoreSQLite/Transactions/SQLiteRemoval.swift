@@ -5,11 +5,12 @@ import SyncStoreSQL
 extension SQLiteConnection: SQLRemovalConnection {
     /// Deletes the objects of a query and what goes with them.
     ///
-    /// - Parameter adopted: The tables that are not the store's own.
+    /// - Parameter others: What others have in the database.
     func remove(
-        _ query: StoreQuery, reportsKeys: Bool, adopted: Set<String>, _ queries: SQLQueries
+        _ query: StoreQuery, reportsKeys: Bool, others: SQLiteMigration.Others, _ queries: SQLQueries
     ) throws -> RemovalResult {
-        let removal = SQLRemoval(queries.schema, adopted: adopted)
+        let removal = SQLRemoval(
+            queries.schema, adopted: Set(others.tables.keys), foreignCascades: others.cascades)
         let layout = try queries.schema.model.layout(of: query.entity)
         return try removal.run(layout, reportsKeys: reportsKeys, on: self) {
             try withObjectSet(of: query) { objectSet in

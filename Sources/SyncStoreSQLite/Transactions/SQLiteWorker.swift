@@ -10,8 +10,8 @@ actor SQLiteWorker: SQLWorker {
     let settings: SQLiteSettings
     private let queries: SQLQueries
     private var connection: SQLiteConnection?
-    /// The tables that are not the store's own; only the writer needs them.
-    private var adopted: [String: SQLiteAdoptedTable] = [:]
+    /// What others have in the database; only the writer needs it.
+    private var others = SQLiteMigration.Others()
     private var merges: [Int: SQLiteMerge] = [:]
     private var cursors: [Int: SQLiteCursor] = [:]
     private var selections: [Int: SQLiteSelection] = [:]
@@ -48,7 +48,7 @@ actor SQLiteWorker: SQLWorker {
     /// has fit.
     func prepareSchema() throws {
         let connection = try opened()
-        adopted = try SQLiteMigration(connection, schema: schema, settings: settings).run()
+        others = try SQLiteMigration(connection, schema: schema, settings: settings).run()
         if !settings.isReadOnly { files.shrinkLog(after: connection) }
         files.note(connection)
     }
@@ -248,7 +248,7 @@ actor SQLiteWorker: SQLWorker {
         let merge =
             merges[layout.index]
             ?? SQLiteMerge(
-                layout.index, schema: schema, adopted: adopted[schema.table(of: layout.index)])
+                layout.index, schema: schema, adopted: others.tables[schema.table(of: layout.index)])
         merges[layout.index] = merge
         return merge
     }
@@ -267,7 +267,7 @@ actor SQLiteWorker: SQLWorker {
 
     func remove(_ query: StoreQuery, reportsKeys: Bool) throws -> RemovalResult {
         try interruptible {
-            try opened().remove(query, reportsKeys: reportsKeys, adopted: Set(adopted.keys), queries)
+            try opened().remove(query, reportsKeys: reportsKeys, others: others, queries)
         }
     }
 }
