@@ -391,6 +391,35 @@ struct AdoptedTableTests {
         #expect(try await sync(other, store).isUnchanged)
     }
 
+    /// In a default, a name is a text, and a value is converted as the column converts it.
+    @Test(arguments: [
+        ("TEXT", AttributeType.string, "active", "active"), ("TEXT", .string, "object", "object"),
+        ("TEXT", .string, #""place""#, "place"), ("TEXT", .string, "[c0]", "c0"), ("TEXT", .string, "größe", "größe"),
+        ("TEXT", .string, #""it's a ""b""""#, #"it's a "b""#), ("TEXT", .string, "-5", "-5"),
+        ("TEXT", .string, "TRUE", "1"), ("TEXT", .string, "'n/a (none)'", "n/a (none)"),
+        ("INTEGER", .int64, "'0'", "0"), ("REAL", .double, "'1.5'", "1.5"), ("INTEGER", .bool, "false", "0"),
+        ("BLOB", .binary, "x'41'", "A"), ("TEXT", .string, "(1 + 2)", "3"),
+    ])
+    func everyDefaultOfAMandatoryColumnIsItself(
+        type: String, attribute: AttributeType, value: String, stored: String
+    ) async throws {
+        try await SQLiteShell.run(
+            "CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT, x \(type) NOT NULL DEFAULT \(value))", at: path)
+        let store = try await open(.people(attributes: [SyncAttribute("x", attribute)]), rowColumn: "rowid")
+        let json = #"[{"id":1,"x":null},{"id":2}]"#
+        try await sync(json, store)
+        try await SQLiteShell.run("INSERT INTO people (id) VALUES (3)", at: path)
+        #expect(try await SQLiteShell.run("SELECT x FROM people", at: path) == [stored, stored, stored])
+        #expect(try await sync(json, store).counts.updated == 0)
+        #expect(try await sync(#"[{"id":1,"x":null},{"id":2,"x":null}]"#, store).isUnchanged)
+    }
+
+    @Test func aNullForAMandatoryColumnHasNoDefault() async throws {
+        try await SQLiteShell.run(
+            "CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT, x INTEGER NOT NULL DEFAULT NULL)", at: path)
+        await #expect(throws: SQLSchemaError.self) { try await open(.people(), rowColumn: "rowid") }
+    }
+
     /// Texts compare by their bytes, whatever the column says.
     @Test func aColumnWithoutCaseIsComparedByBytes() async throws {
         try await SQLiteShell.run("CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT COLLATE NOCASE)", at: path)

@@ -42,8 +42,9 @@ extension SQLRemoval {
         return result
     }
 
-    /// Fails if a trigger of somebody else kept rows from being deleted. Fewer rows are counted also
-    /// where foreign keys deleted some of them.
+    /// Fails if a trigger of somebody else kept rows from being deleted.
+    ///
+    /// A statement also counts fewer rows where foreign keys deleted some of them before.
     private func checkDeletion(family: Int, _ connection: some SQLRemovalConnection) throws {
         try connection.forEachRow(of: remaining(family: family)) { _ in
             throw SQLSchemaError.unsuitableTable(

@@ -137,7 +137,7 @@ struct SQLiteMergeStatements: Sendable {
     /// What a column is given for a cell: the default of a mandatory column in place of null.
     private func written(_ cell: String, to slot: Int) -> String {
         let replacement = adopted?.replacement(for: schema.columns[layout.index][slot])
-        return replacement.map { "ifnull(\(cell), \($0))" } ?? cell
+        return replacement.map { "ifnull(\(cell), \($0.expression))" } ?? cell
     }
 
     /// The expression that reads a slot of a found object to compare it with the batch's cell.

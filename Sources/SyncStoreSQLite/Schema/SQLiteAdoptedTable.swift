@@ -10,8 +10,8 @@ struct SQLiteAdoptedTable: Sendable {
         let name: String
         let affinity: SQLiteAffinity
         let isMandatory: Bool
-        /// The SQL of the default; nil for none.
-        let defaultValue: String?
+        /// The default; nil for none or null.
+        let defaultValue: SQLiteDefault?
         let isGenerated: Bool
     }
 
@@ -53,7 +53,8 @@ struct SQLiteAdoptedTable: Sendable {
             let (column, type) = (info.text(at: 0), info.text(at: 1))
             columns[column.lowercased()] = Column(
                 name: column, affinity: SQLiteAffinity(declaredType: type, isStrict: isStrict),
-                isMandatory: info.integer(at: 2) != 0, defaultValue: info.isNull(at: 3) ? nil : info.text(at: 3),
+                isMandatory: info.integer(at: 2) != 0,
+                defaultValue: info.isNull(at: 3) ? nil : SQLiteDefault(info.text(at: 3)),
                 isGenerated: info.integer(at: 5) > 1)
             if info.integer(at: 4) > 0 { keys.append((column.lowercased(), type)) }
         }
@@ -92,18 +93,20 @@ struct SQLiteAdoptedTable: Sendable {
     }
 
     /// The default that replaces an absent or null value of a mandatory column; nil for none.
-    func replacement(for column: String) -> String? {
+    func replacement(for column: String) -> SQLiteDefault? {
         columns[column.lowercased()].flatMap { $0.isMandatory ? $0.defaultValue : nil }
     }
 
     /// The expression that reads a column to compare it with a cell of a batch.
     ///
     /// A mandatory column that was given its default in place of null is null, so that the same
-    /// null changes nothing. A default that is no literal may differ each time; then any value is.
+    /// null changes nothing. If the default may differ each time, any value is null.
     func compared(_ value: String, of column: String, with cell: String) -> String {
         guard let replacement = replacement(for: column) else { return value }
-        let isLiteral = replacement.first.map { "'\"+-.0123456789".contains($0) } ?? false
-        let former = isLiteral ? "nullif(\(value), \(replacement))" : "NULL"
+        // In a comparison, the column converts the default as it did when it stored it.
+        let former =
+            replacement.isConstant
+            ? "CASE WHEN \(value) = (\(replacement.expression)) COLLATE BINARY THEN NULL ELSE \(value) END" : "NULL"
         return "CASE WHEN \(cell) IS NULL THEN \(former) ELSE \(value) END"
     }
 
@@ -133,7 +136,8 @@ struct SQLiteAdoptedTable: Sendable {
         try checkStatements(connection)
     }
 
-    /// Verifies that the store can write a relationship's pairs into the table, and reads each once.
+    /// Verifies that the store can write a relationship's pairs into the table, and reads each
+    /// once.
     ///
     /// - Throws: `SQLSchemaError.unsuitableTable`, with the reason.
     func check(_ join: SQLSchema.JoinLink, _ connection: SQLiteConnection) throws {

@@ -1,0 +1,47 @@
+import SyncStoreSQL
+
+/// The default of a column, as an expression that means the same in any statement.
+struct SQLiteDefault: Sendable {
+    let expression: String
+    /// Whether it has the same value each time.
+    let isConstant: Bool
+
+    /// Reads a default from a table's description; nil for null.
+    init?(_ text: String) {
+        if let word = Self.word(text) {
+            expression = SQLText.literal(word)
+        } else {
+            expression = text
+        }
+        guard expression.lowercased() != "null" else { return nil }
+        // Only calls, and the words for the time of day, can have other values.
+        let outsideOfTexts = expression.split(separator: "'", omittingEmptySubsequences: false).enumerated()
+            .filter { $0.offset.isMultiple(of: 2) }.map { $0.element.lowercased() }.joined()
+        isConstant = !outsideOfTexts.contains("(") && !outsideOfTexts.contains("current_")
+    }
+
+    /// The text that a name stands for; nil for any other expression.
+    ///
+    /// A default refers to no column: SQLite takes a name, in quotes or without, for a text. In
+    /// other statements the same name would be that of a column.
+    private static func word(_ text: String) -> String? {
+        for (start, end) in [("\"", "\""), ("`", "`"), ("[", "]")] where text.hasPrefix(start) {
+            return String(text.dropFirst().dropLast()).replacing(end + end, with: end)
+        }
+        let bytes = text.utf8
+        let isName =
+            bytes.first.map { !isDigit($0) } == true
+            && bytes.allSatisfy { isDigit($0) || isLetter($0) || $0 == UInt8(ascii: "$") }
+        let constants = ["null", "true", "false", "current_time", "current_date", "current_timestamp"]
+        return isName && !constants.contains(text.lowercased()) ? text : nil
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+    }
+
+    /// Whether a byte can begin a name; SQLite counts every byte beyond ASCII.
+    private static func isLetter(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20) || byte == UInt8(ascii: "_") || byte >= 0x80
+    }
+}
