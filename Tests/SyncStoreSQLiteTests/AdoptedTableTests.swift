@@ -233,7 +233,7 @@ struct AdoptedTableTests {
     // MARK: What is refused
 
     /// The refusal names the option that would help.
-    @Test(arguments: [(DateStorage.iso8601, "1.5"), (.secondsSince1970, "'2014-02-14'")])
+    @Test(arguments: [(DateStorage.iso8601, "1.5"), (.secondsSince1970, "'2014-02-14T10:00:00.000000Z'")])
     func datesOfAnotherFormAreRefusedWithAnAdvice(dates: DateStorage, value: String) async throws {
         try await SQLiteShell.run(
             "CREATE TABLE people (id INTEGER PRIMARY KEY, born); INSERT INTO people VALUES (1, \(value))", at: path)
@@ -253,6 +253,75 @@ struct AdoptedTableTests {
         let other: DateStorage = dates == .iso8601 ? .secondsSince1970 : .iso8601
         #expect(error?.description.contains("Options.dates = .\(other.rawValue)") == true)
         try await open(other)
+    }
+
+    /// A condition would not find them.
+    @Test(arguments: [
+        "'2024-05-06 10:00:00.000'", "'2024-05-06T10:00:00Z'", "'2024-05-06'", "'2024-05-06T12:00:00+02:00'",
+    ])
+    func datesAreConvertedAsTheRefusalSays(value: String) async throws {
+        try await SQLiteShell.run(
+            "CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT, at DATETIME); INSERT INTO people VALUES (1, '', \(value))",
+            at: path)
+        let model = try DataModel.people(attributes: [SyncAttribute("at", .date)])
+        let error = await #expect(throws: SQLSchemaError.self) { try await open(model, rowColumn: "rowid") }
+        let advice = try #require(error?.description.firstRange(of: "UPDATE ")).lowerBound
+        try await SQLiteShell.run(String(try #require(error?.description[advice...])), at: path)
+        let store = try await open(model, rowColumn: "rowid")
+        let midnight = Timestamp(microseconds: 1_714_953_600_000_000)
+        let isToday = RecordPredicate.comparison(PropertyPath("at"), .greaterOrEqual, .date(midnight))
+        #expect(try await store.store.count(StoreQuery("Person", where: isToday)) == 1)
+    }
+
+    @Test(arguments: ["'junk'", "CURRENT_TIMESTAMP"])
+    func aDefaultThatIsNoDateOfTheStoreIsRefused(value: String) async throws {
+        try await SQLiteShell.run(
+            "CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT, at DATETIME NOT NULL DEFAULT \(value))", at: path)
+        await #expect(throws: SQLSchemaError.self) {
+            try await open(.people(attributes: [SyncAttribute("at", .date)]), rowColumn: "rowid")
+        }
+    }
+
+    @Test(arguments: [
+        ("TEXT", DateStorage.iso8601), ("DATETIME", .iso8601), ("", .iso8601), ("REAL", .secondsSince1970),
+    ])
+    func datesOfEveryYearAreReadBack(type: String, dates: DateStorage) async throws {
+        try await SQLiteShell.run("CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT, at \(type))", at: path)
+        let model = try DataModel.people(attributes: [SyncAttribute("at", .date)])
+        let moments = [Int64.min, -70_000_000_000_000_000, 0, 300_000_000_000_000_000, .max]
+            .map(Timestamp.init(microseconds:))
+        let writing = try await open(model, rowColumn: "rowid", dates: dates).store
+        try await writing.transaction { transaction in
+            for (place, moment) in moments.enumerated() {
+                var record = Record(of: try #require(transaction.model["Person"]))
+                record["id"] = .int(Int64(place))
+                record["at"] = .date(moment)
+                try await transaction.insert(record)
+            }
+        }
+        let reading = try await open(model, rowColumn: "rowid", dates: dates).store
+        #expect(try await reading.records(StoreQuery("Person")).map { $0.record["at"] } == moments.map { .date($0) })
+        for moment in moments {
+            let isSame = RecordPredicate.comparison(PropertyPath("at"), .equal, .date(moment))
+            #expect(try await reading.count(StoreQuery("Person", where: isSame)) == 1)
+        }
+    }
+
+    @Test func whatIsNoIntegerOrBooleanIsNull() async throws {
+        try await SQLiteShell.run(
+            """
+            CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT, age INT, old BOOLEAN);
+            INSERT INTO people VALUES (1, 'a', 'abc', 2), (2, 'b', 1.5, 'yes'), (3, 'c', '7', 1)
+            """, at: path)
+        let attributes = [SyncAttribute("age", .int64), SyncAttribute("old", .bool)]
+        let store = try await open(.people(attributes: attributes), rowColumn: "rowid")
+        let records = try await store.store.records(StoreQuery("Person")).map(\.record)
+        #expect(records.map { $0["age"] } == [.null, .null, 7])
+        #expect(records.map { $0["old"] } == [.null, .null, true])
+        let json = #"[{"id":1,"age":0,"old":true},{"id":2,"age":1},{"id":3,"age":7,"old":true}]"#
+        #expect(try await sync(json, store).counts.updated == 2)
+        #expect(try await SQLiteShell.run("SELECT age, old FROM people", at: path) == ["0|1", "1|yes", "7|1"])
+        #expect(try await sync(json, store).isUnchanged)
     }
 
     @Test(arguments: [
@@ -296,7 +365,8 @@ struct AdoptedTableTests {
         ("TEXT COLLATE NOCASE", AttributeType.string, "'A'"), ("TEXT COLLATE RTRIM", .string, "'a '"),
         ("TEXT", .uuid, "'6f9619ff-8b86-d011-b42d-00c04fc964ff'"),
         ("BLOB", .uuid, "x'00112233445566778899AABBCCDDEEFF'"),
-        ("INTEGER", .date, "1700000000"), ("", .int64, "'1'"), ("INT", .int64, "1.5"), ("INT", .int64, "'x'"),
+        ("INTEGER", .date, "1700000000"), ("DATETIME", .date, "'2024-05-06 10:00:00.000'"), ("", .int64, "'1'"),
+        ("INT", .int64, "1.5"), ("INT", .int64, "'x'"),
         ("", .string, "1"), ("BLOB", .string, "x'41'"), ("TEXT", .decimal, "'1.50'"), ("REAL", .double, "'x'"),
         ("", .binary, "'a'"), ("", .bool, "'true'"),
     ])

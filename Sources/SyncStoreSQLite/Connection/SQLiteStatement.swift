@@ -225,8 +225,9 @@ final class SQLiteStatement {
         let stored = sqlite3_column_type(handle, Int32(truncatingIfNeeded: column))
         switch (type, stored) {
         case (_, SQLITE_NULL): return .null
-        case (.bool, _): return .bool(integer(at: column) != 0)
-        case (.int16, _), (.int32, _), (.int64, _): return .int(integer(at: column))
+        case (.bool, _): return flag(at: column, stored: stored).map { .bool($0) } ?? .null
+        case (.int16, _), (.int32, _), (.int64, _):
+            return wholeNumber(at: column, stored: stored).map { .int($0) } ?? .null
         case (.double, _), (.float, _): return .double(real(at: column))
         case (.decimal, _): return Decimal(string: text(at: column)).map { .decimal($0) } ?? .null
         case (.string, _): return .string(text(at: column))
@@ -246,8 +247,18 @@ final class SQLiteStatement {
         let stored = sqlite3_column_type(handle, place)
         guard stored != SQLITE_NULL else { return batch.setNull(at: column) }
         switch type {
-        case .bool: batch.setBool(sqlite3_column_int64(handle, place) != 0, at: column)
-        case .int16, .int32, .int64: batch.setInt(sqlite3_column_int64(handle, place), at: column)
+        case .bool:
+            if let flag = flag(at: column, stored: stored) {
+                batch.setBool(flag, at: column)
+            } else {
+                batch.setNull(at: column)
+            }
+        case .int16, .int32, .int64:
+            if let number = wholeNumber(at: column, stored: stored) {
+                batch.setInt(number, at: column)
+            } else {
+                batch.setNull(at: column)
+            }
         case .double, .float: batch.setDouble(sqlite3_column_double(handle, place), at: column)
         case .string: batch.setString(bytes(at: column), at: column)
         case .uri: batch.setURI(bytes(at: column), at: column)
@@ -263,11 +274,37 @@ final class SQLiteStatement {
         }
     }
 
+    @inline(__always)
+    private func wholeNumber(at column: Int, stored: Int32) -> Int64? {
+        switch stored {
+        case SQLITE_INTEGER: integer(at: column)
+        case SQLITE_FLOAT: Int64(exactly: real(at: column))
+        default: nil
+        }
+    }
+
+    /// A Boolean; only 0 and 1 are found by conditions.
+    @inline(__always)
+    private func flag(at column: Int, stored: Int32) -> Bool? {
+        switch wholeNumber(at: column, stored: stored) {
+        case 0: false
+        case 1: true
+        default: nil
+        }
+    }
+
     private func moment(at column: Int, stored: Int32) -> Timestamp? {
         switch stored {
-        case SQLITE_TEXT: return DateText.microseconds(bytes(at: column)).map(Timestamp.init(microseconds:))
+        case SQLITE_TEXT:
+            if let found = DateText.microseconds(bytes(at: column)) { return Timestamp(microseconds: found) }
+            // In a `TEXT` column, the number of a date before the year 0 is a text.
+            let number = integer(at: column)
+            return number < DateText.range.lowerBound ? Timestamp(microseconds: number) : nil
         case SQLITE_FLOAT:
-            return Int64(exactly: (real(at: column) * 1_000_000).rounded()).map(Timestamp.init(microseconds:))
+            let microseconds = (real(at: column) * 1_000_000).rounded()
+            // The latest dates become the next power of two.
+            return microseconds == 0x1p63
+                ? Timestamp(microseconds: .max) : Int64(exactly: microseconds).map(Timestamp.init(microseconds:))
         case SQLITE_INTEGER: return Timestamp(microseconds: integer(at: column))
         default:
             let bytes = bytes(at: column)
@@ -287,8 +324,8 @@ final class SQLiteStatement {
         if stored == SQLITE_NULL { return false }
         switch kind {
         case .absent, .null: return true
-        case .bool: return (sqlite3_column_int64(handle, place) != 0) == reader.bool(row: row, slot: slot)
-        case .int: return sqlite3_column_int64(handle, place) == reader.int(row: row, slot: slot)
+        case .bool: return flag(at: column, stored: stored) == reader.bool(row: row, slot: slot)
+        case .int: return wholeNumber(at: column, stored: stored) == reader.int(row: row, slot: slot)
         case .double: return sqlite3_column_double(handle, place) == reader.double(row: row, slot: slot)
         case .string, .uri, .decimal, .binary:
             return Self.areSame(bytes(at: column), reader.bytes(row: row, slot: slot))

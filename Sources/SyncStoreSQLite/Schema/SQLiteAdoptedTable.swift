@@ -233,16 +233,46 @@ struct SQLiteAdoptedTable: Sendable {
                 "\(column.name) has a type that changes or refuses values of \(attribute.name) (\(attribute.type.rawValue))"
             )
         }
-        guard attribute.type == .date else { return }
-        // A moment outside the years 0 to 9999 is a number or a blob of eight bytes, which nobody
-        // else writes.
-        let forms = dates == .iso8601 ? "('text', 'null')" : "('real', 'null')"
-        let count = try connection.integer(
-            "SELECT count(*) FROM \(SQLText.name(name)) WHERE typeof(\(SQLText.name(column.name))) NOT IN \(forms)")
-        let other = dates == .iso8601 ? "secondsSince1970" : "iso8601"
-        if count ?? 0 > 0 {
-            throw unsuitable("\(column.name) holds dates in another form; try SQLiteStore.Options.dates = .\(other)")
+        if attribute.type == .date { try checkDates(column, dates, connection) }
+    }
+
+    /// Dates are compared as they are stored, so that the same date in another form would not be
+    /// found.
+    private func checkDates(_ column: Column, _ dates: DateStorage, _ connection: SQLiteConnection) throws {
+        let table = SQLText.name(name)
+        let quoted = SQLText.name(column.name)
+        let found = try connection.prepare(
+            "SELECT typeof(\(quoted)) FROM \(table) WHERE NOT \(Self.isDate(quoted, dates)) LIMIT 1")
+        if try found.step() {
+            let isOtherStorage = (found.text(at: 0) == "text") != (dates == .iso8601)
+            let other: DateStorage = dates == .iso8601 ? .secondsSince1970 : .iso8601
+            let advice =
+                isOtherStorage
+                ? "try SQLiteStore.Options.dates = .\(other.rawValue)"
+                : "convert them, to milliseconds by UPDATE \(table) SET \(quoted) = strftime('%Y-%m-%dT%H:%M:%f000Z', \(quoted))"
+            throw unsuitable("\(column.name) holds dates in another form than the store's; \(advice)")
         }
+        guard dates == .iso8601, let replacement = replacement(for: column.name) else { return }
+        let isFit = try connection.integer(
+            "SELECT \(Self.isDate("value", dates)) FROM (SELECT \(replacement.expression) AS value)")
+        guard isFit == 1 else {
+            throw unsuitable("the default of \(column.name), which is NOT NULL, is a date in another form")
+        }
+    }
+
+    /// The condition that a value is null or a date as the store writes it.
+    ///
+    /// A date outside the years 0 to 9999 is a number, as a text in a `TEXT` column, or a blob,
+    /// which nobody else writes.
+    private static func isDate(_ value: String, _ dates: DateStorage) -> String {
+        guard dates == .iso8601 else { return "(typeof(\(value)) IN ('real', 'null'))" }
+        let digit = "[0-9]"
+        let day = "\(digit)\(digit)\(digit)\(digit)-[01]\(digit)-[0-3]\(digit)"
+        let time = "[0-2]\(digit):[0-5]\(digit):[0-5]\(digit).\(String(repeating: digit, count: 6))"
+        return """
+            (CASE typeof(\(value)) WHEN 'null' THEN 1 WHEN 'blob' THEN length(\(value)) = 8 WHEN 'real' THEN 0 \
+            ELSE \(value) GLOB '\(day)T\(time)Z' OR CAST(\(value) AS INTEGER) < \(DateText.range.lowerBound) END)
+            """
     }
 
     /// The columns that new objects of a family can have values in, in lower case.
