@@ -119,6 +119,19 @@ import Testing
         #expect(found.map { $0.record["id"] } == [3, 4])
     }
 
+    @Test func anOlderModelDeletesNothingByARelationshipThatItDoesNotKnow() async throws {
+        func tag(_ relationships: [SyncRelationship]) -> SyncEntity {
+            SyncEntity(
+                "Tag", identity: ["id"], attributes: [SyncAttribute("id", .int64)], relationships: relationships)
+        }
+        let owner = tag([SyncRelationship("people", toMany: "Person", inverse: "tag", deleteRule: .cascade)])
+        let newer = try DataModel.people(with: [owner]) { SyncRelationship("tag", toOne: "Tag", inverse: "people") }
+        try await world.fill(newer, #"[{"id":1,"tag":{"id":5}}]"#)
+        let older = try await world.open(.people(with: [tag([])]))
+        #expect(try await older.sync(.bytes(Array("[]".utf8)), into: "Tag").counts.deleted == 1)
+        #expect(try await world.rows(older) == [1])
+    }
+
     @Test func anAttributeOfASubEntityComesAndGoes() async throws {
         let plain = SyncEntity("Employee", parent: "Person") {}
         try await world.fill(DataModel.people(with: [plain]), #"[{"id":1}]"#)
