@@ -60,8 +60,10 @@ struct MemoryState: Sendable {
         return links[place.links].targets(of: source, side: place.side)
     }
 
+    /// An object of an entity or of one that inherits from it; nil for any other object.
     func object(_ id: ObjectID, of layout: EntityLayout) -> MemoryObject? {
-        tables[layout.root][id]
+        guard let object = tables[layout.root][id], layout.family.contains(object.entity) else { return nil }
+        return object
     }
 
     func record(_ id: ObjectID, _ object: MemoryObject) -> StoredRecord {

@@ -112,6 +112,13 @@ enum MergeChecks {
             try expect(
                 try await transaction.put("Person", ["id": 9]).changes, [.unchanged], "the new identity is found")
         }
+        try await store.transaction { transaction in
+            let person = try await transaction.put("Person", ["id": 7]).ids[0]
+            let result = try await transaction.put(
+                "Employee", ["id": 7, "salary": 1], matches: [.object(person)], policy: MergePolicy(inserts: false))
+            try expect(result.changes, [nil], "a row of a sub-entity for an object that is none of it")
+            try await transaction.remove(StoreQuery("Person", where: PropertyPath("id") == 7))
+        }
         try await expect(.identityTaken(entity: "Person"), "an identity that another object has") {
             try await store.transaction { transaction in
                 let row = try await transaction.put("Person", ["id": 9]).ids[0]
