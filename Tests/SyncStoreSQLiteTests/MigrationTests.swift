@@ -212,6 +212,25 @@ import Testing
         #expect(try await store.store.records(StoreQuery("First")).map(\.key) == [.identity(7)])
     }
 
+    @Test func aNewBearerOfAFormerNameLeavesItsDataToTheRenamed() async throws {
+        try await world.fill(DataModel.people(), #"[{"id":1,"name":"Ada"}]"#)
+        // The version between, which only renames, was never opened.
+        let model = try DataModel {
+            SyncEntity("Human", identity: "id", formerName: "Person") {
+                SyncAttribute("id", .int64)
+                SyncAttribute("title", .string, formerName: "name")
+                SyncAttribute("name", .string)
+            }
+            SyncEntity("Person", identity: "id") { SyncAttribute("id", .int64) }
+        }
+        for _ in 0..<2 {
+            let store = try await world.open(model)
+            let record = try #require(try await store.store.records(StoreQuery("Human")).first?.record)
+            #expect(record["title"] == "Ada" && record["name"] == .null)
+            #expect(try await store.store.count(StoreQuery("Person")) == 0)
+        }
+    }
+
     // MARK: Types
 
     @Test(arguments: [

@@ -20,12 +20,15 @@ struct SQLRenaming {
 
     /// The index of the stored declaration for each wanted one; nil for a new one. None is used
     /// twice.
+    ///
+    /// A model can skip a version: `title`, formerly `name`, continues a stored `name` also where a
+    /// new `name` has come beside it.
     static func counterparts(of wanted: [Declaration], in stored: [Declaration]) -> [Int?] {
         var found: [Int?] = Array(repeating: nil, count: wanted.count)
         var free = Set(stored.indices)
         // In order of certainty. An own name counts last: another declaration may have had it.
         let rules: [(Declaration, Declaration) -> Bool] = [
-            { $0.name == $1.name && $0.identifier == $1.identifier },
+            { $0.name == $1.name && $0.identifier == $1.identifier && !isClaimed($1.name, of: wanted, in: stored) },
             { $0.formerName != nil && $1.formerName != nil && $0.identifier == $1.identifier },
             { $0.formerName == $1.name },
             { $0.name == $1.name },
@@ -39,5 +42,19 @@ struct SQLRenaming {
             }
         }
         return found
+    }
+
+    /// Whether a wanted declaration of another name continues the stored one of a name.
+    ///
+    /// It does so if its former name is that name, unless the database records that renaming
+    /// already, or has a declaration of its present name that nobody else claims. A declaration has
+    /// one former name, so that the chain of claims ends.
+    private static func isClaimed(_ name: String, of wanted: [Declaration], in stored: [Declaration]) -> Bool {
+        wanted.contains { claimant in
+            claimant.formerName == name
+                && !stored.contains { $0.formerName == name }
+                && (!stored.contains { $0.name == claimant.name }
+                    || isClaimed(claimant.name, of: wanted, in: stored))
+        }
     }
 }
