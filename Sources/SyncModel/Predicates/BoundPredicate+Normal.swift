@@ -1,5 +1,6 @@
 extension PredicateTree where Path == BoundKey {
-    /// An equal predicate in which only single conditions are negated.
+    /// An equal predicate in which only single conditions are negated, no conjunction is part of a
+    /// conjunction, and no disjunction part of a disjunction.
     ///
     /// It selects the same records, and parts of it that are unknown can be taken for false.
     package var normalized: BoundPredicate { normalized(isNegated: false) }
@@ -16,15 +17,24 @@ extension PredicateTree where Path == BoundKey {
                 ? .not(.related(key, quantifier, predicate.normalized))
                 : .related(key, quantifier, predicate.normalized)
         case .and(let parts):
-            isNegated
-                ? .or(parts.map { $0.normalized(isNegated: true) })
-                : .and(parts.map { $0.normalized(isNegated: false) })
+            Self.joined(parts.map { $0.normalized(isNegated: isNegated) }, isAll: !isNegated)
         case .or(let parts):
-            isNegated
-                ? .and(parts.map { $0.normalized(isNegated: true) })
-                : .or(parts.map { $0.normalized(isNegated: false) })
+            Self.joined(parts.map { $0.normalized(isNegated: isNegated) }, isAll: isNegated)
         case .not(let part): part.normalized(isNegated: !isNegated)
         }
+    }
+
+    /// Joins normalized parts, those of the same kind with their own parts.
+    private static func joined(_ parts: [BoundPredicate], isAll: Bool) -> BoundPredicate {
+        let flat = parts.flatMap { part in
+            switch part {
+            case .and(let inner) where isAll: inner
+            case .or(let inner) where !isAll: inner
+            default: [part]
+            }
+        }
+        if flat.count == 1 { return flat[0] }
+        return isAll ? .and(flat) : .or(flat)
     }
 }
 

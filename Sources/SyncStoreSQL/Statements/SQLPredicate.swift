@@ -41,6 +41,7 @@ package struct SQLPredicate {
 
     /// The condition of a normalized predicate, whose unknown parts count as false.
     mutating func normal(_ predicate: BoundPredicate, entity: Int, alias: String) -> String {
+        if let cases = cases(predicate, entity: entity, alias: alias) { return cases }
         switch predicate {
         case .constant(let holds): return dialect.condition(holds)
         case .and(let parts):
@@ -48,10 +49,10 @@ package struct SQLPredicate {
             defer { isPinned = wasPinned }
             if parts.contains(where: pins) { isPinned = true }
             let conditions = grouped(parts, entity: entity, alias: alias) { .and($0) }
-            return conditions.isEmpty ? dialect.condition(true) : conditions.joined(separator: " AND ")
+            return conditions.isEmpty ? dialect.condition(true) : Self.joined(conditions, by: " AND ")
         case .or(let parts):
-            let conditions = grouped(parts, entity: entity, alias: alias) { .or($0) }
-            return conditions.isEmpty ? dialect.condition(false) : conditions.joined(separator: " OR ")
+            let conditions = grouped(Self.gathered(parts), entity: entity, alias: alias) { .or($0) }
+            return conditions.isEmpty ? dialect.condition(false) : Self.joined(conditions, by: " OR ")
         default:
             guard let path = predicate.stepped else { return leaf(predicate, entity: entity, alias: alias) }
             return semiJoin(

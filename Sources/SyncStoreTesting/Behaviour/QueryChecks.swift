@@ -7,6 +7,7 @@ enum QueryChecks {
         ("objects are ordered, limited and skipped", order),
         ("limits and offsets can have any value", extremes),
         ("predicates select as they do in memory", predicates),
+        ("predicates have many parts and levels", largePredicates),
         ("batches are as large as they were asked for", batches),
         ("related objects are told by their keys", relationships),
         ("what does not fit the model is refused", refusals),
@@ -68,6 +69,30 @@ enum QueryChecks {
             for (text, ids) in cases {
                 let query = StoreQuery("Person", where: try RecordPredicate(parsing: text))
                 try expect(try await reader.column("id", query), ids, text)
+            }
+        }
+    }
+
+    private static func largePredicates(_ store: any Store) async throws {
+        try await fill(store)
+        let (id, name) = (PropertyPath("id"), PropertyPath("name"))
+        var nest: RecordPredicate = id == 1
+        for level in 0..<200 {
+            let number = AttributeValue.int(Int64(40 + level))
+            nest =
+                level.isMultiple(of: 2)
+                ? .and([nest, .comparison(id, .less, number)]) : .or([.comparison(id, .equal, number), nest])
+        }
+        let cases: [(String, RecordPredicate, [AttributeValue])] = [
+            ("equalities", .or((3..<40_000).map { .comparison(id, .equal, .int($0)) }), [3, 4]),
+            ("texts", .or((0..<3000).map { .text(name, .contains, "x\($0)") } + [name == "a"]), [3]),
+            ("inequalities", .and((3..<3000).map { .comparison(id, .notEqual, .int($0)) }), [1, 2]),
+            ("levels", nest, [1]), ("levels of a negation", .not(nest), [2, 3, 4]),
+            ("levels of one kind", (0..<500).reduce(id > 1) { .and([$0, .comparison(id, .notEqual, .int($1))]) }, []),
+        ]
+        try await store.read { reader in
+            for (text, predicate, ids) in cases {
+                try expect(try await reader.column("id", StoreQuery("Person", where: predicate)), ids, "many \(text)")
             }
         }
     }
