@@ -1,21 +1,22 @@
 import Foundation
 
-/// The place of a database file, and why no database can be opened there.
+/// The place of a database file, and why no database can be opened or changed there.
 struct SQLitePlace {
     let path: String
     let isReadOnly: Bool
 
-    /// Opens a connection.
+    /// Opens a connection, or changes what it has open.
     ///
     /// - Throws: `SQLiteError`, with a reason from the file system if SQLite gives none.
-    func open(
-        _ connect: () throws(SQLiteError) -> SQLiteConnection
-    ) throws(SQLiteError) -> SQLiteConnection {
+    func open<Result>(_ connect: () throws(SQLiteError) -> Result) throws(SQLiteError) -> Result {
         try check()
-        do { return try connect() } catch {
-            guard let reason = reason(for: error) else { throw error }
-            throw SQLiteError(code: error.code, message: "\(reason) (\(error.message))", statement: error.statement)
-        }
+        do { return try connect() } catch { throw explained(error) }
+    }
+
+    /// An error with a reason from the file system, if there is one.
+    func explained(_ error: SQLiteError) -> SQLiteError {
+        guard let reason = reason(for: error) else { return error }
+        return SQLiteError(code: error.code, message: "\(reason) (\(error.message))", statement: error.statement)
     }
 
     /// Refuses what SQLite opens although no data would be kept in a file, or never answers.

@@ -31,11 +31,34 @@ struct SQLiteSettings: Sendable {
         cacheByteCount = options.cacheByteCount
     }
 
-    /// Opens a connection.
+    /// The place of the file.
+    var place: SQLitePlace { SQLitePlace(path: path, isReadOnly: isReadOnly) }
+
+    /// Opens a connection to a file with a write-ahead log, except for reading.
     ///
     /// - Throws: `SQLiteError`, with a reason from the file system if SQLite gives none.
     func open() throws(SQLiteError) -> SQLiteConnection {
-        try SQLitePlace(path: path, isReadOnly: isReadOnly).open(connect)
+        let connection = try openUnchanged()
+        try keepLog(of: connection)
+        return connection
+    }
+
+    /// Opens a connection that leaves the file as it is.
+    ///
+    /// - Throws: `SQLiteError`, with a reason from the file system if SQLite gives none.
+    func openUnchanged() throws(SQLiteError) -> SQLiteConnection {
+        try place.open(connect)
+    }
+
+    /// Has the file of a connection keep a write-ahead log, except for reading.
+    ///
+    /// - Throws: `SQLiteError`, with a reason from the file system if SQLite gives none.
+    func keepLog(of connection: SQLiteConnection) throws(SQLiteError) {
+        guard !isReadOnly else { return }
+        try place.open { () throws(SQLiteError) in try connection.keepLog(waitingAtMost: busyTimeout) }
+        // With the log a commit survives a crash of the program either way, and NORMAL one of the
+        // system without damage.
+        if folder == nil { try connection.execute("PRAGMA synchronous = NORMAL") }
     }
 
     private func connect() throws(SQLiteError) -> SQLiteConnection {
@@ -43,14 +66,9 @@ struct SQLiteSettings: Sendable {
         let milliseconds = min(max(seconds * 1000 + attoseconds / 1_000_000_000_000_000, 0), Int64(Int32.max))
         let connection = try SQLiteConnection(
             path: absolutePath, isReadOnly: isReadOnly, busyTimeout: Int32(truncatingIfNeeded: milliseconds))
-        if !isReadOnly {
-            try connection.keepLog(waitingAtMost: busyTimeout)
-        }
-        // In WAL mode a commit survives a crash of the program either way, and NORMAL one of the
-        // system without damage.
         try connection.execute(
             """
-            PRAGMA synchronous = \(folder != nil ? "OFF" : "NORMAL"); PRAGMA foreign_keys = ON; \
+            PRAGMA synchronous = \(folder != nil ? "OFF" : "FULL"); PRAGMA foreign_keys = ON; \
             PRAGMA temp_store = MEMORY; PRAGMA cache_size = -\(max(cacheByteCount >> 10, 1))
             """)
         if let maximumPageCount {

@@ -206,8 +206,12 @@ final class SQLiteStatement {
         sqlite3_column_double(handle, Int32(truncatingIfNeeded: column))
     }
 
+    /// The text in UTF-8, whatever the encoding of the database.
     func text(at column: Int) -> String {
-        String(decoding: bytes(at: column), as: UTF8.self)
+        let place = Int32(truncatingIfNeeded: column)
+        guard let start = sqlite3_column_text(handle, place) else { return "" }
+        let bytes = UnsafeBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, place)))
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     /// The bytes of a text or blob, until the statement moves on.

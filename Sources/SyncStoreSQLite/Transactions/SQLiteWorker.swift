@@ -47,8 +47,15 @@ actor SQLiteWorker: SQLWorker {
     /// Opens the connection, and gives the file the tables of the schema, or makes those that it
     /// has fit.
     func prepareSchema() throws {
-        let connection = try opened()
-        others = try SQLiteMigration(connection, schema: schema, settings: settings).run()
+        let connection = try settings.openUnchanged()
+        do {
+            others = try SQLiteMigration(connection, schema: schema, settings: settings).run()
+        } catch let error as SQLiteError {
+            throw settings.place.explained(error)
+        }
+        // Only now, so that a file that is refused stays as it was.
+        try settings.keepLog(of: connection)
+        self.connection = connection
         if !settings.isReadOnly { files.shrinkLog(after: connection) }
         files.note(connection)
     }
