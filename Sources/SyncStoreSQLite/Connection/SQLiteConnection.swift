@@ -292,8 +292,7 @@ private func text(_ bytes: UnsafeRawPointer?, _ length: Int32) -> UnsafeBufferPo
 
 /// A decimal number from its text; zero for a text that is none, which only other programs write.
 private func decimal(_ bytes: UnsafeRawPointer?, _ length: Int32) -> Decimal {
-    let text = String(decoding: UnsafeRawBufferPointer(start: bytes, count: Int(length)), as: UTF8.self)
-    return Decimal(string: text) ?? 0
+    Decimal(exactly: text(bytes, length)) ?? 0
 }
 
 /// The sets of rows that running statements ask for.

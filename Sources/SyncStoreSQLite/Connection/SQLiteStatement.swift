@@ -233,7 +233,7 @@ final class SQLiteStatement {
         case (.int16, _), (.int32, _), (.int64, _):
             return wholeNumber(at: column, stored: stored).map { .int($0) } ?? .null
         case (.double, _), (.float, _): return .double(real(at: column))
-        case (.decimal, _): return Decimal(string: text(at: column)).map { .decimal($0) } ?? .null
+        case (.decimal, _): return Decimal(exactly: bytes(at: column)).map { .decimal($0) } ?? .null
         case (.string, _): return .string(text(at: column))
         case (.uri, _): return .uri(text(at: column))
         case (.uuid, _): return UUID(uuidString: text(at: column)).map { .uuid($0) } ?? .null
@@ -267,7 +267,10 @@ final class SQLiteStatement {
         case .string: batch.setString(bytes(at: column), at: column)
         case .uri: batch.setURI(bytes(at: column), at: column)
         case .binary, .transformable: batch.setBinary(bytes(at: column), at: column)
-        case .decimal: if !batch.setDecimal(bytes(at: column), at: column) { batch.setNull(at: column) }
+        case .decimal:
+            // A number of 39 digits is one of 128 bits only sometimes.
+            guard !batch.setDecimal(bytes(at: column), at: column) else { return }
+            batch.setValue(value(at: column, as: type), at: column)
         case .uuid, .json: batch.setValue(value(at: column, as: type), at: column)
         case .date:
             if let moment = moment(at: column, stored: stored) {
