@@ -25,8 +25,8 @@ public import SyncStoreSQL
 /// **Tables of others.** A table that existed before the store, named by ``Options/naming``, is
 /// adopted: the store writes objects into it and adds columns to it, but never rebuilds or drops
 /// it. Tables that would change or refuse values are refused when the store opens. Indices,
-/// triggers, views and columns that others add to the store's own tables survive changes of the
-/// model.
+/// triggers, views, foreign keys and columns that others add to the store's own tables survive
+/// changes of the model; one that cannot is an `SQLSchemaError.unfitForeignObject`.
 ///
 /// A floating-point number that is not a number is stored as null.
 public final class SQLiteStore: CommitObservable {

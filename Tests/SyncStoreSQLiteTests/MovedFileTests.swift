@@ -253,14 +253,14 @@ import Testing
     @Test func theLogShrinksAfterAMigration() async throws {
         let store = try await open()
         try await store.sync(Self.objects("x"), into: "User")
-        let wider = try DataModel {
+        // The table is written anew.
+        let changed = try DataModel {
             SyncEntity("User", identity: "id") {
                 SyncAttribute("id", .int64)
-                SyncAttribute("text", .string)
-                SyncAttribute("number", .int64)
+                SyncAttribute("words", .string, formerName: "text")
             }
         }
-        let other = try await SQLiteStore(wider, at: .file(url.path))
+        let other = try await SQLiteStore(changed, at: .file(url.path))
         #expect(try logSize() == 0)
         #expect(try await other.count(StoreQuery("User")) == 24_000)
     }

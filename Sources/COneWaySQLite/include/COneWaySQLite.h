@@ -58,6 +58,7 @@ int sqlite3_exec(
 int sqlite3_extended_errcode(sqlite3 *db);
 int sqlite3_system_errno(sqlite3 *db);
 const char *sqlite3_errmsg(sqlite3 *db);
+int sqlite3_db_config(sqlite3 *db, int operation, ...);
 int sqlite3_get_autocommit(sqlite3 *db);
 int sqlite3_total_changes(sqlite3 *db);
 sqlite3_int64 sqlite3_changes64(sqlite3 *db);
@@ -76,6 +77,13 @@ int sqlite3_trace_v2(
 int sqlite3_auto_extension(void (*entry)(void));
 int sqlite3_sleep(int milliseconds);
 void sqlite3_free(void *memory);
+
+#define SQLITE_DBCONFIG_DQS_DML 1013
+
+/* Swift cannot call functions with variable arguments. */
+static inline int oneway_sqlite3_set_double_quoted_texts(sqlite3 *db, int isAllowed) {
+    return sqlite3_db_config(db, SQLITE_DBCONFIG_DQS_DML, isAllowed, (int *)0);
+}
 
 /* MARK: Files, https://www.sqlite.org/c3ref/io_methods.html */
 

@@ -6,10 +6,13 @@ extension SQLMigration {
             package let name: String
             /// The declaration after the name.
             package let declaration: String
+            /// Whether it is computed from other columns.
+            package let isGenerated: Bool
 
-            package init(name: String, declaration: String) {
+            package init(name: String, declaration: String, isGenerated: Bool = false) {
                 self.name = name
                 self.declaration = declaration
+                self.isGenerated = isGenerated
             }
         }
 
@@ -18,7 +21,9 @@ extension SQLMigration {
         package var adopted: [String: Set<String>] = [:]
         /// The columns that others added to the store's tables, by the name of the table.
         package var additions: [String: [Column]] = [:]
-        /// The names of all tables, indices and views.
+        /// The present names of tables that were renamed for the migration, by the stored name.
+        package var moved: [String: String] = [:]
+        /// The names of all tables, indices and views, before any of them was renamed.
         package var names: Set<String> = []
 
         package init() {}

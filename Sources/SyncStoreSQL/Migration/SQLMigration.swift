@@ -5,19 +5,31 @@ import SyncModel
 ///
 /// Where the dialect can change tables, they are changed in place, so that everything that others
 /// attached to them stays: privileges, policies, columns, triggers, foreign keys. Otherwise, a
-/// changed table is created beside the old one, filled from it, and renamed, as
+/// table is renamed first, so that what refers to it goes on to do so. Columns are added in place.
+/// For any other change, the table is created beside the old one, filled from it, and renamed, as
 /// https://www.sqlite.org/lang_altertable.html advises; foreign keys must be off meanwhile. Tables
 /// without a change are not touched.
 package struct SQLMigration {
     /// The steps of a migration, and what they lead to.
     package struct Plan {
-        /// Queries that must find nothing before the statements run, with the error otherwise.
+        /// Queries that must find nothing before anything is changed, with the error otherwise.
         package let checks: [(query: String, error: SQLSchemaError)]
+        /// The tables to be renamed; empty where the statements do so.
+        ///
+        /// The statements of a plan with these in ``Found/moved`` run afterwards.
+        package let moves: [Move]
+        /// The tables that nothing new continues, which the statements drop.
+        package let dropped: [String]
         /// The statements, in order.
         package let statements: [String]
+        /// The names of the columns of others that statements create, by the statement.
+        package let additions: [String: String]
         /// The tables afterwards.
         package let description: SQLSchemaDescription
     }
+
+    /// A table that gets another name.
+    package typealias Move = (from: String, to: String)
 
     private let old: SQLSchemaDescription
     private let schema: SQLSchema
@@ -33,6 +45,9 @@ package struct SQLMigration {
     /// The old tables whose rows are in new ones.
     private var usedTables: Set<String> = []
     private var checks: [(query: String, error: SQLSchemaError)] = []
+    private var moves: [Move] = []
+    private var dropped: [String] = []
+    private var additions: [String: String] = [:]
     private let found: Found
     /// What stays although the model lacks it; nil if that is dropped.
     private var retention: SQLRetention?
@@ -65,7 +80,8 @@ package struct SQLMigration {
         var migration = SQLMigration(from: old, to: schema, found: found, keepsRemoved: keepsRemoved)
         let statements = try migration.run()
         return Plan(
-            checks: migration.checks, statements: statements,
+            checks: migration.checks, moves: migration.moves, dropped: migration.dropped, statements: statements,
+            additions: migration.additions,
             description: migration.retention?.description() ?? migration.new)
     }
 
@@ -81,6 +97,10 @@ package struct SQLMigration {
         for table in old.tables where !keptTables.contains(table.name) && found.adopted[table.name] == nil {
             remove(table)
         }
+        // A dropped table gives up a name that a renamed one gets.
+        for table in dropped where moves.contains(where: { $0.to.lowercased() == table.lowercased() }) {
+            moves.append((table, "_sync_old_\(moves.count)"))
+        }
         for (temporary, table) in replaced {
             statements.append(
                 "ALTER TABLE \(SQLText.name(temporary)) RENAME TO \(SQLText.name(table.name))")
@@ -94,24 +114,28 @@ package struct SQLMigration {
 
     /// Drops an old table, unless nothing new continues it and it stays.
     private mutating func remove(_ table: SQLSchema.Table) {
-        let drop = "DROP TABLE IF EXISTS \(SQLText.name(table.name))"
-        guard !usedTables.contains(table.name), let kept = retention?.keep(table) else {
-            return statements.append(drop)
-        }
-        let isSame = kept.name == table.name && kept.definition == table.definition
-        guard isSame || schema.dialect.changesTables else {
-            let columns = table.columns.map {
-                Filling(column: $0, type: "", expression: SQLText.name($0), former: $0)
-            }
-            insert(table.name, into: kept, columns: columns, condition: nil)
-            return statements.append(drop)
+        let isUsed = usedTables.contains(table.name)
+        guard !isUsed, let kept = retention?.keep(table) else {
+            if !isUsed { dropped.append(table.name) }
+            return statements.append("DROP TABLE IF EXISTS \(SQLText.name(present(table.name)))")
         }
         statements += table.indices.filter { !kept.indices.contains($0) }.map {
             "DROP INDEX IF EXISTS \(SQLText.name($0.name))"
         }
-        if kept.name != table.name {
+        if kept.name != table.name, schema.dialect.changesTables {
             statements.append("ALTER TABLE \(SQLText.name(table.name)) RENAME TO \(SQLText.name(kept.name))")
         }
+        move(table.name, to: kept.name)
+    }
+
+    /// Has a table renamed before the statements run, where they cannot do so.
+    private mutating func move(_ table: String, to name: String) {
+        if table != name, !schema.dialect.changesTables { moves.append((table, name)) }
+    }
+
+    /// The name that an old table has when the statements run.
+    private func present(_ table: String) -> String {
+        found.moved[table] ?? table
     }
 
     // MARK: Tables of entities
@@ -169,25 +193,53 @@ package struct SQLMigration {
                 name: "\(table.name).\(addition.name)",
                 reason: "the model needs a column of this name; rename the one in the database")
         }
-        if former.name == table.name, condition == nil, columns.allSatisfy(\.isSame),
-            former.definition == table.definition
-                || former.declarations != nil && former.declarations == table.declarations
-        {
-            keptTables.insert(table.name)
-            let (old, new) = (Set(former.indices), Set(table.indices))
-            statements += former.indices.filter { !new.contains($0) }.map {
-                "DROP INDEX IF EXISTS \(SQLText.name($0.name))"
-            }
-            addedIndices += table.indices.filter { !old.contains($0) }.map { $0.creation(on: table.name) }
+        if condition == nil, canStay(former, as: table, columns: columns) {
+            keep(former, as: table, columns: columns)
         } else {
             try change(oldTable, to: table, columns: columns, condition: condition)
         }
     }
 
+    /// Whether a table needs another name and more columns at most.
+    private func canStay(_ former: SQLSchema.Table, as table: SQLSchema.Table, columns: [Filling]) -> Bool {
+        if former.name == table.name, columns.allSatisfy(\.isSame), former.definition == table.definition {
+            return true
+        }
+        guard let known = former.declarations, let wanted = table.declarations else { return false }
+        if former.name == table.name, columns.allSatisfy(\.isSame), known == wanted { return true }
+        return !schema.dialect.changesTables
+            && Set(columns.compactMap(\.former)).isSuperset(of: former.columns)
+            && columns.allSatisfy { filling in
+                guard filling.former != nil else { return !filling.isMandatory }
+                return filling.isSame && known[filling.column] == wanted[filling.column]
+            }
+    }
+
+    /// Gives a table that stays its new columns and indices.
+    private mutating func keep(_ former: SQLSchema.Table, as table: SQLSchema.Table, columns: [Filling]) {
+        keptTables.insert(former.name)
+        move(former.name, to: table.name)
+        let name = SQLText.name(table.name)
+        for filling in columns where filling.former == nil {
+            let column = SQLText.name(filling.column)
+            let declaration = table.declarations?[filling.column] ?? filling.type
+            statements.append("ALTER TABLE \(name) ADD COLUMN \(column) \(declaration)")
+            if filling.expression != "NULL" {
+                statements.append("UPDATE \(name) SET \(column) = \(filling.expression)")
+            }
+        }
+        let (old, new) = (Set(former.indices), Set(table.indices))
+        statements += former.indices.filter { !new.contains($0) }.map {
+            "DROP INDEX IF EXISTS \(SQLText.name($0.name))"
+        }
+        addedIndices += table.indices.filter { !old.contains($0) }.map { $0.creation(on: table.name) }
+    }
+
     /// Takes a table that exists already, or creates it.
     private mutating func createUnlessAdopted(_ table: SQLSchema.Table) {
         guard found.adopted[table.name] == nil else { return _ = keptTables.insert(table.name) }
-        replace(nil, by: table, columns: [], condition: nil)
+        statements.append(table.creation(as: nextTemporary))
+        replaced.append((nextTemporary, table))
     }
 
     /// Adds missing columns to a table that is not the store's own.
@@ -369,7 +421,7 @@ package struct SQLMigration {
         _ oldTable: String, to table: SQLSchema.Table, columns: [Filling], condition: String?
     ) throws(SQLSchemaError) {
         guard schema.dialect.changesTables else {
-            return replace(oldTable, by: table, columns: columns, condition: condition)
+            return try rebuild(oldTable, as: table, columns: columns, condition: condition)
         }
         guard let former = old.tables.first(where: { $0.name == oldTable }) else { throw .unreadable }
         statements += SQLTableChange(former, columns: columns, condition: condition).statements
@@ -383,32 +435,28 @@ package struct SQLMigration {
         }
     }
 
-    /// Creates a table in place of an old one, or of none.
-    private mutating func replace(
-        _ oldTable: String?, by table: SQLSchema.Table, columns: [Filling], condition: String?
-    ) {
-        guard let oldTable else {
-            statements.append(table.creation(as: nextTemporary))
-            return replaced.append((nextTemporary, table))
-        }
-        insert(oldTable, into: table, columns: columns, condition: condition)
-    }
-
-    /// Creates a table, and fills it with the rows of an old one.
-    private mutating func insert(
-        _ oldTable: String, into table: SQLSchema.Table, columns: [Filling], condition: String?
-    ) {
+    /// Creates a table in place of an old one, filled with its rows.
+    private mutating func rebuild(
+        _ oldTable: String, as table: SQLSchema.Table, columns: [Filling], condition: String?
+    ) throws(SQLSchemaError) {
+        move(oldTable, to: table.name)
         let temporary = SQLText.name(nextTemporary)
         statements.append(table.creation(as: nextTemporary))
-        let additions = found.additions[oldTable] ?? []
-        statements += additions.map {
-            "ALTER TABLE \(temporary) ADD COLUMN \(SQLText.name($0.name)) \($0.declaration)"
+        let others = found.additions[oldTable] ?? []
+        for other in others {
+            let name = "\(table.name).\(other.name)"
+            guard !other.isGenerated else {
+                throw .unfitForeignObject(name: name, reason: "a generated column cannot be moved")
+            }
+            let statement = "ALTER TABLE \(temporary) ADD COLUMN \(SQLText.name(other.name)) \(other.declaration)"
+            statements.append(statement)
+            additions[statement] = name
         }
-        let names = SQLText.names(columns.map(\.column) + additions.map(\.name))
-        let source = (columns.map(\.expression) + additions.map { SQLText.name($0.name) }).joined(separator: ", ")
+        let names = SQLText.names(columns.map(\.column) + others.map(\.name))
+        let source = (columns.map(\.expression) + others.map { SQLText.name($0.name) }).joined(separator: ", ")
         let filter = condition.map { " WHERE \($0)" } ?? ""
         statements.append(
-            "INSERT INTO \(temporary) (\(names)) SELECT \(source) FROM \(SQLText.name(oldTable))\(filter)")
+            "INSERT INTO \(temporary) (\(names)) SELECT \(source) FROM \(SQLText.name(present(oldTable)))\(filter)")
         replaced.append((nextTemporary, table))
     }
 

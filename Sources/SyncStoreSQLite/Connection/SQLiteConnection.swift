@@ -182,6 +182,12 @@ final class SQLiteConnection {
         return sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil) == SQLITE_OK
     }
 
+    /// Decides whether statements of others can have texts in double quotes, as SQLite allows it; a
+    /// name that does not exist is a text then. See https://www.sqlite.org/quirks.html#dblquote.
+    func takesUnknownNamesForTexts(_ isAllowed: Bool) {
+        oneway_sqlite3_set_double_quoted_texts(handle, isAllowed ? 1 : 0)
+    }
+
     /// The collation of a column; nil if there is no such column.
     func collation(of column: String, in table: String) -> String? {
         var collation: UnsafePointer<CChar>?

@@ -5,6 +5,8 @@ public import OneWaySynchronizer
 public struct SQLiteError: Error, Hashable, Sendable {
     /// Names of result codes; see https://www.sqlite.org/rescode.html.
     public enum Code {
+        /// A statement that cannot be compiled or run (`SQLITE_ERROR`).
+        static let error: Int32 = 1
         /// Another connection holds a lock for longer than the busy timeout (`SQLITE_BUSY`).
         public static let busy: Int32 = 5
         /// A table is locked inside the connection or its shared cache (`SQLITE_LOCKED`).

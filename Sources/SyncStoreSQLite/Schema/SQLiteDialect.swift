@@ -46,7 +46,7 @@ package struct SQLiteDialect: SQLDialect {
     package func isReserved(table: String) -> Bool {
         let name = table.lowercased()
         return [SQLSchemaRecord.table, SQLiteMigration.noteTable, "sync_doomed"].contains(name)
-            || ["_sync_new_", "sync_batch_"].contains {
+            || ["_sync_new_", "_sync_old_", "sync_batch_"].contains {
                 name.hasPrefix($0) && name.dropFirst($0.count).allSatisfy(\.isNumber)
             }
     }

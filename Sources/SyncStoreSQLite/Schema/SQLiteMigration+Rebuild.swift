@@ -19,35 +19,44 @@ extension SQLiteMigration {
         }
     }
 
-    private func copyTables() throws {
+    /// Verifies that the store's tables can be replaced by others.
+    ///
+    /// - Returns: What the database records about them; nil for no record.
+    @discardableResult
+    func checkReplacement() throws -> SQLSchemaDescription? {
         let stored = try recorded()
         if let table = stored?.adopted?.first {
             throw SQLSchemaError.adoptedTable(
                 table: table, advice: "only a store with tables of its own can be rebuilt")
         }
-        let others = try foreignObjects(besides: stored?.indexNames ?? [])
-        for object in others where object.type != "index" {
-            try connection.execute("DROP \(object.type) IF EXISTS main.\(SQLText.name(object.name))")
+        let own = stored?.tables.map(\.name) ?? []
+        try refuseForeignKeys(to: own, besides: own, reason: "whose objects get new numbers")
+        return stored
+    }
+
+    private func copyTables() throws {
+        let stored = try checkReplacement()
+        let own = stored?.tables.map(\.name) ?? []
+        try settingAside(try foreignObjects(besides: stored?.indexNames ?? [])) {
+            for table in own { try connection.execute("DROP TABLE IF EXISTS main.\(SQLText.name(table))") }
+            for table in schema.tables { try copy(table) }
         }
-        for table in stored?.tables ?? [] {
-            try connection.execute("DROP TABLE IF EXISTS main.\(SQLText.name(table.name))")
-        }
-        for table in schema.tables {
-            guard try !exists(table.name) else {
-                throw SQLSchemaError.adoptedTable(
-                    table: table.name, advice: "only a store with tables of its own can be rebuilt")
-            }
-            try connection.execute(table.creation())
-            let names = SQLText.names(table.columns)
-            let name = SQLText.name(table.name)
-            try connection.execute("INSERT INTO main.\(name) (\(names)) SELECT \(names) FROM fresh.\(name)")
-            for index in table.indices { try connection.execute(index.creation(on: table.name)) }
-        }
-        for object in others { try restore(object) }
         let record = SQLSchemaRecord.table
         try connection.execute(
             "DROP TABLE IF EXISTS main.\(record); CREATE TABLE main.\(record) "
                 + "(format INTEGER NOT NULL, model_version INTEGER NOT NULL, description TEXT NOT NULL); "
                 + "INSERT INTO main.\(record) SELECT * FROM fresh.\(record)")
+    }
+
+    private func copy(_ table: SQLSchema.Table) throws {
+        guard try !exists(table.name) else {
+            throw SQLSchemaError.adoptedTable(
+                table: table.name, advice: "only a store with tables of its own can be rebuilt")
+        }
+        try connection.execute(table.creation())
+        let names = SQLText.names(table.columns)
+        let name = SQLText.name(table.name)
+        try connection.execute("INSERT INTO main.\(name) (\(names)) SELECT \(names) FROM fresh.\(name)")
+        for index in table.indices { try connection.execute(index.creation(on: table.name)) }
     }
 }

@@ -154,27 +154,7 @@ struct SQLiteMigration {
     private func migrate(_ plan: Plan) throws {
         var wanted = plan.wanted
         if let record = plan.stored {
-            let stored = record.description
-            let others = try foreignObjects(besides: stored.indexNames)
-            // They would be in the way: views and triggers name tables that are gone for a moment.
-            for object in others where object.type != "index" {
-                try connection.execute("DROP \(object.type) IF EXISTS \(SQLText.name(object.name))")
-            }
-            let found = try found(stored, plan)
-            let migration = try SQLMigration.plan(
-                from: stored, to: plan.schema, found: found, keepsRemoved: record.modelVersion == wanted.modelVersion)
-            for check in migration.checks where try connection.integer(check.query) != nil { throw check.error }
-            wanted = wanted.with(migration.description)
-            for statement in migration.statements {
-                do { try connection.execute(statement) } catch {
-                    guard error.primaryCode == SQLiteError.Code.constraint,
-                        let reason = plan.schema.equalValues(creating: statement)
-                    else { throw error }
-                    throw reason
-                }
-            }
-            for table in plan.schema.tables where plan.adopted[table.name] != nil { try adopt(table) }
-            for object in others { try restore(object) }
+            wanted = wanted.with(try migrate(record, to: plan))
             try connection.execute("DELETE FROM \(Self.record)")
         } else {
             for table in plan.schema.tables {
@@ -193,6 +173,48 @@ struct SQLiteMigration {
             .run(try wanted.bindings())
     }
 
+    /// Turns stored tables into those of a plan.
+    ///
+    /// - Returns: The tables afterwards.
+    private func migrate(_ record: SQLSchemaRecord, to plan: Plan) throws -> SQLSchemaDescription {
+        let stored = record.description
+        let keepsRemoved = record.modelVersion == plan.wanted.modelVersion
+        var found = try found(stored, plan)
+        var migration = try SQLMigration.plan(
+            from: stored, to: plan.schema, found: found, keepsRemoved: keepsRemoved)
+        for check in migration.checks where try connection.integer(check.query) != nil { throw check.error }
+        let own = stored.tables.map(\.name).filter { found.adopted[$0] == nil }
+        try refuseForeignKeys(to: migration.dropped, besides: own, reason: "which the model no longer has")
+        var broken: [ForeignObject] = []
+        if !migration.moves.isEmpty {
+            // SQLite renames no table while a view cannot be compiled.
+            broken = try brokenViews(besides: stored.indexNames)
+            for object in broken { try drop(object) }
+            try rename(migration.moves)
+            for move in migration.moves { found.moved[move.from] = move.to }
+            found.additions = try additions(stored, found)
+            migration = try SQLMigration.plan(
+                from: stored, to: plan.schema, found: found, keepsRemoved: keepsRemoved)
+        }
+        try settingAside(try foreignObjects(besides: stored.indexNames)) {
+            for statement in migration.statements { try run(statement, of: migration, plan.schema) }
+            for table in plan.schema.tables where plan.adopted[table.name] != nil { try adopt(table) }
+        }
+        for object in broken { try connection.execute(object.creation) }
+        return migration.description
+    }
+
+    private func run(_ statement: String, of migration: SQLMigration.Plan, _ schema: SQLSchema) throws {
+        do { try connection.execute(statement) } catch {
+            if let addition = migration.additions[statement] {
+                throw SQLSchemaError.unfitForeignObject(name: addition, reason: error.message)
+            }
+            guard error.primaryCode == SQLiteError.Code.constraint, let reason = schema.equalValues(creating: statement)
+            else { throw error }
+            throw reason
+        }
+    }
+
     /// The tables and columns that are not the store's own.
     private func found(_ stored: SQLSchemaDescription, _ plan: Plan) throws -> SQLMigration.Found {
         var found = SQLMigration.Found()
@@ -201,66 +223,18 @@ struct SQLiteMigration {
         for name in Set(stored.adopted ?? []).union(plan.adopted.keys) where try exists(name) {
             found.adopted[name] = Set(try SQLiteAdoptedTable(name, on: connection).columns.keys)
         }
-        for table in stored.tables where found.adopted[table.name] == nil {
-            let known = Set(table.columns.map { $0.lowercased() })
-            let info = try connection.prepare(
-                "SELECT name, type, \"notnull\", dflt_value, hidden FROM pragma_table_xinfo(?)")
-            info.bind([.text(table.name)])
-            while try info.step() {
-                let name = info.text(at: 0)
-                guard !known.contains(name.lowercased()) else { continue }
-                guard info.integer(at: 4) == 0 else {
-                    throw SQLSchemaError.unfitForeignObject(
-                        name: "\(table.name).\(name)", reason: "a generated column cannot be moved")
-                }
-                var declaration = info.text(at: 1)
-                if !info.isNull(at: 3) {
-                    declaration += " DEFAULT (\(info.text(at: 3)))"
-                    if info.integer(at: 2) != 0 { declaration += " NOT NULL" }
-                }
-                found.additions[table.name, default: []].append(.init(name: name, declaration: declaration))
-            }
-        }
+        found.additions = try additions(stored, found)
         return found
     }
 
-    // MARK: What others have added
-
-    /// An index, a trigger or a view that the store did not make.
-    struct ForeignObject {
-        let type: String
-        let name: String
-        let table: String
-        let creation: String
-    }
-
-    /// All of them, in an order in which they can be made: triggers may be of views.
-    func foreignObjects(besides indexNames: Set<String>) throws(SQLiteError) -> [ForeignObject] {
-        let statement = try connection.prepare(
-            """
-            SELECT type, name, tbl_name, sql FROM sqlite_master WHERE type IN ('index', 'trigger', 'view') AND sql IS NOT NULL \
-            ORDER BY type = 'trigger', type = 'index', rowid
-            """)
-        var objects: [ForeignObject] = []
-        while try statement.step() {
-            let object = ForeignObject(
-                type: statement.text(at: 0), name: statement.text(at: 1), table: statement.text(at: 2),
-                creation: statement.text(at: 3))
-            if object.type != "index" || !indexNames.contains(object.name) { objects.append(object) }
+    private func additions(
+        _ stored: SQLSchemaDescription, _ found: SQLMigration.Found
+    ) throws -> [String: [SQLMigration.Found.Column]] {
+        var additions: [String: [SQLMigration.Found.Column]] = [:]
+        for table in stored.tables where found.adopted[table.name] == nil {
+            additions[table.name] = try self.additions(to: table, named: found.moved[table.name] ?? table.name)
         }
-        return objects
-    }
-
-    /// Makes an object anew, unless it is still there or its table is gone.
-    func restore(_ object: ForeignObject) throws {
-        let count = "SELECT count(*) FROM sqlite_master WHERE name = ? COLLATE NOCASE"
-        guard try connection.integer(count, [.text(object.name)]) == 0 else { return }
-        if object.type != "view" {
-            guard try connection.integer(count, [.text(object.table)]) == 1 else { return }
-        }
-        do { try connection.execute(object.creation) } catch {
-            throw SQLSchemaError.unfitForeignObject(name: object.name, reason: error.message)
-        }
+        return additions
     }
 
     // MARK: What is there

@@ -1,0 +1,95 @@
+/// The declarations of a table's columns, word by word as its `CREATE TABLE` statement has them.
+///
+/// For example, `CREATE TABLE t ("a" INTEGER, b TEXT COLLATE NOCASE, UNIQUE (a))` declares `a` as
+/// `INTEGER` and `b` as `TEXT COLLATE NOCASE`. See https://www.sqlite.org/lang_createtable.html.
+struct SQLiteDeclarations {
+    private static let constraints = ["constraint", "primary", "unique", "check", "foreign"]
+
+    /// The text after the name, by the name of the column in lower case.
+    private var declarations: [String: String] = [:]
+
+    /// - Parameter creation: A statement that SQLite has accepted.
+    init(_ creation: String) {
+        var rest = Array(creation.utf8)[...]
+        while let byte = rest.first, byte != UInt8(ascii: "(") { Self.skip(&rest) }
+        rest = rest.dropFirst()
+        while !rest.isEmpty {
+            let part = Self.part(&rest)
+            guard let (name, declaration) = Self.column(part) else { break }
+            declarations[name.lowercased()] = declaration
+        }
+    }
+
+    subscript(column: String) -> String? { declarations[column.lowercased()] }
+
+    /// Takes what comes before the next comma or the parenthesis at the end.
+    private static func part(_ rest: inout ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        let whole = rest
+        var depth = 0
+        while let byte = rest.first {
+            switch byte {
+            case UInt8(ascii: "("): depth += 1
+            case UInt8(ascii: ")"):
+                depth -= 1
+                guard depth >= 0 else {
+                    defer { rest = [] }
+                    return whole[..<rest.startIndex]
+                }
+            case UInt8(ascii: ",") where depth == 0:
+                defer { rest = rest.dropFirst() }
+                return whole[..<rest.startIndex]
+            default: break
+            }
+            skip(&rest)
+        }
+        return whole
+    }
+
+    /// Drops a quoted name or text, a comment, or one other byte.
+    private static func skip(_ rest: inout ArraySlice<UInt8>) {
+        guard let first = rest.first else { return }
+        switch first {
+        case UInt8(ascii: "'"), UInt8(ascii: "\""), UInt8(ascii: "`"): drop(&rest, through: [first])
+        case UInt8(ascii: "["): drop(&rest, through: Array("]".utf8))
+        case UInt8(ascii: "-") where rest.starts(with: "--".utf8): drop(&rest, through: Array("\n".utf8))
+        case UInt8(ascii: "/") where rest.starts(with: "/*".utf8):
+            rest = rest.dropFirst()
+            drop(&rest, through: Array("*/".utf8))
+        default: rest = rest.dropFirst()
+        }
+    }
+
+    /// Drops the first byte, and everything up to the end of a mark. Two marks in a row, which mean
+    /// one of a name or a text, end one and begin the next.
+    private static func drop(_ rest: inout ArraySlice<UInt8>, through mark: [UInt8]) {
+        rest = rest.dropFirst()
+        rest = rest.firstRange(of: mark).map { rest[$0.upperBound...] } ?? []
+    }
+
+    private static func isSpace(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: " ") || (9...13).contains(byte)
+    }
+
+    /// The name and the declaration of a column; nil for a constraint of the table.
+    private static func column(_ part: ArraySlice<UInt8>) -> (name: String, declaration: String)? {
+        var rest = part
+        while let first = rest.first,
+            isSpace(first) || rest.starts(with: "--".utf8) || rest.starts(with: "/*".utf8)
+        {
+            skip(&rest)
+        }
+        let text = rest
+        guard let first = rest.first else { return nil }
+        let name: String
+        if let end = ["'": "'", "\"": "\"", "`": "`", "[": "]"][String(UnicodeScalar(first))] {
+            repeat { skip(&rest) } while rest.first == first && first != UInt8(ascii: "[")
+            name = String(decoding: text[..<rest.startIndex].dropFirst().dropLast(), as: UTF8.self)
+                .replacing(end + end, with: end)
+        } else {
+            rest = rest.drop { !isSpace($0) && $0 != UInt8(ascii: "(") }
+            name = String(decoding: text[..<rest.startIndex], as: UTF8.self)
+            guard !constraints.contains(name.lowercased()) else { return nil }
+        }
+        return (name, String(decoding: rest.drop(while: isSpace), as: UTF8.self))
+    }
+}

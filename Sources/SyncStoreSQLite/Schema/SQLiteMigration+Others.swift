@@ -1,0 +1,215 @@
+import SyncModel
+import SyncStoreSQL
+
+/// What others have added to a file: indices, triggers and views, columns, and tables that refer to
+/// those of the store.
+extension SQLiteMigration {
+    /// An index, a trigger or a view that the store did not make.
+    struct ForeignObject {
+        let type: String
+        let name: String
+        let table: String
+        let creation: String
+
+        /// The table or view whose statements run it; nil for an index.
+        var subject: String? {
+            switch type {
+            case "view": name
+            case "trigger": table
+            default: nil
+            }
+        }
+    }
+
+    /// All of them, in an order in which they can be made: triggers may be of views.
+    func foreignObjects(besides indexNames: Set<String>) throws(SQLiteError) -> [ForeignObject] {
+        let statement = try connection.prepare(
+            """
+            SELECT type, name, tbl_name, sql FROM sqlite_master WHERE type IN ('index', 'trigger', 'view') AND sql IS NOT NULL \
+            ORDER BY type = 'trigger', type = 'index', rowid
+            """)
+        var objects: [ForeignObject] = []
+        while try statement.step() {
+            let object = ForeignObject(
+                type: statement.text(at: 0), name: statement.text(at: 1), table: statement.text(at: 2),
+                creation: statement.text(at: 3))
+            if object.type != "index" || !indexNames.contains(object.name) { objects.append(object) }
+        }
+        return objects
+    }
+
+    /// Takes the views and triggers of others away while a body changes tables, since they name
+    /// tables that are gone for a moment. Afterwards all of them work as before.
+    ///
+    /// - Throws: The body's error; `SQLSchemaError.unfitForeignObject` for what does not work any
+    ///   more.
+    func settingAside(_ objects: [ForeignObject], _ body: () throws -> Void) throws {
+        var usable: [String: [Use]] = [:]
+        for subject in Set(objects.compactMap(\.subject)) {
+            usable[subject] = try Use.all.filter { try failure(of: $0, on: subject) == nil }
+        }
+        for object in objects { try drop(object) }
+        try body()
+        for object in objects { try restore(object) }
+        for object in objects {
+            guard let subject = object.subject, try exists(subject) else { continue }
+            for use in usable[subject] ?? [] {
+                guard let failure = try failure(of: use, on: subject) else { continue }
+                throw SQLSchemaError.unfitForeignObject(name: object.name, reason: failure)
+            }
+        }
+    }
+
+    /// Drops a view or a trigger; an index goes with its table.
+    func drop(_ object: ForeignObject) throws(SQLiteError) {
+        guard object.type != "index" else { return }
+        try connection.execute("DROP \(object.type) IF EXISTS main.\(SQLText.name(object.name))")
+    }
+
+    /// Makes an object anew, unless it is still there, or its table was dropped on purpose.
+    private func restore(_ object: ForeignObject) throws {
+        let count = "SELECT count(*) FROM sqlite_master WHERE name = ? COLLATE NOCASE"
+        guard try connection.integer(count, [.text(object.name)]) == 0 else { return }
+        if object.type != "view" {
+            guard try connection.integer(count, [.text(object.table)]) == 1 else { return }
+        }
+        do { try connection.execute(object.creation) } catch {
+            throw SQLSchemaError.unfitForeignObject(name: object.name, reason: error.message)
+        }
+    }
+
+    /// Something that can be done with a table or a view.
+    private struct Use {
+        enum Kind: CaseIterable { case selection, insertion, update, deletion }
+
+        let kind: Kind
+        /// Whether names that do not exist are taken for texts.
+        let isLenient: Bool
+
+        static let all = Kind.allCases.flatMap { [Use(kind: $0, isLenient: true), Use(kind: $0, isLenient: false)] }
+    }
+
+    /// Why a statement, with the triggers that it runs, cannot be compiled; nil if it can.
+    private func failure(of use: Use, on table: String) throws -> String? {
+        let name = SQLText.name(table)
+        connection.takesUnknownNamesForTexts(use.isLenient)
+        defer { connection.takesUnknownNamesForTexts(true) }
+        do {
+            let statement =
+                switch use.kind {
+                case .selection: "SELECT * FROM \(name)"
+                case .insertion: "INSERT INTO \(name) DEFAULT VALUES"
+                case .update: "UPDATE \(name) SET \(try assignments(to: table))"
+                case .deletion: "DELETE FROM \(name)"
+                }
+            // Compiled, never run.
+            _ = try connection.prepare(statement)
+            return nil
+        } catch {
+            guard error.primaryCode == SQLiteError.Code.error else { throw error }
+            return error.message
+        }
+    }
+
+    /// Assignments of all columns to themselves, for triggers of any of them.
+    private func assignments(to table: String) throws(SQLiteError) -> String {
+        let columns = try connection.prepare("SELECT name FROM pragma_table_info(?)")
+        columns.bind([.text(table)])
+        var assignments: [String] = []
+        while try columns.step() {
+            let column = SQLText.name(columns.text(at: 0))
+            assignments.append("\(column) = \(column)")
+        }
+        return assignments.joined(separator: ", ")
+    }
+
+    /// The views that cannot be read, with their triggers.
+    func brokenViews(besides indexNames: Set<String>) throws -> [ForeignObject] {
+        let objects = try foreignObjects(besides: indexNames)
+        let broken = Set(
+            objects.filter { object in
+                object.type == "view"
+                    && (try? connection.prepare("SELECT * FROM \(SQLText.name(object.name))")) == nil
+            }.map(\.name))
+        return objects.filter { $0.subject.map(broken.contains) ?? false }
+    }
+
+    // MARK: Tables that get other names
+
+    /// Renames tables with everything that refers to them.
+    ///
+    /// - Throws: `SQLSchemaError.unfitForeignObject` if something of others prevents it.
+    func rename(_ moves: [SQLMigration.Move]) throws {
+        // Otherwise views, triggers and foreign keys of others would keep the former names.
+        try connection.execute("PRAGMA legacy_alter_table = OFF")
+        let temporaries = moves.indices.map { "_sync_old_\($0)" }
+        do {
+            // One table may get the name of another.
+            for (move, temporary) in zip(moves, temporaries) { try rename(move.from, to: temporary) }
+            for (move, temporary) in zip(moves, temporaries) where move.to != temporary {
+                try rename(temporary, to: move.to)
+            }
+        } catch {
+            guard error.primaryCode == SQLiteError.Code.error else { throw error }
+            throw SQLSchemaError.unfitForeignObject(
+                name: moves.map(\.to).joined(separator: ", "), reason: "renaming tables failed: \(error.message)")
+        }
+    }
+
+    private func rename(_ table: String, to name: String) throws(SQLiteError) {
+        try connection.execute("ALTER TABLE \(SQLText.name(table)) RENAME TO \(SQLText.name(name))")
+    }
+
+    // MARK: Foreign keys of others
+
+    /// Refuses to take tables away to which foreign keys of others refer.
+    ///
+    /// - Parameters:
+    ///   - tables: The tables.
+    ///   - own: All tables of the store.
+    ///   - reason: What becomes of them.
+    func refuseForeignKeys(to tables: [String], besides own: [String], reason: String) throws {
+        let own = Set(own.map { $0.lowercased() })
+        let statement = try connection.prepare(
+            """
+            SELECT m.name FROM sqlite_master m JOIN pragma_foreign_key_list(m.name) f \
+            WHERE m.type = 'table' AND f."table" = ? COLLATE NOCASE
+            """)
+        for table in tables {
+            statement.bind([.text(table)])
+            while try statement.step() {
+                let other = statement.text(at: 0)
+                guard !own.contains(other.lowercased()) else { continue }
+                throw SQLSchemaError.unfitForeignObject(
+                    name: other, reason: "its foreign key refers to \(table), \(reason); drop it before")
+            }
+        }
+    }
+
+    // MARK: Columns of others
+
+    /// The columns that others added to a table of the store.
+    ///
+    /// - Parameters:
+    ///   - table: The table as it was described.
+    ///   - name: Its present name.
+    func additions(to table: SQLSchema.Table, named name: String) throws -> [SQLMigration.Found.Column] {
+        let known = Set(table.columns.map { $0.lowercased() })
+        let creation = try connection.prepare(
+            "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ? COLLATE NOCASE")
+        creation.bind([.text(name)])
+        guard try creation.step() else { return [] }
+        let declarations = SQLiteDeclarations(creation.text(at: 0))
+        creation.reset()
+        var additions: [SQLMigration.Found.Column] = []
+        let info = try connection.prepare("SELECT name, hidden FROM pragma_table_xinfo(?)")
+        info.bind([.text(name)])
+        while try info.step() {
+            let column = info.text(at: 0)
+            guard !known.contains(column.lowercased()) else { continue }
+            additions.append(
+                .init(name: column, declaration: declarations[column] ?? "", isGenerated: info.integer(at: 1) != 0))
+        }
+        return additions
+    }
+}

@@ -1,0 +1,179 @@
+import StoreSync
+import SyncModel
+import SyncStore
+import SyncStoreSQL
+import Testing
+
+@testable import SyncStoreSQLite
+
+/// What others added to a file, when the model changes.
+@Suite struct ForeignObjectTests {
+    private let world: MigrationWorld
+
+    init() throws {
+        world = try MigrationWorld()
+    }
+
+    private func run(_ statements: String) throws {
+        try SQLiteConnection(path: world.path, isReadOnly: false, busyTimeout: 0).execute(statements)
+    }
+
+    private func texts(_ statement: String) throws -> [String] {
+        try SQLiteConnection.texts(statement, at: world.path)
+    }
+
+    private func fill(_ model: DataModel? = nil) async throws {
+        try await world.fill(try model ?? .people(), #"[{"id":1,"name":"a"},{"id":2,"name":"b"}]"#)
+    }
+
+    private func human(
+        _ properties: [SyncEntity.Property] = [.attribute(SyncAttribute("name", .string))],
+        with others: [SyncEntity] = []
+    ) throws -> DataModel {
+        try DataModel(
+            [
+                SyncEntity("Human", identity: "id", formerName: "Person") {
+                    SyncAttribute("id", .int64)
+                    for property in properties { property }
+                }
+            ] + others)
+    }
+
+    // MARK: Tables with another name
+
+    /// Renamed alone, renamed and rebuilt, and with a new table of the former name.
+    @Test(arguments: ["alone", "rebuilt", "replaced"])
+    func whatRefersToARenamedTableGoesWithIt(kind: String) async throws {
+        try await fill()
+        try run(
+            """
+            CREATE INDEX mine ON Person (name);
+            CREATE TABLE log (name);
+            CREATE TRIGGER noted AFTER INSERT ON Person BEGIN INSERT INTO log VALUES (new.name); END;
+            CREATE VIEW names AS SELECT name FROM Person;
+            CREATE VIEW broken AS SELECT x FROM missing;
+            CREATE TABLE notes (person INTEGER REFERENCES Person (_id) ON DELETE CASCADE, text TEXT);
+            INSERT INTO notes VALUES (1, 'about a'), (2, 'about b')
+            """)
+        var properties: [SyncEntity.Property] = [.attribute(SyncAttribute("name", .string))]
+        if kind == "rebuilt" { properties.append(.relationship(SyncRelationship("boss", toOne: "Human"))) }
+        let person = SyncEntity("Person", identity: "id") { SyncAttribute("id", .int64) }
+        let store = try await world.open(human(properties, with: kind == "replaced" ? [person] : []), version: 1)
+        try await world.sync(#"[{"id":1,"name":"a"},{"id":3,"name":"c"}]"#, entity: "Human", into: store)
+        #expect(try texts("SELECT name FROM log") == ["c"])
+        #expect(try texts("SELECT name FROM names") == ["a", "b", "c"])
+        try run("PRAGMA foreign_keys = ON; DELETE FROM Human WHERE id = 2; INSERT INTO notes VALUES (3, 'about c')")
+        #expect(try texts("SELECT text FROM notes ORDER BY text") == ["about a", "about c"])
+        #expect(
+            try texts("SELECT name FROM sqlite_master WHERE name IN ('mine', 'noted', 'names', 'broken') ORDER BY name")
+                == ["broken", "mine", "names", "noted"])
+        #expect(try texts("PRAGMA integrity_check") == ["ok"])
+    }
+
+    @Test func namesThatAreSwappedTakeTheirTriggersAlong() async throws {
+        func model(_ swapped: Bool) throws -> DataModel {
+            try DataModel {
+                SyncEntity("A", identity: "id", formerName: swapped ? "B" : nil) { SyncAttribute("id", .int64) }
+                SyncEntity("B", identity: "id", formerName: swapped ? "A" : nil) { SyncAttribute("id", .int64) }
+            }
+        }
+        try await world.fill(model(false), #"[{"id":1}]"#, entity: "A")
+        try run(
+            """
+            CREATE TABLE log (id);
+            CREATE TRIGGER noted AFTER INSERT ON A BEGIN INSERT INTO log VALUES (new.id); END
+            """)
+        let store = try await world.open(model(true))
+        try await world.sync(#"[{"id":5}]"#, entity: "A", into: store)
+        try await world.sync(#"[{"id":6}]"#, entity: "B", into: store)
+        #expect(try texts("SELECT CAST(id AS TEXT) FROM log") == ["6"])
+        #expect(try texts("SELECT CAST(id AS TEXT) FROM B ORDER BY id") == ["1", "6"])
+    }
+
+    @Test func aDroppedTableWithForeignKeysOfOthersIsARefusal() async throws {
+        let tag = SyncEntity("Tag", identity: "id") { SyncAttribute("id", .int64) }
+        try await fill(.people(with: [tag]))
+        try run("CREATE TABLE notes (tag INTEGER REFERENCES Tag (_id))")
+        try await world.expectRefusal(
+            .unfitForeignObject(
+                name: "notes", reason: "its foreign key refers to Tag, which the model no longer has; drop it before"),
+            version: 1
+        ) { try .people() }
+    }
+
+    // MARK: Columns
+
+    private static let additions = """
+        ALTER TABLE Person ADD COLUMN tag TEXT COLLATE NOCASE; ALTER TABLE Person ADD COLUMN "a ""b"", c" TEXT DEFAULT active;
+        ALTER TABLE Person ADD COLUMN color TEXT DEFAULT NULL REFERENCES color (c) ON DELETE SET NULL;
+        ALTER TABLE Person ADD COLUMN score INTEGER NOT NULL DEFAULT 5 CHECK (score < 10 /* ), */ AND 'x,' <> '');
+        UPDATE Person SET tag = 'X', color = 'red'
+        """
+
+    /// Columns are added in place; another type has the table rebuilt.
+    @Test(arguments: [AttributeType.int16, .int64])
+    func columnsOfOthersKeepTheirConstraints(type: AttributeType) async throws {
+        func model(_ type: AttributeType, _ more: SyncAttribute...) throws -> DataModel {
+            try .people(attributes: [SyncAttribute("age", type)] + more)
+        }
+        try await fill(model(.int16))
+        try run("CREATE TABLE color (c TEXT PRIMARY KEY); INSERT INTO color VALUES ('red'); \(Self.additions)")
+        let store = try await world.open(
+            model(type == .int16 ? type : .decimal, SyncAttribute("extra", .string, default: "e")))
+        #expect(try await store.store.records(StoreQuery("Person")).map { $0.record["extra"] } == ["e", "e"])
+        #expect(
+            try texts("SELECT \"a \"\"b\"\", c\" FROM Person WHERE tag = 'x' AND score = 5") == ["active", "active"])
+        try run("PRAGMA foreign_keys = ON; DELETE FROM color")
+        #expect(try SQLiteConnection.count("Person WHERE color IS NULL", at: world.path) == 2)
+        #expect(throws: SQLiteError.self) { try run("UPDATE Person SET score = 10") }
+    }
+
+    @Test func aColumnOfOthersThatCannotBeMovedIsARefusal() async throws {
+        try await fill()
+        try run("ALTER TABLE Person ADD COLUMN upper TEXT AS (upper(name))")
+        _ = try await world.open(.people(attributes: [SyncAttribute("age", .int64)]))
+        #expect(try texts("SELECT upper FROM Person") == ["A", "B"])
+        let model = try DataModel {
+            SyncEntity("Person", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncAttribute("title", .string, formerName: "name")
+            }
+        }
+        try await world.expectRefusal(
+            .unfitForeignObject(name: "Person.upper", reason: "a generated column cannot be moved")
+        ) { model }
+        try run("ALTER TABLE Person DROP COLUMN upper; ALTER TABLE Person ADD COLUMN x TEXT CHECK (x <> name)")
+        let error = await #expect(throws: SQLSchemaError.self) { try await world.open(model) }
+        #expect(error?.description.hasPrefix("Person.x, which somebody added") == true)
+        #expect(error?.description.contains("no such column: name") == true)
+    }
+
+    // MARK: Views and triggers
+
+    @Test(arguments: [
+        "CREATE TRIGGER other AFTER INSERT ON Person BEGIN INSERT INTO log VALUES (new.name); END",
+        "CREATE TRIGGER other AFTER INSERT ON log BEGIN DELETE FROM Person WHERE name = new.name; END",
+        "CREATE VIEW other AS SELECT name FROM Person",
+        // Without the column, SQLite would take the name for a text.
+        "CREATE VIEW other AS SELECT \"name\" FROM Person",
+    ])
+    func aViewOrTriggerThatNeedsAFormerColumnIsARefusal(creation: String) async throws {
+        try await fill()
+        try run("CREATE TABLE log (name); \(creation)")
+        do {
+            _ = try await world.open(
+                DataModel {
+                    SyncEntity("Person", identity: "id") {
+                        SyncAttribute("id", .int64)
+                        SyncAttribute("title", .string, formerName: "name")
+                    }
+                })
+            Issue.record("the model was taken")
+        } catch SQLSchemaError.unfitForeignObject(let name, let reason) {
+            #expect(name == "other")
+            #expect(reason.contains("name"))
+        }
+        #expect(try texts("SELECT sql FROM sqlite_master WHERE name = 'other'") == [creation])
+        #expect(try texts("SELECT name FROM Person") == ["a", "b"])
+    }
+}
