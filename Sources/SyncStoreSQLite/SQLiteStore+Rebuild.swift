@@ -6,12 +6,15 @@ extension SQLiteStore {
     /// Replaces a store whose tables cannot be adapted to a model by one that is filled anew.
     ///
     /// Use it for a mirror of data that can be fetched again, after opening the store threw an
-    /// `SQLSchemaError`. The new objects go into a file beside the old one. When they are complete,
-    /// one transaction replaces the store's tables in the old file. If anything fails before, the
-    /// old file is unchanged. The store must not be open anywhere else meanwhile.
+    /// `SQLSchemaError`. The new objects go into a file beside the old one. Its name is that of the
+    /// old one with `-rebuild-` and a UUID; the next rebuild removes what a killed process left.
+    /// When the objects are complete, one transaction replaces the store's tables in the old file.
+    /// If anything fails before, the old file is unchanged. The store must not be open anywhere
+    /// else meanwhile.
     ///
     /// Tables, indices, triggers and views of others stay. Columns that others added to the store's
-    /// own tables, and all objects that the body does not insert, are deleted.
+    /// own tables, and all objects that the body does not insert, are deleted. All objects get new
+    /// numbers, so that foreign keys of others to the store's tables are refused.
     ///
     ///     let store = try await SQLiteStore.rebuild(model, at: "data.sqlite") { store in
     ///         try await JSONStore(store, mapper: mapper).sync(json, into: "User")
@@ -24,24 +27,39 @@ extension SQLiteStore {
     ///   - body: Fills the new store.
     /// - Returns: The store, open.
     /// - Throws: The body's error; `SQLSchemaError.adoptedTable` if the store uses tables of
-    ///   others; `SQLiteError`.
+    ///   others; `SQLSchemaError.unfitForeignObject` if a foreign key of others refers to the
+    ///   store's tables, or if a view or a trigger does not fit the new ones; `SQLiteError`.
     public static func rebuild(
         _ model: DataModel, at path: String, options: Options = Options(),
         filling body: @Sendable (SQLiteStore) async throws -> Void
     ) async throws -> SQLiteStore {
-        let beside = path + "-rebuild"
-        func clear() {
-            for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: beside + suffix) }
-        }
-        clear()
-        defer { clear() }
+        let settings = SQLiteSettings(path: path, isReadOnly: false, options)
+        let schema = SQLSchema(model, naming: options.naming, dates: options.dates, dialect: .sqlite)
+        let worker = SQLiteWorker(settings, schema: schema, label: "SQLiteStore rebuild")
+        if FileManager.default.fileExists(atPath: path) { try await worker.checkReplacement() }
+        removeRebuilds(of: path)
+        let beside = "\(path)-rebuild-\(UUID().uuidString)"
+        defer { removeRebuilds(of: path) }
         do {
             let fresh = try await SQLiteStore(model, at: .file(beside), options: options)
             try await body(fresh)
         }
-        let settings = SQLiteSettings(path: path, isReadOnly: false, options)
-        let schema = SQLSchema(model, naming: options.naming, dates: options.dates, dialect: .sqlite)
-        try await SQLiteWorker(settings, schema: schema, label: "SQLiteStore rebuild").replaceTables(by: beside)
+        try await worker.replaceTables(by: beside)
         return try await SQLiteStore(model, at: .file(path), options: options)
+    }
+
+    /// Removes the files of rebuilds, which have a UUID in their names; other files stay.
+    private static func removeRebuilds(of path: String) {
+        let file = URL(filePath: path)
+        let folder = file.deletingLastPathComponent()
+        let prefix = "\(file.lastPathComponent)-rebuild-"
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? [] {
+            guard name.hasPrefix(prefix) else { continue }
+            let rest = name.dropFirst(prefix.count)
+            guard UUID(uuidString: String(rest.prefix(36))) != nil,
+                ["", "-wal", "-shm", "-journal"].contains(rest.dropFirst(36))
+            else { continue }
+            try? FileManager.default.removeItem(at: folder.appending(path: name))
+        }
     }
 }

@@ -117,7 +117,7 @@ import Testing
         try await expectExport(#"[{"id": 1, "year": 1979, "tag": "a"}, {"id": 2, "year": 1985, "tag": "b"}]"#)
         #expect(
             try FileManager.default.contentsOfDirectory(atPath: folder.url.path).allSatisfy {
-                !$0.hasSuffix("-rebuild")
+                !$0.contains("-rebuild")
             })
     }
 

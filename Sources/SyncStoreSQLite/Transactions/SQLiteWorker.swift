@@ -60,6 +60,11 @@ actor SQLiteWorker: SQLWorker {
         files.note(connection)
     }
 
+    /// Verifies that the store's tables can be replaced.
+    func checkReplacement() throws {
+        try SQLiteMigration(try opened(), schema: schema, settings: settings).checkReplacement()
+    }
+
     /// Replaces the store's tables by those of another file, in one transaction.
     func replaceTables(by file: String) throws {
         try SQLiteMigration(try opened(), schema: schema, settings: settings).replaceTables(by: file)

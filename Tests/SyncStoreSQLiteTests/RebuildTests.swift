@@ -1,0 +1,40 @@
+import Foundation
+import OneWayTestSupport
+import SyncModel
+import SyncStoreSQL
+import Testing
+
+@testable import SyncStoreSQLite
+
+/// What others have in and beside a file that is rebuilt.
+@Suite struct RebuildTests {
+    @Test func aRebuildRefusesForeignKeysOfOthersAndKeepsFilesOfOthers() async throws {
+        let world = try MigrationWorld()
+        func texts(_ statement: String) throws -> [String] {
+            try SQLiteConnection.texts(statement, at: world.path)
+        }
+        try await world.fill(.people(), #"[{"id":1,"name":"a"},{"id":2,"name":"b"}]"#)
+        try SQLiteConnection(path: world.path, isReadOnly: false, busyTimeout: 0).execute(
+            """
+            CREATE TABLE notes (person INTEGER REFERENCES Person (_id), text TEXT);
+            INSERT INTO notes VALUES (1, 'about a')
+            """)
+        let beside = world.path + "-rebuild"
+        try Data("mine".utf8).write(to: URL(filePath: beside))
+        await #expect(
+            throws: SQLSchemaError.unfitForeignObject(
+                name: "notes", reason: "its foreign key refers to Person, whose objects get new numbers; drop it before"
+            )
+        ) {
+            try await SQLiteStore.rebuild(.people(), at: world.path) { _ in Issue.record("the store was filled") }
+        }
+        #expect(try texts("SELECT name FROM Person") == ["a", "b"])
+        _ = try texts("DROP TABLE notes")
+        _ = try await SQLiteStore.rebuild(.people(), at: world.path) { _ in }
+        #expect(try texts("SELECT name FROM Person") == [])
+        #expect(try Data(contentsOf: URL(filePath: beside)) == Data("mine".utf8))
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: world.folder.url.path).filter { $0.contains("rebuild") }
+                == ["store.sqlite-rebuild"])
+    }
+}
