@@ -76,8 +76,13 @@ struct SQLiteAdoptedTable: Sendable {
     }
 
     /// Whether the table has a column of the schema, of which the row number needs none.
+    ///
+    /// Other letters than those of ASCII differ from their capitals, as they do for SQLite.
     func has(_ column: String, _ schema: SQLSchema) -> Bool {
-        columns[column.lowercased()] != nil || column == schema.naming.rowColumn && numbersRows(schema)
+        guard let found = columns[column.lowercased()] else {
+            return column == schema.naming.rowColumn && numbersRows(schema)
+        }
+        return SQLText.folded(found.name) == SQLText.folded(column)
     }
 
     /// The column that foreign keys can refer to for the objects' numbers; nil for none.

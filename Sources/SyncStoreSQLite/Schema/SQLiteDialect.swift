@@ -191,6 +191,13 @@ package struct SQLiteDialect: SQLDialect {
     package var changesTables: Bool { false }
 }
 
+extension SQLText {
+    /// A name with small ASCII letters, by which SQLite compares names.
+    static func folded(_ name: String) -> String {
+        String(decoding: name.utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
+    }
+}
+
 extension SQLDialect where Self == SQLiteDialect {
     /// The SQL of SQLite.
     package static var sqlite: SQLiteDialect { SQLiteDialect() }
