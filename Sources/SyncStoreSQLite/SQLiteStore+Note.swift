@@ -27,7 +27,7 @@ extension SQLiteMigration {
     /// The kept text.
     func note() throws -> SQLStoreNote {
         let isStore = try exists(SQLSchemaRecord.table)
-        guard try exists(Self.noteTable) else { return SQLStoreNote(isStore: isStore, text: nil) }
+        guard try isKept(Self.noteTable, columns: ["note"]) else { return SQLStoreNote(isStore: isStore, text: nil) }
         let statement = try connection.prepare("SELECT note FROM \(Self.noteTable)")
         return SQLStoreNote(isStore: isStore, text: try statement.step() ? statement.text(at: 0) : nil)
     }

@@ -5,8 +5,9 @@ import StoreSync
 import SyncModel
 import SyncStore
 import SyncStoreSQL
-import SyncStoreSQLite
 import Testing
+
+@testable import SyncStoreSQLite
 
 /// Names that collide with those of indices and helper tables, and as many attributes as there can
 /// be.
@@ -45,7 +46,8 @@ import Testing
         let names = [
             "User", "User_profile", "User_identity", "A", "A_B", "a_b_table", "sync_doomed", "sync_batch_3",
             "sync_batch_2",
-            "_sync_schema", "_sync_note", "_sync_new_0", "sqlite_master", "sqlite_x", "Index", "user_",
+            "_sync_schema", "_sync_note", "_sync_new_0", "_sync_old_0", "json_each", "pragma_table_xinfo",
+            "sqlite_master", "sqlite_x", "Index", "user_",
         ]
         let model = try DataModel(
             names.map { name in
@@ -88,6 +90,56 @@ import Testing
             "SELECT count(*) FROM sqlite_master WHERE type = 'index' AND sql LIKE 'CREATE UNIQUE%'", at: path)
         // The mapper adds an entity of its own, for pending links.
         #expect(unique == ["\(names.count + 1)"])
+    }
+
+    /// What others have under the name before the store is opened, or before the model gains Pet.
+    @Test(arguments: [
+        ("Person_identity", "CREATE TABLE Person_identity (x)"), ("_sync_schema", "CREATE TABLE _sync_schema (x)"),
+        ("_sync_note", "CREATE TABLE _sync_note (x)"), ("sync_batch_2", "CREATE TABLE sync_batch_2 (x)"),
+        ("JSON_each", "CREATE VIEW JSON_each AS SELECT 1 AS x"),
+        ("pragma_table_info", "CREATE TABLE pragma_table_info (x)"),
+        ("Pet_identity", "CREATE INDEX Pet_identity ON Person (name)"),
+        ("Pet_identity", "CREATE VIEW Pet_identity AS SELECT 1 AS x"),
+    ])
+    func aNameOfOthersThatTheStoreNeedsIsARefusal(name: String, creation: String) async throws {
+        let world = try MigrationWorld()
+        var model = try DataModel.people()
+        if name.hasPrefix("Pet") {
+            try await world.fill(model, #"[{"id":1,"name":"a"}]"#)
+            model = try .people(with: [SyncEntity("Pet", identity: "id") { SyncAttribute("id", .int64) }])
+        }
+        _ = try SQLiteConnection.texts(creation, at: world.path)
+        var options = SQLiteStore.Options()
+        options.note = "a note"
+        for _ in 0..<2 {
+            do {
+                _ = try await SQLiteStore(model, at: .file(world.path), options: options)
+                Issue.record("the name was taken")
+            } catch SQLSchemaError.unfitForeignObject(let found, let reason) {
+                #expect(found == name)
+                #expect(reason.contains("rename it"))
+            }
+        }
+        #expect(
+            try SQLiteConnection.texts("SELECT sql FROM sqlite_master WHERE name = '\(name)'", at: world.path) == [
+                creation
+            ])
+    }
+
+    /// SQLite folds the letters of ASCII only.
+    @Test func aColumnThatDiffersInAnAccentedCapitalIsAnother() async throws {
+        let world = try MigrationWorld()
+        _ = try SQLiteConnection.texts(
+            "CREATE TABLE Person (_id INTEGER PRIMARY KEY, ID INTEGER, NÄME TEXT)", at: world.path)
+        await #expect(throws: SQLSchemaError.missingColumn(table: "Person", column: "näme")) {
+            try await SQLiteStore(
+                DataModel {
+                    SyncEntity("Person", identity: "id") {
+                        SyncAttribute("id", .int64)
+                        SyncAttribute("näme", .string)
+                    }
+                }, at: .file(world.path))
+        }
     }
 
     @Test(arguments: [997, 998, 2000])

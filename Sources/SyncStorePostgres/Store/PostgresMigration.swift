@@ -76,6 +76,10 @@ struct PostgresMigration {
     /// The stored description of the tables; nil if there is no store yet.
     private func stored() throws -> SQLSchemaRecord? {
         guard try exists(Self.record) else { return nil }
+        guard try columns(of: Self.record).isSuperset(of: ["format", "model_version", "description"]) else {
+            throw SQLSchemaError.unfitForeignObject(
+                name: Self.record, reason: "the store needs a table of this name for itself; rename it")
+        }
         let result = try connection.query(
             "SELECT \(SQLSchemaRecord.columns) FROM \(Self.record)", binaryResult: true)
         guard result.rowCount == 1, let format = result.integer(0, 0), let modelVersion = result.integer(0, 1),
@@ -148,9 +152,22 @@ struct PostgresMigration {
         } else {
             try connection.execute(table.creation())
         }
-        for index in table.indices where try !exists(index.name) {
-            try connection.execute(index.creation(on: table.name))
+        for index in table.indices {
+            if try !exists(index.name) {
+                try connection.execute(index.creation(on: table.name))
+            } else if try !isIndex(index.name, of: table.name) {
+                throw SQLSchemaError.unfitForeignObject(
+                    name: index.name, reason: "the store needs an index of this name on \(table.name); rename it")
+            }
         }
+    }
+
+    private func isIndex(_ name: String, of table: String) throws -> Bool {
+        try isFound(
+            """
+            SELECT 1 FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class o ON o.oid = i.indexrelid \
+            WHERE i.indrelid = to_regclass($1::text) AND o.relname = $2::text
+            """, [.text(SQLText.name(table)), .text(name)])
     }
 
     /// Makes an adopted table number new rows, if it does not.

@@ -45,7 +45,9 @@ package struct SQLiteDialect: SQLDialect {
 
     package func isReserved(table: String) -> Bool {
         let name = table.lowercased()
-        return [SQLSchemaRecord.table, SQLiteMigration.noteTable, "sync_doomed"].contains(name)
+        // A table would hide the function of its name that statements of the store select from.
+        return [SQLSchemaRecord.table, SQLiteMigration.noteTable, "sync_doomed", "json_each"].contains(name)
+            || name.hasPrefix("pragma_")
             || ["_sync_new_", "_sync_old_", "sync_batch_"].contains {
                 name.hasPrefix($0) && name.dropFirst($0.count).allSatisfy(\.isNumber)
             }

@@ -160,6 +160,51 @@ extension SQLiteMigration {
         try connection.execute("ALTER TABLE \(SQLText.name(table)) RENAME TO \(SQLText.name(name))")
     }
 
+    // MARK: Names
+
+    /// Whether the database has a table that the store keeps something in.
+    ///
+    /// - Throws: `SQLSchemaError.unfitForeignObject` for a table of others with its name.
+    func isKept(_ table: String, columns: [String]) throws -> Bool {
+        guard try exists(table) else { return false }
+        let info = try connection.prepare("PRAGMA table_info(\(SQLText.name(table)))")
+        var found: Set<String> = []
+        while try info.step() { found.insert(info.text(at: 1)) }
+        guard found.isSuperset(of: columns) else {
+            throw SQLSchemaError.unfitForeignObject(
+                name: table, reason: "the store needs a table of this name for itself; rename it")
+        }
+        return true
+    }
+
+    /// Refuses tables and views of others with names that the store needs.
+    func checkNames(besides stored: SQLSchemaDescription?) throws {
+        var own = Set((stored?.tables ?? []).map { $0.name.lowercased() })
+        own.formUnion([SQLSchemaRecord.table, Self.noteTable])
+        let names = try connection.prepare("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")
+        while try names.step() {
+            let name = names.text(at: 0)
+            guard schema.dialect.isReserved(table: name), !own.contains(name.lowercased()) else { continue }
+            throw SQLSchemaError.unfitForeignObject(
+                name: name, reason: "the store needs this name for itself; rename it")
+        }
+    }
+
+    /// Refuses what has the name of an index that the store is about to make.
+    func checkIndexNames(_ tables: [SQLSchema.Table], _ stored: SQLSchemaDescription?) throws {
+        var own = stored?.indexNames ?? []
+        own.formUnion((stored?.tables ?? []).map(\.name))
+        for table in tables {
+            for index in table.indices where !own.contains(index.name) {
+                let isTaken = try connection.integer(
+                    "SELECT 1 FROM sqlite_master WHERE name = ? COLLATE NOCASE", [.text(index.name)])
+                guard isTaken != nil else { continue }
+                throw SQLSchemaError.unfitForeignObject(
+                    name: index.name, reason: "the store needs an index of this name on \(table.name); rename it")
+            }
+        }
+    }
+
     // MARK: Foreign keys of others
 
     /// Refuses to take tables away to which foreign keys of others refer.

@@ -95,6 +95,7 @@ struct SQLiteMigration {
 
     private func plan() throws -> Plan {
         let stored = try self.stored()
+        try checkNames(besides: stored?.description)
         let own = Set((stored?.description.tables ?? []).map { $0.name.lowercased() })
         let known = Set(stored?.description.adopted ?? [])
         var schema = schema
@@ -130,7 +131,7 @@ struct SQLiteMigration {
 
     /// What the database records about its tables; nil if it has never been a store.
     private func stored() throws -> SQLSchemaRecord? {
-        guard try exists(Self.record) else { return nil }
+        guard try isKept(Self.record, columns: ["format", "model_version", "description"]) else { return nil }
         let wanted = SQLSchemaRecord(SQLSchemaDescription(schema), modelVersion: settings.modelVersion)
         let statement = try connection.prepare("SELECT \(SQLSchemaRecord.columns) FROM \(Self.record)")
         guard try statement.step() else { throw SQLSchemaError.unreadable }
@@ -142,7 +143,7 @@ struct SQLiteMigration {
     /// What the database records about its tables, whatever version of the model wrote it; nil for
     /// no record.
     func recorded() throws -> SQLSchemaDescription? {
-        guard try exists(Self.record) else { return nil }
+        guard try isKept(Self.record, columns: ["format", "model_version", "description"]) else { return nil }
         let statement = try connection.prepare("SELECT format, description FROM \(Self.record)")
         guard try statement.step() else { throw SQLSchemaError.unreadable }
         guard statement.integer(at: 0) <= Int64(SQLSchemaRecord.format) else {
@@ -153,6 +154,7 @@ struct SQLiteMigration {
 
     private func migrate(_ plan: Plan) throws {
         var wanted = plan.wanted
+        try checkIndexNames(plan.schema.tables.filter { plan.adopted[$0.name] == nil }, plan.stored?.description)
         if let record = plan.stored {
             wanted = wanted.with(try migrate(record, to: plan))
             try connection.execute("DELETE FROM \(Self.record)")
