@@ -172,6 +172,7 @@ int sqlite3_create_collation_v2(
     int (*compare)(void *, int, const void *, int, const void *), void (*destructor)(void *));
 void *sqlite3_user_data(sqlite3_context *call);
 sqlite3_int64 sqlite3_value_int64(sqlite3_value *value);
+double sqlite3_value_double(sqlite3_value *value);
 void *sqlite3_aggregate_context(sqlite3_context *call, int size);
 int sqlite3_value_bytes(sqlite3_value *value);
 const void *sqlite3_value_blob(sqlite3_value *value);
@@ -179,6 +180,7 @@ int sqlite3_value_type(sqlite3_value *value);
 
 void sqlite3_result_null(sqlite3_context *call);
 void sqlite3_result_int(sqlite3_context *call, int value);
+void sqlite3_result_error(sqlite3_context *call, const char *message, int length);
 void sqlite3_result_error_nomem(sqlite3_context *call);
 void sqlite3_result_text(sqlite3_context *call, const char *text, int length, sqlite3_destructor_type destructor);
 void sqlite3_result_int64(sqlite3_context *call, sqlite3_int64 value);

@@ -18,7 +18,7 @@ struct SelectionRows {
     /// - Parameter subjects: The objects that fulfil the predicate, in any order.
     /// - Throws: `StoreError.sumOverflow`.
     func rows(of subjects: [some SelectionSubject]) throws -> [[AttributeValue]] {
-        if selection.isGrouped { return page(try groups(of: subjects)) }
+        if selection.isGrouped { return try groups(of: subjects) }
         if selection.isDistinct {
             let rows = Set(subjects.map(row))
             return page(rows.sorted(by: areInIncreasingOrder))
@@ -69,6 +69,7 @@ struct SelectionRows {
 
     // MARK: Groups
 
+    /// The rows of the groups that are asked for; the others are not computed.
     private func groups(of subjects: [some SelectionSubject]) throws -> [[AttributeValue]] {
         let keyed = selection.columns.indices.filter { index in
             switch selection.columns[index] {
@@ -80,14 +81,12 @@ struct SelectionRows {
             let row = row(of: subject)
             return keyed.map { row[$0] }
         }
-        if keyed.isEmpty { return [try group([], keyed: [], subjects)] }
-        return try groups.sorted { areInIncreasingOrder($0.key, $1.key) }.map {
-            try group($0.key, keyed: keyed, $0.value)
-        }
+        if keyed.isEmpty { return try page([subjects]).map { try group([], $0) } }
+        return try page(groups.sorted { areInIncreasingOrder($0.key, $1.key) }).map { try group($0.key, $0.value) }
     }
 
     private func group(
-        _ key: [AttributeValue], keyed: [Int], _ subjects: [some SelectionSubject]
+        _ key: [AttributeValue], _ subjects: [some SelectionSubject]
     ) throws -> [AttributeValue] {
         var keys = key.makeIterator()
         return try selection.columns.map { column in
@@ -110,21 +109,32 @@ extension StoreSelection.Aggregate {
         switch self {
         case .minimum: return values.min { $0.compare($1) == .orderedAscending } ?? .null
         case .maximum: return values.max { $0.compare($1) == .orderedAscending } ?? .null
+        case .average where first.isInteger: return .double(IntegerSum(of: values).real / Double(values.count))
         case .average: return .double(values.reduce(0) { $0 + (Double(rounding: $1) ?? 0) } / Double(values.count))
         case .sum:
             switch first {
             case .int:
-                return .int(
-                    try values.reduce(0) { sum, value in
-                        guard case .int(let number) = value else { return sum }
-                        let (next, overflow) = sum.addingReportingOverflow(number)
-                        guard !overflow else { throw StoreError.sumOverflow(entity: entity.name) }
-                        return next
-                    })
+                guard let sum = IntegerSum(of: values).value else {
+                    throw StoreError.sumOverflow(entity: entity.name)
+                }
+                return .int(sum)
             case .decimal: return .decimal(values.reduce(0) { $0 + (Decimal($1) ?? 0) })
             default: return .double(values.reduce(0) { $0 + (Double($1) ?? 0) })
             }
         }
+    }
+}
+
+extension IntegerSum {
+    fileprivate init(of values: [AttributeValue]) {
+        self.init()
+        for case .int(let number) in values { add(number) }
+    }
+}
+
+extension AttributeValue {
+    fileprivate var isInteger: Bool {
+        if case .int = self { true } else { false }
     }
 }
 

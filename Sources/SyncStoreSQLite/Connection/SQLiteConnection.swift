@@ -18,6 +18,12 @@ final class SQLiteConnection {
     static let decimalCollation = "sync_decimal"
     /// The function that sums decimal numbers, kept as text, exactly.
     static let decimalSumFunction = "sync_decimal_sum"
+    /// The function that sums integers, whatever their order.
+    static let integerSumFunction = "sync_integer_sum"
+    /// The function that computes an average; that of integers from their exact sum.
+    static let averageFunction = "sync_average"
+    /// The message of a sum of integers that does not fit in 64 bits.
+    static let overflowMessage = "integer overflow"
     /// The function that matches the bytes of a text with those of a pattern.
     static let likeFunction = "sync_like"
     /// The collation that compares JSON values, whatever their form.
@@ -253,6 +259,37 @@ final class SQLiteConnection {
                 place.pointee = nil
                 sqlite3_result_text(call, sum.value.description, -1, transientContent)
             }, nil)
+        sqlite3_create_function_v2(
+            handle, Self.integerSumFunction, 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, nil, nil,
+            { call, _, arguments in
+                guard let arguments, sqlite3_value_type(arguments[0]) != SQLITE_NULL else { return }
+                guard let sum = numberSum(of: call) else { return sqlite3_result_error_nomem(call) }
+                sum.pointee.whole.add(sqlite3_value_int64(arguments[0]))
+            },
+            { call in
+                guard let sum = numberSum(of: call, isNew: false)?.pointee else { return sqlite3_result_null(call) }
+                guard let value = sum.whole.value else {
+                    return sqlite3_result_error(call, SQLiteConnection.overflowMessage, -1)
+                }
+                sqlite3_result_int64(call, value)
+            }, nil)
+        sqlite3_create_function_v2(
+            handle, Self.averageFunction, 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, nil, nil,
+            { call, _, arguments in
+                guard let arguments, sqlite3_value_type(arguments[0]) != SQLITE_NULL else { return }
+                guard let sum = numberSum(of: call) else { return sqlite3_result_error_nomem(call) }
+                if sqlite3_value_type(arguments[0]) == SQLITE_INTEGER {
+                    sum.pointee.whole.add(sqlite3_value_int64(arguments[0]))
+                } else {
+                    sum.pointee.real += sqlite3_value_double(arguments[0])
+                    sum.pointee.realCount += 1
+                }
+            },
+            { call in
+                guard let sum = numberSum(of: call, isNew: false)?.pointee else { return sqlite3_result_null(call) }
+                let count = Double(sum.whole.count + sum.realCount)
+                sqlite3_result_double(call, (sum.whole.real + sum.real) / count)
+            }, nil)
         sqlite3_create_collation_v2(
             handle, Self.decimalCollation, SQLITE_UTF8, nil,
             { _, length, bytes, otherLength, otherBytes in
@@ -272,6 +309,22 @@ final class SQLiteConnection {
 private func bytes(_ value: OpaquePointer?) -> [UInt8] {
     guard let start = sqlite3_value_blob(value) else { return [] }
     return Array(UnsafeRawBufferPointer(start: start, count: Int(sqlite3_value_bytes(value))))
+}
+
+/// The sum of the numbers of a group, in the memory of the group's context.
+private struct NumberSum {
+    var whole = IntegerSum()
+    var real = 0.0
+    var realCount: Int64 = 0
+}
+
+/// The sum of the group of a call; nil without memory.
+///
+/// - Parameter isNew: Whether one is made if the group has none, from zeros, which are an empty
+///   sum; otherwise nil.
+private func numberSum(of call: OpaquePointer?, isNew: Bool = true) -> UnsafeMutablePointer<NumberSum>? {
+    sqlite3_aggregate_context(call, isNew ? Int32(MemoryLayout<NumberSum>.size) : 0)?
+        .assumingMemoryBound(to: NumberSum.self)
 }
 
 /// The sum of the decimal numbers of a group; SQLite keeps a reference in the group's context.

@@ -122,8 +122,13 @@ package struct SQLiteDialect: SQLDialect {
         switch function {
         case .minimum: "min(\(expression))"
         case .maximum: "max(\(expression))"
-        case .average: "avg(\(expression))"
-        case .sum: type == .decimal ? "\(SQLiteConnection.decimalSumFunction)(\(expression))" : "sum(\(expression))"
+        case .average: "\(SQLiteConnection.averageFunction)(\(expression))"
+        case .sum:
+            switch type {
+            case .decimal: "\(SQLiteConnection.decimalSumFunction)(\(expression))"
+            case .int16, .int32, .int64: "\(SQLiteConnection.integerSumFunction)(\(expression))"
+            default: "sum(\(expression))"
+            }
         }
     }
 

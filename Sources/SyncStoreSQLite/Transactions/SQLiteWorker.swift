@@ -171,7 +171,7 @@ actor SQLiteWorker: SQLWorker {
             let opened = try SQLiteSelection(selection, queries: queries, connection: try opened())
             let first: RecordBatch
             do { first = try opened.next(count) } catch let error as SQLiteError {
-                guard selection.isGrouped, error.message == "integer overflow" else { throw error }
+                guard selection.isGrouped, error.message == SQLiteConnection.overflowMessage else { throw error }
                 throw StoreError.sumOverflow(entity: selection.entity.name)
             }
             guard !opened.isDone else { return (first, nil) }

@@ -8,6 +8,7 @@ enum QueryChecks {
         ("limits and offsets can have any value", extremes),
         ("predicates select as they do in memory", predicates),
         ("predicates have many parts and levels", largePredicates),
+        ("sums of integers overflow only as a whole", sums),
         ("batches are as large as they were asked for", batches),
         ("related objects are told by their keys", relationships),
         ("what does not fit the model is refused", refusals),
@@ -93,6 +94,27 @@ enum QueryChecks {
         try await store.read { reader in
             for (text, predicate, ids) in cases {
                 try expect(try await reader.column("id", StoreQuery("Person", where: predicate)), ids, "many \(text)")
+            }
+        }
+    }
+
+    private static func sums(_ store: any Store) async throws {
+        let (least, greatest) = (AttributeValue.int(.min), AttributeValue.int(.max))
+        try await store.transaction { transaction in
+            try await transaction.put("Note", ["id": greatest], ["id": 2], ["id": least], ["id": 5])
+        }
+        let sum = StoreSelection.Column.aggregate(.sum, PropertyPath("id"))
+        let average = StoreSelection.Column.aggregate(.average, PropertyPath("id"))
+        try await store.read { reader in
+            let all = StoreSelection(StoreQuery("Note"), columns: [sum, average])
+            try expect(try await reader.rows(all), [[.int(6), .double(1.5)]], "a sum beyond 64 bits in between")
+            let large = StoreSelection(StoreQuery("Note", where: PropertyPath("id") > 0, limit: 0), columns: [sum])
+            try expect(try await reader.rows(large), [], "a sum that nobody asks for")
+        }
+        try await expect(.sumOverflow(entity: "Note"), "a sum beyond 64 bits") {
+            try await store.read { reader in
+                _ = try await reader.rows(
+                    StoreSelection(StoreQuery("Note", where: PropertyPath("id") > 0), columns: [sum]))
             }
         }
     }
