@@ -48,9 +48,16 @@ extension SQLiteMigration {
         for subject in Set(objects.compactMap(\.subject)) {
             usable[subject] = try Use.all.filter { try failure(of: $0, on: subject) == nil }
         }
+        let expressionCounts = try objects.map { try expressionCount(of: $0) }
         for object in objects { try drop(object) }
         try body()
         for object in objects { try restore(object) }
+        for (object, count) in zip(objects, expressionCounts) {
+            // SQLite takes the name of a missing column, in double quotes, for a text.
+            guard let present = try expressionCount(of: object), present != count else { continue }
+            throw SQLSchemaError.unfitForeignObject(
+                name: object.name, reason: "a column that it names no longer exists")
+        }
         for object in objects {
             guard let subject = object.subject, try exists(subject) else { continue }
             for use in usable[subject] ?? [] {
@@ -76,6 +83,17 @@ extension SQLiteMigration {
         do { try connection.execute(object.creation) } catch {
             throw SQLSchemaError.unfitForeignObject(name: object.name, reason: error.message)
         }
+    }
+
+    // MARK: What the objects of others do
+
+    /// How many terms of an index are no columns; nil for anything else, or if it does not exist.
+    private func expressionCount(of object: ForeignObject) throws(SQLiteError) -> Int64? {
+        guard object.type == "index" else { return nil }
+        return try connection.integer(
+            """
+            SELECT s FROM (SELECT sum(cid = -2) AS s FROM pragma_index_xinfo(?)) WHERE s IS NOT NULL
+            """, [.text(object.name)])
     }
 
     /// Something that can be done with a table or a view.
