@@ -115,7 +115,7 @@ enum MergeChecks {
         try await store.transaction { transaction in
             let person = try await transaction.put("Person", ["id": 7]).ids[0]
             let result = try await transaction.put(
-                "Employee", ["id": 7, "salary": 1], matches: [.object(person)], policy: MergePolicy(inserts: false))
+                "Employee", ["id": 7, "name": "x"], matches: [.object(person)], policy: MergePolicy(inserts: false))
             try expect(result.changes, [nil], "a row of a sub-entity for an object that is none of it")
             try await transaction.remove(StoreQuery("Person", where: PropertyPath("id") == 7))
         }
