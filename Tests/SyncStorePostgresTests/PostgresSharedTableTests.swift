@@ -35,6 +35,23 @@ struct PostgresSharedTableTests {
         }
     }
 
+    @Test(arguments: [
+        ("User_identity", #"CREATE TABLE "User_identity" (x int)"#),
+        ("_sync_schema", "CREATE TABLE _sync_schema (x int)"),
+    ])
+    func aNameOfOthersThatTheStoreNeedsIsARefusal(name: String, creation: String) async throws {
+        try await SharedPostgres.withDatabase { database in
+            try await database.run(creation)
+            do {
+                _ = try await open(database, user())
+                Issue.record("the name was taken")
+            } catch SQLSchemaError.unfitForeignObject(let found, let reason) {
+                #expect(found == name)
+                #expect(reason.contains("rename it"))
+            }
+        }
+    }
+
     @Test func whatOthersAttachedToATableStays() async throws {
         try await SharedPostgres.withDatabase { database in
             let text = SyncAttribute("text", .string)
