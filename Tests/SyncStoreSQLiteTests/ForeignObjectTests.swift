@@ -90,6 +90,30 @@ import Testing
         #expect(try texts("SELECT CAST(id AS TEXT) FROM B ORDER BY id") == ["1", "6"])
     }
 
+    @Test func aNameThatChangesInCaseAloneTakesItsTriggersAlong() async throws {
+        func model(_ name: String, formerly former: String?) throws -> DataModel {
+            try DataModel {
+                SyncEntity(name, identity: "id", formerName: former) {
+                    SyncAttribute("id", .int64)
+                    SyncRelationship("boss", toOne: name)
+                    SyncRelationship("mates", toMany: name)
+                }
+            }
+        }
+        try await world.fill(
+            model("user", formerly: nil), #"[{"id":1,"boss_id":1,"mates_ids":[1]}]"#, entity: "user")
+        try run(
+            """
+            CREATE TABLE log (id);
+            CREATE TRIGGER noted AFTER INSERT ON user BEGIN INSERT INTO log VALUES (new.id); END
+            """)
+        let store = try await world.open(model("User", formerly: "user"))
+        try await world.sync(#"[{"id":2,"boss_id":1,"mates_ids":[1,2]}]"#, entity: "User", into: store)
+        #expect(try texts("SELECT CAST(id AS TEXT) FROM log") == ["2"])
+        let linked = try RecordPredicate(parsing: "boss.id = 1 and mates.@count > 0")
+        #expect(try await store.store.count(StoreQuery("User", where: linked)) == 2)
+    }
+
     @Test func aDroppedTableWithForeignKeysOfOthersIsARefusal() async throws {
         let tag = SyncEntity("Tag", identity: "id") { SyncAttribute("id", .int64) }
         try await fill(.people(with: [tag]))

@@ -210,10 +210,10 @@ extension SQLiteMigration {
 
     /// Refuses what has the name of an index that the store is about to make.
     func checkIndexNames(_ tables: [SQLSchema.Table], _ stored: SQLSchemaDescription?) throws {
-        var own = stored?.indexNames ?? []
-        own.formUnion((stored?.tables ?? []).map(\.name))
+        var own = Set((stored?.indexNames ?? []).map { $0.lowercased() })
+        own.formUnion((stored?.tables ?? []).map { $0.name.lowercased() })
         for table in tables {
-            for index in table.indices where !own.contains(index.name) {
+            for index in table.indices where !own.contains(index.name.lowercased()) {
                 let isTaken = try connection.integer(
                     "SELECT 1 FROM sqlite_master WHERE name = ? COLLATE NOCASE", [.text(index.name)])
                 guard isTaken != nil else { continue }
