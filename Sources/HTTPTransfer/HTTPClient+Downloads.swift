@@ -20,9 +20,14 @@ extension HTTPClient {
 
     /// Downloads a body into a new file. After an error the file may be incomplete.
     ///
-    /// A download that breaks off is continued where it ended (RFC 9110, section 14), as often as
-    /// `retry` allows without any progress, if the server identified the body by a strong entity
-    /// tag. Otherwise there is one attempt.
+    /// A download that breaks off is continued where it ended (RFC 9110, section 14) if the server
+    /// identified the body by a strong entity tag. The continuation must have the same tag and size,
+    /// and follow what there is; otherwise the whole body is asked for again. A body whose size is
+    /// known is complete only at this size. Without a tag there is one attempt.
+    ///
+    /// `retry` bounds the attempts for each new mebibyte. Bytes that were received before a download
+    /// started over are not new, so that a download always ends. Each attempt has the limits of
+    /// time of a request; the download as a whole has none, except that its task can be cancelled.
     ///
     /// - Parameters:
     ///   - url: The address, http or https.
@@ -43,47 +48,43 @@ extension HTTPClient {
             return try FileHandle(forWritingTo: file)
         }
         defer { try? handle.close() }
-        var byteCount = 0
-        var tag: String?
-        var attempt = 1
+        var resumption = Resumption()
         while true {
-            let begin = byteCount
             do {
                 var order = HTTPOrder(plain: url, limit: .max, secrets: headers)
-                if let tag, byteCount > 0 {
-                    order.request.headers["Range"] = "bytes=\(byteCount)-"
-                    order.request.headers["If-Range"] = tag
-                }
+                order.request.headers.merge(resumption.headers)
                 let fetch = HTTPFetch(order, by: self)
                 let head = try await fetch.head()
-                if head.status == 206 {
-                    guard head.headers["Content-Range"]?.hasPrefix("bytes \(byteCount)-") == true else {
-                        throw HTTPError(url: url, problem: .malformed("another range than asked for"))
-                    }
-                } else {
-                    // The whole body again, because it has changed, or because the server has no
-                    // ranges.
-                    try writing { try handle.truncate(atOffset: 0) }
-                    byteCount = 0
+                switch resumption.take(status: head.status, headers: head.headers) {
+                case .append: break
+                case .replace: try writing { try handle.truncate(atOffset: 0) }
+                case .startOver: throw resumption.brokenOff(at: url)
                 }
-                tag = head.headers["ETag"].flatMap { $0.hasPrefix("W/") ? nil : $0 }
                 while let piece = try await fetch.nextPiece() {
                     try writing { try handle.write(contentsOf: piece) }
-                    byteCount += piece.count
-                    guard byteCount <= limits.bodyByteCount else {
+                    resumption.receive(piece.count)
+                    guard resumption.byteCount <= limits.bodyByteCount else {
                         throw HTTPError(url: url, problem: .tooLarge(limit: limits.bodyByteCount))
                     }
                 }
+                guard resumption.isWhole else { throw resumption.brokenOff(at: url) }
                 try writing { try handle.close() }
-                return byteCount
-            } catch let error as HTTPError where error.canContinue && tag != nil && byteCount > 0 {
-                attempt = byteCount > begin ? 1 : attempt + 1
+                return resumption.byteCount
+            } catch let error as HTTPError where error.canContinue && resumption.canGoOn {
+                let attempt = resumption.fail()
                 guard let delay = retry.delay(afterAttempt: attempt, error: error, random: random()) else {
                     throw error
                 }
                 try await clock.sleep(delay)
             }
         }
+    }
+}
+
+extension Resumption {
+    /// The error of a download that ends here.
+    fileprivate func brokenOff(at url: URL) -> HTTPError {
+        HTTPError(url: url, problem: .cutShort(received: byteCount, expected: total))
     }
 }
 

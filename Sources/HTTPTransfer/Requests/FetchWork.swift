@@ -183,7 +183,8 @@ struct FetchWork<Inspector: BodyInspector>: Sendable {
     /// - Throws: Unless the status is a success, or a 304 to a conditional request.
     private func check(_ head: HTTPHead, _ body: HTTPResponse.Body, for request: HTTPRequest) async throws {
         if (200...204).contains(head.status) || head.status == 304 && request.isConditional { return }
-        if head.status == 206, request.headers["Range"] != nil { return }
+        // Whoever asks for a range decides about a reply without it.
+        if [206, 416].contains(head.status), request.headers["Range"] != nil { return }
         let serverDate = head.headers["Date"].flatMap { HTTPDate.parse($0) } ?? client.date()
         throw HTTPError.Problem.status(
             head.status, firstLine: try await firstLine(of: body),

@@ -1,0 +1,105 @@
+/// How far a download has come, and whether a reply continues it (RFC 9110, sections 14 and
+/// 15.3.7).
+///
+/// Bytes of two versions of a body must not meet in one file. A partial reply therefore continues a
+/// download only if it has the strong entity tag of the first reply, begins where the download
+/// broke off, and agrees about the size of the whole body.
+package struct Resumption: Hashable, Sendable {
+    /// What a reply is good for.
+    package enum Decision: Hashable, Sendable {
+        /// Its body follows what there is.
+        case append
+        /// Its body is the whole one and replaces what there is.
+        case replace
+        /// Its body is of no use. The next request asks for the whole one.
+        case startOver
+    }
+
+    /// The number of new bytes after which failures are counted from the beginning: 1 MiB.
+    private static let progressByteCount = 1 << 20
+
+    /// The number of bytes there are.
+    package private(set) var byteCount = 0
+    /// The size of the whole body; nil if it is not known.
+    package private(set) var total: Int?
+    /// The strong entity tag of what there is; nil if it cannot be continued.
+    private var tag: String?
+    private var failureCount = 0
+    /// The furthest byte when the failures were last counted from the beginning.
+    ///
+    /// A download that starts over does not come past it by what it has had before.
+    private var milestone = 0
+
+    package init() {}
+
+    /// The header fields of the next request; none to ask for the whole body.
+    package var headers: HTTPHeaders {
+        guard let tag, byteCount > 0 else { return HTTPHeaders() }
+        return ["Range": "bytes=\(byteCount)-", "If-Range": tag]
+    }
+
+    /// Whether another request can help after one that broke off.
+    package var canGoOn: Bool { failureCount > 0 || tag != nil && byteCount > 0 }
+
+    /// Whether the body has come to its end, as far as its size is known.
+    package var isWhole: Bool { total.map { $0 == byteCount } ?? true }
+
+    /// Takes the head of a reply to a request with ``headers``, before its body.
+    package mutating func take(status: Int, headers: HTTPHeaders) -> Decision {
+        let tag = headers["ETag"].flatMap { $0.hasPrefix("W/") ? nil : $0 }
+        if status == 200 {
+            byteCount = 0
+            total = headers["Content-Length"].flatMap { Int($0) }
+            self.tag = tag
+            return .replace
+        }
+        guard status == 206, let tag, tag == self.tag, !headers.isMultipart,
+            let range = headers["Content-Range"].flatMap({ Self.contentRange($0) }), range.first == byteCount,
+            let whole = range.total ?? total, whole == total ?? whole, range.last < whole
+        else {
+            self.tag = nil
+            return .startOver
+        }
+        total = whole
+        return .append
+    }
+
+    /// Takes note of bytes that were written.
+    package mutating func receive(_ count: Int) {
+        byteCount += count
+        // More than there can be: some of it belongs elsewhere.
+        if let total, byteCount > total { tag = nil }
+    }
+
+    /// Takes note of a request that broke off.
+    ///
+    /// - Returns: How many have failed since the last progress, including this one.
+    package mutating func fail() -> Int {
+        if byteCount >= milestone + Self.progressByteCount {
+            milestone = byteCount
+            failureCount = 0
+        }
+        failureCount += 1
+        return failureCount
+    }
+
+    /// Parses `bytes 50-99/100` or `bytes 50-99/*` (RFC 9110, section 14.4).
+    private static func contentRange(_ text: String) -> (first: Int, last: Int, total: Int?)? {
+        let words = text.split(separator: " ")
+        guard words.count == 2, words[0].lowercased() == "bytes" else { return nil }
+        let parts = words[1].split(separator: "/", omittingEmptySubsequences: false)
+        let ends = parts[0].split(separator: "-", omittingEmptySubsequences: false).map { Int($0) }
+        guard parts.count == 2, ends.count == 2, let first = ends[0], let last = ends[1], first <= last else {
+            return nil
+        }
+        let total = Int(parts[1])
+        return total != nil || parts[1] == "*" ? (first, last, total) : nil
+    }
+}
+
+extension HTTPHeaders {
+    /// Whether a body has several ranges, with a boundary before each.
+    fileprivate var isMultipart: Bool {
+        self["Content-Type"]?.lowercased().hasPrefix("multipart/") == true
+    }
+}

@@ -1,0 +1,188 @@
+import Foundation
+import HTTPTransfer
+import OneWayLoopbackServer
+import OneWaySynchronizer
+import OneWayTestSupport
+import Testing
+
+/// Downloads that break off.
+@Suite(.timeLimit(.minutes(30))) struct ResumptionTests {
+    /// A reply to a request for the rest of a body of 100 bytes, of which there are 50.
+    struct Case: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        var status = 206
+        var headers: HTTPHeaders
+        let decision: Resumption.Decision
+
+        init(_ name: String, status: Int = 206, _ headers: HTTPHeaders, _ decision: Resumption.Decision) {
+            testDescription = name
+            self.status = status
+            self.headers = headers
+            self.decision = decision
+        }
+    }
+
+    static let cases = [
+        Case("the rest", ["ETag": "\"1\"", "Content-Range": "bytes 50-99/100"], .append),
+        Case("a part of the rest", ["ETag": "\"1\"", "Content-Range": "Bytes 50-59/100"], .append),
+        Case("the rest of a known size", ["ETag": "\"1\"", "Content-Range": "bytes 50-99/*"], .append),
+        Case("the whole body", status: 200, ["ETag": "\"2\"", "Content-Length": "7"], .replace),
+        Case("another version", ["ETag": "\"2\"", "Content-Range": "bytes 50-99/100"], .startOver),
+        Case("a weak tag", ["ETag": "W/\"1\"", "Content-Range": "bytes 50-99/100"], .startOver),
+        Case("no tag", ["Content-Range": "bytes 50-99/100"], .startOver),
+        Case("another size", ["ETag": "\"1\"", "Content-Range": "bytes 50-119/120"], .startOver),
+        Case("another beginning", ["ETag": "\"1\"", "Content-Range": "bytes 0-99/100"], .startOver),
+        Case("a beginning that is alike", ["ETag": "\"1\"", "Content-Range": "bytes 500-599/600"], .startOver),
+        Case("more than there is", ["ETag": "\"1\"", "Content-Range": "bytes 50-100/100"], .startOver),
+        Case("nothing", ["ETag": "\"1\"", "Content-Range": "bytes 50-49/100"], .startOver),
+        Case("another unit", ["ETag": "\"1\"", "Content-Range": "lines 50-99/100"], .startOver),
+        Case("no numbers", ["ETag": "\"1\"", "Content-Range": "bytes -/"], .startOver),
+        Case("no range", ["ETag": "\"1\""], .startOver),
+        Case(
+            "several ranges",
+            ["ETag": "\"1\"", "Content-Range": "bytes 50-99/100", "Content-Type": "multipart/byteranges; boundary=x"],
+            .startOver),
+        Case("no such range", status: 416, ["ETag": "\"1\"", "Content-Range": "bytes */100"], .startOver),
+        Case("no content", status: 204, ["ETag": "\"1\""], .startOver),
+    ]
+
+    @Test(arguments: cases) func onlyTheRestOfTheSameBodyIsAppended(_ test: Case) {
+        var resumption = Resumption()
+        #expect(resumption.headers == [:])
+        #expect(
+            resumption.take(status: 200, headers: ["ETag": "\"1\"", "Content-Length": "100"]) == .replace)
+        resumption.receive(50)
+        #expect(resumption.canGoOn)
+        #expect(resumption.headers == ["Range": "bytes=50-", "If-Range": "\"1\""])
+        #expect(resumption.fail() == 1)
+        #expect(resumption.take(status: test.status, headers: test.headers) == test.decision)
+        if test.decision == .append {
+            resumption.receive(10)
+            #expect(!resumption.isWhole)
+            #expect(resumption.headers["Range"] == "bytes=60-")
+            resumption.receive(40)
+            #expect(resumption.isWhole)
+            resumption.receive(1)
+            #expect(!resumption.isWhole)
+        }
+        if test.decision != .append { #expect(resumption.headers == [:]) }
+        #expect(resumption.canGoOn)
+    }
+
+    @Test func aSizeThatIsNotKnownAtFirstIsThatOfTheRest() {
+        var resumption = Resumption()
+        _ = resumption.take(status: 200, headers: ["ETag": "\"1\""])
+        resumption.receive(50)
+        var unknown = resumption
+        #expect(
+            unknown.take(status: 206, headers: ["ETag": "\"1\"", "Content-Range": "bytes 50-59/*"]) == .startOver)
+        #expect(
+            resumption.take(status: 206, headers: ["ETag": "\"1\"", "Content-Range": "bytes 50-59/100"]) == .append)
+        #expect(resumption.total == 100)
+    }
+
+    @Test func onlyAMebibyteBeyondTheFurthestByteIsProgress() {
+        var resumption = Resumption()
+        func begin() { _ = resumption.take(status: 200, headers: ["ETag": "\"1\"", "Content-Length": "9000000"]) }
+        begin()
+        resumption.receive(1 << 20)
+        #expect(resumption.fail() == 1)
+        resumption.receive(1 << 19)
+        #expect(resumption.fail() == 2)
+        // Half of it was counted as no progress, and is a part of this.
+        resumption.receive(1 << 19)
+        #expect(resumption.fail() == 1)
+        begin()
+        resumption.receive(2 << 20)
+        #expect(resumption.fail() == 2)
+        resumption.receive(1 << 20)
+        #expect(resumption.fail() == 1)
+    }
+
+    // MARK: Over sockets
+
+    private static let content = Array((0..<100).map { UInt8($0) })
+
+    /// The replies to requests for the rest, all of which lead to the whole body in the end.
+    struct Rest: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let requestCount: Int
+        let reply: @Sendable (_ start: Int) -> LoopbackResponse
+
+        init(_ name: String, requests: Int, _ reply: @escaping @Sendable (_ start: Int) -> LoopbackResponse) {
+            testDescription = name
+            requestCount = requests
+            self.reply = reply
+        }
+
+        static func part(_ range: Range<Int>, of total: Int = 100, tag: String = "\"1\"") -> LoopbackResponse {
+            let place = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(total)"
+            return .bytes(
+                range.map { UInt8($0) }, status: 206, headers: [("ETag", tag), ("Content-Range", place)])
+        }
+    }
+
+    static let rests = [
+        Rest("the rest", requests: 2) { Rest.part($0..<100) },
+        Rest("parts", requests: 4) { Rest.part($0..<min($0 + 20, 100)) },
+        Rest("another version", requests: 3) { Rest.part($0..<100, tag: "\"2\"") },
+        Rest("a longer body", requests: 3) { Rest.part($0..<120, of: 120) },
+        Rest("no such range", requests: 3) { _ in .status(416, headers: [("Content-Range", "bytes */100")]) },
+        Rest("more than it says", requests: 3) { start in
+            .stream(status: 206, headers: [("ETag", "\"1\""), ("Content-Range", "bytes \(start)-99/100")]) {
+                try $0.write([UInt8](repeating: 1, count: 80))
+            }
+        },
+        Rest("less than it says", requests: 3) { start in
+            .bytes(
+                Array(content[start..<75]), status: 206,
+                headers: [("ETag", "\"1\""), ("Content-Range", "bytes \(start)-99/100")])
+        },
+    ]
+
+    @Test(arguments: rests) func aDownloadHasTheWholeOfOneBody(_ rest: Rest) async throws {
+        let requests = EventLog<String>()
+        let handler: LoopbackHTTPServer.Handler = { request in
+            requests.append(request.header("range") ?? "-")
+            if let range = request.header("range"), let start = Int(range.dropFirst(6).dropLast()) {
+                return start == 75 ? Rest.part(75..<100) : rest.reply(start)
+            }
+            let isFirst = requests.events.count == 1
+            return .stream(headers: [("ETag", "\"1\"")], byteCount: 100) { writer in
+                try writer.write(isFirst ? Array(Self.content[..<50]) : Self.content)
+            }
+        }
+        let folder = try TemporaryDirectory()
+        try await LoopbackHTTPServer.serving(handler) { server in
+            let url = try #require(URL(string: server.baseURL + "/"))
+            let client = HTTPClient(retry: RetryPolicy(maxAttempts: 5, baseDelay: .zero))
+            let file = folder.url.appending(path: "file")
+            #expect(try await client.download(from: url, to: file) == 100)
+            #expect(try Array(Data(contentsOf: file)) == Self.content)
+            #expect(requests.events.count == rest.requestCount)
+        }
+    }
+
+    /// Servers that never come to an end.
+    @Test(arguments: [false, true]) func aDownloadThatBreaksOffAgainAndAgainEnds(hasRanges: Bool) async throws {
+        let requests = EventLog<String>()
+        let handler: LoopbackHTTPServer.Handler = { request in
+            requests.append(request.header("range") ?? "-")
+            if hasRanges, let range = request.header("range"), let start = Int(range.dropFirst(6).dropLast()) {
+                return Rest.part(start..<(start + 1))
+            }
+            let count = requests.events.count.isMultiple(of: 2) ? 60 : 40
+            return .stream(headers: [("ETag", "\"1\"")], byteCount: 100) { try $0.write(Array(Self.content[..<count])) }
+        }
+        let folder = try TemporaryDirectory()
+        try await LoopbackHTTPServer.serving(handler) { server in
+            let url = try #require(URL(string: server.baseURL + "/"))
+            let client = HTTPClient(retry: RetryPolicy(maxAttempts: 5, baseDelay: .zero))
+            let error = await #expect(throws: HTTPError.self) {
+                try await client.download(from: url, to: folder.url.appending(path: "file"))
+            }
+            #expect(error?.problem == .cutShort(received: hasRanges ? 44 : 40, expected: 100))
+            #expect(requests.events.count == 5)
+        }
+    }
+}
