@@ -21,13 +21,18 @@ import Glibc
 /// Names are those of ``SafeName``. A file appears by being renamed into its place, so it is always
 /// whole. The record claims a file before the file first appears, so that a process that dies in
 /// between leaves an item that is known to be incomplete. Content and preview are claimed apart.
-/// Files that the mirror did not write, and directories, are never overwritten or removed.
+/// Files that the mirror did not write, or that somebody has changed since, and directories are
+/// never overwritten or removed. A copy of the folder is a mirror too if it has the times of the
+/// files.
 final class MirrorFolder: Sendable {
-    /// A file that the mirror wrote.
+    /// A file as the mirror wrote it.
     struct Claim: Codable, Equatable {
         /// The number of the file in its file system.
         var inode: UInt64
         var byteCount: Int
+        /// When the content was written, in microseconds since 1970; nil in records of version
+        /// 0.1.0.
+        var modified: Int64?
     }
 
     /// What is known about an item.
@@ -72,17 +77,14 @@ final class MirrorFolder: Sendable {
     ///
     /// - Throws: ``MirrorFolderError`` if another mirror uses the folder, or it cannot be written.
     func beginPass() throws(MirrorFolderError) {
-        try attempt("make \(url.path)") {
-            try FileManager.default.createDirectory(at: records, withIntermediateDirectories: true)
+        try attempt("make the folder \(url.path)") {
+            try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
         }
-        for folder in [internals, records] { try demandFolder(folder) }
+        // One after the other, so that nothing is made where a link leads to.
+        for folder in [internals, records, incoming] { try makeFolder(folder) }
         let lock = try FolderLock(file: internals.appending(path: "lock"))
         state.withLock { $0 = lock }
         notes.withLock { $0 = [] }
-        try attempt("make \(incoming.path)") {
-            try FileManager.default.createDirectory(at: incoming, withIntermediateDirectories: true)
-        }
-        try demandFolder(incoming)
         // Whatever is not a file that a download was written to stays.
         for name in (try? FileManager.default.contentsOfDirectory(atPath: incoming.path)) ?? []
         where UUID(uuidString: name) != nil {
@@ -102,9 +104,12 @@ final class MirrorFolder: Sendable {
         notes.withLock { if !$0.contains(text) { $0.append(text) } }
     }
 
-    /// Throws unless there is a directory of that name, rather than a link to one.
-    private func demandFolder(_ folder: URL) throws(MirrorFolderError) {
-        guard let status = status(of: folder), status.isDirectory else { throw .inTheWay(folder.path) }
+    /// Makes a directory if there is none. A link to one is an error.
+    private func makeFolder(_ folder: URL) throws(MirrorFolderError) {
+        guard mkdir(folder.path, 0o777) == 0 || errno == EEXIST else {
+            throw .system("cannot make \(folder.path): \(String(cString: strerror(errno)))")
+        }
+        guard status(of: folder)?.isDirectory == true else { throw .inTheWay(folder.path) }
     }
 
     /// Releases the lock.
@@ -141,10 +146,11 @@ final class MirrorFolder: Sendable {
         guard let revision = item.revision, exists(recordFile(for: key)) else { return false }
         let record = try read(recordFile(for: key))
         guard record.revision == revision, let byteCount = record.byteCount else { return false }
-        guard let content = status(of: contentFile(for: key)), content.isFile, content.byteCount == byteCount else {
+        guard let content = status(of: contentFile(for: key)), content.isFile, content.claim.byteCount == byteCount
+        else {
             return false
         }
-        guard item.previewURL != nil else { return true }
+        guard item.previewURL != nil else { return record.preview == nil }
         return record.preview != nil && status(of: previewFile(for: key))?.isFile == true
     }
 
@@ -181,10 +187,7 @@ final class MirrorFolder: Sendable {
 
     /// Moves a received file into place as the preview of an item.
     func storePreview(_ file: URL, of item: MirrorItem) throws(MirrorFolderError) {
-        try attempt("make \(previews.path)") {
-            try FileManager.default.createDirectory(at: previews, withIntermediateDirectories: true)
-        }
-        try demandFolder(previews)
+        try makeFolder(previews)
         _ = try put(file, at: previewFile(for: item.owsPrimaryKey), of: item.owsPrimaryKey, claim: \.preview)
     }
 
@@ -211,7 +214,7 @@ final class MirrorFolder: Sendable {
             guard let received = status(of: file) else { throw .system("cannot find \(file.path)") }
             let before = status(of: target)
             if let before { guard owns(before, record[keyPath: claim]) else { throw .inTheWay(target.path) } }
-            record[keyPath: claim] = Claim(inode: received.inode, byteCount: received.byteCount)
+            record[keyPath: claim] = received.claim
             if claim == \.content {
                 record.revision = nil
                 record.byteCount = nil
@@ -232,18 +235,20 @@ final class MirrorFolder: Sendable {
         }
     }
 
-    /// Whether a file is one that a claim is about. A copy of the folder has other inodes and the
-    /// same sizes.
+    /// Whether a file is the one that a claim is about, with the content that it had.
+    ///
+    /// A file has another number in a copy of the folder, and the same number after somebody has
+    /// written to it. Both leave the time as the sign.
     private func owns(_ status: FileStatus, _ claim: Claim?) -> Bool {
-        guard let claim, status.isFile else { return false }
-        return status.inode == claim.inode || status.byteCount == claim.byteCount
+        guard let claim, status.isFile, status.claim.byteCount == claim.byteCount else { return false }
+        return claim.modified.map { $0 == status.claim.modified } ?? (status.claim.inode == claim.inode)
     }
 
     /// Removes a file if it is the claimed one, and otherwise leaves it alone.
     private func removeOwn(_ file: URL, _ claim: Claim) throws(MirrorFolderError) {
         guard let status = status(of: file) else { return }
         guard owns(status, claim) else {
-            return note("\(file.path) was not written by this mirror, and was left alone")
+            return note("\(file.path) was not written by this mirror, or was changed since, and was left alone")
         }
         try unlinkFile(file)
     }
@@ -254,10 +259,9 @@ final class MirrorFolder: Sendable {
         }
     }
 
-    /// The kind and size of a file; links are not followed.
+    /// The kind of a file, and what a claim would say of it; links are not followed.
     private struct FileStatus {
-        var inode: UInt64
-        var byteCount: Int
+        var claim: Claim
         var isFile: Bool
         var isDirectory: Bool
     }
@@ -266,9 +270,15 @@ final class MirrorFolder: Sendable {
         var status = stat()
         guard lstat(file.path, &status) == 0 else { return nil }
         let kind = status.st_mode & S_IFMT
-        return FileStatus(
-            inode: UInt64(status.st_ino), byteCount: Int(status.st_size), isFile: kind == S_IFREG,
-            isDirectory: kind == S_IFDIR)
+        #if canImport(Darwin)
+        let modified = status.st_mtimespec
+        #else
+        let modified = status.st_mtim
+        #endif
+        let claim = Claim(
+            inode: UInt64(status.st_ino), byteCount: Int(status.st_size),
+            modified: Int64(modified.tv_sec) * 1_000_000 + Int64(modified.tv_nsec) / 1_000)
+        return FileStatus(claim: claim, isFile: kind == S_IFREG, isDirectory: kind == S_IFDIR)
     }
 
     /// Has the system write a file to the disk.
@@ -313,7 +323,7 @@ final class MirrorFolder: Sendable {
         do {
             return try body()
         } catch {
-            throw .system("cannot \(action): \(error.localizedDescription)")
+            throw .system("cannot \(action): \(FailureText.reason(error))")
         }
     }
 }
@@ -332,7 +342,8 @@ enum MirrorFolderError: Error, Equatable, CustomStringConvertible {
     var description: String {
         switch self {
         case .inUse(let path): "\(path): another mirror is at work here"
-        case .inTheWay(let path): "\(path): a file that this mirror did not write is in the way"
+        case .inTheWay(let path):
+            "\(path): a file that this mirror did not write, or that was changed since, is in the way; move it away"
         case .damagedRecord(let path): "\(path): the record is damaged; delete it and the file of the same name"
         case .system(let text): text
         }

@@ -162,8 +162,6 @@ struct ConsoleError: Error, CustomStringConvertible {
     let description: String
 
     init(_ error: any Error) {
-        let code = ((error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError)?.code
-        let reason = code.map { String(cString: strerror(Int32($0))) } ?? error.localizedDescription
-        description = "cannot write to standard output: \(reason)"
+        description = "cannot write to standard output: \(FailureText.reason(error))"
     }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import JSONMapper
 
 /// Texts of errors for people.
@@ -8,6 +9,14 @@ enum FailureText {
             return "\(error)"
         }
         return "\(plain) (\(location))"
+    }
+
+    /// Returns why the system refused something, without the words that Foundation puts around it.
+    static func reason(_ error: any Error) -> String {
+        // On Linux it can be a `POSIXError`, which only a cast by way of `Error` finds.
+        let underlying = (error as NSError).userInfo[NSUnderlyingErrorKey] as? any Error
+        let code = (underlying as NSError?)?.code
+        return code.map { String(cString: strerror(Int32($0))) } ?? error.localizedDescription
     }
 
     private static func words(of reason: JSONError.Reason?) -> String? {

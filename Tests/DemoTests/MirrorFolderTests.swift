@@ -70,6 +70,8 @@ import Testing
         try await store("hello", as: item)
         #expect(try folder.isCurrent(item))
         #expect(try text(folder.previewFile(for: MirrorKey("a"))) == "p")
+        // A preview that the list has no more is not left behind.
+        #expect(try !folder.isCurrent(self.item("a")))
         try await store("hello", as: self.item("a"))
         #expect(!FileManager.default.fileExists(atPath: folder.previewFile(for: MirrorKey("a")).path))
     }
@@ -149,6 +151,8 @@ import Testing
         let error = try #require(throws: MirrorFolderError.self) {
             try MirrorFolder(url: file.appending(path: "mirror")).beginPass()
         }
-        #expect(error.description.contains(file.path))
+        #expect(error.description == "cannot make the folder \(file.path)/mirror: Not a directory")
+        let other = try #require(throws: MirrorFolderError.self) { try MirrorFolder(url: file).beginPass() }
+        #expect(other.description == "cannot make the folder \(file.path): File exists")
     }
 }

@@ -82,16 +82,80 @@ import Testing
         #expect(try text(file) == "a file of mine")
     }
 
-    @Test func aMirrorThatWasCopiedGoesOn() async throws {
+    /// What a person does to a file of the mirror.
+    enum Change: CaseIterable {
+        case replacedByOneOfTheSameSize
+        case editedInPlace
+        case extendedInPlace
+
+        var text: String { self == .extendedInPlace ? "hello!" : "MINE!" }
+    }
+
+    @Test(arguments: Change.allCases) func aFileThatAUserChangedStays(_ change: Change) async throws {
         try await store("hello", as: item("a"))
+        let file = folder.contentFile(for: MirrorKey("a"))
+        if change == .replacedByOneOfTheSameSize { try FileManager.default.removeItem(at: file) }
+        try Data(change.text.utf8).write(to: file)
+        // Both may have been written in one tick of the system's clock.
+        try setTime(of: file, to: 2)
+        await #expect(throws: MirrorFolderError.inTheWay(file.path)) { try await store("again", as: item("a")) }
+        #expect(try text(file) == change.text)
+        try folder.remove(MirrorKey("a"))
+        #expect(try text(file) == change.text)
+        #expect(folder.takeNotes().count == 1)
+    }
+
+    @Test(arguments: [true, false]) func aMirrorThatWasCopiedWithItsTimesGoesOn(hasTimes: Bool) async throws {
+        let file = try await folder.receive { file in
+            try Data("hello".utf8).write(to: file)
+            try setTime(of: file, to: 1)
+        }
+        try folder.storeContent(file, byteCount: 5, of: item("a"))
         let copy = root.url.appending(path: "copy")
         folder.endPass()
         try FileManager.default.copyItem(at: folder.url, to: copy)
         let copied = MirrorFolder(url: copy)
+        let copiedFile = copied.contentFile(for: MirrorKey("a"))
+        try setTime(of: copiedFile, to: hasTimes ? 1 : 2)
         try copied.beginPass()
         #expect(try copied.isCurrent(item("a")))
         try copied.remove(MirrorKey("a"))
-        #expect(!FileManager.default.fileExists(atPath: copied.contentFile(for: MirrorKey("a")).path))
+        #expect(FileManager.default.fileExists(atPath: copiedFile.path) != hasTimes)
+    }
+
+    /// Records of version 0.1.0 have no times.
+    @Test(arguments: [true, false]) func aRecordWithoutATimeIsAboutAFileOfTheSameNumber(isSame: Bool) async throws {
+        try await store("hello", as: item("a"))
+        let record = folder.url.appending(path: ".mirror/records/a")
+        let old = try text(record).replacing(/,"modified":[0-9]+|"modified":[0-9]+,/, with: "")
+        #expect(!old.contains("modified"))
+        try Data(old.utf8).write(to: record)
+        let file = folder.contentFile(for: MirrorKey("a"))
+        if !isSame {
+            let other = root.url.appending(path: "other")
+            try Data("MINE!".utf8).write(to: other)
+            #expect(rename(other.path, file.path) == 0)
+        }
+        try folder.remove(MirrorKey("a"))
+        #expect(FileManager.default.fileExists(atPath: file.path) != isSame)
+    }
+
+    private func setTime(of file: URL, to seconds: Double) throws {
+        try FileManager.default.setAttributes(
+            [.modificationDate: Date(timeIntervalSince1970: seconds)], ofItemAtPath: file.path)
+    }
+
+    @Test(arguments: [".mirror", ".mirror/records", ".mirror/incoming"])
+    func nothingIsMadeWhereALinkLeads(name: String) throws {
+        let other = root.url.appending(path: "other")
+        let outside = root.url.appending(path: "outside")
+        let link = other.appending(path: name)
+        try FileManager.default.createDirectory(at: outside, withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(
+            at: link.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try FileManager.default.createSymbolicLink(at: link, withDestinationURL: outside)
+        #expect(throws: MirrorFolderError.inTheWay(link.path)) { try MirrorFolder(url: other).beginPass() }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: outside.path).isEmpty)
     }
 
     @Test func previewsThatAreALinkAreNotFollowed() async throws {
