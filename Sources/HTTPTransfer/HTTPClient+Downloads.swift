@@ -5,6 +5,9 @@ import SyncBase
 extension HTTPClient {
     /// Fetches a body into memory, in one attempt.
     ///
+    /// The status must be 200, and the body must not be compressed on its way: transports do not
+    /// report a compressed body that ends too early.
+    ///
     /// - Parameters:
     ///   - url: The address, http or https.
     ///   - limit: The maximum size in bytes, if it is less than the client's limit.
@@ -20,14 +23,17 @@ extension HTTPClient {
 
     /// Downloads a body into a new file. After an error the file may be incomplete.
     ///
-    /// A download that breaks off is continued where it ended (RFC 9110, section 14) if the server
-    /// identified the body by a strong entity tag. The continuation must have the same tag and size,
-    /// and follow what there is; otherwise the whole body is asked for again. A body whose size is
-    /// known is complete only at this size. Without a tag there is one attempt.
+    /// The status must be 200, and the body must not be compressed on its way: transports do not
+    /// report a compressed body that ends too early.
     ///
-    /// `retry` bounds the attempts for each new mebibyte. Bytes that were received before a download
-    /// started over are not new, so that a download always ends. Each attempt has the limits of
-    /// time of a request; the download as a whole has none, except that its task can be cancelled.
+    /// A download that breaks off is continued where it ended (RFC 9110, section 14) if the server
+    /// identified the body by a strong entity tag. The continuation must have the same tag and
+    /// size, and follow what there is; otherwise the whole body is asked for again. A body whose
+    /// size is known is complete only at this size. Without a tag there is one attempt.
+    ///
+    /// `retry` bounds the attempts for each new mebibyte. Bytes that were received before a
+    /// download started over are not new, so that a download always ends. Each attempt has the
+    /// limits of time of a request; the download as a whole has none.
     ///
     /// - Parameters:
     ///   - url: The address, http or https.

@@ -72,6 +72,9 @@ extension HTTPError: CustomStringConvertible {
                 switch status {
                 case 301, 302, 303, 307, 308: ", a redirect without an address (Location)"
                 case 206: ", a part of a body of which the whole was asked for"
+                case 202: ", a body that is not ready yet"
+                case 203: ", a body that was changed on its way"
+                case 201, 204, 205: ", without the body that was asked for"
                 case 304: ", although no earlier response was named"
                 default: ""
                 }

@@ -148,6 +148,15 @@ import Testing
         BadList(testDescription: "HTML", message: #"the list is not JSON; it begins with "<html>""#) {
             .text("<html>\nPlease log in</html>", type: "text/html")
         },
+        BadList(testDescription: "not ready", message: "status 202, a body that is not ready yet") {
+            .text("[]", status: 202)
+        },
+        BadList(testDescription: "changed by a proxy", message: "status 203, a body that was changed on its way") {
+            .text("[]", status: 203)
+        },
+        BadList(testDescription: "compressed", message: "the response is unusable: the body is compressed") {
+            .gzippedJSON("[]")
+        },
         BadList(testDescription: "closes", message: "no usable reply") { .closing },
         BadList(testDescription: "garbage", message: "") { .garbage(Array("\u{1}\u{2}\u{3}\r\n\r\n".utf8)) },
     ]
@@ -208,6 +217,12 @@ import Testing
         BadList(testDescription: "404", message: "status 404") { .status(404) },
         BadList(testDescription: "500", message: "status 500: oops") { .text("oops", status: 500) },
         BadList(testDescription: "part", message: "status 206") { .text("part", status: 206) },
+        BadList(testDescription: "not ready", message: "status 202") { .text("soon", status: 202) },
+        BadList(testDescription: "changed", message: "status 203") { .text("changed", status: 203) },
+        BadList(testDescription: "nothing", message: "status 204") { .status(204) },
+        BadList(testDescription: "gzip that is cut", message: "the response is unusable: the body is compressed") {
+            .gzippedJSON(String(repeating: "text", count: 100), byteCount: 200)
+        },
         BadList(testDescription: "cut short", message: "the body was cut short after 4 of 100 bytes") {
             .cutShort(Array("half".utf8), promising: 100)
         },

@@ -57,11 +57,28 @@ import Testing
         withExtendedLifetime(refusal) {}
     }
 
-    @Test(arguments: [404, 410, 500, 503, 206, 304])
+    @Test(arguments: [404, 410, 500, 503, 201, 202, 203, 206, 304])
     func anotherStatusIsAnErrorWithTheFirstLineOfTheBody(status: Int) async throws {
         let problem = try await problem { _ in .text("no \u{1B}[2J luck\nand more", status: status) }
         let line = status == 304 ? "" : "no ?[2J luck"
         #expect(problem == .status(status, firstLine: line, retryAfter: nil))
+    }
+
+    /// The end of a compressed body is known only to who decompresses it.
+    @Test(arguments: ["gzip", "x-gzip", "deflate", "br", "zstd"])
+    func aBodyThatIsCompressedAgainstItsRequestIsAnError(encoding: String) async throws {
+        let encodings = EventLog<String>()
+        let problem = try await problem { request in
+            encodings.append(request.header("accept-encoding") ?? "-")
+            return .bytes(LoopbackGzip.wrapped([1, 2, 3]), headers: [("Content-Encoding", encoding)])
+        }
+        guard case .malformed(let text) = problem else {
+            Issue.record("got \(String(describing: problem))")
+            return
+        }
+        #expect(text.hasPrefix("the body is compressed (\(encoding))"))
+        #expect(encodings.events == ["identity"])
+        #expect(try await self.problem { _ in .bytes([1], headers: [("Content-Encoding", "identity")]) } == nil)
     }
 
     @Test func retryAfterIsRead() async throws {

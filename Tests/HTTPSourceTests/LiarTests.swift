@@ -72,6 +72,12 @@ import Testing
             "UTF-16 with a mark", .bytes([0xFE, 0xFF] + list.utf8.flatMap { [0, $0] }),
             says: "the response is unusable: the body is UTF-16, and JSON is UTF-8"),
         Lie(
+            "UTF-32", .bytes(Array(list.utf8).flatMap { [$0, 0, 0, 0] }),
+            says: "the response is unusable: the body is UTF-32, and JSON is UTF-8"),
+        Lie(
+            "UTF-32 with a mark", .bytes([0, 0, 0xFE, 0xFF] + list.utf8.flatMap { [0, 0, 0, $0] }),
+            says: "the response is unusable: the body is UTF-32, and JSON is UTF-8"),
+        Lie(
             "another encoding",
             .bytes(Array(#"{"data":[{"id":1,"name":"caf"#.utf8) + [0xE9] + Array(#""}]}"#.utf8)),
             says: "bytes that are not UTF-8"),
@@ -102,6 +108,16 @@ import Testing
         Lie(
             "gzip that is none", .bytes(Array("not gzip".utf8), headers: [("Content-Encoding", "gzip")]),
             says: "the response is unusable: the body is not compressed as its head says"),
+        Lie(
+            "gzip in several parts",
+            .bytes(
+                LoopbackGzip.wrapped(Array(list.utf8)) + LoopbackGzip.wrapped(Array("\n".utf8)),
+                headers: [("Content-Encoding", "gzip")]),
+            says: "the response is unusable: the body is compressed in a way that libcurl cannot read"),
+        Lie(
+            "lines whose gzip is cut",
+            .gzippedJSON("{\"id\":1,\"name\":\"user 1\"}\n{\"id\":2,\"name\":\"user 2\"}\n", byteCount: 40),
+            says: "absent objects were kept", isError: false, format: .lines),
         Lie(
             "lines that may lack some", raw("200 OK\r\nConnection: close", #"{"id":1,"name":"user 1"}"#),
             says: "absent objects were kept: a page had neither a length nor chunks", isError: false, format: .lines),
@@ -137,6 +153,9 @@ import Testing
         Lie("a closed door", .closing, says: "no usable reply (the connection closed without one)"),
         Lie("another protocol", .garbage(Array("SSH-2.0-OpenSSH\r\n".utf8)), says: "the response is unusable: "),
         Lie("a length that is none", raw("200 OK\r\nContent-Length: -5"), says: "the response is unusable: "),
+        Lie(
+            "a change of protocol", raw("101 Switching Protocols\r\nUpgrade: h2c", ""),
+            says: "the response is unusable: status 101, a change of the protocol"),
         Lie("a status that is none", raw("2000 OK\r\nContent-Length: 35"), says: "the response is unusable: "),
         // Statuses
         Lie(

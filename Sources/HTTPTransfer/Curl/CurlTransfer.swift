@@ -117,7 +117,10 @@ final class CurlTransfer: Sendable {
     /// Creates the handle; nil if the transfer has ended already.
     func makeHandle() -> UnsafeMutableRawPointer? {
         guard state.withLock({ $0.end == nil }) else { return nil }
-        for (name, value) in request.headers.fields where name != "accept-encoding" {
+        // libcurl decompresses what it asks for by itself, and nothing else.
+        let encodings = request.headers["Accept-Encoding"] ?? "gzip, deflate"
+        let isIdentity = encodings == "identity"
+        for (name, value) in request.headers.fields where name != "accept-encoding" || isIdentity {
             // A field without a text is written with a semicolon.
             buffers.headers = owc_list_append(buffers.headers, value.isEmpty ? "\(name);" : "\(name): \(value)")
         }
@@ -130,7 +133,7 @@ final class CurlTransfer: Sendable {
         func make(_ body: UnsafePointer<CChar>?, _ count: Int) -> UnsafeMutableRawPointer? {
             owc_easy_new(
                 request.url.absoluteString, request.method, body, count, buffers.headers,
-                request.headers["Accept-Encoding"] ?? "gzip, deflate", buffers.error, takeHeader, takeBody, context)
+                isIdentity ? nil : encodings, buffers.error, takeHeader, takeBody, context)
         }
         let handle: UnsafeMutableRawPointer?
         if let body = request.body {
@@ -146,7 +149,10 @@ final class CurlTransfer: Sendable {
     }
 
     /// Takes a line of the head.
-    fileprivate func receiveHeader(_ line: String) {
+    ///
+    /// - Returns: Whether the head goes on as it may. A change of protocol, which nobody asks for,
+    ///   has no other reply after it.
+    fileprivate func receiveHeader(_ line: String) -> Bool {
         let text = line.trimmingCharacters(in: .whitespacesAndNewlines)
         let found = state.withLock { state -> Head? in
             if text.hasPrefix("HTTP/"), state.fields.isEmpty || state.status < 200 {
@@ -169,6 +175,7 @@ final class CurlTransfer: Sendable {
             return nil
         }
         if let found { head.settle(.success(found)) }
+        return state.withLock(\.status) != 101
     }
 
     /// Takes bytes of the body.
@@ -224,6 +231,10 @@ final class CurlTransfer: Sendable {
         case OWC_OUT_OF_MEMORY.code where body == nil:
             // What older versions report for a long field.
             return .malformed("a field of the head is too long (\(detail))")
+        case OWC_WRITE_ERROR.code where body == nil:
+            return .malformed("status 101, a change of the protocol that the request did not ask for")
+        case OWC_WRITE_ERROR.code:
+            return .malformed("the body is compressed in a way that libcurl cannot read, such as gzip in several parts")
         case OWC_TOO_LARGE_HEAD.code, OWC_WEIRD_REPLY.code, OWC_UNSUPPORTED_PROTOCOL.code:
             return .malformed(detail)
         case OWC_GOT_NOTHING.code:
@@ -247,8 +258,7 @@ private func takeHeader(
 ) -> Int {
     guard let bytes, let context else { return 0 }
     let line = String(decoding: UnsafeRawBufferPointer(start: bytes, count: size * count), as: UTF8.self)
-    Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue().receiveHeader(line)
-    return size * count
+    return Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue().receiveHeader(line) ? size * count : 0
 }
 
 /// Called by libcurl with bytes of a body.

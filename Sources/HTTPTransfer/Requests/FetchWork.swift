@@ -145,8 +145,11 @@ struct FetchWork<Inspector: BodyInspector>: Sendable {
     private static func encoding(of bytes: [UInt8]) -> String? {
         let beginning = bytes.prefix(2)
         if beginning.elementsEqual([0x1F, 0x8B]) { return "gzip, and Content-Encoding does not say so" }
+        // A character of ASCII or a mark, and two zeros beside it.
+        let isWide = bytes.count >= 4 && (bytes[..<2].elementsEqual([0, 0]) || bytes[2..<4].elementsEqual([0, 0]))
         let isMarked = beginning.elementsEqual([0xFE, 0xFF]) || beginning.elementsEqual([0xFF, 0xFE])
-        return isMarked || beginning.contains(0) ? "UTF-16, and JSON is UTF-8" : nil
+        guard isMarked || beginning.contains(0) else { return nil }
+        return "UTF-\(isWide ? 32 : 16), and JSON is UTF-8"
     }
 
     /// Sends the request, and follows redirects.
@@ -165,7 +168,7 @@ struct FetchWork<Inspector: BodyInspector>: Sendable {
             guard isRedirect, let location = response.headers["Location"] else {
                 let found = HTTPHead(
                     url: request.url, status: response.status, headers: response.headers,
-                    isFramed: response.isFramed)
+                    isFramed: response.isFramed && response.headers.contentEncoding == nil)
                 try await check(found, response.body, for: request)
                 return (found, response.body)
             }
@@ -182,9 +185,18 @@ struct FetchWork<Inspector: BodyInspector>: Sendable {
 
     /// - Throws: Unless the status is a success, or a 304 to a conditional request.
     private func check(_ head: HTTPHead, _ body: HTTPResponse.Body, for request: HTTPRequest) async throws {
-        if (200...204).contains(head.status) || head.status == 304 && request.isConditional { return }
         // Whoever asks for a range decides about a reply without it.
-        if [206, 416].contains(head.status), request.headers["Range"] != nil { return }
+        let isForRange = request.headers["Range"] != nil && [206, 416].contains(head.status)
+        if order.isExact {
+            if head.status == 200 || isForRange {
+                guard let encoding = head.headers.contentEncoding else { return }
+                throw HTTPError.Problem.malformed(
+                    "the body is compressed (\(PrintableText.line(encoding))) although the request declined this, "
+                        + "so that its end cannot be checked")
+            }
+        } else if (200...204).contains(head.status) || head.status == 304 && request.isConditional {
+            return
+        }
         let serverDate = head.headers["Date"].flatMap { HTTPDate.parse($0) } ?? client.date()
         throw HTTPError.Problem.status(
             head.status, firstLine: try await firstLine(of: body),
@@ -208,6 +220,13 @@ struct FetchWork<Inspector: BodyInspector>: Sendable {
 
     private func firstLine(of bytes: [UInt8]) -> String {
         PrintableText.firstLine(of: secrets.redacted(Array(bytes.prefix(Self.errorBodyByteCount))))
+    }
+}
+
+extension HTTPHeaders {
+    /// How a body was compressed on its way; nil if it was not.
+    fileprivate var contentEncoding: String? {
+        self["Content-Encoding"].flatMap { ["", "identity"].contains($0.lowercased()) ? nil : $0 }
     }
 }
 

@@ -6,6 +6,7 @@ package struct HTTPHead: Sendable {
     package var url: URL
     package var status: Int
     package var headers: HTTPHeaders
-    /// Whether the transport notices a body that ends too early.
+    /// Whether a body that ends too early is noticed: it has a length or chunks, and is not
+    /// compressed.
     package var isFramed = true
 }

@@ -13,6 +13,10 @@ package struct HTTPOrder<Inspector: BodyInspector>: Sendable {
     package var byteLimit = Int.max
     /// When the request must have ended, by the client's clock; nil for never.
     package var deadline: Duration?
+    /// Whether the body must be the very one at the address: of status 200, and as it is there.
+    ///
+    /// Transports do not report a compressed body that ends too early.
+    package var isExact = false
     /// Whether the response goes on for as long as the server likes.
     ///
     /// Only silence ends it, and it takes none of the client's connections.
@@ -52,12 +56,10 @@ extension HTTPOrder where Inspector == NoInspector {
 }
 
 extension HTTPOrder where Inspector == NoInspector {
-    /// Creates an order of a body as it is.
-    ///
-    /// The body is not compressed on its way, so that its length can be compared with the promised
-    /// one.
+    /// Creates an order of a body as it is, which is not compressed on its way.
     package init(plain url: URL, limit: Int, secrets: HTTPHeaders = HTTPHeaders()) {
         request = HTTPRequest(url, headers: ["Accept-Encoding": "identity"])
+        isExact = true
         byteLimit = limit
         self.secrets = { secrets }
         origin = url.origin

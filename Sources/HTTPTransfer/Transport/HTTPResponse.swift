@@ -9,7 +9,7 @@ public struct HTTPResponse: Sendable {
     /// Whether the transport notices a body that ends too early; true by default.
     ///
     /// False for a body of HTTP/1 that has neither a length nor chunks, and ends with its
-    /// connection.
+    /// connection. A client trusts the end of a compressed body in no case.
     public var isFramed = true
 
     /// Creates a response with a body that arrives over time.
