@@ -42,6 +42,39 @@ import Testing
         #expect(secrets.redacted("user:pa55word or pa55word") == "[redacted] or [redacted]")
     }
 
+    /// Some servers take a key in place of a user's name.
+    @Test func aUserWithoutAPasswordIsACredential() throws {
+        let url = try #require(URL(string: "https://sk_test_1234@host/"))
+        #expect(SentSecrets(headers: [:], url: url).redacted("no sk_test_1234") == "no [redacted]")
+        let host = try #require(URL(string: "https://host/"))
+        let secrets = SentSecrets(headers: url.authorization, url: host)
+        #expect(secrets.redacted("no sk_test_1234") == "no [redacted]")
+    }
+
+    @Test(arguments: [
+        "key", "api_key", "apikey", "apiKey", "API-Key", "hapikey", "app_key", "subscription-key", "appid", "pin",
+        "pwd",
+        "Ocp-Apim-Subscription-Key", "token", "access_token", "private_token", "api_token", "refresh_token",
+        "authToken",
+        "auth", "authorization", "oauth_signature", "client_secret", "consumer_secret", "password", "pass", "sig",
+        "signature", "X-Goog-Signature", "X-Amz-Credential", "X-Amz-Security-Token", "session", "jwt",
+    ])
+    func aParameterOfThisNameIsACredential(name: String) throws {
+        #expect(SecretName.isSecret(name))
+        let url = try #require(URL(string: "https://host/list?page=2&\(name)=12345678"))
+        #expect(url.displayName == "https://host/list?page=2&\(name)=…")
+        #expect(SentSecrets(headers: [:], url: url).redacted("not 12345678") == "not [redacted]")
+    }
+
+    @Test(arguments: [
+        "", "page", "page_token", "pageToken", "nextPageToken", "next_token", "syncToken", "$skiptoken", "$deltatoken",
+        "continuationToken", "startkey", "exclusiveStartKey", "last_key", "sort_key", "resumptionToken", "keyword",
+        "keywords", "author", "design", "compass", "tokens", "since", "cursor",
+    ])
+    func aParameterOfThisNameIsNoCredential(name: String) {
+        #expect(!SecretName.isSecret(name))
+    }
+
     /// The text that is kept of a body can end anywhere.
     @Test(arguments: 4...13) func aCredentialThatIsCutIsRedacted(count: Int) throws {
         let cut = Array("token: tok/en+12345==".utf8.prefix(7 + count))

@@ -55,6 +55,6 @@ enum SecretParameters {
     }
 
     private static func isSecret(_ item: Substring) -> Bool {
-        item.contains("=") && SentSecrets.isSecret(parameter: name(item))
+        item.contains("=") && SecretName.isSecret(name(item))
     }
 }

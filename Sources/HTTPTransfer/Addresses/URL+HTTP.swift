@@ -2,7 +2,7 @@ package import Foundation
 
 extension URL {
     /// The address for messages: without a user's name and password, and without values of the
-    /// query that are more than a number.
+    /// query that are more than a number, or a credential.
     package var displayName: String {
         guard var parts = URLComponents(url: self, resolvingAgainstBaseURL: true) else { return "an address" }
         parts.user = nil
@@ -10,9 +10,26 @@ extension URL {
         parts.fragment = nil
         parts.queryItems = parts.queryItems?.map { item in
             let isHarmless = item.value.map { $0.count < 10 && $0.allSatisfy(\.isNumber) } ?? true
-            return isHarmless ? item : URLQueryItem(name: item.name, value: "…")
+            return isHarmless && !SecretName.isSecret(item.name) ? item : URLQueryItem(name: item.name, value: "…")
         }
         return (parts.string ?? "an address").replacing("%E2%80%A6", with: "…")
+    }
+
+    /// The address without a user's name and password.
+    package var withoutUser: URL {
+        guard user != nil || password != nil,
+            var parts = URLComponents(url: self, resolvingAgainstBaseURL: true)
+        else { return self }
+        parts.user = nil
+        parts.password = nil
+        return parts.url ?? self
+    }
+
+    /// The user's name and password as the field `Authorization` (RFC 7617); no field without them.
+    package var authorization: HTTPHeaders {
+        guard user != nil || password != nil else { return HTTPHeaders() }
+        let pair = (user(percentEncoded: false) ?? "") + ":" + (password(percentEncoded: false) ?? "")
+        return ["Authorization": "Basic " + Data(pair.utf8).base64EncodedString()]
     }
 
     /// Whether the client may ask for the address.

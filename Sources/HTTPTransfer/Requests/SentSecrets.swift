@@ -21,12 +21,6 @@ package struct SentSecrets: Sendable {
         "if-match", "if-modified-since", "if-none-match", "if-range", "last-event-id", "origin", "prefer", "range",
         "referer", "user-agent", "x-github-api-version",
     ]
-    /// Query parameters whose values are credentials, in lower case.
-    private static let parameters: Set<String> = [
-        "access_token", "accesstoken", "api_key", "apikey", "api-key", "auth", "auth_token", "authorization",
-        "client_secret", "key", "password", "secret", "sig", "signature", "token", "x-amz-signature",
-        "x-amz-security-token", "x-amz-credential",
-    ]
 
     /// The credentials in all their forms, the longest first.
     private let forms: [[UInt8]]
@@ -46,6 +40,11 @@ package struct SentSecrets: Sendable {
         func insert(_ text: some StringProtocol, atLeast byteCount: Int = Self.minimumByteCount) {
             if text.utf8.count >= byteCount { secrets.insert(Array(text.utf8)) }
         }
+        // Some servers take a key in place of a user's name.
+        func insert(user: String, password: String) {
+            insert(password.isEmpty ? user : password)
+            if !password.isEmpty { insert("\(user):\(password)") }
+        }
         for (name, value) in headers.fields where !Self.harmless.contains(name) {
             let isNamed = Self.credentialWords.contains { name.contains($0) }
             let byteCount = isNamed ? Self.minimumByteCount : Self.minimumByteCountOfOthers
@@ -61,15 +60,12 @@ package struct SentSecrets: Sendable {
                 let data = Data(base64Encoded: value.dropFirst(6).trimmingCharacters(in: .whitespaces))
             else { continue }
             let pair = String(decoding: data, as: UTF8.self)
-            insert(pair)
-            if let colon = pair.firstIndex(of: ":") { insert(pair[pair.index(after: colon)...]) }
+            let user = pair.prefix { $0 != ":" }
+            insert(user: String(user), password: String(pair.dropFirst(user.count + 1)))
         }
         if let parts = URLComponents(url: url, resolvingAgainstBaseURL: true) {
-            if let password = parts.password {
-                insert(password)
-                secrets.insert(Array("\(parts.user ?? ""):\(password)".utf8))
-            }
-            for item in parts.queryItems ?? [] where Self.isSecret(parameter: item.name) { insert(item.value ?? "") }
+            insert(user: parts.user ?? "", password: parts.password ?? "")
+            for item in parts.queryItems ?? [] where SecretName.isSecret(item.name) { insert(item.value ?? "") }
         }
         var forms = secrets
         for secret in secrets {
@@ -83,11 +79,6 @@ package struct SentSecrets: Sendable {
             }
         }
         self.forms = forms.sorted { $0.count != $1.count ? $0.count > $1.count : $0.lexicographicallyPrecedes($1) }
-    }
-
-    /// Whether a query parameter of this name has a credential.
-    package static func isSecret(parameter name: some StringProtocol) -> Bool {
-        parameters.contains(name.lowercased())
     }
 
     /// The base64 digits of a text that do not depend on what is around it, for each of the three

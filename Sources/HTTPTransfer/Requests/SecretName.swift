@@ -1,0 +1,51 @@
+/// Finds the query parameters whose values are credentials, by their names.
+///
+/// A name is divided into words, at capital letters and at everything but letters and digits.
+/// `private_token`, `hapikey` and `X-Goog-Signature` are credentials. `nextPageToken` and
+/// `startkey` are places in a list.
+package enum SecretName {
+    /// Words of credentials.
+    private static let words: Set<String> = [
+        "appid", "auth", "authorization", "credential", "credentials", "jwt", "oauth", "pass", "passcode", "passphrase",
+        "pin", "session", "sessionid", "sid", "sig",
+    ]
+    /// Ends of words of credentials, such as `apikey`.
+    private static let endings = ["key", "password", "passwd", "pwd", "secret", "signature", "token"]
+    /// Words before a token or a key that is a place in a list, or that orders one.
+    private static let places: Set<String> = [
+        "after", "before", "change", "changes", "continuation", "continue", "cursor", "delta", "end", "from", "group",
+        "last", "next", "offset", "order", "page", "paging", "pagination", "prev", "previous", "primary", "resume",
+        "resumption", "scroll", "since", "skip", "sort", "start", "starting", "sync",
+    ]
+
+    /// Whether a query parameter of this name has a credential.
+    package static func isSecret(_ name: some StringProtocol) -> Bool {
+        let words = words(of: name)
+        return words.indices.contains { index in
+            let word = words[index]
+            if Self.words.contains(word) { return true }
+            guard let ending = endings.first(where: { word.hasSuffix($0) }) else { return false }
+            let stem = word.dropLast(ending.count)
+            let before = stem.isEmpty ? index > 0 ? words[index - 1] : "" : String(stem)
+            return !places.contains(before)
+        }
+    }
+
+    /// The words of a name, in lower case.
+    private static func words(of name: some StringProtocol) -> [String] {
+        var words: [String] = []
+        var wasLowercase = false
+        var isInside = false
+        for character in name {
+            guard character.isLetter || character.isNumber else {
+                isInside = false
+                continue
+            }
+            if !isInside || wasLowercase && character.isUppercase { words.append("") }
+            words[words.count - 1] += character.lowercased()
+            isInside = true
+            wasLowercase = character.isLowercase
+        }
+        return words
+    }
+}
