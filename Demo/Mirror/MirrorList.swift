@@ -41,16 +41,18 @@ enum MirrorList {
     /// - Parameters:
     ///   - data: The list as the server sent it.
     ///   - url: The address of the list, against which relative addresses in it are resolved.
+    ///   - allowsHTTP: Whether a list that came by https may name items with http.
+    ///   - secrets: The credentials of the request, which errors do not show.
     /// - Returns: The items in list order; keys can repeat.
     /// - Throws: ``MirrorListError`` with the URL and, if it concerns an entry, its index.
     static func items(
-        from data: Data, url: URL, allowsHTTP: Bool = false
+        from data: Data, url: URL, allowsHTTP: Bool = false, secrets: SentSecrets = SentSecrets()
     ) throws(MirrorListError) -> [MirrorItem] {
         let entries: [Entry]
         do {
             entries = try JSONDecoder().decode([Entry].self, from: data)
         } catch {
-            throw MirrorListError(url: url, error: error, data: data)
+            throw MirrorListError(url: url, error: error, data: data, secrets: secrets)
         }
         var items: [MirrorItem] = []
         items.reserveCapacity(entries.count)
@@ -58,25 +60,25 @@ enum MirrorList {
             items.append(
                 MirrorItem(
                     owsPrimaryKey: MirrorKey(entry.key), owsDownloadOrder: entry.order ?? 0,
-                    url: try resolve(entry.url, against: url, allowsHTTP, place: "[\(index)].url"),
+                    url: try resolve(entry.url, against: url, allowsHTTP, secrets, place: "[\(index)].url"),
                     revision: entry.revision?.text,
                     previewURL: try entry.previewURL.map { text throws(MirrorListError) in
-                        try resolve(text, against: url, allowsHTTP, place: "[\(index)].preview_url")
+                        try resolve(text, against: url, allowsHTTP, secrets, place: "[\(index)].preview_url")
                     }))
         }
         return items
     }
 
     private static func resolve(
-        _ text: String, against url: URL, _ allowsHTTP: Bool, place: String
+        _ text: String, against url: URL, _ allowsHTTP: Bool, _ secrets: SentSecrets, place: String
     ) throws(MirrorListError) -> URL {
         let resolved: URL
         do throws(HTTPAddressError) {
             guard !text.isEmpty else { throw HTTPAddressError("", .noHost) }
             resolved = try HTTPAddress.parse(text, relativeTo: url)
         } catch {
-            throw MirrorListError(
-                url: url, problem: "\(place): \"\(PrintableText.line(text))\" is not an address with http or https")
+            let shown = HTTPAddress.displayName(secrets.redacted(text))
+            throw MirrorListError(url: url, problem: "\(place): \"\(shown)\" is not an address with http or https")
         }
         if !allowsHTTP, url.scheme?.lowercased() == "https", resolved.scheme != "https" {
             throw MirrorListError(
@@ -105,7 +107,8 @@ struct MirrorListError: Error, Equatable, CustomStringConvertible {
     ///   - url: The address of the list.
     ///   - error: The error that `JSONDecoder` threw.
     ///   - data: The decoded data; its beginning is quoted if it is not JSON.
-    fileprivate init(url: URL, error: any Error, data: Data) {
+    ///   - secrets: The credentials that are not quoted.
+    fileprivate init(url: URL, error: any Error, data: Data, secrets: SentSecrets) {
         let problem =
             switch error {
             case DecodingError.keyNotFound(let key, let context):
@@ -117,7 +120,7 @@ struct MirrorListError: Error, Equatable, CustomStringConvertible {
             case DecodingError.dataCorrupted(let context) where !context.codingPath.isEmpty:
                 "\(Self.place(context.codingPath)): \(context.debugDescription)"
             default:
-                "the list is not JSON; it begins with \"\(Self.beginning(of: data))\""
+                "the list is not JSON; it begins with \"\(Self.beginning(of: data, secrets))\""
             }
         self.init(url: url, problem: problem)
     }
@@ -138,8 +141,8 @@ struct MirrorListError: Error, Equatable, CustomStringConvertible {
         }
     }
 
-    private static func beginning(of data: Data) -> String {
-        let text = String(decoding: data.prefix(200), as: UTF8.self)
+    private static func beginning(of data: Data, _ secrets: SentSecrets) -> String {
+        let text = String(decoding: secrets.redacted(Array(data.prefix(200))), as: UTF8.self)
         let line = text.split(whereSeparator: \.isNewline).first.map(String.init) ?? ""
         return PrintableText.line(line, limit: 40)
     }

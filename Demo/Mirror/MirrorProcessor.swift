@@ -29,7 +29,10 @@ struct MirrorProcessor: SyncProcessor {
 
     /// The header fields for an address: none for another origin than the list's.
     private func headers(for url: URL) -> HTTPHeaders {
-        url.origin == listURL.origin ? headers : HTTPHeaders()
+        guard url.origin == listURL.origin else { return HTTPHeaders() }
+        var fields = listURL.authorization
+        fields.merge(headers)
+        return fields
     }
 
     func owsSyncBegin() async throws {
@@ -37,8 +40,12 @@ struct MirrorProcessor: SyncProcessor {
     }
 
     func owsFetchSourceList() async throws -> SourceList<MirrorItem> {
-        let list = try await client.data(from: listURL, limit: Self.listByteCount, headers: headers)
-        return SourceList(try MirrorList.items(from: Data(list), url: listURL, allowsHTTP: allowsHTTP))
+        let fields = headers(for: listURL)
+        let list = try await client.data(from: listURL, limit: Self.listByteCount, headers: fields)
+        let items = try MirrorList.items(
+            from: Data(list), url: listURL.withoutUser, allowsHTTP: allowsHTTP,
+            secrets: SentSecrets(headers: fields, url: listURL))
+        return SourceList(items)
     }
 
     func owsGetLocalKeys() async throws -> Set<MirrorKey> {

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPTransfer
 import Testing
 
 @testable import Demo
@@ -46,6 +47,26 @@ import Testing
         let items = try items(#"[{"key": "\u00e9", "url": "a"}, {"key": "e\u0301", "url": "b"}]"#)
         #expect(items[0].owsPrimaryKey != items[1].owsPrimaryKey)
         #expect(Set(items.map(\.owsPrimaryKey)).count == 2)
+    }
+
+    @Test(arguments: [
+        ("token s3cretTOKEN123 invalid", #"the list is not JSON; it begins with "token [redacted] invalid""#),
+        (
+            #"[{"key": "a", "url": "ftp://u:p@host/s3cretTOKEN123"}]"#,
+            #"[0].url: "ftp://host/[redacted]?…" is not an address with http or https"#
+        ),
+        (
+            #"[{"key": "a", "url": "ftp://host/a?token=other"}]"#,
+            #"[0].url: "ftp://host/a?…" is not an address with http or https"#
+        ),
+    ])
+    func anErrorShowsNoCredential(json: String, expected: String) throws {
+        let url = try #require(URL(string: "http://host/dir/list.json"))
+        let secrets = SentSecrets(headers: ["Authorization": "Bearer s3cretTOKEN123"], url: url)
+        let error = try #require(throws: MirrorListError.self) {
+            try MirrorList.items(from: Data(json.utf8), url: url, secrets: secrets)
+        }
+        #expect(error.problem == expected)
     }
 
     @Test(arguments: [

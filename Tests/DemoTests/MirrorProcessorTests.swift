@@ -20,6 +20,23 @@ import Testing
         }
     }
 
+    /// The addresses of a list are those of its server, whoever asks for it.
+    @Test func theUserOfTheListsAddressIsSentWithItsItems() async throws {
+        try await MirrorWorld.with { world in
+            let basic = "Basic " + Data("me:pw".utf8).base64EncodedString()
+            let base = world.server.baseURL
+            world.reply { request in
+                guard request.header("authorization") == basic else { return .text("who?", status: 401) }
+                let list = #"[{"key": "a", "url": "/c"}, {"key": "b", "url": "\#(base)/c"}]"#
+                return request.path == "/c" ? .text("content") : .json(list)
+            }
+            let url = try #require(URL(string: base.replacing("http://", with: "http://me:pw@") + "/list.json"))
+            let processor = MirrorProcessor(
+                listURL: url, folder: world.folder, client: world.synchronizer.processor.client)
+            #expect(try await Synchronizer(processor: processor).sync().inserted == 2)
+        }
+    }
+
     @Test func whatIsUnchangedIsNotFetchedAgain() async throws {
         try await MirrorWorld.with { world in
             world.serve([("a", 1), ("b", 1)])

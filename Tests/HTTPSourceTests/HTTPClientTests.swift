@@ -157,6 +157,40 @@ import Testing
         #expect(problem == nil)
     }
 
+    /// A server writes addresses of its own without the user and the password of the client.
+    @Test func theUserOfAnAddressIsSentToItsOriginAndNowhereElse() async throws {
+        let seen = EventLog<String>()
+        @Sendable func record(_ request: LoopbackRequest) {
+            seen.append(request.path + " " + (request.header("authorization") ?? "-"))
+        }
+        try await LoopbackHTTPServer.serving({ request in
+            record(request)
+            return .text("there")
+        }) { other in
+            try await LoopbackHTTPServer.serving({ request in
+                record(request)
+                let host = request.header("host") ?? ""
+                return request.path == "/a"
+                    ? .status(302, headers: [("Location", "http://\(host)/b")])
+                    : .status(302, headers: [("Location", other.baseURL + "/c")])
+            }) { server in
+                let address = server.baseURL.replacing("http://", with: "http://me%40home:s%3Acret@")
+                _ = try await HTTPClient().data(from: try #require(URL(string: address + "/a")))
+            }
+        }
+        let basic = "Basic " + Data("me@home:s:cret".utf8).base64EncodedString()
+        #expect(seen.events == ["/a \(basic)", "/b \(basic)", "/c -"])
+    }
+
+    @Test func aFieldOfTheCallerGoesBeforeTheUserOfTheAddress() async throws {
+        try await LoopbackHTTPServer.serving({ .text($0.header("authorization") ?? "-") }) { server in
+            let address = server.baseURL.replacing("http://", with: "http://me:secret@")
+            let url = try #require(URL(string: address + "/a"))
+            let body = try await HTTPClient().data(from: url, headers: ["Authorization": "Bearer 1"])
+            #expect(String(decoding: body, as: UTF8.self) == "Bearer 1")
+        }
+    }
+
     @Test func redirectsInACircleEnd() async throws {
         let problem = try await problem { _ in .status(302, headers: [("Location", "/list.json")]) }
         #expect(problem == .tooManyRedirects(limit: 5))

@@ -6,6 +6,24 @@ import Testing
 
 /// The source against real sockets.
 @Suite(.timeLimit(.minutes(30))) struct LoopbackTests {
+    @Test func theUserOfAnAddressIsSentWithEveryPage() async throws {
+        let basic = "Basic " + Data("me:pw".utf8).base64EncodedString()
+        let handler: LoopbackHTTPServer.Handler = { request in
+            guard request.header("authorization") == basic else { return .text("who?", status: 401) }
+            let page = Int(request.query("page") ?? "1") ?? 1
+            let next = "<http://\(request.header("host") ?? "")/users?page=\(page + 1)>; rel=\"next\""
+            return .json(usersJSON(page..<(page + 1)), headers: page < 3 ? [("Link", next)] : [])
+        }
+        try await LoopbackHTTPServer.serving(handler) { server in
+            let world = try await SourceWorld()
+            let address = server.baseURL.replacing("http://", with: "http://me:pw@")
+            let result = try await world.sync(
+                HTTPJSONSource(try #require(URL(string: address + "/users")), pages: .link))
+            #expect(result.result.counts.inserted == 3)
+            #expect(result.pageCount == 3)
+        }
+    }
+
     @Test func linkedPagesBecomeObjects() async throws {
         let handler: LoopbackHTTPServer.Handler = { request in
             let page = Int(request.query("page") ?? "1") ?? 1

@@ -85,7 +85,7 @@ public struct HTTPEventStream: RemoteFeed {
         var request = HTTPRequest(url, headers: ["Accept": "text/event-stream", "Cache-Control": "no-cache"])
         request.headers["Last-Event-ID"] = lastID
         let fetch = HTTPFetch(
-            HTTPOrder(stream: request, secrets: headers, origin: url.origin, silence: silence), by: client)
+            HTTPOrder(stream: request, secrets: headers, source: url, silence: silence), by: client)
         let head = try await fetch.head()
         if head.status == 204 { return true }
         let type = head.headers["Content-Type"] ?? "no type"

@@ -91,7 +91,7 @@ public struct HTTPLongPoll: RemoteFeed {
         let address = cursor.map { url.setting(parameter, to: $0) } ?? url
         let request = HTTPRequest(address, headers: ["Accept": "application/json", "Cache-Control": "no-cache"])
         let fetch = HTTPFetch(
-            HTTPOrder(stream: request, secrets: headers, origin: url.origin, silence: silence), by: client)
+            HTTPOrder(stream: request, secrets: headers, source: url, silence: silence), by: client)
         let head = try await fetch.head()
         var bytes: [UInt8] = []
         while let piece = try await fetch.nextPiece() {

@@ -63,7 +63,7 @@ struct PageOpener: Sendable {
 
     private func order(_ token: String?, known: SyncBookmark.Page?) throws -> HTTPOrder<PageScanner> {
         HTTPOrder(
-            json: try request(token, known: known), secrets: source.headers, origin: source.url.origin,
+            json: try request(token, known: known), secrets: source.headers, source: source.url,
             deadline: deadline, makeInspector: inspector)
     }
 

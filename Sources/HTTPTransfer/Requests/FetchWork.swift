@@ -161,13 +161,16 @@ struct FetchWork<Inspector: BodyInspector>: Sendable {
         sent.withLock { $0 = secrets }
         for _ in 0...max(client.limits.redirectCount, 0) {
             var sent = request
+            // No transport has to know what an address can have beside a place.
+            sent.url = request.url.withoutUser
+            sent.headers.merge(request.url.authorization)
             if request.url.origin == order.origin { sent.headers.merge(secrets) }
             let response = try await client.transport.send(sent)
             noteArrival()
             let isRedirect = [301, 302, 303, 307, 308].contains(response.status)
             guard isRedirect, let location = response.headers["Location"] else {
                 let found = HTTPHead(
-                    url: request.url, status: response.status, headers: response.headers,
+                    url: sent.url, status: response.status, headers: response.headers,
                     isFramed: response.isFramed && response.headers.contentEncoding == nil)
                 try await check(found, response.body, for: request)
                 return (found, response.body)

@@ -27,15 +27,31 @@ package struct HTTPOrder<Inspector: BodyInspector>: Sendable {
     package var makeInspector: @Sendable () -> Inspector?
 
     /// Creates an order of JSON.
+    ///
+    /// - Parameters:
+    ///   - secrets: The header fields that only the origin of `source` may see.
+    ///   - source: The address that the user gave, of this or an earlier request. Its user's name
+    ///     and password are for every address of its origin.
     package init(
-        json request: HTTPRequest, secrets: @escaping @Sendable () async throws -> HTTPHeaders, origin: String,
+        json request: HTTPRequest, secrets: @escaping @Sendable () async throws -> HTTPHeaders, source: URL,
         deadline: Duration?, makeInspector: @escaping @Sendable () -> Inspector?
     ) {
-        self.request = request
-        self.secrets = secrets
-        self.origin = origin
+        self.init(request, secrets, source, makeInspector)
         self.expectsJSON = true
         self.deadline = deadline
+    }
+
+    private init(
+        _ request: HTTPRequest, _ secrets: @escaping @Sendable () async throws -> HTTPHeaders, _ source: URL,
+        _ makeInspector: @escaping @Sendable () -> Inspector?
+    ) {
+        self.request = request
+        self.secrets = {
+            var headers = source.authorization
+            headers.merge(try await secrets())
+            return headers
+        }
+        self.origin = source.origin
         self.makeInspector = makeInspector
     }
 }
@@ -43,26 +59,20 @@ package struct HTTPOrder<Inspector: BodyInspector>: Sendable {
 extension HTTPOrder where Inspector == NoInspector {
     /// Creates an order of a body that goes on for as long as the server likes.
     package init(
-        stream request: HTTPRequest, secrets: @escaping @Sendable () async throws -> HTTPHeaders, origin: String,
+        stream request: HTTPRequest, secrets: @escaping @Sendable () async throws -> HTTPHeaders, source: URL,
         silence: Duration
     ) {
-        self.request = request
-        self.secrets = secrets
-        self.origin = origin
+        self.init(request, secrets, source, { nil })
         self.silence = silence
         isStream = true
-        makeInspector = { nil }
     }
 }
 
 extension HTTPOrder where Inspector == NoInspector {
     /// Creates an order of a body as it is, which is not compressed on its way.
     package init(plain url: URL, limit: Int, secrets: HTTPHeaders = HTTPHeaders()) {
-        request = HTTPRequest(url, headers: ["Accept-Encoding": "identity"])
+        self.init(HTTPRequest(url, headers: ["Accept-Encoding": "identity"]), { secrets }, url, { nil })
         isExact = true
         byteLimit = limit
-        self.secrets = { secrets }
-        origin = url.origin
-        makeInspector = { nil }
     }
 }
