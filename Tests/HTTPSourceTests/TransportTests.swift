@@ -66,6 +66,26 @@ import Testing
         }
     }
 
+    #if os(Linux)
+    /// libcurl connects every name in `localhost` to the same machine.
+    @Test(arguments: ["bücher", "BÜCHER", "bu\u{308}cher", "xn--bcher-kva"], [true, false])
+    func anInternationalHostIsAskedFor(name: String, isOfFoundation: Bool) async throws {
+        try await LoopbackHTTPServer.serving({ .text($0.header("host") ?? "-") }) { server in
+            let text = "http://\(name).localhost:\(server.port)/a?b=%C3%BC"
+            let url = isOfFoundation ? try #require(URL(string: text)) : try HTTPAddress.parse(text)
+            let body = try await client.data(from: url)
+            #expect(String(decoding: body, as: UTF8.self) == "xn--bcher-kva.localhost:\(server.port)")
+        }
+    }
+
+    @Test func aHostThatCannotBeAskedForIsALastingError() async throws {
+        let url = try #require(URL(string: "http://b%C3%BCcher.localhost/"))
+        let error = await #expect(throws: HTTPError.self) { try await client.data(from: url) }
+        #expect(error?.isRetryable == false)
+        #expect(error?.description.contains("the address cannot be asked for") == true)
+    }
+    #endif
+
     @Test func aDownloadThatBreaksOffIsContinued() async throws {
         let content = Array((0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
         let ranges = EventLog<String>()

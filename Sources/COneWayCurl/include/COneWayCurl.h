@@ -17,6 +17,7 @@ typedef enum {
     // Codes of an ended transfer (CURLcode).
     OWC_OK = 0,
     OWC_UNSUPPORTED_PROTOCOL = 1,
+    OWC_URL_MALFORMAT = 3,
     OWC_COULDNT_RESOLVE_PROXY = 5,
     OWC_COULDNT_RESOLVE_HOST = 6,
     OWC_COULDNT_CONNECT = 7,

@@ -136,7 +136,7 @@ package enum HTTPAddress {
             return user + String(host) + (port == ":" ? "" : port)
         }
         // Foundation knows the rules of international names (RFC 5891).
-        guard let ascii = URL(string: "http://\(String(host))/")?.host(percentEncoded: true), !ascii.isEmpty,
+        guard let ascii = URLComponents(string: "http://\(String(host))/")?.encodedHost, !ascii.isEmpty,
             ascii.utf8.allSatisfy(isHostByte)
         else { return nil }
         return user + ascii + (port == ":" ? "" : port)
