@@ -12,8 +12,8 @@ public struct HTTPError: Error, Sendable, Equatable {
         case unreachable(String, isLasting: Bool)
         /// Nothing arrived for too long, or the request as a whole took too long.
         case timedOut
-        /// The response is not a success. `firstLine` is the beginning of its body; `retryAfter` is
-        /// how long the server asks to wait.
+        /// The response is not a success, or not the one that was asked for. `firstLine` is the
+        /// beginning of its body; `retryAfter` is how long the server asks to wait.
         case status(Int, firstLine: String, retryAfter: Duration?)
         /// The body is empty in place of JSON.
         case emptyBody

@@ -109,12 +109,6 @@ import Testing
             "gzip that is none", .bytes(Array("not gzip".utf8), headers: [("Content-Encoding", "gzip")]),
             says: "the response is unusable: the body is not compressed as its head says"),
         Lie(
-            "gzip in several parts",
-            .bytes(
-                LoopbackGzip.wrapped(Array(list.utf8)) + LoopbackGzip.wrapped(Array("\n".utf8)),
-                headers: [("Content-Encoding", "gzip")]),
-            says: "the response is unusable: the body is compressed in a way that libcurl cannot read"),
-        Lie(
             "lines whose gzip is cut",
             .gzippedJSON("{\"id\":1,\"name\":\"user 1\"}\n{\"id\":2,\"name\":\"user 2\"}\n", byteCount: 40),
             says: "absent objects were kept", isError: false, format: .lines),
@@ -153,9 +147,6 @@ import Testing
         Lie("a closed door", .closing, says: "no usable reply (the connection closed without one)"),
         Lie("another protocol", .garbage(Array("SSH-2.0-OpenSSH\r\n".utf8)), says: "the response is unusable: "),
         Lie("a length that is none", raw("200 OK\r\nContent-Length: -5"), says: "the response is unusable: "),
-        Lie(
-            "a change of protocol", raw("101 Switching Protocols\r\nUpgrade: h2c", ""),
-            says: "the response is unusable: status 101, a change of the protocol"),
         Lie("a status that is none", raw("2000 OK\r\nContent-Length: 35"), says: "the response is unusable: "),
         // Statuses
         Lie(

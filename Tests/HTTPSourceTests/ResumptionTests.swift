@@ -71,7 +71,8 @@ import Testing
 
     @Test func aSizeThatIsNotKnownAtFirstIsThatOfTheRest() {
         var resumption = Resumption()
-        _ = resumption.take(status: 200, headers: ["ETag": "\"1\""])
+        _ = resumption.take(
+            status: 200, headers: ["ETag": "\"1\"", "Content-Length": "7", "Transfer-Encoding": "chunked"])
         resumption.receive(50)
         var unknown = resumption
         #expect(

@@ -117,10 +117,7 @@ final class CurlTransfer: Sendable {
     /// Creates the handle; nil if the transfer has ended already.
     func makeHandle() -> UnsafeMutableRawPointer? {
         guard state.withLock({ $0.end == nil }) else { return nil }
-        // libcurl decompresses what it asks for by itself, and nothing else.
-        let encodings = request.headers["Accept-Encoding"] ?? "gzip, deflate"
-        let isIdentity = encodings == "identity"
-        for (name, value) in request.headers.fields where name != "accept-encoding" || isIdentity {
+        for (name, value) in request.headers.fields where name != "accept-encoding" {
             // A field without a text is written with a semicolon.
             buffers.headers = owc_list_append(buffers.headers, value.isEmpty ? "\(name);" : "\(name): \(value)")
         }
@@ -133,7 +130,7 @@ final class CurlTransfer: Sendable {
         func make(_ body: UnsafePointer<CChar>?, _ count: Int) -> UnsafeMutableRawPointer? {
             owc_easy_new(
                 request.url.absoluteString, request.method, body, count, buffers.headers,
-                isIdentity ? nil : encodings, buffers.error, takeHeader, takeBody, context)
+                request.headers["Accept-Encoding"] ?? "gzip, deflate", buffers.error, takeHeader, takeBody, context)
         }
         let handle: UnsafeMutableRawPointer?
         if let body = request.body {

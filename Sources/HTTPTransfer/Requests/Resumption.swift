@@ -49,7 +49,8 @@ package struct Resumption: Hashable, Sendable {
         let tag = headers["ETag"].flatMap { $0.hasPrefix("W/") ? nil : $0 }
         if status == 200 {
             byteCount = 0
-            total = headers["Content-Length"].flatMap { Int($0) }
+            // A length beside chunks is void (RFC 9112, section 6.3).
+            total = headers["Transfer-Encoding"] == nil ? headers["Content-Length"].flatMap { Int($0) } : nil
             self.tag = tag
             return .replace
         }
