@@ -176,8 +176,8 @@ final class MirrorFolder: Sendable {
     func storeContent(_ file: URL, byteCount: Int, of item: MirrorItem) throws(MirrorFolderError) {
         let key = item.owsPrimaryKey
         var record = try put(file, at: contentFile(for: key), of: key, claim: \.content)
-        if item.previewURL == nil, let claim = record.preview {
-            try removeOwn(previewFile(for: key), claim)
+        if item.previewURL == nil {
+            try removePreview(of: key, record)
             record.preview = nil
         }
         record.revision = item.revision
@@ -196,9 +196,7 @@ final class MirrorFolder: Sendable {
         guard exists(recordFile(for: key)) else { return }
         let record = try read(recordFile(for: key))
         if let claim = record.content { try removeOwn(contentFile(for: key), claim) }
-        if let claim = record.preview, status(of: previews)?.isDirectory == true {
-            try removeOwn(previewFile(for: key), claim)
-        }
+        try removePreview(of: key, record)
         try unlinkFile(recordFile(for: key))
     }
 
@@ -251,6 +249,12 @@ final class MirrorFolder: Sendable {
             return note("\(file.path) was not written by this mirror, or was changed since, and was left alone")
         }
         try unlinkFile(file)
+    }
+
+    /// Removes an item's preview, but not from where a link in place of the folder leads.
+    private func removePreview(of key: MirrorKey, _ record: Record) throws(MirrorFolderError) {
+        guard let claim = record.preview, status(of: previews)?.isDirectory == true else { return }
+        try removeOwn(previewFile(for: key), claim)
     }
 
     private func unlinkFile(_ file: URL) throws(MirrorFolderError) {

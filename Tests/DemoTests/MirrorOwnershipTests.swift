@@ -168,6 +168,16 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: outside.path).isEmpty)
     }
 
+    @Test func aPreviewIsNotRemovedWhereALinkLeads() async throws {
+        try await storePreview("p", of: item("a", preview: true))
+        let previews = folder.url.appending(path: "previews")
+        let outside = root.url.appending(path: "outside")
+        try FileManager.default.moveItem(at: previews, to: outside)
+        try FileManager.default.createSymbolicLink(at: previews, withDestinationURL: outside)
+        try await store("hello", as: item("a"))
+        #expect(try text(outside.appending(path: "a")) == "p")
+    }
+
     @Test(arguments: ["notes.txt", ".hidden", "a~"]) func aStrayFileInTheRecordsStopsNothing(name: String) async throws
     {
         try await store("hello", as: item("b"))
