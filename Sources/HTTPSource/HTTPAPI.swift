@@ -20,7 +20,7 @@ public struct HTTPAPI: Sendable {
     public var format: HTTPJSONSource.Format
     /// How a response with a successful status reports an error; nil if it cannot.
     public var check: HTTPJSONSource.ReplyCheck?
-    /// The key path of the number of all objects; nil if there is none.
+    /// The key path of the exact number of all objects; nil if there is none.
     public var totalKeyPath: String?
     /// A body that each request sends by POST; nil for GET requests.
     public var body: JSONValue?
@@ -60,6 +60,7 @@ public struct HTTPAPI: Sendable {
     /// `search_after`.
     public static let elasticsearch = HTTPAPI(
         "elasticsearch", pages: .lastElement(keyPath: "sort", bodyKeyPath: "search_after"), keyPath: "hits.hits",
+        check: .failing(ifSet: "timed_out").or(.failing(ifSet: "_shards.failed")),
         body: .object(["size": .integer(1000), "sort": .array([.object(["_doc": .string("asc")])])]))
     /// Firebase Realtime Database: an object whose keys are the identifiers.
     public static let firebase = HTTPAPI("firebase", pages: .single, format: .keyed(by: "id"))
@@ -88,7 +89,7 @@ public struct HTTPAPI: Sendable {
     public static let notion = HTTPAPI(
         "notion",
         pages: .cursor(keyPath: "next_cursor", bodyKeyPath: "start_cursor").ending(.unset(keyPath: "has_more")),
-        keyPath: "results", body: .object([:]))
+        keyPath: "results", check: .failing(ifAbsent: "has_more"), body: .object([:]))
     /// OData and Microsoft Graph: values, with links to the next page and to the next changes.
     public static let odata = HTTPAPI(
         "odata", pages: .linkField(keyPath: #"@odata\.nextLink"#).omittingLastPointer(),
@@ -97,8 +98,8 @@ public struct HTTPAPI: Sendable {
         keyPath: "value")
     /// Salesforce queries: records, with `nextRecordsUrl`.
     public static let salesforce = HTTPAPI(
-        "salesforce", pages: .linkField(keyPath: "nextRecordsUrl").omittingLastPointer(), keyPath: "records",
-        totalKeyPath: "totalSize")
+        "salesforce", pages: .linkField(keyPath: "nextRecordsUrl").ending(.set(keyPath: "done")).omittingLastPointer(),
+        keyPath: "records", check: .failing(ifAbsent: "done"), totalKeyPath: "totalSize")
     /// Shopify: the `Link` field leads on. The key path is the list's name.
     public static let shopify = HTTPAPI("shopify", pages: .link)
     /// Slack: cursors, and errors with status 200. The key path is the list's name.
@@ -109,7 +110,7 @@ public struct HTTPAPI: Sendable {
     public static let stripe = HTTPAPI(
         "stripe",
         pages: .lastElement(keyPath: "id", parameter: "starting_after").ending(.unset(keyPath: "has_more")),
-        keyPath: "data")
+        keyPath: "data", check: .failing(ifAbsent: "has_more"))
     /// WordPress: numbered pages, whose number is in `X-WP-TotalPages`.
     public static let wordpress = HTTPAPI(
         "wordpress",
@@ -133,7 +134,8 @@ public struct HTTPAPI: Sendable {
             "graphql",
             pages: .cursor(keyPath: "\(path).pageInfo.endCursor", bodyKeyPath: "variables.after")
                 .ending(.unset(keyPath: "\(path).pageInfo.hasNextPage")),
-            keyPath: "\(path).nodes", check: .failing(ifSet: "errors"),
+            keyPath: "\(path).nodes",
+            check: .failing(ifSet: "errors").or(.failing(ifAbsent: "\(path).pageInfo.hasNextPage")),
             body: .object(["query": .string(query), "variables": .object(variables)]))
     }
 

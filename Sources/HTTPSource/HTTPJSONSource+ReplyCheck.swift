@@ -4,12 +4,21 @@ import StoreSync
 extension HTTPJSONSource {
     /// How a response with a successful status reports an error in its body.
     public struct ReplyCheck: Hashable, Sendable {
-        /// The value that decides.
-        let keyPath: String
-        /// Whether the reply is an error if the value is set, or if it is false or absent.
-        let failsIfSet: Bool
-        /// The key path of a text for people.
-        let message: String?
+        /// What of a value is an error.
+        private enum Sign: Hashable { case set, unset, absent }
+
+        private struct Rule: Hashable {
+            let keyPath: String
+            let sign: Sign
+            /// The key path of a text for people.
+            let message: String?
+        }
+
+        private var rules: [Rule]
+
+        private init(_ sign: Sign, at keyPath: String, message: String? = nil) {
+            rules = [Rule(keyPath: keyPath, sign: sign, message: message)]
+        }
 
         /// A reply that has a value is an error, such as GraphQL's `errors`.
         ///
@@ -17,7 +26,7 @@ extension HTTPJSONSource {
         ///   - keyPath: The key path of the value.
         ///   - message: The key path of a text for people; by default the value itself.
         public static func failing(ifSet keyPath: String, message: String? = nil) -> HTTPJSONSource.ReplyCheck {
-            HTTPJSONSource.ReplyCheck(keyPath: keyPath, failsIfSet: true, message: message)
+            HTTPJSONSource.ReplyCheck(.set, at: keyPath, message: message)
         }
 
         /// A reply whose value is false or absent is an error, such as Slack's `ok`.
@@ -26,16 +35,41 @@ extension HTTPJSONSource {
         ///   - keyPath: The key path of the value.
         ///   - message: The key path of a text for people.
         public static func failing(ifUnset keyPath: String, message: String? = nil) -> HTTPJSONSource.ReplyCheck {
-            HTTPJSONSource.ReplyCheck(keyPath: keyPath, failsIfSet: false, message: message)
+            HTTPJSONSource.ReplyCheck(.unset, at: keyPath, message: message)
         }
 
-        var captures: [String] { [keyPath] + (message.map { [$0] } ?? []) }
+        /// A reply whose value is null or absent is an error, such as one without Stripe's
+        /// `has_more`.
+        public static func failing(ifAbsent keyPath: String) -> HTTPJSONSource.ReplyCheck {
+            HTTPJSONSource.ReplyCheck(.absent, at: keyPath)
+        }
+
+        /// Returns a check that also fails where another one does.
+        public func or(_ other: HTTPJSONSource.ReplyCheck) -> HTTPJSONSource.ReplyCheck {
+            var check = self
+            check.rules += other.rules
+            return check
+        }
+
+        var captures: [String] {
+            rules.flatMap { rule in [rule.keyPath] + (rule.message.map { [$0] } ?? []) }
+        }
 
         /// The text of the error that a reply reports; nil if it reports none.
         func failure(in captured: [String: JSONValue]) -> String? {
-            let isSet = captured[keyPath]?.isSet ?? false
-            guard isSet == failsIfSet else { return nil }
-            return Self.text(message.flatMap { captured[$0] } ?? captured[keyPath]) ?? "no reason given"
+            for rule in rules {
+                let value = captured[rule.keyPath] ?? .null
+                let fails =
+                    switch rule.sign {
+                    case .set: value.isSet
+                    case .unset: !value.isSet
+                    case .absent: value == .null
+                    }
+                guard fails else { continue }
+                let text = Self.text(rule.message.flatMap { captured[$0] } ?? value)
+                return text ?? "\(rule.keyPath) is \(captured[rule.keyPath].map(Self.shown) ?? "absent")"
+            }
+            return nil
         }
 
         private static func text(_ value: JSONValue?) -> String? {
@@ -45,6 +79,10 @@ extension HTTPJSONSource {
             case .object(let object): text(object["message"] ?? object["title"] ?? object["detail"] ?? object["error"])
             default: nil
             }
+        }
+
+        private static func shown(_ value: JSONValue) -> String {
+            value.token ?? value.kindName
         }
     }
 }

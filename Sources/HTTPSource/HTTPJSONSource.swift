@@ -67,9 +67,15 @@ public struct HTTPJSONSource: RemoteSource {
     /// How a response with a successful status reports an error in its body; nil, the default, if
     /// it cannot.
     public var check: HTTPJSONSource.ReplyCheck?
-    /// The key path of the number of all objects in each page, for progress; nil, the default, for
-    /// the header field `X-Total-Count`.
+    /// The key path of the number of all objects in each page; nil, the default, for the header
+    /// field `X-Total-Count`.
     public var totalKeyPath: String?
+    /// Whether the number of all objects is exact, or at least no more than there are; true by
+    /// default.
+    ///
+    /// If the pages have fewer objects than that, absent objects are kept. False if the number is an
+    /// estimate, which is then for progress only.
+    public var isTotalExact = true
     /// Whether all pages are of one state, however long they are read; false by default.
     ///
     /// It is true if the server's cursors belong to a snapshot, or follow a key that never changes.

@@ -11,6 +11,12 @@ import HTTPTransfer
 ///
 /// The order of the pages does not matter, and an object may be on several of them. A key path has
 /// dots between its keys. A backslash escapes a dot within a key, as in `@odata\.nextLink`.
+///
+/// The pages end where a sign of the last page is, or where nothing leads on. If a value says that
+/// more pages follow, such as `has_more`, and nothing leads there, the sync fails. If the pages
+/// contradict themselves otherwise, absent objects are kept and the result says why: fewer objects
+/// were read than the server counts, a value that leads on was on no page, or the `Link` field of
+/// the last page leads on.
 public struct HTTPPages: Sendable {
     /// The value that leads to the next page.
     enum Pointer: Sendable {
@@ -52,18 +58,21 @@ public struct HTTPPages: Sendable {
 
     /// A sign that a page is the last one.
     public enum End: Hashable, Sendable {
-        /// The page has fewer objects than the page before it.
+        /// The page has fewer objects than the page before it, and nothing says that more pages
+        /// follow.
         case shortPage
-        /// A value beside the objects is false or absent, such as `has_more`.
+        /// A value beside the objects is false or absent, such as `has_more`. If it is true, more
+        /// pages follow.
         case unset(keyPath: String)
-        /// A value beside the objects is true, such as `done`.
+        /// A value beside the objects is true, such as `done`. If it is false, more pages follow.
         case set(keyPath: String)
         /// The page's number has reached the number of pages in a header field, such as
-        /// `X-WP-TotalPages`.
+        /// `X-WP-TotalPages`. Until then more pages follow.
         case pageCount(header: String)
         /// As many objects have been read as a value beside the objects counts.
         case total(keyPath: String)
-        /// The request for the next page fails with one of these statuses.
+        /// The request for the next page fails with one of these statuses, and nothing says that
+        /// more pages follow.
         case status(Set<Int>)
     }
 
@@ -146,10 +155,11 @@ public struct HTTPPages: Sendable {
         return pages
     }
 
-    /// Returns the same pages, for a server that leaves the pointer out of the last page.
+    /// Returns the same pages, for a server that leaves the pointer, or the value of an
+    /// ``End/unset(keyPath:)``, out of the last page.
     ///
-    /// Without this, a pointer that is on no page of a full pass is reported, because its key path
-    /// may be misspelt.
+    /// Without this, such a value that is on no page of a full pass is reported and absent objects
+    /// are kept, because its key path may be misspelt.
     public func omittingLastPointer() -> HTTPPages {
         var pages = self
         pages.mayLackPointer = true
@@ -196,9 +206,19 @@ extension HTTPPages {
         if case .lastElement(let keyPath) = pointer { keyPath } else { nil }
     }
 
-    /// The key path of a pointer that every page but the last must have.
-    var pointerKeyPath: String? {
-        if case .field(let keyPath) = pointer, !mayLackPointer { keyPath } else { nil }
+    /// The key paths of the values that lead on, or to the end, and must be on some page.
+    var steeringKeyPaths: [String] {
+        guard !mayLackPointer else { return [] }
+        var keyPaths: [String] = []
+        if case .field(let keyPath) = pointer { keyPaths.append(keyPath) }
+        for case .unset(let keyPath) in ends { keyPaths.append(keyPath) }
+        return keyPaths
+    }
+
+    /// The key path of the number of all objects, if it is a sign of the last page.
+    var totalKeyPath: String? {
+        for case .total(let keyPath) in ends { return keyPath }
+        return nil
     }
 
     /// Whether the next page is known only after the whole page has arrived.
@@ -277,94 +297,6 @@ extension HTTPPages {
         try writer.value(set(JSONKeyPath.keys(of: keyPath)[...], in: document, to: try JSONValue(parsing: token)))
         return writer.bytes
     }
-
-    /// The token of the next page; nil after the last.
-    func token(after page: OpenPage, facts: PageFacts) throws -> String? {
-        if try isLast(page, facts) { return nil }
-        switch pointer {
-        case .none: return nil
-        case .linkHeader:
-            guard let field = page.head.headers["Link"], let target = LinkHeader.target(of: "next", in: field) else {
-                return nil
-            }
-            return try page.head.url.following(target).absoluteString
-        case .field(let keyPath):
-            guard let value = facts.captured[keyPath] else { return nil }
-            return try token(of: value, at: keyPath, on: page)
-        case .lastElement(let keyPath):
-            guard facts.elementCount > 0 else { return nil }
-            guard let value = facts.lastElement else {
-                throw HTTPError.Problem.unsuitablePointer(keyPath: keyPath, found: "nothing in the last object")
-            }
-            return try token(of: value, at: keyPath, on: page)
-        case .number(let first):
-            guard facts.elementCount > 0 || Self.hasNewTombstones(page, facts) else { return nil }
-            return String((page.token.flatMap { Int($0) } ?? first) + 1)
-        case .offset:
-            // Tombstones beside objects may not count for the server: an overlap loses nothing.
-            var count = facts.elementCount
-            if count == 0, Self.hasNewTombstones(page, facts) { count = facts.tombstones.count }
-            return count == 0 ? nil : String((page.token.flatMap { Int($0) } ?? 0) + count)
-        case .custom(_, let next):
-            let info = Page(
-                url: page.head.url, index: page.index, elementCount: facts.elementCount, headers: page.head.headers,
-                captured: facts.captured)
-            return try next(info)?.absoluteString
-        }
-    }
-
-    /// Whether a page has tombstones that the page before did not have. Some servers repeat them on
-    /// each page.
-    private static func hasNewTombstones(_ page: OpenPage, _ facts: PageFacts) -> Bool {
-        !facts.tombstones.isEmpty && facts.tombstones != page.tombstonesBefore
-    }
-
-    /// Whether one of the signs of the last page is there.
-    private func isLast(_ page: OpenPage, _ facts: PageFacts) throws -> Bool {
-        for end in ends {
-            switch end {
-            case .shortPage:
-                if let before = page.elementCountBefore, facts.elementCount < before { return true }
-            case .unset(let keyPath):
-                if !(facts.captured[keyPath]?.isSet ?? false) { return true }
-            case .set(let keyPath):
-                if facts.captured[keyPath]?.isSet ?? false { return true }
-            case .pageCount(let header):
-                guard let text = page.head.headers[header] else { continue }
-                guard let count = Int(text.trimmingCharacters(in: .whitespaces)) else {
-                    throw HTTPError.Problem.unsuitablePointer(keyPath: header, found: "a text that is not a number")
-                }
-                if page.index + 1 >= count { return true }
-            case .total(let keyPath):
-                guard let value = facts.captured[keyPath] else { continue }
-                guard case .integer(let total) = value else {
-                    throw HTTPError.Problem.unsuitablePointer(keyPath: keyPath, found: value.kindName)
-                }
-                if page.elementCountUpTo + facts.elementCount >= Int(total) { return true }
-            case .status: break
-            }
-        }
-        return false
-    }
-
-    /// The token that a pointer's value stands for; nil for a value that means the last page.
-    private func token(of value: JSONValue, at keyPath: String, on page: OpenPage) throws -> String? {
-        var value = value
-        if place == .address, case .object(let object) = value, let inner = object["href"] { value = inner }
-        switch (value, place) {
-        case (.null, _), (.bool(false), _), (.string(""), _): return nil
-        case (.string(let text), .address): return try page.head.url.following(text).absoluteString
-        case (.string, .body), (.array, .body), (.integer, .body), (.unsigned, .body), (.double, .body),
-            (.decimal, .body):
-            var writer = JSONWriter()
-            try writer.value(value)
-            return String(decoding: writer.bytes, as: UTF8.self)
-        case (_, .query):
-            if let token = value.token { return token }
-        default: break
-        }
-        throw HTTPError.Problem.unsuitablePointer(keyPath: keyPath, found: value.kindName)
-    }
 }
 
 extension JSONValue {
@@ -386,7 +318,7 @@ extension JSONValue {
         case .null: "null"
         case .bool(let value): "\(value)"
         case .integer, .unsigned, .double, .decimal: "a number"
-        case .string: "a text"
+        case .string(let text): text.isEmpty ? "an empty text" : "a text"
         case .array: "an array"
         case .object: "an object"
         }

@@ -35,12 +35,12 @@ actor HTTPPass: RemotePass {
     private var sent = SentSecrets()
     /// The server's clock at the beginning of the pass.
     private var serverDate: Date?
-    /// Whether the pointer to the next page was on any page, be it null.
-    private var hasSeenPointer = false
+    private var completeness: PageCompleteness
 
     init(_ source: HTTPJSONSource, after bookmark: SyncBookmark?, keyPath: String) throws {
         self.source = source
         self.bookmark = bookmark
+        completeness = PageCompleteness(source.pages)
         let client = source.client
         beginDate = client.date()
         var since: String?
@@ -150,6 +150,7 @@ actor HTTPPass: RemotePass {
         (ahead, current, ready) = (nil, nil, nil)
         trail = PageTrail()
         freshness.beginAgain()
+        completeness = PageCompleteness(source.pages)
         visited = []
         reach = CursorReach()
     }
@@ -167,7 +168,16 @@ actor HTTPPass: RemotePass {
         ahead = Task { try await Self.page(after: page, source, opener, trail) }
         return RemotePage(
             .chunks(FetchedBody(fetch: page.fetch, format: source.format)), tombstones: source.delta?.tombstones,
-            totalElementCount: total ?? page.head.headers["X-Total-Count"].flatMap { Int($0) })
+            totalElementCount: total ?? statedTotal(page.head, PageFacts()))
+    }
+
+    /// The number of all objects as a page states it; nil if it does not.
+    private func statedTotal(_ head: HTTPHead, _ facts: PageFacts) -> Int? {
+        guard let keyPath = source.totalKeyPath ?? source.pages.totalKeyPath else {
+            return head.headers["X-Total-Count"].flatMap { Int($0.trimmingCharacters(in: .whitespaces)) }
+        }
+        guard case .integer(let count) = facts.captured[keyPath] else { return nil }
+        return Int(count)
     }
 
     private func nextPage() async throws -> OpenPage? {
@@ -206,9 +216,10 @@ actor HTTPPass: RemotePass {
             next.tombstonesBefore = facts.tombstones
             return next
         } catch let error as HTTPError {
-            guard case .status(let status, _, _) = error.problem, source.pages.endStatuses.contains(status) else {
-                throw error
-            }
+            // A failure is no end as long as the server says that more pages follow.
+            guard case .status(let status, _, _) = error.problem, source.pages.endStatuses.contains(status),
+                try page.signs(source.pages, facts: facts).more == nil
+            else { throw error }
             return nil
         }
     }
@@ -219,13 +230,12 @@ actor HTTPPass: RemotePass {
         current = nil
         visited.append(page.bookmark)
         if visited.count == 1 { sent = page.fetch.secrets }
-        guard opener.needsFacts else { return }
-        let facts = try await page.facts()
+        let facts = opener.needsFacts ? try await page.facts() : PageFacts()
         if let failure = source.check?.failure(in: facts.captured) {
             throw page.refusal(failure)
         }
-        if let keyPath = source.pages.pointerKeyPath, facts.captured[keyPath] != nil { hasSeenPointer = true }
-        if let keyPath = source.totalKeyPath, case .integer(let count) = facts.captured[keyPath] { total = Int(count) }
+        try completeness.note(page, facts)
+        total = statedTotal(page.head, facts) ?? total
         guard let delta = source.delta else { return }
         switch delta.cursor {
         case .element: reach.extend(by: facts.cursors, isFirstPage: page.index == 0)
@@ -287,11 +297,10 @@ actor HTTPPass: RemotePass {
     func end() async throws -> RemoteEnd {
         try await finishCurrent()
         var remoteEnd = lastBookmarks()
-        remoteEnd.doubt = freshness.doubt
-        if let keyPath = source.pages.pointerKeyPath, !hasSeenPointer, !isDelta, !visited.isEmpty {
-            remoteEnd.warnings.append(
-                "the pointer to the next page, \(keyPath), was on no page: is its key path right?")
-        }
+        guard !visited.isEmpty else { return remoteEnd }
+        remoteEnd.doubt = freshness.doubt ?? completeness.doubt(isDelta: isDelta)
+        remoteEnd.warnings += completeness.warnings(isDelta: isDelta)
+        if source.isTotalExact { remoteEnd.totalElementCount = total }
         return remoteEnd
     }
 

@@ -36,6 +36,15 @@ struct OpenPage: Sendable {
         }
     }
 
+    /// What the page says about whether pages follow.
+    func signs(_ pages: HTTPPages, facts: PageFacts) throws -> PageSigns {
+        do {
+            return try pages.signs(of: self, facts: facts)
+        } catch let problem as HTTPError.Problem {
+            throw error(problem)
+        }
+    }
+
     /// The error of the page, without the credentials that were sent.
     func error(_ problem: HTTPError.Problem) -> HTTPError {
         fetch.secrets.error(at: head.url, problem)

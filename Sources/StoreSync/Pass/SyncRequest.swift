@@ -70,7 +70,7 @@ struct SyncRequest: Sendable {
         let limit = try await limit(in: scope, transaction)
         let pages = PassPages(self, of: source, into: pass, report: progress)
         try await pages.readAll()
-        var end = try await BlockingExecutor.outside { try await source.end() }
+        var end = try await Self.end(of: source, after: pages)
         var absent = absent(of: scope, pages, pass, layout, end)
         var isSure = (end.isSnapshot || pages.count < 2) && end.doubt == nil
         for _ in 1..<Self.readingLimit where !isSure {
@@ -85,7 +85,7 @@ struct SyncRequest: Sendable {
             pass.statedByList = [:]
             try await BlockingExecutor.outside { try await source.rewind() }
             try await pages.readAll()
-            end = try await BlockingExecutor.outside { try await source.end() }
+            end = try await Self.end(of: source, after: pages)
             isSure = pages.digests == before && end.doubt == nil
             absent = self.absent(of: scope, pages, pass, layout, end)
         }
@@ -113,6 +113,16 @@ struct SyncRequest: Sendable {
         }
         let bookmark = isSure ? end.bookmark : end.cautiousBookmark
         return SyncEffect(value: PassEnd(summary: summary, bookmark: bookmark), isUndone: isUndone)
+    }
+
+    /// Ends a reading of the pages, with a doubt if they had fewer objects than the source counts.
+    private static func end(of source: any RemotePass, after pages: PassPages) async throws -> RemoteEnd {
+        var end = try await BlockingExecutor.outside { try await source.end() }
+        let count = pages.progress.elementCount
+        if end.coverage == .everything, let total = end.totalElementCount, total > count {
+            end.doubt = end.doubt ?? "the source counts \(total) objects, and its pages had \(count)"
+        }
+        return end
     }
 
     /// The summary of a pass, and the bookmark that the next pass begins after.

@@ -20,6 +20,11 @@ public struct RemoteEnd: Sendable {
     ///
     /// With a doubt the pages are read again. If it remains, absent objects are kept.
     public var doubt: String?
+    /// The number of all objects according to the source; nil, the default, if it is unknown or an
+    /// estimate.
+    ///
+    /// If the pages had fewer objects, they do not prove what is absent. Ignored for changes.
+    public var totalElementCount: Int?
     /// Sentences for people about the pages, such as a key path that was on none; empty by default.
     public var warnings: [String] = []
     /// The bookmark that the next pass begins after.

@@ -1,0 +1,127 @@
+import Foundation
+import HTTPTransfer
+import JSONMapper
+import StoreSync
+
+extension HTTPPages {
+    /// The token of the next page; nil after the last.
+    ///
+    /// - Throws: `HTTPError.Problem` if a value that leads on is unsuitable, or if more pages follow
+    ///   and nothing leads there.
+    func token(after page: OpenPage, facts: PageFacts) throws -> String? {
+        let signs = try signs(of: page, facts: facts)
+        guard !signs.isLast else { return nil }
+        let token = try pointerToken(after: page, facts, isEmptyPageLast: !signs.isBeforeLastNumber)
+        if token == nil, let more = signs.more {
+            let (pointer, found) = missingPointer(facts)
+            throw HTTPError.Problem.unsuitablePointer(
+                keyPath: pointer, found: "\(found), although \(more) says that more pages follow")
+        }
+        return token
+    }
+
+    /// The token that the pointer stands for; nil if it leads nowhere.
+    private func pointerToken(after page: OpenPage, _ facts: PageFacts, isEmptyPageLast: Bool) throws -> String? {
+        switch pointer {
+        case .none: return nil
+        case .linkHeader:
+            guard let field = page.head.headers["Link"], let target = LinkHeader.target(of: "next", in: field) else {
+                return nil
+            }
+            return try page.head.url.following(target).absoluteString
+        case .field(let keyPath):
+            guard let value = facts.captured[keyPath] else { return nil }
+            return try token(of: value, at: keyPath, on: page)
+        case .lastElement(let keyPath):
+            guard facts.elementCount > 0 else { return nil }
+            guard let value = facts.lastElement else {
+                throw HTTPError.Problem.unsuitablePointer(keyPath: keyPath, found: "nothing in the last object")
+            }
+            return try token(of: value, at: keyPath, on: page)
+        case .number(let first):
+            if facts.elementCount == 0, isEmptyPageLast, !Self.hasNewTombstones(page, facts) { return nil }
+            return String((page.token.flatMap { Int($0) } ?? first) + 1)
+        case .offset:
+            // Tombstones beside objects may not count for the server: an overlap loses nothing.
+            var count = facts.elementCount
+            if count == 0, Self.hasNewTombstones(page, facts) { count = facts.tombstones.count }
+            return count == 0 ? nil : String((page.token.flatMap { Int($0) } ?? 0) + count)
+        case .custom(_, let next):
+            let info = Page(
+                url: page.head.url, index: page.index, elementCount: facts.elementCount, headers: page.head.headers,
+                captured: facts.captured)
+            return try next(info)?.absoluteString
+        }
+    }
+
+    /// The pointer, and what is in its place on a page that it does not lead on from.
+    private func missingPointer(_ facts: PageFacts) -> (pointer: String, found: String) {
+        switch pointer {
+        case .none: ("single", "only one page is asked for")
+        case .linkHeader: ("Link", "absent")
+        case .field(let keyPath): (keyPath, facts.captured[keyPath]?.kindName ?? "absent")
+        case .lastElement(let keyPath): (keyPath, "the page is empty")
+        case .number: ("the page's number", "the page is empty")
+        case .offset: ("the number of objects", "the page is empty")
+        case .custom: ("the custom function's", "none")
+        }
+    }
+
+    /// Whether a page has tombstones that the page before did not have. Some servers repeat them on
+    /// each page.
+    private static func hasNewTombstones(_ page: OpenPage, _ facts: PageFacts) -> Bool {
+        !facts.tombstones.isEmpty && facts.tombstones != page.tombstonesBefore
+    }
+
+    /// The signs of the last page, as they are on a page.
+    func signs(of page: OpenPage, facts: PageFacts) throws -> PageSigns {
+        var signs = PageSigns()
+        for end in ends {
+            switch end {
+            case .shortPage:
+                if let before = page.elementCountBefore, facts.elementCount < before { signs.isShort = true }
+            case .unset(let keyPath):
+                signs.note(isLast: !(facts.captured[keyPath]?.isSet ?? false), by: keyPath)
+            case .set(let keyPath):
+                guard let value = facts.captured[keyPath], value != .null else { continue }
+                signs.note(isLast: value.isSet, by: keyPath)
+            case .pageCount(let header):
+                guard let text = page.head.headers[header] else { continue }
+                guard let count = Int(text.trimmingCharacters(in: .whitespaces)) else {
+                    throw HTTPError.Problem.unsuitablePointer(keyPath: header, found: "a text that is not a number")
+                }
+                signs.note(isLast: page.index + 1 >= count, by: header)
+                if page.index + 1 < count { signs.isBeforeLastNumber = true }
+            case .total(let keyPath):
+                guard let value = facts.captured[keyPath] else { continue }
+                guard case .integer(let total) = value else {
+                    throw HTTPError.Problem.unsuitablePointer(keyPath: keyPath, found: value.kindName)
+                }
+                // Fewer objects than counted do not mean that a page is left: some may have gone.
+                if page.elementCountUpTo + facts.elementCount >= Int(total) { signs.isStatedLast = true }
+            case .status: break
+            }
+        }
+        return signs
+    }
+
+    /// The token that a pointer's value stands for; nil for a value that means the last page.
+    private func token(of value: JSONValue, at keyPath: String, on page: OpenPage) throws -> String? {
+        var value = value
+        if place == .address, case .object(let object) = value, let inner = object["href"] { value = inner }
+        switch (value, place) {
+        case (.null, _), (.bool(false), _), (.string(""), _): return nil
+        case (.string(let text), .address): return try page.head.url.following(text).absoluteString
+        case (.string, .body), (.array, .body), (.integer, .body), (.unsigned, .body), (.double, .body),
+            (.decimal, .body):
+            var writer = JSONWriter()
+            try writer.value(value)
+            return String(decoding: writer.bytes, as: UTF8.self)
+        case (_, .query):
+            if let token = value.token { return token }
+        default: break
+        }
+        throw HTTPError.Problem.unsuitablePointer(keyPath: keyPath, found: value.kindName)
+    }
+}
+

@@ -1,0 +1,31 @@
+/// What a page says about whether pages follow.
+struct PageSigns: Sendable {
+    /// Whether a value or a header field says that the page is the last.
+    var isStatedLast = false
+    /// Whether the page has fewer objects than the page before it.
+    var isShort = false
+    /// The value or the header field that says that more pages follow; nil if none does.
+    var more: String?
+    /// Whether the server counts more pages than have been read.
+    var isBeforeLastNumber = false
+
+    /// Whether the page is the last. A short page is not, if more pages are said to follow.
+    var isLast: Bool { isStatedLast || isShort && more == nil }
+
+    /// Takes note of what a value or a header field says.
+    mutating func note(isLast: Bool, by name: String) {
+        if isLast { isStatedLast = true } else { more = more ?? name }
+    }
+
+    /// Why the page does not prove what is absent; nil if nothing contradicts it.
+    ///
+    /// - Parameter page: The index of the page, from 0.
+    func doubt(page: Int, elementCount: Int) -> String? {
+        guard let more else { return nil }
+        if isStatedLast { return "page \(page + 1) is said to be the last, although \(more) says that more follow" }
+        if isBeforeLastNumber, elementCount == 0 {
+            return "page \(page + 1) is empty, although \(more) says that more follow"
+        }
+        return nil
+    }
+}

@@ -1,0 +1,197 @@
+import Foundation
+import HTTPSource
+import HTTPTransfer
+import JSONMapper
+import OneWaySynchronizer
+import OneWayTestSupport
+import StoreSync
+import Testing
+
+/// Servers whose pages end although they say that there is more. The store has users 1 to 4; the
+/// server hands out 1 and 2.
+@Suite(.timeLimit(.minutes(30))) struct CompletenessTests {
+    struct Contradiction: CustomTestStringConvertible, Sendable {
+        let testDescription: String
+        let api: HTTPAPI
+        /// Part of the error, or of the warnings if there is no error.
+        let said: String
+        let isError: Bool
+        let respond: @Sendable (_ index: Int) -> HTTPResponse
+
+        /// - Parameter body: The body of each page; `USERS` stands for users 1 and 2.
+        init(
+            _ name: String, _ api: HTTPAPI, _ body: String, headers: HTTPHeaders = HTTPHeaders(), fails said: String
+        ) {
+            self.init(name, api, fails: said) { _ in .json(CompletenessTests.filled(body), headers: headers) }
+        }
+
+        init(
+            _ name: String, _ api: HTTPAPI, _ body: String, headers: HTTPHeaders = HTTPHeaders(), keeps said: String
+        ) {
+            self.init(name, api, keeps: said) { _ in .json(CompletenessTests.filled(body), headers: headers) }
+        }
+
+        init(_ name: String, _ api: HTTPAPI, fails said: String, respond: @escaping @Sendable (Int) -> HTTPResponse) {
+            (testDescription, self.api, self.said, isError, self.respond) = (name, api, said, true, respond)
+        }
+
+        init(_ name: String, _ api: HTTPAPI, keeps said: String, respond: @escaping @Sendable (Int) -> HTTPResponse) {
+            (testDescription, self.api, self.said, isError, self.respond) = (name, api, said, false, respond)
+        }
+    }
+
+    private static func filled(_ body: String) -> String {
+        body.replacing("USERS", with: usersJSON([1, 2]))
+    }
+
+    private static func list(_ pages: HTTPPages) -> HTTPAPI {
+        HTTPAPI("list", pages: pages, keyPath: "data")
+    }
+
+    private static let numbered = HTTPPages.page(parameter: "page")
+    private static let fourPages: HTTPHeaders = ["X-WP-TotalPages": "4"]
+    private static let nextLink: HTTPHeaders = ["Link": "</users?page=2>; rel=\"next\""]
+
+    static let contradictions: [Contradiction] = [
+        // Common APIs
+        Contradiction(
+            "Notion has more and no cursor", .notion, #"{"results":USERS,"has_more":true,"next_cursor":null}"#,
+            fails: "next_cursor, is unsuitable: null, although has_more says that more pages follow"),
+        Contradiction(
+            "Notion does not say whether it has more", .notion, #"{"results":USERS,"next_cursor":"2"}"#,
+            fails: "has_more is absent"),
+        Contradiction(
+            "Notion has more is null", .notion, #"{"results":USERS,"has_more":null,"next_cursor":"2"}"#,
+            fails: "has_more is null"),
+        Contradiction("Stripe has more, and an empty page", .stripe, fails: "id, is unsuitable: the page is empty") {
+            .json(#"{"data":\#($0 == 0 ? usersJSON([1, 2]) : "[]"),"has_more":true}"#)
+        },
+        Contradiction(
+            "Stripe does not say whether it has more", .stripe, #"{"data":USERS}"#, fails: "has_more is absent"),
+        Contradiction(
+            "Salesforce is not done and leads nowhere", .salesforce,
+            #"{"totalSize":4,"done":false,"records":USERS}"#,
+            fails: "nextRecordsUrl, is unsuitable: absent, although done says that more pages follow"),
+        Contradiction(
+            "Salesforce counts more", .salesforce, #"{"totalSize":4,"done":true,"records":USERS}"#,
+            keeps: "the source counts 4 objects, and its pages had 2"),
+        Contradiction(
+            "Django counts more", .drf, #"{"count":4,"next":null,"results":USERS}"#,
+            keeps: "the source counts 4 objects, and its pages had 2"),
+        Contradiction("Django does not lead on", .drf, #"{"results":USERS}"#, keeps: "next, which leads"),
+        Contradiction(
+            "Elasticsearch took too long", .elasticsearch, #"{"timed_out":true,"hits":{"hits":USERS}}"#,
+            fails: "timed_out is true"),
+        Contradiction(
+            "Elasticsearch lacks a shard", .elasticsearch, #"{"_shards":{"failed":1},"hits":{"hits":[]}}"#,
+            fails: "_shards.failed is 1"),
+        Contradiction(
+            "GraphQL has more and no cursor", .graphQL("q", connection: "users"),
+            #"{"data":{"users":{"nodes":USERS,"pageInfo":{"hasNextPage":true,"endCursor":null}}}}"#,
+            fails: "endCursor, is unsuitable: null, although"),
+        Contradiction(
+            "GraphQL was not asked whether it has more", .graphQL("q", connection: "users"),
+            #"{"data":{"users":{"nodes":USERS,"pageInfo":{"endCursor":null}}}}"#, fails: "hasNextPage is absent"),
+        Contradiction("WordPress has pages left, and an empty one", .wordpress, keeps: "page 2 is empty") {
+            .json($0 % 4 == 0 ? usersJSON([1, 2]) : "[]", headers: fourPages)
+        },
+        Contradiction("WordPress has pages left, and refuses one", .wordpress, fails: "status 404") {
+            $0 == 0 ? .json(usersJSON([1, 2]), headers: fourPages) : HTTPResponse(status: 404)
+        },
+        // Other pages
+        Contradiction(
+            "a link field lacks a page", list(.link.ending(.unset(keyPath: "more"))),
+            #"{"data":USERS,"more":true}"#, fails: "Link, is unsuitable: absent, although more says"),
+        Contradiction(
+            "a function ends too early", list(.custom { _ in nil }.ending(.set(keyPath: "done"))),
+            #"{"data":USERS,"done":false}"#, fails: "although done says that more pages follow"),
+        Contradiction(
+            "one of two signs says that more follow",
+            list(numbered.ending(.set(keyPath: "done"), .pageCount(header: "X-WP-TotalPages"))),
+            #"{"data":USERS,"done":true}"#, headers: fourPages,
+            keeps: "page 1 is said to be the last, although X-WP-TotalPages says that more follow"),
+        Contradiction("the total is not reached", list(.offset(parameter: "o").ending(.total(keyPath: "n"))), keeps: "4")
+        { .json(#"{"data":\#($0 % 2 == 0 ? usersJSON([1, 2]) : "[]"),"n":4}"#) },
+        Contradiction(
+            "the field of the total counts more", list(.single), #"{"data":USERS}"#, headers: ["X-Total-Count": "4"],
+            keeps: "the source counts 4 objects, and its pages had 2"),
+        Contradiction(
+            "the sign of the end is on no page",
+            list(.cursor(keyPath: "next", parameter: "after").ending(.unset(keyPath: "more"))),
+            #"{"data":USERS,"next":"2","has_more":true}"#, keeps: "more, which leads to the next page, was on no page"),
+        Contradiction(
+            "a link is not followed", list(.single), #"{"data":USERS}"#, headers: nextLink,
+            keeps: "the Link field of the last page leads to a next one, which was not read"),
+    ]
+
+    @Test(arguments: contradictions) func nothingIsDeletedAndItIsSaid(contradiction: Contradiction) async throws {
+        let world = try await SourceWorld()
+        try await world.sync(.users(ScriptedServer { _, _ in .json(usersJSON(1...4)) }))
+        let source = try Self.source(contradiction.api, contradiction.respond)
+        var said = ""
+        do {
+            let result = try await world.sync(source)
+            #expect(!contradiction.isError)
+            #expect(result.result.counts.withheld == 2)
+            said = result.warnings.joined(separator: "\n")
+            #expect(said.contains("absent objects were kept"))
+        } catch {
+            #expect(contradiction.isError)
+            said = "\(error)"
+        }
+        #expect(said.contains(contradiction.said), "\(said)")
+        #expect(try await world.users().count == 4)
+    }
+
+    private static func source(
+        _ api: HTTPAPI, _ respond: @escaping @Sendable (Int) -> HTTPResponse
+    ) throws -> HTTPJSONSource {
+        let client = HTTPClient(
+            transport: ScriptedServer { _, index in respond(index) }, retry: RetryPolicy(maxAttempts: 1),
+            clock: ManualClock(), date: { testDate })
+        return HTTPJSONSource(try #require(URL(string: "https://api.test/list")), api: api, client: client)
+    }
+
+    /// Servers that are right, each in its own way.
+    static let agreements: [Contradiction] = [
+        Contradiction("the total shrinks while the pages are read", .drf, keeps: "") {
+            $0 % 2 == 0
+                ? .json(#"{"count":4,"next":"/list?p=2","results":\#(usersJSON([1]))}"#)
+                : .json(#"{"count":2,"next":null,"results":\#(usersJSON([2]))}"#)
+        },
+        Contradiction(
+            "the only page lacks the pointer", list(.cursor(keyPath: "n", parameter: "c").omittingLastPointer()),
+            #"{"data":USERS}"#, keeps: ""),
+        Contradiction("the last page lacks the pointer", list(.cursor(keyPath: "n", parameter: "c")), keeps: "") {
+            .json($0 % 2 == 0 ? #"{"data":\#(usersJSON([1])),"n":2}"# : #"{"data":\#(usersJSON([2]))}"#)
+        },
+        Contradiction("Slack's cursor is empty", .slack, #"{"ok":true,"data":USERS,"response_metadata":{}}"#, keeps: ""),
+        Contradiction("WordPress does not count", .wordpress, keeps: "") {
+            $0 % 2 == 0 ? .json(usersJSON([1, 2])) : HTTPResponse(status: 400)
+        },
+        Contradiction(
+            "a short page is not the last", list(numbered.ending(.shortPage, .unset(keyPath: "more"))), keeps: ""
+        ) {
+            .json(#"{"data":\#(usersJSON([[1, 2], [1], [2, 1]][$0 % 3])),"more":\#($0 % 3 < 2)}"#)
+        },
+    ]
+
+    @Test(arguments: agreements) func whatIsGoneIsDeleted(agreement: Contradiction) async throws {
+        let world = try await SourceWorld()
+        try await world.sync(.users(ScriptedServer { _, _ in .json(usersJSON(1...4)) }))
+        let source = try Self.source(agreement.api, agreement.respond)
+        let keyPath = agreement.api.name == "slack" ? "data" : ""
+        let result = try await world.sync(source, StoreSyncOptions(keyPath: keyPath))
+        #expect(result.warnings.isEmpty)
+        #expect(try await world.users().keys.sorted() == [1, 2])
+    }
+
+    @Test func anEstimatedTotalIsNoDoubt() async throws {
+        let world = try await SourceWorld()
+        try await world.sync(.users(ScriptedServer { _, _ in .json(usersJSON(1...4)) }))
+        var source = try Self.source(.drf) { _ in .json(Self.filled(#"{"count":4,"next":null,"results":USERS}"#)) }
+        source.isTotalExact = false
+        try await world.sync(source)
+        #expect(try await world.users().count == 2)
+    }
+}
