@@ -23,6 +23,8 @@ public enum StoreSyncError: Error, Hashable, Sendable {
     case unsuitableKey(entity: String)
     /// The value at the key path of tombstones is not a list.
     case unsuitableTombstones(entity: String, keyPath: String)
+    /// So many pages in a row had the same objects as pages before them.
+    case repeatedPages(entity: String, count: Int)
     /// The entity has no such attribute that could order the versions of an object.
     case unknownVersion(entity: String, attribute: String)
 }
@@ -48,6 +50,9 @@ extension StoreSyncError: CustomStringConvertible {
         case .unsuitableKey(let entity): "the key does not fit the identity of \(entity)"
         case .unsuitableTombstones(let entity, let keyPath):
             "the value at \(keyPath) is not a list of deleted \(entity) objects"
+        case .repeatedPages(let entity, let count):
+            "\(count) pages in a row had the same \(entity) objects as pages before them; "
+                + "the source seems to ignore which page it is asked for"
         case .unknownVersion(let entity, let attribute): "\(entity) has no attribute \(attribute)"
         }
     }

@@ -110,8 +110,9 @@ import Testing
             list(numbered.ending(.set(keyPath: "done"), .pageCount(header: "X-WP-TotalPages"))),
             #"{"data":USERS,"done":true}"#, headers: fourPages,
             keeps: "page 1 is said to be the last, although X-WP-TotalPages says that more follow"),
-        Contradiction("the total is not reached", list(.offset(parameter: "o").ending(.total(keyPath: "n"))), keeps: "4")
-        { .json(#"{"data":\#($0 % 2 == 0 ? usersJSON([1, 2]) : "[]"),"n":4}"#) },
+        Contradiction(
+            "the total is not reached", list(.offset(parameter: "o").ending(.total(keyPath: "n"))), keeps: "4"
+        ) { .json(#"{"data":\#($0 % 2 == 0 ? usersJSON([1, 2]) : "[]"),"n":4}"#) },
         Contradiction(
             "the field of the total counts more", list(.single), #"{"data":USERS}"#, headers: ["X-Total-Count": "4"],
             keeps: "the source counts 4 objects, and its pages had 2"),
@@ -165,7 +166,8 @@ import Testing
         Contradiction("the last page lacks the pointer", list(.cursor(keyPath: "n", parameter: "c")), keeps: "") {
             .json($0 % 2 == 0 ? #"{"data":\#(usersJSON([1])),"n":2}"# : #"{"data":\#(usersJSON([2]))}"#)
         },
-        Contradiction("Slack's cursor is empty", .slack, #"{"ok":true,"data":USERS,"response_metadata":{}}"#, keeps: ""),
+        Contradiction(
+            "Slack's cursor is empty", .slack, #"{"ok":true,"data":USERS,"response_metadata":{}}"#, keeps: ""),
         Contradiction("WordPress does not count", .wordpress, keeps: "") {
             $0 % 2 == 0 ? .json(usersJSON([1, 2])) : HTTPResponse(status: 400)
         },

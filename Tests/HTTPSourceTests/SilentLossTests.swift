@@ -259,4 +259,37 @@ import Testing
         #expect(server.requests.count == 2)
         #expect(try await world.users().isEmpty)
     }
+
+    /// Servers whose pages never end, and have the same objects again and again.
+    static let circles: [(pages: HTTPPages, body: @Sendable (_ index: Int) -> String)] = [
+        (.page(parameter: "page"), { #"{"data":[{"id":1,"name":"a","now":\#($0)}]}"# }),
+        (.page(parameter: "page"), { #"{"data":\#(usersJSON($0 % 2 == 0 ? [1, 2] : [3, 4]))}"# }),
+        (.cursor(keyPath: "next", parameter: "after"), { #"{"data":\#(usersJSON([1])),"next":\#($0)}"# }),
+    ]
+
+    @Test(arguments: circles.indices) func pagesOfTheSameObjectsEnd(circle: Int) async throws {
+        let world = try await SourceWorld()
+        let (pages, body) = Self.circles[circle]
+        let server = ScriptedServer { _, index in .json(body(index)) }
+        let error = await #expect(throws: StoreSyncError.self) {
+            try await world.sync(.users(server, pages: pages), Self.data)
+        }
+        #expect(error == .repeatedPages(entity: "User", count: 30))
+        #expect(server.requests.count < 40)
+        #expect(try await world.users().isEmpty)
+    }
+
+    /// A few pages of the same objects, pages without objects, and a log of changes of the same
+    /// objects do not make a circle.
+    @Test(arguments: [true, false]) func pagesMayRepeatObjects(isLog: Bool) async throws {
+        let world = try await SourceWorld()
+        let server = ScriptedServer { request, _ in
+            let page = Int(request.query("after") ?? "0") ?? 0
+            let log = Array(repeating: 1, count: page + 1) + Array(2...7)
+            let ids = isLog ? log : page < 25 ? [1, 2] : page < 45 ? [] : [page]
+            return .json(#"{"data":\#(usersJSON(ids)),"next":\#(page < 49 ? "\(page + 1)" : "null")}"#)
+        }
+        try await world.sync(.users(server, pages: .cursor(keyPath: "next", parameter: "after")), Self.data)
+        #expect(try await world.users().count == 7)
+    }
 }

@@ -124,4 +124,3 @@ extension HTTPPages {
         throw HTTPError.Problem.unsuitablePointer(keyPath: keyPath, found: value.kindName)
     }
 }
-

@@ -21,6 +21,13 @@ final class PassPages {
     private var there = ObjectSet()
     private var digest: UInt64 = 0
     private var readingCount = 0
+    /// The digests of this reading's pages.
+    private var known: Set<UInt64> = []
+    /// How many pages in a row had the same objects as pages before.
+    private var repeatedPageCount = 0
+    /// How many pages in a row may have the same objects as pages before. Objects that move while
+    /// the pages are read repeat a small page or a few.
+    private static let repeatedPageLimit = 30
     /// Whether the source may hand out a page again. A list of payloads at hand never does.
     private let isRemote: Bool
 
@@ -43,6 +50,8 @@ final class PassPages {
     func readAll() async throws {
         digests = []
         readingCount += 1
+        known = []
+        repeatedPageCount = 0
         progress.readingNumber = readingCount
         progress.elementCount = 0
         let (request, acceptsSingleObject) = (request, !isRemote)
@@ -145,9 +154,20 @@ final class PassPages {
             gone.formUnion(try await find(tombstones, at: list).subtracting(there.objects))
         }
         digests.append(digest)
+        try checkForRepetition()
         progress.pageCount += 1
         progress.totalElementCount = page.totalElementCount ?? progress.totalElementCount
         report(progress)
+    }
+
+    /// - Throws: `StoreSyncError.repeatedPages` if the source seems to hand out the same pages for
+    ///   ever. Pages without objects do not count: some servers have many of them.
+    private func checkForRepetition() throws {
+        guard !there.isEmpty else { return }
+        repeatedPageCount = known.insert(digest).inserted ? 0 : repeatedPageCount + 1
+        guard repeatedPageCount < Self.repeatedPageLimit else {
+            throw StoreSyncError.repeatedPages(entity: request.entity, count: repeatedPageCount)
+        }
     }
 
     /// How a page names objects that are gone: by the key path of a list, or by a flag.
