@@ -64,8 +64,8 @@ struct SyncSummary {
         } else {
             lines += tableLines(width, style)
             if withheldCount > 0 {
-                lines.append(
-                    fitted("\(Quantity.count(withheldCount, "object")) absent from the JSON were kept", .warning))
+                let kept = "\(Quantity.count(withheldCount, "object")) absent from the JSON"
+                lines.append(fitted("\(kept) \(withheldCount == 1 ? "was" : "were") kept", .warning))
             }
             for text in changeLines { lines.append(fitted(text)) }
             let parts = [driftLines, rejectedLines]
