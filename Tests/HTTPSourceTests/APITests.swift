@@ -252,3 +252,27 @@ import Testing
         #expect(result.result.counts.withheld == (isFramed ? 0 : 1))
     }
 }
+
+    /// The end of compressed lines is not known. They are read again without compression.
+    @Test(arguments: [true, false]) func compressedLinesProveNothing(canBePlain: Bool) async throws {
+        let world = try await SourceWorld()
+        let server = ScriptedServer { request, index in
+            let isPlain = canBePlain && request.headers["Accept-Encoding"] == "identity"
+            return .json(
+                index == 0 ? "{\"id\":1,\"name\":\"a\"}\n{\"id\":2,\"name\":\"b\"}\n" : "{\"id\":1,\"name\":\"a\"}\n",
+                headers: isPlain ? [:] : ["Content-Encoding": "gzip"])
+        }
+        var source = try HTTPJSONSource.users(server)
+        source.format = .lines
+        try await world.sync(source)
+        #expect(server.requests.map { $0.headers["Accept-Encoding"] } == [nil])
+        let result = try await world.sync(source)
+        #expect(try await world.users().count == (canBePlain ? 1 : 2))
+        #expect(
+            result.warnings
+                == (canBePlain
+                    ? []
+                    : [
+                        "absent objects were kept: a page was compressed (gzip), and may have ended too early"
+                    ]))
+    }

@@ -13,7 +13,8 @@ struct PageOpener: Sendable {
     var since: String?
     /// When the pass must have ended, by the client's clock; nil for never.
     let deadline: Duration?
-    /// Whether caches must not answer, because the pages are read again as proof.
+    /// Whether caches must not answer, because the pages are read again as proof. A compressed page
+    /// would not prove where it ends either, if its format does not.
     var bypassesCaches = false
 
     private var client: HTTPClient { source.client }
@@ -96,7 +97,10 @@ struct PageOpener: Sendable {
         guard request.url.isHTTP else {
             throw HTTPError(url: source.url, problem: .forbiddenAddress(HTTPAddress.displayName(token ?? "")))
         }
-        if bypassesCaches { request.headers["Cache-Control"] = "no-cache" }
+        if bypassesCaches {
+            request.headers["Cache-Control"] = "no-cache"
+            if source.format.isOpenEnded { request.headers["Accept-Encoding"] = "identity" }
+        }
         if let known {
             request.headers["If-None-Match"] = known.entityTag
             request.headers["If-Modified-Since"] = known.lastModified
