@@ -219,6 +219,30 @@ import Testing
         #expect(try await world.users().count == 3)
     }
 
+    /// OneDrive's cursor is called `token`. A token of the source's own address is a credential.
+    @Test(arguments: ["", "?token=s3cr3t-token"]) func aTokenOfALinkToChangesIsACursor(query: String) async throws {
+        let world = try await SourceWorld()
+        let server = ScriptedServer { request, index in
+            let token = request.query("token")
+            let link = query.isEmpty ? "?token=cursor-\(index)" : "?token=s3cr3t-token&after=\(index)"
+            let isFirst = query.isEmpty ? token == nil : request.query("after") == nil
+            return .json(
+                #"{"value":\#(usersJSON(isFirst ? [1, 2] : [])),"@odata.deltaLink":"https://api.test/users\#(link)"}"#,
+                headers: ["ETag": "\"\(index)\""])
+        }
+        var source = try HTTPJSONSource.users(
+            server, pages: HTTPAPI.odata.pages, delta: HTTPAPI.odata.delta, query: query)
+        source.keyPath = "value"
+        try await world.sync(source)
+        #expect(try await world.sync(source).coverage == .changes)
+        #expect(try await world.sync(source).coverage == .changes)
+        let queries = query.isEmpty ? ["", "?token=cursor-0", "?token=cursor-1"] : ["", "&after=0", "&after=1"]
+        #expect(server.paths == queries.map { "/users\(query)\($0)" })
+        let kept = "\(String(describing: try await world.bookmark("cursor")))"
+        #expect(kept.contains("2") && !kept.contains("s3cr3t"), "\(kept)")
+        #expect(try await world.users().count == 2)
+    }
+
     @Test func aFailedRunKeepsTheCursor() async throws {
         let server = ScriptedServer { request, index in
             switch index {

@@ -17,9 +17,22 @@ public struct HTTPDelta: Sendable {
         case element(keyPath: String)
         /// Beside the objects of a page. The key path starts at the document's root.
         case document(keyPath: String)
-        /// Beside the objects of a page, as the address of the next changes. The parameter is not
-        /// used.
+        /// Beside the objects of a page, as the address of the next changes. A query parameter
+        /// `token` of it is a cursor, and no credential. The parameter is not used.
         case address(keyPath: String)
+
+        /// The parameter of addresses that is a cursor, although its name is that of a credential.
+        var addressParameter: String? {
+            if case .address = self { "token" } else { nil }
+        }
+
+        /// The key path of a value beside the objects; nil for fields of the objects.
+        var pageKeyPath: String? {
+            switch self {
+            case .element: nil
+            case .document(let keyPath), .address(let keyPath): keyPath
+            }
+        }
     }
 
     /// Where the cursor is.

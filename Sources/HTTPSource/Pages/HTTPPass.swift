@@ -57,7 +57,10 @@ actor HTTPPass: RemotePass {
         opener = PageOpener(
             source: source, keyPath: keyPath, since: since, deadline: source.timeout.map { client.clock.now() + $0 })
         // The pages of another question say nothing about this one.
-        let asked = since.map { SecretParameters.removed($0, of: source.url, sent: SentSecrets()) ?? "" }
+        let asked = since.map {
+            SecretParameters.removed(
+                $0, of: source.url, sent: SentSecrets(), cursor: source.delta?.cursor.addressParameter) ?? ""
+        }
         known = bookmark?.pages.first?.token == asked ? bookmark?.pages ?? [] : []
         if !known.isEmpty { known[0].token = nil }
         for index in known.indices {
@@ -311,7 +314,7 @@ actor HTTPPass: RemotePass {
             if !end.pages.isEmpty { end.pages[0].token = opener.since }
             // A secret that came with a link, or was returned as a tag, must not be kept.
             let tokens = end.pages.map { page in
-                page.token.map { SecretParameters.removed($0, of: source.url, sent: sent) }
+                page.token.map { bareAddress($0) }
             }
             let hasSecretTag = end.pages.contains { sent.isFound(in: ($0.entityTag ?? "") + ($0.lastModified ?? "")) }
             if hasSecretTag || tokens.contains(where: { $0 == .some(nil) }) {
@@ -330,9 +333,7 @@ actor HTTPPass: RemotePass {
         case .element: cursor = certainReach
         case .document: break
         case .address:
-            cursor = cursor.flatMap { SecretParameters.removed($0.text, of: source.url, sent: sent) }.map {
-                SyncCursor(text: $0)
-            }
+            cursor = cursor.flatMap { bareAddress($0.text) }.map { SyncCursor(text: $0) }
             end.cursor = cursor?.text ?? (isDelta ? kept?.text : nil)
             return RemoteEnd(
                 isDelta ? .changes : .everything, isSnapshot: source.isSnapshot, bookmark: end,
@@ -366,3 +367,9 @@ actor HTTPPass: RemotePass {
         return certain.map { .earlier(latest, $0).limited(to: beginDate) }
     }
 }
+    /// The address without credentials; nil if it has one that cannot be put back.
+    private func bareAddress(_ address: String) -> String? {
+        SecretParameters.removed(
+            address, of: source.url, sent: sent, cursor: source.delta?.cursor.addressParameter)
+    }
+

@@ -10,14 +10,19 @@ enum SecretParameters {
 
     /// The address without credentials; nil if it has one that cannot be put back.
     ///
-    /// - Parameter sent: The credentials that were sent. A server may lead to an address that has
-    ///   one of them.
-    static func removed(_ address: String, of source: URL, sent: SentSecrets) -> String? {
-        let bare = removed(address, of: source)
+    /// - Parameters:
+    ///   - sent: The credentials that were sent. A server may lead to an address that has one of
+    ///     them.
+    ///   - cursor: A parameter that is a cursor in spite of its name, unless the source's own
+    ///     address has it; nil for none.
+    static func removed(
+        _ address: String, of source: URL, sent: SentSecrets, cursor: String? = nil
+    ) -> String? {
+        let bare = removed(address, of: source, cursor: cursor)
         return bare.flatMap { sent.isFound(in: $0) ? nil : $0 }
     }
 
-    private static func removed(_ address: String, of source: URL) -> String? {
+    private static func removed(_ address: String, of source: URL, cursor: String?) -> String? {
         guard let (head, items, tail) = parts(address) else { return address }
         let known = parts(source.absoluteString)?.items ?? []
         var kept: [Substring] = []
@@ -26,6 +31,8 @@ enum SecretParameters {
                 kept.append(item)
             } else if known.contains(item) {
                 kept.append(Substring(name(item) + "=" + mark))
+            } else if name(item) == cursor, !known.contains(where: { name($0) == cursor }) {
+                kept.append(item)
             } else {
                 return nil
             }
