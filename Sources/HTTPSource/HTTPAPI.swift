@@ -63,7 +63,8 @@ public struct HTTPAPI: Sendable {
         check: .failing(ifSet: "timed_out").or(.failing(ifSet: "_shards.failed")),
         body: .object(["size": .integer(1000), "sort": .array([.object(["_doc": .string("asc")])])]))
     /// Firebase Realtime Database: an object whose keys are the identifiers.
-    public static let firebase = HTTPAPI("firebase", pages: .single, format: .keyed(by: "id"))
+    public static let firebase = HTTPAPI(
+        "firebase", pages: .single, format: .keyed(by: "id"), check: .failing(ifText: "error"))
     /// GitHub: the `Link` field leads on.
     public static let github = HTTPAPI("github", pages: .link, headers: ["Accept": "application/vnd.github+json"])
     /// GitLab: the `Link` field leads on.

@@ -5,7 +5,7 @@ extension HTTPJSONSource {
     /// How a response with a successful status reports an error in its body.
     public struct ReplyCheck: Hashable, Sendable {
         /// What of a value is an error.
-        private enum Sign: Hashable { case set, unset, absent }
+        private enum Sign: Hashable { case set, unset, absent, text }
 
         private struct Rule: Hashable {
             let keyPath: String
@@ -44,6 +44,12 @@ extension HTTPJSONSource {
             HTTPJSONSource.ReplyCheck(.absent, at: keyPath)
         }
 
+        /// A reply that has a text is an error, such as Firebase's `error`. Any other value is
+        /// none.
+        public static func failing(ifText keyPath: String) -> HTTPJSONSource.ReplyCheck {
+            HTTPJSONSource.ReplyCheck(.text, at: keyPath)
+        }
+
         /// Returns a check that also fails where another one does.
         public func or(_ other: HTTPJSONSource.ReplyCheck) -> HTTPJSONSource.ReplyCheck {
             var check = self
@@ -66,6 +72,7 @@ extension HTTPJSONSource {
                     case .absent: value == .null
                     }
                 guard fails else { continue }
+                    case .text: if case .string = value { true } else { false }
                 let text = Self.text(rule.message.flatMap { captured[$0] } ?? value)
                 return text ?? "\(rule.keyPath) is \(captured[rule.keyPath].map(Self.shown) ?? "absent")"
             }

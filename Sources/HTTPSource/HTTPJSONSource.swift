@@ -27,6 +27,10 @@ public struct HTTPJSONSource: RemoteSource {
         /// One per line (newline-delimited JSON).
         case lines
         /// As the values of an object, whose keys become a field of each, as in Firebase.
+        ///
+        /// A field of the same name that differs from the key is called `own_id`, if the name is
+        /// `id`. An array stands for an object whose keys are the indices of its elements, without
+        /// those that are null. Null stands for no objects.
         case keyed(by: String)
         /// As the data of server-sent events, in a stream that ends.
         ///

@@ -3,7 +3,8 @@ struct BodyRecoder: Sendable {
     private enum Mode {
         /// Newline-delimited JSON.
         case lines
-        /// An object of objects, whose keys become a field of each.
+        /// An object of objects, whose keys become a field of each. An array stands for an object
+        /// whose keys are the indices, and a null in it for an absent one.
         case keyed(field: String)
         /// Server-sent events of some types; all for an empty set.
         case events(types: Set<String>)
@@ -19,6 +20,8 @@ struct BodyRecoder: Sendable {
         case key
         /// Behind a key, before its value.
         case beforeValue
+        /// In a word without quotes in place of a collection or of an element of an array.
+        case word
         /// Right behind the brace of a value.
         case afterBrace
         case value
@@ -33,6 +36,16 @@ struct BodyRecoder: Sendable {
     private var isEscaped = false
     /// The key at hand as JSON, quotes included.
     private var key: [UInt8] = []
+    /// Whether a key of the object at hand may begin.
+    private var isBeforeMember = false
+    /// The key at hand of a member of the object at hand; nil outside of one.
+    private var member: [UInt8]?
+    /// What follows the key of a member that is called like the field; nil outside of one.
+    private var own: [UInt8]?
+    /// The index of the value at hand, if the collection is an array.
+    private var index: Int?
+    /// The word at hand.
+    private var word: [UInt8] = []
     private var count = 0
     /// Whether the value at hand is not an object, and is wrapped in one.
     private var isWrapped = false
@@ -67,9 +80,13 @@ struct BodyRecoder: Sendable {
             // An event without its blank line, or too large, leaves the array open.
             if state == .end || events.isInEvent { return [] }
             return state == .start ? Array("[]".utf8) : Array("]".utf8)
-        case .keyed: return []
+        case .keyed:
+            // Null stands for an empty collection.
+            return state == .word && index == nil ? word == Self.null ? Array("[]".utf8) : word : []
         }
     }
+
+    private static let null = Array("null".utf8)
 
     private mutating func line(_ byte: UInt8, _ written: inout [UInt8]) {
         let isNewline = byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r")
@@ -108,16 +125,25 @@ struct BodyRecoder: Sendable {
         switch state {
         case .start:
             if isSpace { return }
-            if byte == UInt8(ascii: "{") {
-                written.append(UInt8(ascii: "["))
-                state = .between
-            } else {
-                // Null stands for an empty collection. Anything else is left to the mapper.
-                written.append(byte)
-                state = .end
+            switch byte {
+            case UInt8(ascii: "{"): state = .between
+            case UInt8(ascii: "["): (state, index) = (.beforeValue, 0)
+            default:
+                (state, word) = (.word, [byte])
+                return
             }
+            written.append(UInt8(ascii: "["))
         case .between:
-            if byte == UInt8(ascii: "\"") {
+            if let last = index {
+                if isSpace { return }
+                if byte == UInt8(ascii: ",") {
+                    (state, index) = (.beforeValue, last + 1)
+                } else {
+                    // The end, or a mistake that is left to the mapper.
+                    written.append(byte)
+                    state = .end
+                }
+            } else if byte == UInt8(ascii: "\"") {
                 key = [byte]
                 state = .key
             } else if byte == UInt8(ascii: "}") {
@@ -134,18 +160,31 @@ struct BodyRecoder: Sendable {
                 state = .beforeValue
             }
         case .beforeValue:
-            if isSpace || byte == UInt8(ascii: ":") { return }
-            if count > 0 { written.append(UInt8(ascii: ",")) }
-            count += 1
-            written += Array("{\"\(field)\":".utf8) + key
-            isWrapped = byte != UInt8(ascii: "{")
-            isInString = byte == UInt8(ascii: "\"")
-            depth = byte == UInt8(ascii: "{") || byte == UInt8(ascii: "[") ? 1 : 0
-            if isWrapped {
-                written += Array(",\"value\":".utf8) + [byte]
-                state = .value
+            if isSpace || index == nil && byte == UInt8(ascii: ":") { return }
+            if let index {
+                if index == 0, byte == UInt8(ascii: "]") {
+                    written.append(byte)
+                    state = .end
+                    return
+                }
+                if byte == Self.null[0] {
+                    (state, word) = (.word, [byte])
+                    return
+                }
+                key = Array("\"\(index)\"".utf8)
+            }
+            beginValue(byte, field, &written)
+        case .word:
+            if index == nil {
+                // Anything but null is left to the mapper.
+                if !isSpace { word.append(byte) }
+                if word.count > Self.null.count { endWord(&written) }
+            } else if isSpace || byte == UInt8(ascii: ",") || byte == UInt8(ascii: "]") {
+                if word == Self.null { state = .between } else { endWord(&written) }
+                keyed(byte, field, &written)
             } else {
-                state = .afterBrace
+                word.append(byte)
+                if word.count > Self.null.count { endWord(&written) }
             }
         case .afterBrace:
             if isSpace { return }
@@ -155,28 +194,50 @@ struct BodyRecoder: Sendable {
             } else {
                 written.append(UInt8(ascii: ","))
                 state = .value
-                value(byte, &written)
+                isBeforeMember = true
+                value(byte, field, &written)
             }
-        case .value: value(byte, &written)
+        case .value: value(byte, field, &written)
         case .end: written.append(byte)
         }
     }
 
-    private mutating func value(_ byte: UInt8, _ written: inout [UInt8]) {
+    /// Leaves a word that is not null to the mapper.
+    private mutating func endWord(_ written: inout [UInt8]) {
+        written += word
+        state = .end
+    }
+
+    private mutating func beginValue(_ byte: UInt8, _ field: String, _ written: inout [UInt8]) {
+        if count > 0 { written.append(UInt8(ascii: ",")) }
+        count += 1
+        written += Array("{\"\(field)\":".utf8) + key
+        isWrapped = byte != UInt8(ascii: "{")
+        isInString = byte == UInt8(ascii: "\"")
+        depth = byte == UInt8(ascii: "{") || byte == UInt8(ascii: "[") ? 1 : 0
+        if isWrapped { written += Array(",\"value\":".utf8) + [byte] }
+        state = isWrapped ? .value : .afterBrace
+    }
+
+    private mutating func value(_ byte: UInt8, _ field: String, _ written: inout [UInt8]) {
         if isInString {
-            written.append(byte)
+            write(byte, &written)
             if isEscaped {
                 isEscaped = false
             } else if byte == UInt8(ascii: "\\") {
                 isEscaped = true
             } else if byte == UInt8(ascii: "\"") {
                 isInString = false
+                if member != nil { endMember(field, &written) }
                 if isWrapped, depth == 0 { endWrapped(&written) }
             }
             return
         }
+        let isInObject = depth == 1 && !isWrapped
         switch byte {
-        case UInt8(ascii: "\""): isInString = true
+        case UInt8(ascii: "\""):
+            isInString = true
+            if isInObject, isBeforeMember { (member, isBeforeMember) = ([], false) }
         case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
         case UInt8(ascii: "}"), UInt8(ascii: "]"):
             if depth == 0 {
@@ -186,17 +247,59 @@ struct BodyRecoder: Sendable {
                 state = .end
                 return
             }
+            if isInObject { endOwn(field, &written) }
             depth -= 1
-            written.append(byte)
+            write(byte, &written)
             if depth == 0 {
                 if isWrapped { endWrapped(&written) } else { state = .between }
             }
             return
         case UInt8(ascii: ","):
-            if depth == 0 { return endWrapped(&written) }
+            if depth == 0 {
+                endWrapped(&written)
+                if let index { (state, self.index) = (.beforeValue, index + 1) }
+                return
+            }
+            if isInObject {
+                endOwn(field, &written)
+                isBeforeMember = true
+            }
         default: break
         }
-        written.append(byte)
+        write(byte, &written)
+    }
+
+    private mutating func write(_ byte: UInt8, _ written: inout [UInt8]) {
+        if member != nil {
+            member?.append(byte)
+        } else if own != nil {
+            own?.append(byte)
+        } else {
+            written.append(byte)
+        }
+    }
+
+    /// Ends the key of a member. One that is called like the field waits for its value.
+    private mutating func endMember(_ field: String, _ written: inout [UInt8]) {
+        let isOwn = member.map { $0.elementsEqual("\"\(field)\"".utf8) } ?? false
+        if isOwn { own = [] } else { written += member ?? [] }
+        member = nil
+    }
+
+    /// Ends a member that is called like the field. It keeps its name only if it repeats the key.
+    private mutating func endOwn(_ field: String, _ written: inout [UInt8]) {
+        guard let own else { return }
+        let isRepetition = Self.bare(own[...]).elementsEqual(Self.bare(key[...]))
+        written += isRepetition ? Array("\"\(field)\":".utf8) + key : Array("\"own_\(field)\"".utf8) + own
+        self.own = nil
+    }
+
+    /// A value without what surrounds its text or number.
+    private static func bare(_ value: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        func isAround(_ byte: UInt8) -> Bool { Array(" \t\r\n:\"".utf8).contains(byte) }
+        let rest = value.drop(while: isAround)
+        guard let last = rest.lastIndex(where: { !isAround($0) }) else { return [] }
+        return rest[...last]
     }
 
     private mutating func endWrapped(_ written: inout [UInt8]) {

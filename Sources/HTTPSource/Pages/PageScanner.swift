@@ -24,6 +24,9 @@ struct PageScanner: BodyInspector {
     }
 
     private let reader: JSONReader
+    /// Captures values of a document that has no list, or whose list is the document itself; nil if
+    /// `reader` can.
+    private let frame: JSONReader?
     private let probe: JSONProbe
     private let cursorSlot: Int?
     private let lastSlot: Int?
@@ -31,6 +34,8 @@ struct PageScanner: BodyInspector {
     private var hasher: Hasher?
     private var recoder: BodyRecoder?
     private var facts = PageFacts()
+    /// Whether the document is the list, or has ended.
+    private var hasFrameFailed = false
     /// Whether the JSON is damaged, which the mapper reports.
     private var hasFailed = false
 
@@ -38,6 +43,10 @@ struct PageScanner: BodyInspector {
         var captures = plan.captures
         if let list = plan.tombstones, !captures.contains(list) { captures.append(list) }
         reader = JSONReader(layout: .array(at: plan.keyPath).capturing(captures))
+        // No key of a list is like this one, so that every value is beside the list.
+        frame =
+            plan.keyPath.isEmpty && !captures.isEmpty && !plan.format.isOpenEnded
+            ? JSONReader(layout: .array(at: ["\u{0}"]).capturing(captures)) : nil
         var fields: [String] = []
         func slot(_ keyPath: String?) -> Int? {
             guard let keyPath else { return nil }
@@ -54,6 +63,14 @@ struct PageScanner: BodyInspector {
     }
 
     mutating func inspect(_ bytes: [UInt8]) {
+        if let frame, !hasFrameFailed {
+            do {
+                try frame.append(bytes)
+                while try frame.next({ try $0.skipValue() }) != nil {}
+            } catch {
+                hasFrameFailed = true
+            }
+        }
         guard !hasFailed else { return }
         do {
             try reader.append(recoder?.recode(bytes) ?? bytes)
@@ -104,7 +121,7 @@ struct PageScanner: BodyInspector {
             }
         }
         facts.elementCount = reader.elementCount
-        facts.captured = reader.captured
+        facts.captured = frame.map { reader.captured.merging($0.captured) { $1 } } ?? reader.captured
         if let tombstones, case .array(let list) = facts.captured[tombstones] { facts.tombstones = list }
         facts.digest = hasher?.finalize()
         return facts
