@@ -26,6 +26,8 @@ public struct HTTPAPI: Sendable {
     public var body: JSONValue?
     /// Header fields of each request.
     public var headers: HTTPHeaders
+    /// Whether the server leaves out a list without objects; false by default.
+    public var omitsEmptyLists = false
 
     /// Creates an API.
     public init(
@@ -70,12 +72,16 @@ public struct HTTPAPI: Sendable {
     /// GitLab: the `Link` field leads on.
     public static let gitlab = HTTPAPI("gitlab", pages: .link)
     /// Google's APIs: items, page tokens and sync tokens.
-    public static let google = HTTPAPI(
-        "google", pages: .cursor(keyPath: "nextPageToken", parameter: "pageToken").omittingLastPointer(),
-        delta: HTTPDelta(
-            cursor: .document(keyPath: "nextSyncToken"), parameter: "syncToken",
-            tombstones: .field(keyPath: "status", equals: "cancelled")),
-        keyPath: "items")
+    public static let google: HTTPAPI = {
+        var api = HTTPAPI(
+            "google", pages: .cursor(keyPath: "nextPageToken", parameter: "pageToken").omittingLastPointer(),
+            delta: HTTPDelta(
+                cursor: .document(keyPath: "nextSyncToken"), parameter: "syncToken",
+                tombstones: .field(keyPath: "status", equals: "cancelled")),
+            keyPath: "items")
+        api.omitsEmptyLists = true
+        return api
+    }()
     /// HubSpot: results, with `paging.next.after`.
     public static let hubspot = HTTPAPI(
         "hubspot", pages: .cursor(keyPath: "paging.next.after", parameter: "after").omittingLastPointer(),
@@ -169,6 +175,7 @@ extension HTTPJSONSource {
         }
         keyPath = api.keyPath
         format = api.format
+        omitsEmptyLists = api.omitsEmptyLists
         check = api.check
         body = api.body
     }

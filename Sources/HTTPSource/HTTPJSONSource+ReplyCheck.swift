@@ -62,17 +62,19 @@ extension HTTPJSONSource {
         }
 
         /// The text of the error that a reply reports; nil if it reports none.
-        func failure(in captured: [String: JSONValue]) -> String? {
-            for rule in rules {
+        ///
+        /// - Parameter isWhole: Whether all values were captured, so that absence means something.
+        func failure(in captured: [String: JSONValue], isWhole: Bool) -> String? {
+            for rule in rules where isWhole || captured[rule.keyPath] != nil {
                 let value = captured[rule.keyPath] ?? .null
                 let fails =
                     switch rule.sign {
                     case .set: value.isSet
                     case .unset: !value.isSet
                     case .absent: value == .null
+                    case .text: if case .string = value { true } else { false }
                     }
                 guard fails else { continue }
-                    case .text: if case .string = value { true } else { false }
                 let text = Self.text(rule.message.flatMap { captured[$0] } ?? value)
                 return text ?? "\(rule.keyPath) is \(captured[rule.keyPath].map(Self.shown) ?? "absent")"
             }

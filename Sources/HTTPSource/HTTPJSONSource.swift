@@ -77,9 +77,14 @@ public struct HTTPJSONSource: RemoteSource {
     /// Whether the number of all objects is exact, or at least no more than there are; true by
     /// default.
     ///
-    /// If the pages have fewer objects than that, absent objects are kept. False if the number is an
-    /// estimate, which is then for progress only.
+    /// If the pages have fewer objects than that, absent objects are kept. False if the number is
+    /// an estimate, which is then for progress only.
     public var isTotalExact = true
+    /// Whether the server leaves out a list without objects; false by default.
+    ///
+    /// A page without its list is then empty if it has the value that leads to the next page or to
+    /// the next changes. Any other page without its list is an error.
+    public var omitsEmptyLists = false
     /// Whether all pages are of one state, however long they are read; false by default.
     ///
     /// It is true if the server's cursors belong to a snapshot, or follow a key that never changes.

@@ -5,6 +5,7 @@ import JSONMapper
 import OneWaySynchronizer
 import OneWayTestSupport
 import StoreSync
+import SyncModel
 import SyncStore
 import Testing
 
@@ -194,6 +195,88 @@ import Testing
         }
     }
 
+    // MARK: Firebase
+
+    /// Firebase writes integer keys without large gaps as an array, and no objects as null.
+    @Test(arguments: [
+        (#"[null,{"name":"a"}, {} ,null,{"name":"e","id":"own"}]"#, [1, 2, 4]),
+        (#" [ {"name":"a"},{"name":[1,{"x":"]"}]}]"#, [0, 1]), ("[]", []), ("[null]", []), (" null ", []),
+        (#"{"1":{"id":"x","name":"a"},"2":{"name":"b","id" : "x" },"3":{}}"#, [1, 2, 3]), ("{}", []),
+        (#"{"1":{"id":"1"},"2":{"name":"b","id" : 2 ,"x":{"id":7}},"3":{"id":{"id":[3]}, "name":"c"}}"#, [1, 2, 3]),
+    ])
+    func keysIdentifyTheChildren(body: String, ids: [Int64]) async throws {
+        for size in [1, 1_000] {
+            let world = try await SourceWorld()
+            try await world.sync(.users(ScriptedServer { _, _ in .json(usersJSON(1...5)) }))
+            let pieces = AsyncStream<[UInt8]> { continuation in
+                let bytes = Array(body.utf8)
+                for start in stride(from: 0, to: bytes.count, by: size) {
+                    continuation.yield(Array(bytes[start..<min(start + size, bytes.count)]))
+                }
+                continuation.finish()
+            }
+            let (source, _) = try source(Imitation(.firebase) { _ in HTTPResponse(status: 200, body: pieces) })
+            let result = try await world.sync(source)
+            #expect(result.result.rejectedCount == 0)
+            let stored = try await world.json.store.records(StoreQuery("User")).map { $0.record["id"] }
+            #expect(Set(stored) == Set(ids.map { .int($0) }), "\(body)")
+        }
+    }
+
+    @Test(arguments: [
+        ("[1", "cut short"), ("[nul]", "neither true, false nor null"), ("[null,]", ""), ("[,]", ""),
+        ("nul", "no list"),
+        (#""none""#, "no list"), ("nothing", ""), (#"{"error":"Permission denied"}"#, "Permission denied"),
+    ])
+    func whatIsNoCollectionIsAnError(body: String, said: String) async throws {
+        let world = try await SourceWorld()
+        let (source, _) = try source(Imitation(.firebase) { _ in .json(body) })
+        let error = await #expect(throws: HTTPError.self) { try await world.sync(source) }
+        #expect(error.map { "\($0)".contains(said) || said.isEmpty } == true, "\(String(describing: error))")
+    }
+
+    // MARK: Slack
+
+    @Test(arguments: [
+        (#"{"ok":true,"members":[{"id":1}]}"#, "the key path must lead to the list"),
+        (#"{"ok":false,"error":"bad"}"#, "the server reports an error: bad"),
+        (#"{"ok":false}"#, "the server reports an error: ok is false"),
+    ])
+    func anAPIWithoutAKeyPathSaysWhatIsWrong(body: String, said: String) async throws {
+        let world = try await SourceWorld()
+        let (source, _) = try source(Imitation(.slack) { _ in .json(body) })
+        let error = await #expect(throws: HTTPError.self) { try await world.sync(source) }
+        #expect(error.map { "\($0)".contains(said) } == true, "\(String(describing: error))")
+    }
+
+    // MARK: Google
+
+    @Test func aPageWithoutItsListIsEmptyIfATokenIsThere() async throws {
+        let world = try await SourceWorld()
+        let (source, server) = try source(
+            Imitation(.google) { request in
+                switch (request.query("syncToken"), request.query("pageToken")) {
+                case (nil, nil): .json(#"{"items":\#(usersJSON([1])),"nextPageToken":"a"}"#)
+                case (nil, "a"?): .json(#"{"nextPageToken":"b"}"#)
+                case (nil, _): .json(#"{"items":\#(usersJSON([2])),"nextSyncToken":"t1"}"#)
+                case ("t1"?, nil): .json(#"{"nextSyncToken":"t2"}"#)
+                case ("t2"?, nil): .json(#"{"items":[{"id":1,"status":"cancelled"}],"nextSyncToken":"t3"}"#)
+                default: .json(#"{"error":"no list, and no token"}"#)
+                }
+            })
+        try await world.sync(source)
+        #expect(try await world.users().keys.sorted() == [1, 2])
+        let nothing = try await world.sync(source)
+        #expect(nothing.coverage == .changes && nothing.pageCount == 1)
+        try await world.sync(source)
+        #expect(try await world.users().keys.sorted() == [2])
+        let error = await #expect(throws: HTTPError.self) { try await world.sync(source) }
+        #expect(error.map { "\($0)".contains("there is nothing at items") } == true)
+        #expect(server.requests.count == 6)
+    }
+
+    // MARK: Formats
+
     @Test func linesAreAList() async throws {
         let world = try await SourceWorld()
         let server = ScriptedServer { _, _ in
@@ -251,7 +334,6 @@ import Testing
         #expect(try await world.users().count == (isFramed ? 1 : 2))
         #expect(result.result.counts.withheld == (isFramed ? 0 : 1))
     }
-}
 
     /// The end of compressed lines is not known. They are read again without compression.
     @Test(arguments: [true, false]) func compressedLinesProveNothing(canBePlain: Bool) async throws {
@@ -276,3 +358,4 @@ import Testing
                         "absent objects were kept: a page was compressed (gzip), and may have ended too early"
                     ]))
     }
+}

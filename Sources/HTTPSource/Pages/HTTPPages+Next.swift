@@ -6,8 +6,8 @@ import StoreSync
 extension HTTPPages {
     /// The token of the next page; nil after the last.
     ///
-    /// - Throws: `HTTPError.Problem` if a value that leads on is unsuitable, or if more pages follow
-    ///   and nothing leads there.
+    /// - Throws: `HTTPError.Problem` if a value that leads on is unsuitable, or if more pages
+    ///   follow and nothing leads there.
     func token(after page: OpenPage, facts: PageFacts) throws -> String? {
         let signs = try signs(of: page, facts: facts)
         guard !signs.isLast else { return nil }

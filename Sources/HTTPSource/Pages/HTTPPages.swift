@@ -206,11 +206,15 @@ extension HTTPPages {
         if case .lastElement(let keyPath) = pointer { keyPath } else { nil }
     }
 
+    /// The key path of the value beside the objects that leads to the next page.
+    var pointerKeyPath: String? {
+        if case .field(let keyPath) = pointer { keyPath } else { nil }
+    }
+
     /// The key paths of the values that lead on, or to the end, and must be on some page.
     var steeringKeyPaths: [String] {
         guard !mayLackPointer else { return [] }
-        var keyPaths: [String] = []
-        if case .field(let keyPath) = pointer { keyPaths.append(keyPath) }
+        var keyPaths = pointerKeyPath.map { [$0] } ?? []
         for case .unset(let keyPath) in ends { keyPaths.append(keyPath) }
         return keyPaths
     }
@@ -284,7 +288,7 @@ extension HTTPPages {
     /// Sets a value in a JSON object.
     ///
     /// - Parameter token: The value as JSON.
-    private static func setting(_ keyPath: String, to token: String, in body: [UInt8]?) throws -> [UInt8] {
+    static func setting(_ keyPath: String, to token: String, in body: [UInt8]?) throws -> [UInt8] {
         func set(_ keys: ArraySlice<String>, in value: JSONValue?, to new: JSONValue) -> JSONValue {
             guard let key = keys.first else { return new }
             var object = JSONObject()

@@ -17,6 +17,8 @@ actor HTTPPass: RemotePass {
     private var known: [SyncBookmark.Page]
     /// The page that was handed out last.
     private var current: OpenPage?
+    /// A page without a list, which is to be handed out as an empty one.
+    private var listless: (page: OpenPage, facts: PageFacts)?
     /// The next page, if it answers already: the first one, or one that is to be read again.
     private var ready: OpenPage?
     /// The page after the current one, on its way.
@@ -150,7 +152,7 @@ actor HTTPPass: RemotePass {
 
     private func startOver() {
         ahead?.cancel()
-        (ahead, current, ready) = (nil, nil, nil)
+        (ahead, current, ready, listless) = (nil, nil, nil, nil)
         trail = PageTrail()
         freshness.beginAgain()
         completeness = PageCompleteness(source.pages)
@@ -161,6 +163,11 @@ actor HTTPPass: RemotePass {
     // MARK: Pages
 
     func next() async throws -> RemotePage? {
+        if let (page, facts) = listless {
+            (current, listless) = (page, nil)
+            let body = try source.emptyBody(at: opener.keyPath, facts)
+            return RemotePage(.bytes(body), tombstones: source.delta?.tombstones)
+        }
         try await finishCurrent()
         guard let page = try await nextPage() else { return nil }
         try trail.visit(page, limit: source.maximumPageCount)
@@ -172,6 +179,19 @@ actor HTTPPass: RemotePass {
         return RemotePage(
             .chunks(FetchedBody(fetch: page.fetch, format: source.format)), tombstones: source.delta?.tombstones,
             totalElementCount: total ?? statedTotal(page.head, PageFacts()))
+    }
+
+    /// The findings in a page that was not read to its end; none if its rest does not arrive.
+    private func factsOfRest(of page: OpenPage) async throws -> PageFacts {
+        guard source.check != nil || source.omitsEmptyLists else { return PageFacts() }
+        do {
+            // The scanner sees what has been taken, and a little more.
+            while try await page.fetch.nextPiece() != nil {}
+            return try await page.facts()
+        } catch {
+            try Task.checkCancellation()
+            return PageFacts()
+        }
     }
 
     /// The number of all objects as a page states it; nil if it does not.
@@ -234,7 +254,7 @@ actor HTTPPass: RemotePass {
         visited.append(page.bookmark)
         if visited.count == 1 { sent = page.fetch.secrets }
         let facts = opener.needsFacts ? try await page.facts() : PageFacts()
-        if let failure = source.check?.failure(in: facts.captured) {
+        if let failure = source.check?.failure(in: facts.captured, isWhole: true) {
             throw page.refusal(failure)
         }
         try completeness.note(page, facts)
@@ -264,9 +284,16 @@ actor HTTPPass: RemotePass {
             if case .malformed(.unexpectedEnd, let location) = json {
                 let isEmpty = location.byteOffset == 0 && page.fetch.firstLine.isEmpty
                 error = page.error(isEmpty ? .emptyBody : .cutShort(received: location.byteOffset, expected: nil))
-            } else if let failure = source.check?.failure(in: try await page.facts().captured) {
-                throw page.refusal(failure)
             } else {
+                let facts = try await factsOfRest(of: page)
+                if let failure = source.check?.failure(in: facts.captured, isWhole: false) {
+                    throw page.refusal(failure)
+                }
+                if json.reason == .keyPathNotFound, source.isListless(facts) {
+                    listless = (page, facts)
+                    current = nil
+                    return
+                }
                 // The key path of deeply nested JSON is long.
                 var reason = PrintableText.line("\(json)", limit: 300)
                 if json.reason == .notAnArray {
@@ -357,6 +384,12 @@ actor HTTPPass: RemotePass {
         return RemoteEnd(.changes, isSnapshot: source.isSnapshot, bookmark: end, cautiousBookmark: cautious)
     }
 
+    /// The address without credentials; nil if it has one that cannot be put back.
+    private func bareAddress(_ address: String) -> String? {
+        SecretParameters.removed(
+            address, of: source.url, sent: sent, cursor: source.delta?.cursor.addressParameter)
+    }
+
     /// The latest cursor before which no object can have changed unseen.
     private var certainReach: SyncCursor? {
         guard let latest = reach.latest else { return nil }
@@ -367,9 +400,3 @@ actor HTTPPass: RemotePass {
         return certain.map { .earlier(latest, $0).limited(to: beginDate) }
     }
 }
-    /// The address without credentials; nil if it has one that cannot be put back.
-    private func bareAddress(_ address: String) -> String? {
-        SecretParameters.removed(
-            address, of: source.url, sent: sent, cursor: source.delta?.cursor.addressParameter)
-    }
-

@@ -114,11 +114,8 @@ struct PageOpener: Sendable {
         var plan = PageScanner.Plan(keyPath: keyPath, format: source.format, captures: pages.captures)
         plan.lastElement = pages.elementKeyPath
         plan.wantsDigest = pages.isCounting
-        switch source.delta?.cursor {
-        case .document(let keyPath), .address(let keyPath): plan.captures.append(keyPath)
-        case .element(let keyPath): plan.cursor = keyPath
-        case nil: break
-        }
+        if case .element(let keyPath) = source.delta?.cursor { plan.cursor = keyPath }
+        if let keyPath = source.delta?.cursor.pageKeyPath { plan.captures.append(keyPath) }
         if case .list(let keyPath) = source.delta?.tombstones { plan.tombstones = keyPath }
         if let total = source.totalKeyPath { plan.captures.append(total) }
         plan.captures += source.check?.captures ?? []
