@@ -16,7 +16,7 @@ struct ServerArguments: Equatable {
         /// Creates a pagination from a command-line value, or nil if the value is invalid.
         init?(_ text: String) {
             let parts = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
-            guard parts.allSatisfy({ !$0.isEmpty }) else { return nil }
+            guard parts.allSatisfy({ !$0.isEmpty && $0 != "?" }) else { return nil }
             switch (parts[0], parts.count) {
             case ("link", 1): self = .link
             case ("link", 2): self = .linkField(parts[1])
@@ -31,10 +31,16 @@ struct ServerArguments: Equatable {
             switch self {
             case .single: .single
             case .link: .link
-            case .linkField(let keyPath): .linkField(keyPath: keyPath)
-            case .cursor(let keyPath, let parameter): .cursor(keyPath: keyPath, parameter: parameter)
+            case .linkField(let field): Self.pages(by: field) { .linkField(keyPath: $0) }
+            case .cursor(let field, let parameter): Self.pages(by: field) { .cursor(keyPath: $0, parameter: parameter) }
             case .page(let parameter): .page(parameter: parameter)
             }
+        }
+
+        /// The pages that a field leads through. A question mark behind it means that the last page
+        /// may lack it.
+        private static func pages(by field: String, _ pages: (_ keyPath: String) -> HTTPPages) -> HTTPPages {
+            field.hasSuffix("?") ? pages(String(field.dropLast())).omittingLastPointer() : pages(field)
         }
     }
 

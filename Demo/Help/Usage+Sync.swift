@@ -47,7 +47,8 @@ extension Usage {
         \(wrappedNames(HTTPAPI.all.map(\.name)))
           --pages WAY            How the next page is found: link (the Link field),
                                  link:FIELD (an address in the body),
-                                 cursor:FIELD:PARAM, or page:PARAM (default: one page)
+                                 cursor:FIELD:PARAM, or page:PARAM (default: one page).
+                                 Write FIELD? if a list of one page lacks it
           --since FIELD[:PARAM]  Ask only for changes since the latest FIELD, with the
                                  query parameter PARAM (default since). Once a day,
                                  everything is read

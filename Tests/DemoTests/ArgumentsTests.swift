@@ -139,6 +139,7 @@ import Testing
         ["sync", "a", "--entity", "A", "--rate", "1/s"], ["sync", "http://h/", "--entity", "A", "--rate", "0"],
         ["sync", "http://h/", "--entity", "A", "--pages", "cursor:a"],
         ["sync", "http://h/", "--entity", "A", "--pages", "x"],
+        ["sync", "http://h/", "--entity", "A", "--pages", "link:?"],
         ["sync", "http://h/", "--entity", "A", "--since", ":x"],
         ["sync", "http://h/", "--entity", "A", "--every", "5x"],
         ["sync", "http://h/", "--entity", "A", "--every", "5s", "--plan"],

@@ -44,6 +44,29 @@ import Testing
         }
     }
 
+    /// A list of one page that lacks the field may have other pages, unless the command says so.
+    @Test(arguments: ["link:next", "link:next?", "cursor:next:after", "cursor:next?:after"])
+    func aListOfOnePageMayLackTheFieldThatLeadsOn(pages: String) async throws {
+        let isFirst = Watched(true)
+        let handler: LoopbackHTTPServer.Handler = { _ in
+            .json(isFirst.value ? #"{"data":[{"id":1},{"id":2}],"next":null}"# : #"{"data":[{"id":1}]}"#)
+        }
+        try await LoopbackHTTPServer.serving(handler) { server in
+            let store = "sqlite:\(folder.url.appending(path: "users.sqlite").path)"
+            let arguments = [
+                "sync", "\(server.baseURL)/users", "--entity", "User", "--store", store, "--pages", pages,
+                "--key-path", "data",
+            ]
+            _ = await CommandRun(arguments)
+            isFirst.update { $0 = false }
+            let run = await CommandRun(arguments)
+            let isOptional = pages.contains("?")
+            #expect(run.counts(of: "User") == [0, 0, 1, isOptional ? 1 : 0], "\(run.output)")
+            #expect(run.output.contains("1 object absent from the JSON was kept") != isOptional)
+            #expect(run.output.contains("next, was on no page") != isOptional)
+        }
+    }
+
     @Test func anErrorNamesTheAddressAndNoHeader() async throws {
         try await LoopbackHTTPServer.serving(Self.handler) { server in
             let run = await CommandRun(

@@ -38,6 +38,13 @@ import Testing
     private static let token = "s3cr3t+token/0123456789=="
     private static let list = #"{"data":[{"id":1,"name":"user 1"}]}"#
 
+    /// Two lines in gzip format, cut after the first one: the head has 10 bytes, that of a block 5.
+    private static let cutLines: [UInt8] = {
+        let line = #"{"id":1,"name":"user 1"}"# + "\n"
+        let whole = LoopbackGzip.wrapped(Array((line + line.replacing("1", with: "2")).utf8))
+        return Array(whole.prefix(10 + 5 + line.utf8.count))
+    }()
+
     private static func raw(_ head: String, _ body: String = list) -> LoopbackResponse {
         .garbage(Array("HTTP/1.1 \(head)\r\n\r\n\(body)".utf8))
     }
@@ -115,6 +122,9 @@ import Testing
         Lie(
             "lines that may lack some", raw("200 OK\r\nConnection: close", #"{"id":1,"name":"user 1"}"#),
             says: "absent objects were kept: a page had neither a length nor chunks", isError: false, format: .lines),
+        Lie(
+            "gzip that ends after a line", .bytes(cutLines, headers: [("Content-Encoding", "gzip")]),
+            says: "absent objects were kept: a page was compressed (gzip)", isError: false, format: .lines),
         Lie(
             "an event that lacks its end", raw("200 OK\r\nConnection: close", "data: {\"id\":1,\"name\":\"user 1\"}\n"),
             says: "the body was cut short", format: .events()),
