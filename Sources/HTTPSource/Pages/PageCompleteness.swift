@@ -19,7 +19,8 @@ struct PageCompleteness: Sendable {
     mutating func note(_ page: OpenPage, _ facts: PageFacts) throws {
         unseen.removeAll { facts.captured[$0] != nil }
         let signs = try page.signs(pages, facts: facts)
-        contradiction = contradiction ?? signs.doubt(page: page.index, elementCount: facts.elementCount)
+        let isEmpty = facts.elementCount == 0 && facts.tombstones.isEmpty
+        contradiction = contradiction ?? signs.doubt(page: page.index, isEmpty: isEmpty)
         let link = page.head.headers["Link"]
         leadsOnByLink = link.flatMap { LinkHeader.target(of: "next", in: $0) } != nil
     }

@@ -19,11 +19,13 @@ struct PageSigns: Sendable {
 
     /// Why the page does not prove what is absent; nil if nothing contradicts it.
     ///
-    /// - Parameter page: The index of the page, from 0.
-    func doubt(page: Int, elementCount: Int) -> String? {
+    /// - Parameters:
+    ///   - page: The index of the page, from 0.
+    ///   - isEmpty: Whether the page has neither objects nor tombstones.
+    func doubt(page: Int, isEmpty: Bool) -> String? {
         guard let more else { return nil }
         if isStatedLast { return "page \(page + 1) is said to be the last, although \(more) says that more follow" }
-        if isBeforeLastNumber, elementCount == 0 {
+        if isBeforeLastNumber, isEmpty {
             return "page \(page + 1) is empty, although \(more) says that more follow"
         }
         return nil
