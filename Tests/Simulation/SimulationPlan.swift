@@ -91,8 +91,8 @@ struct SimulationPlan {
         switch paging {
         case .single: .single
         case .link: .link
-        case .linkField: .linkField(keyPath: "next")
-        case .keyset, .snapshot: .cursor(keyPath: "next", parameter: "after")
+        case .linkField: .linkField(keyPath: "next").omittingLastPointer()
+        case .keyset, .snapshot: .cursor(keyPath: "next", parameter: "after").omittingLastPointer()
         case .page: .page(parameter: "page")
         case .offset: .offset(parameter: "offset")
         }
