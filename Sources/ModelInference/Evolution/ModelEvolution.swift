@@ -102,7 +102,7 @@ struct ModelEvolution {
         let isUntyped = attribute.userInfo[JSONDialect.untypedAnnotation] != nil
         merged.userInfo[JSONDialect.emptyAnnotation] = attribute.userInfo[JSONDialect.emptyAnnotation]
         let type = merged.type
-        let wider = isUntyped ? type : type.widened(by: attribute.type)
+        let wider = isUntyped ? type : merged.widened(by: attribute)
         guard wider != .json || !entities[place].identity.contains(merged.name) else {
             obstacles.append(.init(kind: .keyType, entity: entities[place].name, key: key))
             return
@@ -242,16 +242,22 @@ extension SyncEntity {
     }
 }
 
-extension AttributeType {
-    /// The narrowest type that holds the values of both types and that stores can change this type
-    /// to.
-    fileprivate func widened(by other: AttributeType) -> AttributeType {
-        switch (self, other) {
-        case _ where self == other: self
-        case (.double, .int64), (.decimal, .int64), (.decimal, .double), (.string, .uuid), (.string, .date): self
-        case (.int64, .decimal), (.uuid, .string): other
+extension SyncAttribute {
+    /// The narrowest type that holds the values of both attributes and that stores can change the
+    /// type to.
+    fileprivate func widened(by other: SyncAttribute) -> AttributeType {
+        switch (type, other.type) {
+        case _ where type == other.type: type
+        case (.string, .date) where other.isTimestamp: .json
+        case (.double, .int64), (.decimal, .int64), (.decimal, .double), (.string, .uuid), (.string, .date): type
+        case (.int64, .decimal), (.uuid, .string): other.type
         case (.int64, .double): .decimal
         default: .json
         }
+    }
+
+    /// Whether the values are dates that JSON has as numbers.
+    private var isTimestamp: Bool {
+        userInfo[JSONDialect.dateFormatAnnotation]?.hasPrefix("epoch") == true
     }
 }

@@ -64,6 +64,9 @@ import Testing
         (#"[{"name":"a"}]"#, #"[{"name":"a","id":1},{"name":"a","id":1}]"#),
         (#"[{"id":1,"tags":[]}]"#, #"[{"id":1,"tags":[{"id":1}]},{"id":2,"tags":["x"]}]"#),
         (#"[{"id":1,"first_name":"x"}]"#, #"[{"id":1,"firstName":"y","FirstName":1}]"#),
+        (#"[{"id":1,"ended_at":null}]"#, #"[{"id":1,"ended_at":1680893993},{"id":2,"ended_at":null}]"#),
+        (#"[{"id":1,"ts":"x"}]"#, #"[{"id":1,"ts":1680893993}]"#),
+        (#"[{"id":1,"on":"x"}]"#, #"[{"id":1,"on":"2014-01-02"}]"#),
     ])
     func aLaterFileComesBackAsItWas(first: String, second: String) async throws {
         try await check(first, then: second)
