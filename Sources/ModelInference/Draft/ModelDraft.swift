@@ -12,12 +12,24 @@ struct ModelDraft {
     /// The JSON keys that identify an element; empty if its whole content does.
     private(set) var key: [String] = []
     private var indices: [ObjectIdentifier: Int] = [:]
+    /// The places that an earlier model has entities for, which no limit applies to.
+    private var known = KnownPlaces()
+    /// The number of entities that count for the limit.
+    private var entityCount = 0
 
     /// Creates a draft.
     ///
+    /// - Parameters:
+    ///   - sampler: The sample.
+    ///   - options: Limits, which include what the earlier model has.
+    ///   - earlier: The model that the draft is to extend, and the entity of the elements in it;
+    ///     nil for a model of its own.
     /// - Throws: `ModelInferenceError` if the sample has no elements or no keys, or if the
     ///   requested key does not identify the elements.
-    init(_ sampler: borrowing ShapeSampler, options: InferredModel.Options) throws(ModelInferenceError) {
+    init(
+        _ sampler: borrowing ShapeSampler, options: InferredModel.Options,
+        extending earlier: (model: DataModel, layout: EntityLayout)? = nil
+    ) throws(ModelInferenceError) {
         self.options = options
         let root = sampler.root
         guard sampler.elementCount > 0 else { throw .emptySample }
@@ -26,6 +38,10 @@ struct ModelDraft {
         key = identity.keys
         root.fold()
         GlobalIdentities.unite(below: root)
+        if let earlier {
+            known = KnownPlaces(below: root, of: earlier.layout, in: earlier.model)
+            entityCount = known.entityCount
+        }
         addEntity(named: root.name, root)
         var next = 0
         while next < entities.count {
@@ -48,13 +64,14 @@ struct ModelDraft {
 
     private mutating func addEntity(named name: String, _ node: ShapeNode) {
         indices[ObjectIdentifier(node)] = entities.count
+        if !known.contains(node) { entityCount += 1 }
         entities.append(DraftEntity(name: name, node: node))
     }
 
     /// The entity of the objects at a place, which is added if it is new; nil beyond the limit.
     private mutating func entity(of node: ShapeNode, key: String, isElement: Bool, parent: Int) -> Int? {
         if let known = indices[ObjectIdentifier(node)] { return known }
-        guard entities.count < options.maximumEntityCount else { return nil }
+        guard known.contains(node) || entityCount < options.maximumEntityCount else { return nil }
         let plain = isElement ? EntityNaming.entity(ofArrayKey: key) : EntityNaming.entity(ofKey: key)
         let isUsed = { [entities] (name: String) in
             EntityNaming.isReserved(name) || entities.contains { $0.name.lowercased() == name.lowercased() }
@@ -72,21 +89,25 @@ struct ModelDraft {
     private mutating func findProperties(ofEntity index: Int, identity: [String]?) {
         let node = entities[index].node
         // Strings are equal if their characters are, whatever the scalars.
-        var known: Set<String> = []
-        var properties = node.all.filter { EntityNaming.isWritable($0.name) && known.insert($0.name).inserted }
+        var met: Set<String> = []
+        var properties = node.all.filter { EntityNaming.isWritable($0.name) && met.insert($0.name).inserted }
         if properties.count < node.propertyCount {
             findings.append(.init(.json(.unnameable), entity: entities[index].name))
         }
+        let knownKeys = known.keys(of: node)
+        let limit =
+            properties.count { knownKeys.contains($0.name) } + max(options.maximumPropertyCount - knownKeys.count, 0)
         let isRootMap = node.isRoot && node.isRootMap
         if isRootMap {
             properties = []
             findings.append(.init(.json(.map), entity: entities[index].name))
-        } else if properties.count > options.maximumPropertyCount {
-            // The most frequent keys become properties, in their order.
-            let kept = properties.indices.sorted {
-                (identity?.contains(properties[$0].name) == true ? Int.max : properties[$0].count)
-                    > (identity?.contains(properties[$1].name) == true ? Int.max : properties[$1].count)
-            }.prefix(options.maximumPropertyCount).sorted()
+        } else if properties.count > limit {
+            // Known keys and the most frequent ones become properties, in their order.
+            let ranks = properties.map { property in
+                knownKeys.contains(property.name)
+                    ? Int.max : identity?.contains(property.name) == true ? Int.max - 1 : property.count
+            }
+            let kept = properties.indices.sorted { ranks[$0] > ranks[$1] }.prefix(limit).sorted()
             properties = kept.map { properties[$0] }
             findings.append(.init(.json(.limit), entity: entities[index].name))
         } else if node.hasMoreKeys {

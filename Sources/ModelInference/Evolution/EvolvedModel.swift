@@ -9,8 +9,9 @@ public import SyncModel
 ///
 /// Properties and entities are added, and types are widened; none is removed. An entity that the
 /// earlier model lacks is added with those that it leads to, which it shares with no other. A value
-/// that no type but JSON holds becomes JSON. What remains impossible is an ``Obstacle``; the model
-/// then keeps the property as it was, and a sync reports its values as drift.
+/// that no type but JSON holds becomes JSON. Keys and objects beyond the limits stay JSON, and are
+/// among the ``findings``. What remains impossible is an ``Obstacle``; the model then keeps the
+/// property as it was, and a sync reports its values as drift.
 ///
 /// An export by the evolved model writes the later sample as it is, so sync the whole sample with
 /// it.
@@ -21,8 +22,8 @@ public struct EvolvedModel: Sendable {
     public let changes: [Change]
     /// What the model cannot take over from the sample.
     public let obstacles: [Obstacle]
-    /// What a person should know about an entity that the earlier model lacks; empty if it has the
-    /// entity.
+    /// What a person should know about entities and keys that the earlier model lacks, also about
+    /// those that the limits leave out.
     public let findings: [InferredModel.Finding]
 
     /// A difference between two models.
@@ -80,7 +81,8 @@ public struct EvolvedModel: Sendable {
     ///   - earlier: The inferred model of a store.
     ///   - reader: A reader of the later sample, which is read to its end.
     ///   - entity: The name of the elements' entity.
-    ///   - options: Limits. The key applies only to an entity that the earlier model lacks.
+    ///   - options: Limits. What the earlier model has counts toward them, and stays. The key
+    ///     applies only to an entity that the earlier model lacks.
     /// - Throws: The errors of ``InferredModel/init(from:entity:options:)``. An empty sample is
     ///   one only for an entity that the earlier model lacks.
     public init(
@@ -88,28 +90,26 @@ public struct EvolvedModel: Sendable {
         options: InferredModel.Options = InferredModel.Options()
     ) throws {
         var evolution: ModelEvolution
-        var found: [InferredModel.Finding] = []
+        let found: [InferredModel.Finding]
         if let layout = earlier[entity] {
-            evolution = try Self.evolution(earlier, layout, with: reader, options: options)
+            (evolution, found) = try Self.evolution(earlier, layout, with: reader, options: options)
         } else {
             let added = try InferredModel(from: reader, entity: entity, options: options)
             evolution = ModelEvolution(from: earlier, to: added.model)
             evolution.add(entity)
-            found = added.findings.map {
-                InferredModel.Finding($0.kind, entity: evolution.name(of: $0.entity), key: $0.key)
-            }
+            found = added.findings
         }
         model = try evolution.model()
         changes = evolution.changes
         obstacles = evolution.obstacles
-        findings = found
+        findings = evolution.news(of: found)
     }
 
     /// Merges a later sample of an entity into a model that has it. An empty sample changes
     /// nothing.
     private static func evolution(
         _ earlier: DataModel, _ layout: EntityLayout, with reader: JSONReader, options: InferredModel.Options
-    ) throws -> ModelEvolution {
+    ) throws -> (ModelEvolution, findings: [InferredModel.Finding]) {
         let entity = layout.name
         var options = options
         options.key = []
@@ -118,16 +118,16 @@ public struct EvolvedModel: Sendable {
         do {
             let sample = try InferredModel.sampler(
                 of: reader, entity: entity, key: identity, limit: options.sampleCount)
-            let draft = try ModelDraft(sample.shapes, options: options)
+            let draft = try ModelDraft(sample.shapes, options: options, extending: (earlier, layout))
             var evolution = ModelEvolution(from: earlier, to: try draft.model())
             evolution.merge(entity, entity)
             if !identity.isEmpty, !RootIdentity.holds(sample.shapes) {
                 evolution.obstacles.insert(
                     Obstacle(kind: .identity, entity: entity, key: identity.joined(separator: ", ")), at: 0)
             }
-            return evolution
+            return (evolution, draft.findings)
         } catch ModelInferenceError.emptySample {
-            return ModelEvolution(from: earlier, to: earlier)
+            return (ModelEvolution(from: earlier, to: earlier), [])
         }
     }
 }

@@ -37,17 +37,19 @@ struct ModelEvolution {
         counterparts[laterName] = name
         let laterKeys = EntityKeys(found, in: later)
         let keys = EntityKeys(known, in: earlier)
+        let slots = keys.slots
+        let indices = keys.indices
         var metAttributes: Set<Int> = []
         var metRelationships: Set<Int> = []
         for attribute in laterKeys.attributes {
             if attribute.attribute.userInfo[JSONDialect.otherKeysAnnotation] != nil {
                 addOtherKeys(attribute.attribute, to: place)
             }
-            guard let key = attribute.path()?.first else { continue }
-            if let slot = keys.slot(of: key) {
+            guard let key = attribute.key else { continue }
+            if let slot = slots[key] {
                 metAttributes.insert(slot)
                 widen(slot, of: place, key: key, by: attribute.attribute)
-            } else if let index = keys.index(of: key) {
+            } else if let index = indices[key] {
                 metRelationships.insert(index)
                 setEmpty("omit", relationship: index, of: place)
                 addOtherKeys(nil, to: place)
@@ -57,16 +59,16 @@ struct ModelEvolution {
                 add(attribute.attribute, key: key, to: place)
             }
         }
-        for slot in keys.attributes.indices where !metAttributes.contains(slot) && keys.attributes[slot].path() != nil {
+        for slot in keys.attributes.indices where !metAttributes.contains(slot) && keys.attributes[slot].key != nil {
             entities[place].attributes[slot].userInfo[JSONDialect.emptyAnnotation] = "omit"
         }
         for relationship in laterKeys.relationships {
-            guard let key = relationship.path()?.first else { continue }
+            guard let key = relationship.key else { continue }
             let declared = relationship.relationship.declaration
-            if let index = keys.index(of: key) {
+            if let index = indices[key] {
                 metRelationships.insert(index)
                 follow(index, of: place, key: key, to: declared)
-            } else if let slot = keys.slot(of: key) {
+            } else if let slot = slots[key] {
                 metAttributes.insert(slot)
                 var json = SyncAttribute(key, .json)
                 json.userInfo[JSONDialect.emptyAnnotation] = "omit"
@@ -77,7 +79,7 @@ struct ModelEvolution {
             }
         }
         for index in keys.relationships.indices
-        where !metRelationships.contains(index) && keys.relationships[index].path() != nil {
+        where !metRelationships.contains(index) && keys.relationships[index].key != nil {
             setEmpty("omit", relationship: index, of: place)
         }
         checkIdentity(of: known, found)
@@ -90,9 +92,19 @@ struct ModelEvolution {
         _ = addEntity(name)
     }
 
-    /// Returns the name in the result of an entity of the later model.
-    func name(of laterName: String) -> String {
-        counterparts[laterName] ?? laterName
+    /// Returns those of the later model's findings that are about what the earlier one lacks, with
+    /// the names of the result.
+    func news(of findings: [InferredModel.Finding]) -> [InferredModel.Finding] {
+        var added: [String: Set<String>] = [:]
+        for change in changes {
+            if case .newAttribute = change.kind { added[change.entity, default: []].insert(change.key) }
+        }
+        return findings.compactMap { finding in
+            guard let name = counterparts[finding.entity] else { return nil }
+            let isNews = earlier[name] == nil || added[name]?.contains(finding.key) == true
+            guard isNews || (finding.key.isEmpty && finding.kind == .json(.limit)) else { return nil }
+            return InferredModel.Finding(finding.kind, entity: name, key: finding.key)
+        }
     }
 
     // MARK: Attributes
@@ -201,7 +213,7 @@ struct ModelEvolution {
         entities.append(added)
         let keys = EntityKeys(found, in: later)
         for relationship in keys.relationships {
-            guard let key = relationship.path()?.first,
+            guard let key = relationship.key,
                 let place = entities.firstIndex(where: { $0.name == name })
             else { continue }
             add(relationship.relationship.declaration, key: key, to: place)
@@ -223,14 +235,16 @@ struct ModelEvolution {
 }
 
 extension EntityKeys {
-    /// The slot of the attribute under a key; nil if there is none.
-    fileprivate func slot(of key: String) -> Int? {
-        attributes.first { $0.path() == [key] }?.slot
+    /// The slot of the attribute under each key.
+    fileprivate var slots: [String: Int] {
+        Dictionary(attributes.compactMap { found in found.key.map { ($0, found.slot) } }) { first, _ in first }
     }
 
-    /// The index of the relationship under a key; nil if there is none.
-    fileprivate func index(of key: String) -> Int? {
-        relationships.first { $0.path() == [key] }?.relationship.index
+    /// The index of the relationship under each key.
+    fileprivate var indices: [String: Int] {
+        Dictionary(relationships.compactMap { found in found.key.map { ($0, found.relationship.index) } }) { first, _ in
+            first
+        }
     }
 }
 

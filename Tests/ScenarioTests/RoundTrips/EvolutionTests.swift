@@ -10,24 +10,28 @@ import Testing
 
 /// A model that was inferred from one file takes over what later files have.
 @Suite struct EvolutionTests {
-    private func evolve(_ model: DataModel, with json: String) throws -> EvolvedModel {
+    private func evolve(
+        _ model: DataModel, with json: String, options: InferredModel.Options = InferredModel.Options()
+    ) throws -> EvolvedModel {
         let reader = JSONReader(bytes: Array(json.utf8), layout: .array(acceptsSingleObject: true))
-        return try EvolvedModel(model, with: reader, entity: "Thing")
+        return try EvolvedModel(model, with: reader, entity: "Thing", options: options)
     }
 
     /// Syncs a file into a database, then another one by the evolved model, and compares the
     /// export.
     @discardableResult
-    private func check(_ first: String, then second: String) async throws -> EvolvedModel {
+    private func check(
+        _ first: String, then second: String, options: InferredModel.Options = InferredModel.Options()
+    ) async throws -> EvolvedModel {
         let folder = try TemporaryDirectory()
         let path = folder.url.appending(path: "data.sqlite").path
-        let inferred = try RoundTrip.infer(Array(first.utf8)).model
+        let inferred = try RoundTrip.infer(Array(first.utf8), options: options).model
         do {
             let mapper = try RecordMapper(inferred)
             let store = try JSONStore(try await SQLiteStore(mapper.model, at: .file(path)), mapper: mapper)
             _ = try await store.sync(.bytes(Array(first.utf8)), into: "Thing")
         }
-        let evolved = try evolve(inferred, with: second)
+        let evolved = try evolve(inferred, with: second, options: options)
         let mapper = try RecordMapper(evolved.model)
         let store = try JSONStore(try await SQLiteStore(mapper.model, at: .file(path)), mapper: mapper)
         let result = try await store.sync(.bytes(Array(second.utf8)), into: "Thing")
@@ -70,6 +74,63 @@ import Testing
     ])
     func aLaterFileComesBackAsItWas(first: String, second: String) async throws {
         try await check(first, then: second)
+    }
+
+    /// Objects that were nested in objects of their own kind differ from them in the later file.
+    @Test(arguments: [
+        (
+            #"[{"id":1,"a":{"id":"k1","x":1,"y":1,"a":{"id":"k2","x":2,"y":1,"n":"s"}}}]"#,
+            #"[{"id":1,"a":{"id":"k3","x":1,"y":5}},{"id":2,"a":{"id":"k4","x":3,"y":5,"a":{"id":"k5","n":"z"}}}]"#
+        ),
+        (
+            #"[{"id":1,"a":{"id":"k1","x":1.5,"y":1,"a":{"id":"k2","x":2,"y":1}}}]"#,
+            #"[{"id":1,"a":{"id":"k3","x":3,"y":5,"a":{"id":"k5","x":0.5,"m":1,"n":1,"o":1}}}]"#
+        ),
+        (
+            #"[{"id":1,"a":{"id":"k1","x":1,"y":1,"a":{"id":"k2","x":2,"y":1}}}]"#,
+            #"[{"id":1,"a":{"id":"k3","y":"5","z":1,"v":1,"a":{"id":"k5","x":"s","z":true,"w":null}}}]"#
+        ),
+    ])
+    func differentObjectsOfOneEntityComeBackAsTheyWere(first: String, second: String) async throws {
+        try await check(first, then: second)
+    }
+
+    // MARK: Limits
+
+    @Test(arguments: [#"1"#, #"{"n":1}"#]) func theSameKeysInAnotherOrderChangeNothing(value: String) async throws {
+        func json(_ keys: some Sequence<Int>) -> String {
+            let objects = keys.enumerated().map { #"{"id":\#($0),"k\#($1)":\#(value)}"# }
+            return "[\(objects.joined(separator: ","))]"
+        }
+        let evolved = try await check(
+            json(0..<9), then: json((0..<9).reversed()),
+            options: InferredModel.Options(maximumEntityCount: 3, maximumPropertyCount: 5))
+        #expect(evolved.changes.map(\.description) == [])
+    }
+
+    @Test func theMostFrequentOfNewKeysBecomeProperties() async throws {
+        let evolved = try await check(
+            #"[{"id":1,"a":1,"gone":1}]"#, then: #"[{"id":1,"b":1,"a":1},{"id":2,"c":1},{"id":3,"c":1}]"#,
+            options: InferredModel.Options(maximumPropertyCount: 4))
+        #expect(evolved.changes.map(\.description) == ["Thing.c is new: int64"])
+        #expect(
+            evolved.findings.map(\.description) == [
+                "other keys of Thing are kept as JSON: the model is large enough without it"
+            ])
+    }
+
+    @Test func theModelHasNoMoreEntitiesThanItMay() async throws {
+        let evolved = try await check(
+            #"[{"id":1,"a":{"n":1},"b":{"n":1}}]"#,
+            then: #"[{"id":1,"c":{"n":1},"d":{"n":1},"b":{"n":1,"e":{"n":1}}}]"#,
+            options: InferredModel.Options(maximumEntityCount: 4))
+        #expect(
+            evolved.changes.map(\.description) == ["Thing.d is new: json", "Thing.c is new: C", "B.e is new: json"])
+        #expect(
+            evolved.findings.map(\.description) == [
+                "Thing.d is kept as JSON: the model is large enough without it",
+                "B.e is kept as JSON: the model is large enough without it",
+            ])
     }
 
     @Test func changesAreReported() async throws {
