@@ -135,7 +135,7 @@ final class ExportPlan: Sendable {
         let userInfo = keys.attribute.userInfo
         let style = Styled(
             slot: keys.slot, omitsNull: keys.emptyStyle == .omit, dateStyle: keys.dateStyle,
-            isLowercase: keys.attribute.type == .uuid && userInfo[JSONDialect.letterCaseAnnotation] == "lower",
+            isLowercase: keys.attribute.type == .uuid && keys.attribute.hasLowercaseUUIDs,
             writesIntegers: keys.attribute.type == .double && userInfo[JSONDialect.wholeNumbersAnnotation] == "YES",
             isFloat: keys.attribute.type == .float)
         let isPlain = !style.omitsNull && style.dateStyle == nil && !style.isLowercase && !style.writesIntegers

@@ -13,8 +13,6 @@ extension JSONDialect {
     ///
     /// A date of another spelling does not fit the attribute.
     package static let dateFormatAnnotation = "sync.dateFormat"
-    /// `lower` for an attribute whose UUIDs are exported in lowercase.
-    package static let letterCaseAnnotation = "sync.letterCase"
     /// The mark `YES` of a double attribute whose whole numbers are exported without a fraction.
     package static let wholeNumbersAnnotation = "sync.wholeNumbers"
     /// The mark `YES` of an attribute whose values were always null in the sample.

@@ -32,7 +32,7 @@ extension ShapeProperty {
     private var textType: InferredType {
         switch kinds {
         case .lowercaseUUID:
-            return InferredType(type: .uuid, userInfo: [JSONDialect.letterCaseAnnotation: "lower"])
+            return InferredType(type: .uuid, userInfo: [SyncAttribute.letterCaseAnnotation: "lower"])
         case .uppercaseUUID: return InferredType(type: .uuid)
         default:
             guard let style = dateStyle else { return InferredType(type: .string) }

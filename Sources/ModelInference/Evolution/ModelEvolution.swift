@@ -15,8 +15,7 @@ struct ModelEvolution {
 
     /// The annotations on how values are written, which those of the later sample replace.
     private static let styles = [
-        JSONDialect.dateFormatAnnotation, JSONDialect.letterCaseAnnotation, JSONDialect.wholeNumbersAnnotation,
-        JSONDialect.untypedAnnotation,
+        JSONDialect.dateFormatAnnotation, JSONDialect.wholeNumbersAnnotation, JSONDialect.untypedAnnotation,
     ]
 
     init(from earlier: DataModel, to later: DataModel) {
@@ -124,6 +123,11 @@ struct ModelEvolution {
             for annotation in Self.styles { merged.userInfo[annotation] = attribute.userInfo[annotation] }
         } else if wider != type {
             for annotation in Self.styles { merged.userInfo[annotation] = nil }
+        }
+        if wider == .uuid, !isUntyped {
+            // A wider type keeps it, as stores have UUIDs in uppercase.
+            let annotation = SyncAttribute.letterCaseAnnotation
+            merged.userInfo[annotation] = attribute.userInfo[annotation]
         }
         merged.type = wider
         entities[place].attributes[slot] = merged

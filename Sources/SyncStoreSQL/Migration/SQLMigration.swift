@@ -359,8 +359,18 @@ package struct SQLMigration {
         guard let type = AttributeType(rawValue: found.type), type.isContained(in: attribute.type) else {
             throw .narrowedType(entity: entity.name, attribute: attribute.name)
         }
-        let converted = schema.dialect.converted(SQLText.name(found.column), from: type, to: attribute.type)
+        let converted = converted(SQLText.name(found.column), from: type, to: attribute)
         return Filling(column: column.name, type: columnType, expression: converted, former: found.column)
+    }
+
+    /// A column's values converted to the type of an attribute.
+    private func converted(_ column: String, from type: AttributeType, to attribute: SyncAttribute) -> String {
+        guard type == .uuid, attribute.type != .uuid else {
+            return schema.dialect.converted(column, from: type, to: attribute.type)
+        }
+        let text = schema.dialect.converted(column, from: .uuid, to: .string)
+        return schema.dialect.converted(
+            attribute.hasLowercaseUUIDs ? "lower(\(text))" : text, from: .string, to: attribute.type)
     }
 
     private func defaultExpression(_ attribute: SyncAttribute, of entity: EntityLayout) -> String {

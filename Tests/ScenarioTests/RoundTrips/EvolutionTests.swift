@@ -17,12 +17,11 @@ import Testing
         return try EvolvedModel(model, with: reader, entity: "Thing", options: options)
     }
 
-    /// Syncs a file into a database, then another one by the evolved model, and compares the
-    /// export.
-    @discardableResult
-    private func check(
-        _ first: String, then second: String, options: InferredModel.Options = InferredModel.Options()
-    ) async throws -> EvolvedModel {
+    /// Syncs a file into a database, and opens it with the model that another file has extended.
+    private func withDatabase<Result>(
+        of first: String, evolvedWith second: String, options: InferredModel.Options = InferredModel.Options(),
+        _ body: (EvolvedModel, JSONStore) async throws -> Result
+    ) async throws -> Result {
         let folder = try TemporaryDirectory()
         let path = folder.url.appending(path: "data.sqlite").path
         let inferred = try RoundTrip.infer(Array(first.utf8), options: options).model
@@ -33,13 +32,24 @@ import Testing
         }
         let evolved = try evolve(inferred, with: second, options: options)
         let mapper = try RecordMapper(evolved.model)
-        let store = try JSONStore(try await SQLiteStore(mapper.model, at: .file(path)), mapper: mapper)
-        let result = try await store.sync(.bytes(Array(second.utf8)), into: "Thing")
-        #expect(result.drift.entries.map(\.description) == [])
-        RoundTrip.expectEqual(try await store.export(StoreQuery("Thing")), Array(second.utf8))
-        #expect(try await store.sync(.bytes(Array(second.utf8)), into: "Thing").isUnchanged)
-        #expect(evolved.obstacles.map(\.description) == [])
-        return evolved
+        return try await body(
+            evolved, try JSONStore(try await SQLiteStore(mapper.model, at: .file(path)), mapper: mapper))
+    }
+
+    /// Syncs a file into a database, then another one by the evolved model, and compares the
+    /// export.
+    @discardableResult
+    private func check(
+        _ first: String, then second: String, options: InferredModel.Options = InferredModel.Options()
+    ) async throws -> EvolvedModel {
+        try await withDatabase(of: first, evolvedWith: second, options: options) { evolved, store in
+            let result = try await store.sync(.bytes(Array(second.utf8)), into: "Thing")
+            #expect(result.drift.entries.map(\.description) == [])
+            RoundTrip.expectEqual(try await store.export(StoreQuery("Thing")), Array(second.utf8))
+            #expect(try await store.sync(.bytes(Array(second.utf8)), into: "Thing").isUnchanged)
+            #expect(evolved.obstacles.map(\.description) == [])
+            return evolved
+        }
     }
 
     @Test func theSameFileChangesNothing() async throws {
@@ -93,6 +103,28 @@ import Testing
     ])
     func differentObjectsOfOneEntityComeBackAsTheyWere(first: String, second: String) async throws {
         try await check(first, then: second)
+    }
+
+    /// Stores have UUIDs in uppercase, and texts as JSON has them.
+    @Test(arguments: ["0a1b2c3d-0000-11de-8000-00000000000", "0A1B2C3D-0000-11DE-8000-00000000000"])
+    func uuidsThatBecomeTextsKeepTheirLetterCase(uuid: String) async throws {
+        let objects = (0..<2).map { #"{"id":"\#(uuid)\#($0)","text":"\#(uuid)\#($0)","mixed":"\#(uuid)\#($0)"}"# }
+        let other = #"{"id":"x","text":"y","mixed":[1]}"#
+        try await withDatabase(
+            of: "[\(objects.joined(separator: ","))]", evolvedWith: "[\(objects[0]),\(other)]"
+        ) { evolved, store in
+            #expect(
+                evolved.changes.map(\.kind) == [
+                    .widened(from: .uuid, to: .string), .widened(from: .uuid, to: .string),
+                    .widened(from: .uuid, to: .json),
+                ])
+            let result = try await store.sync(
+                .bytes(Array("[\(objects[0]),\(other)]".utf8)), into: "Thing",
+                options: StoreSyncOptions(operations: [.insert, .update]))
+            #expect(result.counts.inserted == 1 && result.counts.unchanged == 1, "\(result.counts)")
+            RoundTrip.expectEqual(
+                try await store.export(StoreQuery("Thing")), Array("[\(objects.joined(separator: ",")),\(other)]".utf8))
+        }
     }
 
     // MARK: Limits
