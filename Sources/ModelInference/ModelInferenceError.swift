@@ -12,6 +12,8 @@ public enum ModelInferenceError: Error, Hashable, Sendable {
     case incompleteKey(entity: String, key: [String])
     /// Two elements have the same values under the keys that are to identify them.
     case repeatedKey(entity: String, key: [String])
+    /// Entities of that name record the progress of syncs.
+    case reservedName(entity: String)
     /// The values of a key that is to identify elements are no numbers, texts or dates.
     case unsuitableKey(entity: String, key: String)
 }
@@ -28,6 +30,8 @@ extension ModelInferenceError: CustomStringConvertible {
             "a \(entity) of the sample lacks a value of its key \(key.joined(separator: ", "))"
         case .repeatedKey(let entity, let key):
             "\(key.joined(separator: ", ")) is no key: the sample has two \(entity) objects with the same values"
+        case .reservedName(let entity):
+            "\(entity) is a reserved name: entities of that name record the progress of syncs; name another one"
         case .unsuitableKey(let entity, let key):
             "\(key) is no key: its values in \(entity) are not all integers, texts or dates of one kind"
         }

@@ -213,6 +213,12 @@ import Testing
         #expect(throws: error) { try DataModel.inferred(from: json, entity: "Root") }
     }
 
+    @Test(arguments: ["SyncPass", "syncmodel"]) func aReservedNameIsAnError(entity: String) {
+        #expect(throws: ModelInferenceError.reservedName(entity: entity)) {
+            try DataModel.inferred(from: #"[{"id": 1}]"#, entity: entity)
+        }
+    }
+
     @Test func aSampleThatIsNoJSONIsAnError() {
         #expect(throws: JSONError.self) { try DataModel.inferred(from: "[{", entity: "Root") }
         #expect(throws: JSONError.self) { try DataModel.inferred(from: "5", entity: "Root") }

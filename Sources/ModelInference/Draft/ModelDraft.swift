@@ -24,14 +24,15 @@ struct ModelDraft {
     ///   - options: Limits, which include what the earlier model has.
     ///   - earlier: The model that the draft is to extend, and the entity of the elements in it;
     ///     nil for a model of its own.
-    /// - Throws: `ModelInferenceError` if the sample has no elements or no keys, or if the
-    ///   requested key does not identify the elements.
+    /// - Throws: `ModelInferenceError` if the name of the elements is reserved, if the sample has no
+    ///   elements or no keys, or if the requested key does not identify the elements.
     init(
         _ sampler: borrowing ShapeSampler, options: InferredModel.Options,
         extending earlier: (model: DataModel, layout: EntityLayout)? = nil
     ) throws(ModelInferenceError) {
         self.options = options
         let root = sampler.root
+        guard !EntityNaming.isReserved(root.name) else { throw .reservedName(entity: root.name) }
         guard sampler.elementCount > 0 else { throw .emptySample }
         guard root.propertyCount > 0 else { throw .noKeys(entity: root.name) }
         let identity = try RootIdentity(sampler, options: options)
