@@ -89,6 +89,7 @@ enum InputFile: Hashable, Sendable {
 
     fileprivate func open() throws(InputFileError) -> FileHandle {
         guard case .file(let path) = self else { return .standardInput }
+        guard !isFolder else { throw InputFileError(name: name, reason: "it is a folder") }
         do {
             return try FileHandle(forReadingFrom: URL(filePath: path))
         } catch {

@@ -5,7 +5,9 @@ import JSONMapper
 enum FailureText {
     /// Returns the description of an error, in plain words for common faults of JSON.
     static func text(_ error: any Error) -> String {
-        guard let error = error as? JSONError, let location = error.location, let plain = words(of: error.reason) else {
+        guard let error = error as? JSONError, let location = error.location,
+            let plain = words(of: error.reason, at: location)
+        else {
             return "\(error)"
         }
         return "\(plain) (\(location))"
@@ -19,10 +21,13 @@ enum FailureText {
         return code.map { String(cString: strerror(Int32($0))) } ?? error.localizedDescription
     }
 
-    private static func words(of reason: JSONError.Reason?) -> String? {
+    private static func words(of reason: JSONError.Reason?, at location: JSONError.Location) -> String? {
         switch reason {
         case .notAnArray: "the JSON is neither a list of objects nor an object"
-        case .notAnObject: "an element of the list is not an object; only objects can be synced"
+        case .notAnObject:
+            // An element that is no object is a mapping problem, so the value is on the key path.
+            (location.keyPath.isEmpty ? "the JSON" : location.keyPath)
+                + " is not an object, so there is nothing at the key path"
         case .keyPathNotFound: "the JSON has nothing at the key path"
         case .unexpectedEnd: "the JSON is incomplete or empty"
         case .elementSizeLimit: "one object of the JSON is larger than 64 MiB; --key-path names the list within it"

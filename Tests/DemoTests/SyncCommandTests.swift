@@ -100,7 +100,7 @@ import Testing
 
     @Test(arguments: [
         (["--where", "firstNam = 4"], "User has no property firstNam; did you mean firstName?"),
-        (["--key-path", "data"], "line 1"),
+        (["--key-path", "data"], "the JSON is not an object, so there is nothing at the key path (line 1"),
         (["--model", "/no/such/model"], "/no/such/model"),
     ])
     func aFailureIsOneLineAndExitCode1(options: [String], part: String) async throws {
@@ -118,6 +118,45 @@ import Testing
             let run = await CommandRun(["sync", "/no/such/file", "--entity", "User"] + options)
             #expect(run.code == 1)
             #expect(run.errors.contains("/no/such/file"))
+        }
+    }
+
+    @Test func aFolderIsNoFile() async throws {
+        let path = folder.url.path
+        let model = try model(SyncEntity("User") { SyncAttribute("id", .int64) })
+        for options in [[], ["--model", model]] {
+            let run = await CommandRun(["sync", path, "--entity", "User"] + options)
+            #expect(run.code == 1 && run.errors == "failed: cannot read \(path): it is a folder\n")
+        }
+    }
+
+    @Test func theHistoryIsNoDestination() async throws {
+        let file = try folder.write(Self.users, to: "users.json")
+        let store = ["--store", "sqlite:\(folder.url.path)/users.db"]
+        let text =
+            "failed: SyncPass is a reserved name: entities of that name record the progress of syncs; name another one\n"
+        for options in [[], store] {
+            let new = await CommandRun(["sync", file, "--entity", "SyncPass"] + options)
+            #expect(new.code == 1 && new.errors == text)
+        }
+        #expect(await CommandRun(["sync", file, "--entity", "User"] + store).code == 0)
+        for options in [[], ["--evolve"]] {
+            let kept = await CommandRun(["sync", file, "--entity", "SyncPass"] + store + options)
+            #expect(kept.code == 1 && kept.errors == text)
+        }
+        #expect(await CommandRun(["sync", file, "--entity", "User"] + store).code == 0)
+    }
+
+    @Test func anAbsentObjectThatIsKeptIsCounted() async throws {
+        let store = ["--store", "sqlite:\(folder.url.path)/users.db"]
+        let all = try folder.write(#"[{"id": 1}, {"id": 2}, {"id": 3}]"#, to: "users.json")
+        #expect(await CommandRun(["sync", all, "--entity", "User"] + store).code == 0)
+        for (json, text) in [
+            (#"[{"id": 1}, {"id": 2}, 5]"#, "1 object absent from the JSON was kept"),
+            (#"[{"id": 1}, 5]"#, "2 objects absent from the JSON were kept"),
+        ] {
+            let run = await CommandRun(["sync", try folder.write(json, to: "users.json"), "--entity", "User"] + store)
+            #expect(run.lines.contains(text), "\(run.output)")
         }
     }
 
