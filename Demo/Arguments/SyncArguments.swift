@@ -99,8 +99,8 @@ struct SyncArguments: Equatable {
     /// Checks the options that change the model of a database.
     private func check(_ scanner: ArgumentScanner, isRepeated: Bool) throws(UsageError) {
         let others = [
-            "--plan": isPlan, "--model": model != nil && isEvolving, "--rebuild": isRebuilding && isEvolving,
-            "--every": isRepeated && isRebuilding,
+            "--plan": isPlan && isRebuilding, "--model": model != nil && isEvolving,
+            "--rebuild": isRebuilding && isEvolving, "--every": isRepeated && isRebuilding,
         ]
         guard isEvolving || isRebuilding else { return }
         let option = isEvolving ? "--evolve" : "--rebuild"
@@ -108,6 +108,9 @@ struct SyncArguments: Equatable {
             throw scanner.error("\(option) and \(other) exclude each other")
         }
         guard store != .memory else { throw scanner.error("\(option) needs a database; --store names one") }
+        if isEvolving, isPlan, case .postgres = store {
+            throw scanner.error("--plan with --evolve needs an SQLite database")
+        }
         if isRebuilding, case .postgres = store { throw scanner.error("--rebuild needs an SQLite database") }
     }
 

@@ -3,6 +3,7 @@ import JSONMapper
 import StoreSync
 import SyncModel
 import SyncStore
+import SyncStoreSQLite
 
 extension StoreLocation {
     /// Opens the store for reading.
@@ -45,5 +46,22 @@ extension StoreLocation {
         // With the bookkeeping of the database.
         let same = try ModelChoice.mapper(kept, dialect: dialect) { _ in }
         return try JSONStore(try await open(same.model), mapper: same)
+    }
+
+    /// Runs a body with a copy of an SQLite database, for the plan of a migration.
+    ///
+    /// The copy is removed afterwards.
+    ///
+    /// - Throws: ``StoreLocationError/otherModel`` for another store; errors of the copy and the
+    ///   body.
+    func withCopy<Result>(_ body: (StoreLocation) async throws -> Result) async throws -> Result {
+        guard case .sqlite(let path) = self else { throw StoreLocationError.otherModel }
+        let folder = FileManager.default.temporaryDirectory.appending(path: "Demo-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(
+            at: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let copy = folder.appending(path: "copy.sqlite").path
+        try await SQLiteStore.copy(path, to: copy)
+        return try await body(.sqlite(copy))
     }
 }

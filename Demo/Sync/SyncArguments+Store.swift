@@ -103,6 +103,12 @@ extension SyncArguments {
         let model = choice.model
         let warn = choice.origin == .given ? warn : { _ in }
         do {
+            if isPlan, isEvolving, choice.origin != .inferred {
+                let mapper = try ModelChoice.mapper(model, dialect: dialect, warn: warn)
+                return try await store.withCopy { copy in
+                    try await sync(try JSONStore(try await copy.open(mapper.model), mapper: mapper))
+                }
+            }
             if isPlan { return try await sync(try await store.openForPlan(model, dialect: dialect, warn: warn)) }
             // A store in memory ends with the command.
             let history = store == .memory ? nil : SyncHistory(recordsUnchanged: false)

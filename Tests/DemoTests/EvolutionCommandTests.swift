@@ -54,6 +54,34 @@ import Testing
         #expect(try await sync(Self.wider, "--strict").counts(of: "Film") == [0, 0, 1, 0])
     }
 
+    @Test func aPlanShowsWhatAnEvolutionWouldDo() async throws {
+        for _ in 0..<2 {
+            let plan = try await sync(Self.wider, "--evolve", "--plan")
+            #expect(plan.code == 0, "\(plan.errors)")
+            #expect(plan.counts(of: "Film") == [0, 1, 0, 1] && plan.counts(of: "Cast") == [1, 0, 0, 0])
+            #expect(plan.lines.contains("the model would be extended:"), "\(plan.output)")
+            #expect(plan.lines.contains("  Film.colour is new: bool"))
+            #expect(plan.lines.contains { $0.hasPrefix("plan: nothing was changed (") })
+        }
+        try await expectExport(#"[{"id": 1, "year": 1979, "tag": "a"}, {"id": 2, "year": 1985, "tag": "b"}]"#)
+        #expect(try await sync(Self.wider).output.contains("Film.colour: unknown key, once"))
+    }
+
+    @Test func aPlanOfAnEvolutionNeedsNoChangeOfTheModel() async throws {
+        let plan = try await sync(#"[{"id": 1, "year": 1979}]"#, "--evolve", "--plan")
+        #expect(plan.code == 0 && plan.counts(of: "Film") == [0, 1, 0, 1], "\(plan.errors)")
+        let new = await CommandRun(
+            ["sync", try folder.write("[{\"id\": 1}]", to: "new.json"), "--entity", "Film", "--evolve", "--plan"]
+                + ["--store", "sqlite:\(folder.url.path)/new.db"])
+        #expect(new.code == 0 && new.counts(of: "Film") == [1, 0, 0, 0], "\(new.errors)")
+        #expect(!FileManager.default.fileExists(atPath: folder.url.appending(path: "new.db").path))
+    }
+
+    @Test func aPlanShowsObstacles() async throws {
+        let plan = try await sync(#"[{"id": 1, "year": 1}, {"id": 1, "year": 2.5}]"#, "--evolve", "--plan")
+        #expect(plan.code == 0 && plan.lines.contains(Self.obstacle), "\(plan.output)")
+    }
+
     @Test func withoutTheOptionDriftIsReportedAndTheOptionNamed() async throws {
         let run = try await sync(Self.wider)
         #expect(run.code == 0, "\(run.errors)")

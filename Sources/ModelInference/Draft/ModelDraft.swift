@@ -24,8 +24,8 @@ struct ModelDraft {
     ///   - options: Limits, which include what the earlier model has.
     ///   - earlier: The model that the draft is to extend, and the entity of the elements in it;
     ///     nil for a model of its own.
-    /// - Throws: `ModelInferenceError` if the name of the elements is reserved, if the sample has no
-    ///   elements or no keys, or if the requested key does not identify the elements.
+    /// - Throws: `ModelInferenceError` if the name of the elements is reserved, if the sample has
+    ///   no elements or no keys, or if the requested key does not identify the elements.
     init(
         _ sampler: borrowing ShapeSampler, options: InferredModel.Options,
         extending earlier: (model: DataModel, layout: EntityLayout)? = nil
