@@ -238,16 +238,20 @@ struct SQLiteAdoptedTable: Sendable {
                 "\(column.name) has a type that changes or refuses values of \(attribute.name) (\(attribute.type.rawValue))"
             )
         }
-        if attribute.type == .date { try checkDates(column, dates, connection) }
+        if attribute.type == .date { try checkDates(column, isIdentity: false, dates, connection) }
     }
 
-    /// Dates are compared as they are stored, so that the same date in another form would not be
-    /// found.
-    private func checkDates(_ column: Column, _ dates: DateStorage, _ connection: SQLiteConnection) throws {
+    /// Verifies that a column holds dates as the store does: the same kind of value, and if it
+    /// identifies objects the same form as well. Dates are compared as they are stored, so that the
+    /// same date in another form would be another object.
+    private func checkDates(
+        _ column: Column, isIdentity: Bool, _ dates: DateStorage, _ connection: SQLiteConnection
+    ) throws {
         let table = SQLText.name(name)
         let quoted = SQLText.name(column.name)
+        let isReadable = isIdentity || dates != .iso8601 ? "" : "typeof(\(quoted)) = 'text' OR "
         let found = try connection.prepare(
-            "SELECT typeof(\(quoted)) FROM \(table) WHERE NOT \(Self.isDate(quoted, dates)) LIMIT 1")
+            "SELECT typeof(\(quoted)) FROM \(table) WHERE NOT (\(isReadable)\(Self.isDate(quoted, dates))) LIMIT 1")
         if try found.step() {
             let isOtherStorage = (found.text(at: 0) == "text") != (dates == .iso8601)
             let other: DateStorage = dates == .iso8601 ? .secondsSince1970 : .iso8601
@@ -257,7 +261,7 @@ struct SQLiteAdoptedTable: Sendable {
                 : "convert them, to milliseconds by UPDATE \(table) SET \(quoted) = strftime('%Y-%m-%dT%H:%M:%f000Z', \(quoted))"
             throw unsuitable("\(column.name) holds dates in another form than the store's; \(advice)")
         }
-        guard dates == .iso8601, let replacement = replacement(for: column.name) else { return }
+        guard isIdentity, dates == .iso8601, let replacement = replacement(for: column.name) else { return }
         let isFit = try connection.integer(
             "SELECT \(Self.isDate("value", dates)) FROM (SELECT \(replacement.expression) AS value)")
         guard isFit == 1 else {
@@ -341,8 +345,12 @@ struct SQLiteAdoptedTable: Sendable {
                 case .double, .float:
                     condition = "typeof(\(quoted)) NOT IN ('real', 'integer')"
                     reason = "values that are not numbers"
-                // The form of dates is checked wherever they are; the others identify nothing.
-                case .date, .json, .transformable: continue
+                case .date:
+                    if let found = columns[column.lowercased()] {
+                        try checkDates(found, isIdentity: true, schema.dates, connection)
+                    }
+                    continue
+                case .json, .transformable: continue
                 case .binary:
                     condition = "typeof(\(quoted)) <> 'blob'"
                     reason = "values that are not blobs"
