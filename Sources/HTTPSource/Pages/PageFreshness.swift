@@ -23,13 +23,9 @@ struct PageFreshness: Sendable {
     /// - Parameter isOpenEnded: Whether the page ends with its body, and not with a bracket.
     mutating func note(_ head: HTTPHead, isOpenEnded: Bool) {
         if isOpenEnded, !head.isFramed {
-            doubt = doubt ?? "a page had neither a length nor chunks, and may have ended too early"
-        }
-        // A length or chunks are those of the compressed bytes. Transports do not report whether
-        // these end before the compression does.
-        if isOpenEnded, let encoding = head.headers["Content-Encoding"], encoding.lowercased() != "identity" {
-            let name = PrintableText.line(encoding, limit: 40)
-            doubt = doubt ?? "a page was compressed (\(name)), and may have ended too early"
+            let encoding = head.headers.contentEncoding.map { PrintableText.line($0, limit: 40) }
+            let reason = encoding.map { "was compressed (\($0))" } ?? "had neither a length nor chunks"
+            doubt = doubt ?? "a page \(reason), and may have ended too early"
         }
         switch head.status {
         case 202, 203: doubt = doubt ?? "a page had the status \(head.status)"

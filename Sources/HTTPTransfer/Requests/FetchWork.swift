@@ -228,7 +228,7 @@ struct FetchWork<Inspector: BodyInspector>: Sendable {
 
 extension HTTPHeaders {
     /// How a body was compressed on its way; nil if it was not.
-    fileprivate var contentEncoding: String? {
+    package var contentEncoding: String? {
         self["Content-Encoding"].flatMap { ["", "identity"].contains($0.lowercased()) ? nil : $0 }
     }
 }
