@@ -8,8 +8,11 @@ struct ModelEvolution {
     private let earlier: DataModel
     private let later: DataModel
     private var entities: [SyncEntity]
-    /// The entities of the result by the names of those of the later model.
+    /// The entities of the result by the names of those of the later model; the first one if the
+    /// earlier model has several.
     private var counterparts: [String: String] = [:]
+    /// The pairs of entities that have been merged, the later one first.
+    private var merged: Set<[String]> = []
     private(set) var changes: [EvolvedModel.Change] = []
     var obstacles: [EvolvedModel.Obstacle] = []
 
@@ -30,10 +33,10 @@ struct ModelEvolution {
 
     /// Merges an entity of the later model into one of the earlier model.
     mutating func merge(_ laterName: String, _ name: String) {
-        guard counterparts[laterName] == nil, let found = later[laterName], let known = earlier[name],
-            let place = entities.firstIndex(where: { $0.name == name })
+        guard let found = later[laterName], let known = earlier[name],
+            let place = entities.firstIndex(where: { $0.name == name }), merged.insert([laterName, name]).inserted
         else { return }
-        counterparts[laterName] = name
+        if counterparts[laterName] == nil { counterparts[laterName] = name }
         let laterKeys = EntityKeys(found, in: later)
         let keys = EntityKeys(known, in: earlier)
         let slots = keys.slots
@@ -198,7 +201,9 @@ struct ModelEvolution {
             inverse.inverse = added.name
             added.inverse = inverse.name
             entities[target].relationships.append(inverse)
-            if entities[target].identityScope == relationship.inverse { entities[target].identityScope = inverse.name }
+            if earlier[destination] == nil, entities[target].identityScope == relationship.inverse {
+                entities[target].identityScope = inverse.name
+            }
         }
         entities[place].relationships.append(added)
         changes.append(

@@ -100,6 +100,11 @@ import Testing
             #"[{"id":1,"a":{"id":"k1","x":1,"y":1,"a":{"id":"k2","x":2,"y":1}}}]"#,
             #"[{"id":1,"a":{"id":"k3","y":"5","z":1,"v":1,"a":{"id":"k5","x":"s","z":true,"w":null}}}]"#
         ),
+        // The other way round: one kind in the later file, two in the earlier one.
+        (
+            #"[{"id":1,"a":{"x":1,"y":1,"a":{"n":1,"m":1}}}]"#,
+            #"[{"id":1,"a":{"x":1,"y":1,"a":{"x":1,"y":1,"n":2}}},{"id":2,"a":{"x":1,"y":1,"a":{"x":1,"y":1}}}]"#
+        ),
     ])
     func differentObjectsOfOneEntityComeBackAsTheyWere(first: String, second: String) async throws {
         try await check(first, then: second)
