@@ -106,7 +106,7 @@ public struct HTTPAPI: Sendable {
     /// Salesforce queries: records, with `nextRecordsUrl`.
     public static let salesforce = HTTPAPI(
         "salesforce", pages: .linkField(keyPath: "nextRecordsUrl").ending(.set(keyPath: "done")).omittingLastPointer(),
-        keyPath: "records", check: .failing(ifAbsent: "done"), totalKeyPath: "totalSize")
+        keyPath: "records", totalKeyPath: "totalSize")
     /// Shopify: the `Link` field leads on. The key path is the list's name.
     public static let shopify = HTTPAPI("shopify", pages: .link)
     /// Slack: cursors, and errors with status 200. The key path is the list's name.
