@@ -2,9 +2,10 @@ import Foundation
 import SyncModel
 import SyncStore
 import SyncStoreSQL
-import SyncStoreSQLite
 import OneWayTestSupport
 import Testing
+
+@testable import SyncStoreSQLite
 
 @Suite struct FaultTests {
     private let folder: TemporaryDirectory
@@ -19,6 +20,18 @@ import Testing
         try Data(repeating: 7, count: 4096).write(to: URL(fileURLWithPath: path))
         let error = await #expect(throws: SQLiteError.self) { try await SQLiteStore(model(), at: .file(path)) }
         #expect(error?.primaryCode == 26)
+    }
+
+    @Test(arguments: [
+        ("PRAGMA encoding = 'UTF-16le'; CREATE TABLE other (x)", SQLSchemaError.otherEncoding("UTF-16le")),
+        ("CREATE TABLE Person (_id INTEGER PRIMARY KEY)", .missingColumn(table: "Person", column: "id")),
+    ])
+    func aRefusedFileStaysAsItWas(creation: String, error: SQLSchemaError) async throws {
+        try SQLiteConnection(path: path, isReadOnly: false, busyTimeout: 0).execute(creation)
+        let content = try Data(contentsOf: folder.url.appending(path: "store.sqlite"))
+        await #expect(throws: error) { try await SQLiteStore(.people(), at: .file(path)) }
+        #expect(try Data(contentsOf: folder.url.appending(path: "store.sqlite")) == content)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == ["store.sqlite"])
     }
 
     @Test func aFullDiskLeavesTheOldState() async throws {

@@ -1,0 +1,166 @@
+import Foundation
+import JSONMapper
+import OneWayTestSupport
+import StoreSync
+import SyncModel
+import SyncStore
+import SyncStoreSQL
+import SyncStoreSQLite
+import Testing
+
+// What a table of others cannot hold, and what it keeps out.
+extension AdoptedTableTests {
+    @Test(arguments: [
+        "CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT) WITHOUT ROWID",
+        "CREATE VIEW people AS SELECT 1 AS id, 'a' AS name",
+        "CREATE VIRTUAL TABLE people USING fts4 (id, name)",
+        "CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT AS ('x' || id))",
+        "CREATE TABLE people (id INTEGER PRIMARY KEY, name INTEGER)",
+        "CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT, age INTEGER NOT NULL)",
+        "CREATE TABLE people (id INT, name BLOB) STRICT",
+        "CREATE TABLE people (id TEXT PRIMARY KEY, name TEXT)",
+        "CREATE TABLE people (id INTEGER, name TEXT); INSERT INTO people VALUES (1, 'a'), (1, 'b')",
+        "CREATE TABLE people (id INTEGER PRIMARY KEY)",
+        """
+        CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT);
+        CREATE TRIGGER other AFTER UPDATE OF name ON people BEGIN SELECT unknown_function(new.name); END
+        """,
+        """
+        CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT);
+        CREATE TRIGGER other AFTER DELETE ON people BEGIN DELETE FROM unknown_table WHERE id = old.id; END
+        """,
+        "PRAGMA encoding = 'UTF-16'; CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT)",
+    ])
+    func aTableThatCannotHoldTheObjectsIsRefused(creation: String) async throws {
+        try await SQLiteShell.run(creation, at: path)
+        let before = try await SQLiteShell.run(".dump", at: path)
+        await #expect(throws: SQLSchemaError.self) { try await open(.people(), rowColumn: "rowid") }
+        #expect(try await SQLiteShell.run(".dump", at: path) == before)
+    }
+
+    @Test(arguments: ["TEXT COLLATE NOCASE", "INTEGER", "TEXT AS ('Person')"])
+    func aColumnThatCannotNameEntitiesIsRefused(type: String) async throws {
+        try await SQLiteShell.run("CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT, type \(type))", at: path)
+        let model = try DataModel.people(with: [SyncEntity("Employee", parent: "Person") {}])
+        await #expect(throws: SQLSchemaError.self) {
+            try await open(model, rowColumn: "rowid", entityColumn: "type")
+        }
+    }
+
+    @Test func whatATriggerKeepsOutIsAnError() async throws {
+        try await SQLiteShell.run(
+            """
+            CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT);
+            CREATE TRIGGER guard BEFORE INSERT ON people WHEN new.id = 2 BEGIN SELECT RAISE(IGNORE); END
+            """, at: path)
+        let store = try await open(.people(), rowColumn: "rowid")
+        await #expect(throws: SQLSchemaError.self) { try await sync(#"[{"id":1},{"id":2}]"#, store) }
+        #expect(try await dump("people") == [])
+        try await sync(#"[{"id":1,"name":"a"}]"#, store)
+        #expect(try await dump("people") == ["1|a"])
+    }
+
+    @Test func whatATriggerKeepsFromBeingDeletedIsAnError() async throws {
+        try await SQLiteShell.run(
+            """
+            CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT); INSERT INTO people VALUES (1, 'keep'), (2, 'b');
+            CREATE TRIGGER guard BEFORE DELETE ON people WHEN old.name = 'keep' BEGIN SELECT RAISE(IGNORE); END
+            """, at: path)
+        let store = try await open(.people(), rowColumn: "rowid")
+        await #expect(throws: SQLSchemaError.self) { try await sync("[]", store) }
+        #expect(try await dump("people") == ["1|keep", "2|b"])
+        #expect(try await sync(#"[{"id":1,"name":"keep"}]"#, store).counts.deleted == 1)
+    }
+
+    @Test func constraintsOfOthersHold() async throws {
+        try await SQLiteShell.run(
+            """
+            CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT NOT NULL DEFAULT 'anon' CHECK (length(name) < 6))
+            """, at: path)
+        let store = try await open(.people(), rowColumn: "rowid")
+        try await sync(#"[{"id":1},{"id":2,"name":"b"}]"#, store)
+        #expect(try await dump("people") == ["1|anon", "2|b"])
+        await #expect(throws: SQLiteError.self) { try await sync(#"[{"id":1,"name":"too long"}]"#, store) }
+        #expect(try await dump("people") == ["1|anon", "2|b"])
+    }
+
+    /// Only a repeated identity is reported as one; the database names what others require.
+    @Test(arguments: [
+        "CREATE UNIQUE INDEX other ON people (name)", "CREATE UNIQUE INDEX other ON people (lower(name))",
+    ])
+    func aUniqueIndexOfOthersIsNotTakenForTheIdentitys(index: String) async throws {
+        try await SQLiteShell.run("CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT); \(index)", at: path)
+        let store = try await open(.people(), rowColumn: "rowid")
+        try await sync(#"[{"id":1,"name":"a"},{"id":2,"name":"b"}]"#, store)
+        let error = await #expect(throws: SQLiteError.self) {
+            try await sync(#"[{"id":1,"name":"b"},{"id":2}]"#, store)
+        }
+        #expect(error?.message.contains(index.contains("lower") ? "index 'other'" : "people.name") == true)
+        #expect(try await dump("people") == ["1|a", "2|b"])
+    }
+
+    @Test func anAttributeThatIsNamedLikeTheRowsNumberIsExplained() async throws {
+        try await SQLiteShell.run("CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT)", at: path)
+        let error = await #expect(throws: SQLSchemaError.self) { try await open(.people(), rowColumn: "id") }
+        #expect(error?.description.contains("such as rowid") == true)
+    }
+
+    /// Only `SQLNaming.rowColumn` means the row's number without a column.
+    @Test(arguments: ["oid", "rowid", "_rowid_"])
+    func anAttributeNeedsAColumnOfItsOwn(name: String) async throws {
+        try await SQLiteShell.run("CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT)", at: path)
+        let model = try DataModel.people(attributes: [SyncAttribute(name, .int64)])
+        await #expect(throws: SQLSchemaError.missingColumn(table: "people", column: name)) {
+            try await open(model, rowColumn: name == "rowid" ? "oid" : "rowid")
+        }
+    }
+
+    @Test(arguments: [
+        ("_id INT PRIMARY KEY", "NULL", "NOT NULL"), ("_id INT PRIMARY KEY", "1", "NOT NULL"),
+        ("_id INT NOT NULL UNIQUE", "'x'", "not integers"), ("_id INT NOT NULL UNIQUE", "2.5", "not integers"),
+        ("_id INTEGER NOT NULL", "1", "unique index"),
+    ])
+    func rowsWithoutNumbersAreRefused(column: String, value: String, reason: String) async throws {
+        try await SQLiteShell.run(
+            "CREATE TABLE people (\(column), id INT, name TEXT); INSERT INTO people VALUES (\(value), 1, 'a')", at: path
+        )
+        let error = await #expect(throws: SQLSchemaError.self) { try await open(.people()) }
+        #expect(error?.description.contains(reason) == true)
+    }
+
+    @Test(arguments: [
+        ("INT NOT NULL UNIQUE", ""), ("INT NOT NULL PRIMARY KEY", ""), ("INTEGER PRIMARY KEY", "WITHOUT ROWID"),
+    ])
+    func aUniqueColumnNumbersTheRows(type: String, end: String) async throws {
+        try await SQLiteShell.run(
+            "CREATE TABLE people (_id \(type), id INT, name TEXT) \(end); INSERT INTO people VALUES (4, 7, 'a')",
+            at: path)
+        let store = try await open(.people())
+        #expect(try await sync(#"[{"id":7,"name":"a"},{"id":8}]"#, store).counts.unchanged == 1)
+        #expect(try await SQLiteShell.run("SELECT _id, id FROM people", at: path) == ["4|7", "5|8"])
+    }
+
+    @Test func strictTablesAreSyncedInto() async throws {
+        try await SQLiteShell.run("CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT) STRICT", at: path)
+        let store = try await open(.people(), rowColumn: "rowid")
+        try await sync(#"[{"id":3,"name":"a"}]"#, store)
+        #expect(try await dump("people") == ["3|a"])
+    }
+
+    @Test(.enabled(if: SQLiteShell.python != nil, "there is no python3"))
+    func aTableOfPythonsIsSyncedInto() async throws {
+        try await SQLiteShell.python(
+            """
+            import sqlite3, sys
+            with sqlite3.connect(sys.argv[1]) as db:
+                db.execute("create table people (id integer primary key autoincrement, name varchar(40) not null default '', extra blob)")
+                db.executemany("insert into people (name, extra) values (?, ?)", [("a", b"1"), ("b", b"2")])
+            """, at: path)
+        let store = try await open(.people(), rowColumn: "rowid")
+        try await sync(#"[{"id":2,"name":"B"},{"id":9,"name":"n"}]"#, store)
+        let found = try await SQLiteShell.python(
+            "import sqlite3, sys; print(sqlite3.connect(sys.argv[1]).execute('select * from people').fetchall())",
+            at: path)
+        #expect(found == ["[(2, 'B', b'2'), (9, 'n', None)]"])
+    }
+}

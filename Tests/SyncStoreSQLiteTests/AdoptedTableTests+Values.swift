@@ -1,0 +1,246 @@
+import Foundation
+import JSONMapper
+import OneWayTestSupport
+import StoreSync
+import SyncModel
+import SyncStore
+import SyncStoreSQL
+import SyncStoreSQLite
+import Testing
+
+// The values that columns of others hold.
+extension AdoptedTableTests {
+    /// The refusal names the option that would help.
+    @Test(arguments: [(DateStorage.iso8601, "1.5"), (.secondsSince1970, "'2014-02-14T10:00:00.000000Z'")])
+    func datesOfAnotherFormAreRefusedWithAnAdvice(dates: DateStorage, value: String) async throws {
+        try await SQLiteShell.run(
+            "CREATE TABLE people (id INTEGER PRIMARY KEY, born); INSERT INTO people VALUES (1, \(value))", at: path)
+        let model = try DataModel {
+            SyncEntity("Person", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncAttribute("born", .date)
+            }
+        }
+        func open(_ dates: DateStorage) async throws {
+            var options = SQLiteStore.Options()
+            options.naming = SQLNaming(tables: ["Person": "people"], rowColumn: "rowid")
+            options.dates = dates
+            _ = try await SQLiteStore(model, at: .file(path), options: options)
+        }
+        let error = await #expect(throws: SQLSchemaError.self) { try await open(dates) }
+        let other: DateStorage = dates == .iso8601 ? .secondsSince1970 : .iso8601
+        #expect(error?.description.contains("Options.dates = .\(other.rawValue)") == true)
+        try await open(other)
+    }
+
+    /// The objects would not be found.
+    @Test(arguments: [
+        "'2024-05-06 10:00:00.000'", "'2024-05-06T10:00:00Z'", "'2024-05-06'", "'2024-05-06T12:00:00+02:00'",
+    ])
+    func datesAreConvertedAsTheRefusalSays(value: String) async throws {
+        try await SQLiteShell.run(
+            "CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT, at DATETIME); INSERT INTO people VALUES (1, '', \(value))",
+            at: path)
+        let model = try DataModel {
+            SyncEntity("Person", identity: "at") {
+                SyncAttribute("at", .date)
+                SyncAttribute("name", .string)
+            }
+        }
+        let error = await #expect(throws: SQLSchemaError.self) { try await open(model, rowColumn: "rowid") }
+        let advice = try #require(error?.description.firstRange(of: "UPDATE ")).lowerBound
+        try await SQLiteShell.run(String(try #require(error?.description[advice...])), at: path)
+        let store = try await open(model, rowColumn: "rowid")
+        let midnight = Timestamp(microseconds: 1_714_953_600_000_000)
+        let isToday = RecordPredicate.comparison(PropertyPath("at"), .greaterOrEqual, .date(midnight))
+        #expect(try await store.store.count(StoreQuery("Person", where: isToday)) == 1)
+    }
+
+    /// As other programs write them.
+    @Test(arguments: ["'2024-05-06 10:00:00.000'", "'2024-05-06T10:00:00Z'", "'2024-05-06T12:00:00+02:00'"])
+    func datesThatIdentifyNothingAreReadInAnyForm(value: String) async throws {
+        try await SQLiteShell.run(
+            """
+            CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT, at DATETIME NOT NULL DEFAULT CURRENT_TIMESTAMP);
+            INSERT INTO people VALUES (1, '', \(value))
+            """, at: path)
+        let store = try await open(.people(attributes: [SyncAttribute("at", .date)]), rowColumn: "rowid")
+        let json = #"[{"id":1,"name":"","at":"2024-05-06T10:00:00Z"},{"id":2,"name":"new"}]"#
+        #expect(try await sync(json, store).counts.updated == 0)
+        let again = try await sync(json, store)
+        #expect(again.isUnchanged)
+    }
+
+    @Test(arguments: [
+        ("TEXT", DateStorage.iso8601), ("DATETIME", .iso8601), ("", .iso8601), ("REAL", .secondsSince1970),
+    ])
+    func datesOfEveryYearAreReadBack(type: String, dates: DateStorage) async throws {
+        try await SQLiteShell.run("CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT, at \(type))", at: path)
+        let model = try DataModel.people(attributes: [SyncAttribute("at", .date)])
+        let moments = [Int64.min, -70_000_000_000_000_000, 0, 300_000_000_000_000_000, .max]
+            .map(Timestamp.init(microseconds:))
+        let writing = try await open(model, rowColumn: "rowid", dates: dates).store
+        try await writing.transaction { transaction in
+            for (place, moment) in moments.enumerated() {
+                var record = Record(of: try #require(transaction.model["Person"]))
+                record["id"] = .int(Int64(place))
+                record["at"] = .date(moment)
+                try await transaction.insert(record)
+            }
+        }
+        let reading = try await open(model, rowColumn: "rowid", dates: dates).store
+        #expect(try await reading.records(StoreQuery("Person")).map { $0.record["at"] } == moments.map { .date($0) })
+        for moment in moments {
+            let isSame = RecordPredicate.comparison(PropertyPath("at"), .equal, .date(moment))
+            #expect(try await reading.count(StoreQuery("Person", where: isSame)) == 1)
+        }
+    }
+
+    @Test func whatIsNoIntegerOrBooleanIsNull() async throws {
+        try await SQLiteShell.run(
+            """
+            CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT, age INT, old BOOLEAN);
+            INSERT INTO people VALUES (1, 'a', 'abc', 2), (2, 'b', 1.5, 'yes'), (3, 'c', '7', 1)
+            """, at: path)
+        let attributes = [SyncAttribute("age", .int64), SyncAttribute("old", .bool)]
+        let store = try await open(.people(attributes: attributes), rowColumn: "rowid")
+        let records = try await store.store.records(StoreQuery("Person")).map(\.record)
+        #expect(records.map { $0["age"] } == [.null, .null, 7])
+        #expect(records.map { $0["old"] } == [.null, .null, true])
+        let json = #"[{"id":1,"age":0,"old":true},{"id":2,"age":1},{"id":3,"age":7,"old":true}]"#
+        #expect(try await sync(json, store).counts.updated == 2)
+        #expect(try await SQLiteShell.run("SELECT age, old FROM people", at: path) == ["0|1", "1|yes", "7|1"])
+        #expect(try await sync(json, store).isUnchanged)
+    }
+
+    @Test(arguments: [
+        ("TEXT COLLATE NOCASE", AttributeType.string, "'A'"), ("TEXT COLLATE RTRIM", .string, "'a '"),
+        ("TEXT", .uuid, "'6f9619ff-8b86-d011-b42d-00c04fc964ff'"),
+        ("BLOB", .uuid, "x'00112233445566778899AABBCCDDEEFF'"),
+        ("INTEGER", .date, "1700000000"), ("DATETIME", .date, "'2024-05-06 10:00:00.000'"), ("", .int64, "'1'"),
+        ("INT", .int64, "1.5"), ("INT", .int64, "'x'"),
+        ("", .string, "1"), ("BLOB", .string, "x'41'"), ("TEXT", .decimal, "'1.50'"), ("REAL", .double, "'x'"),
+        ("", .binary, "'a'"), ("", .bool, "'true'"),
+    ])
+    func anIdentityThatComparesInAnotherWayIsRefused(type: String, as attribute: AttributeType, value: String)
+        async throws
+    {
+        try await SQLiteShell.run(
+            "CREATE TABLE things (key \(type) PRIMARY KEY); INSERT INTO things VALUES (\(value))", at: path)
+        let model = try DataModel {
+            SyncEntity("Thing", identity: "key") { SyncAttribute("key", attribute) }
+        }
+        await #expect(throws: SQLSchemaError.self) {
+            try await open(model, tables: ["Thing": "things"], rowColumn: "rowid")
+        }
+        #expect(try await SQLiteShell.run("SELECT count(*) FROM things", at: path) == ["1"])
+    }
+
+    @Test(arguments: [
+        ("", AttributeType.int64, "1, NULL", "1"), ("", .string, "'1', 'a'", #""1""#),
+        ("TEXT", .decimal, "'1.5', '-2'", "1.5"), ("REAL", .double, "1.5, 2", "1.5"),
+        ("TEXT", .uuid, "'6F9619FF-8B86-D011-B42D-00C04FC964FF', NULL", #""6f9619ff-8b86-d011-b42d-00c04fc964ff""#),
+    ])
+    func anIdentityOfTheStoresFormIsFound(type: String, as attribute: AttributeType, values: String, json: String)
+        async throws
+    {
+        let rows = values.split(separator: ", ").map { "(\($0), 'mine')" }.joined(separator: ", ")
+        try await SQLiteShell.run(
+            "CREATE TABLE things (key \(type), note TEXT); INSERT INTO things VALUES \(rows)", at: path)
+        let model = try DataModel {
+            SyncEntity("Thing", identity: "key") { SyncAttribute("key", attribute) }
+        }
+        let store = try await open(model, tables: ["Thing": "things"], rowColumn: "rowid")
+        let result = try await sync(#"[{"key":\#(json)}]"#, entity: "Thing", store)
+        #expect(result.counts.inserted == 0 && result.counts.deleted == 1)
+        #expect(try await SQLiteShell.run("SELECT note FROM things", at: path) == ["mine"])
+    }
+
+    @Test(arguments: ["'anon'", "(lower('ANON'))"])
+    func aNullInAMandatoryColumnIsItsDefault(value: String) async throws {
+        try await SQLiteShell.run(
+            "CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT NOT NULL DEFAULT \(value))", at: path)
+        let store = try await open(.people(), rowColumn: "rowid")
+        let json = #"[{"id":1,"name":null},{"id":2,"name":"b"},{"id":3,"name":"anon"}]"#
+        try await sync(json, store)
+        #expect(try await dump("people") == ["1|anon", "2|b", "3|anon"])
+        #expect(try await sync(json, store).isUnchanged)
+        let result = try await sync(#"[{"id":1,"name":"a"},{"id":2,"name":"c"},{"id":3,"name":"anon"}]"#, store)
+        #expect(result.counts.updated == 2)
+        #expect(try await dump("people") == ["1|a", "2|c", "3|anon"])
+        guard value.hasPrefix("'") else { return }
+        // The default takes the place of a value, in whole columns and in some of their rows.
+        let other = #"[{"id":1,"name":null},{"id":2},{"id":3,"name":null}]"#
+        #expect(try await sync(other, store).counts.updated == 1)
+        #expect(try await dump("people") == ["1|anon", "2|c", "3|anon"])
+        #expect(try await sync(other, store).isUnchanged)
+    }
+
+    /// In a default, a name is a text, and a value is converted as the column converts it.
+    @Test(arguments: [
+        ("TEXT", AttributeType.string, "active", "active"), ("TEXT", .string, "object", "object"),
+        ("TEXT", .string, #""place""#, "place"), ("TEXT", .string, "[c0]", "c0"), ("TEXT", .string, "größe", "größe"),
+        ("TEXT", .string, #""it's a ""b""""#, #"it's a "b""#), ("TEXT", .string, "-5", "-5"),
+        ("TEXT", .string, "TRUE", "1"), ("TEXT", .string, "'n/a (none)'", "n/a (none)"),
+        ("INTEGER", .int64, "'0'", "0"), ("REAL", .double, "'1.5'", "1.5"), ("INTEGER", .bool, "false", "0"),
+        ("BLOB", .binary, "x'41'", "A"), ("TEXT", .string, "(1 + 2)", "3"),
+    ])
+    func everyDefaultOfAMandatoryColumnIsItself(
+        type: String, attribute: AttributeType, value: String, stored: String
+    ) async throws {
+        try await SQLiteShell.run(
+            "CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT, x \(type) NOT NULL DEFAULT \(value))", at: path)
+        let store = try await open(.people(attributes: [SyncAttribute("x", attribute)]), rowColumn: "rowid")
+        let json = #"[{"id":1,"x":null},{"id":2}]"#
+        try await sync(json, store)
+        try await SQLiteShell.run("INSERT INTO people (id) VALUES (3)", at: path)
+        #expect(try await SQLiteShell.run("SELECT x FROM people", at: path) == [stored, stored, stored])
+        #expect(try await sync(json, store).counts.updated == 0)
+        #expect(try await sync(#"[{"id":1,"x":null},{"id":2,"x":null}]"#, store).isUnchanged)
+    }
+
+    @Test func aNullForAMandatoryColumnHasNoDefault() async throws {
+        try await SQLiteShell.run(
+            "CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT, x INTEGER NOT NULL DEFAULT NULL)", at: path)
+        await #expect(throws: SQLSchemaError.self) { try await open(.people(), rowColumn: "rowid") }
+    }
+
+    /// Texts compare by their bytes, whatever the column says.
+    @Test func aColumnWithoutCaseIsComparedByBytes() async throws {
+        try await SQLiteShell.run("CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT COLLATE NOCASE)", at: path)
+        let store = try await open(.people(), rowColumn: "rowid")
+        try await sync(#"[{"id":1,"name":"a"},{"id":2,"name":"B"},{"id":3,"name":"A"},{"id":4,"name":"b"}]"#, store)
+        func found(_ predicate: RecordPredicate) async throws -> [AttributeValue] {
+            let query = StoreQuery("Person", where: predicate, orderedBy: [Ordering("name")])
+            return try await store.store.records(query).map { $0.record["id"] }
+        }
+        let name = PropertyPath("name")
+        #expect(try await found(.constant(true)) == [3, 2, 1, 4])
+        #expect(try await found(name == "a") == [1])
+        #expect(try await found(name != "A") == [2, 1, 4])
+        #expect(try await found(name < "a") == [3, 2])
+        #expect(try await found(name.isIn(["A", "b"])) == [3, 4])
+        let result = try await sync(#"[{"id":1,"name":"A"},{"id":2},{"id":3},{"id":4}]"#, store)
+        #expect(result.counts.updated == 1)
+        #expect(try await dump("people") == ["1|A", "2|B", "3|A", "4|b"])
+    }
+
+    @Test(arguments: [DateStorage.iso8601, .secondsSince1970])
+    func strictTablesGetColumnsOfTheirTypes(dates: DateStorage) async throws {
+        try await SQLiteShell.run(
+            "CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT) STRICT; INSERT INTO people VALUES (3, 'a')",
+            at: path)
+        _ = try await open(.people(), rowColumn: "rowid", dates: dates)
+        let types = AttributeType.allCases.filter { $0 != .transformable }
+        let wider = try DataModel.people(attributes: types.map { SyncAttribute("a_\($0.rawValue)", $0) }) {
+            SyncRelationship("boss", toOne: "Person")
+        }
+        let store = try await open(wider, rowColumn: "rowid", dates: dates)
+        let json = #"[{"id":3,"name":"a","a_bool":true,"a_date":"2014-02-14T10:00:00Z","a_int64":7,"boss_id":3}]"#
+        #expect(try await sync(json, store).counts.updated == 1)
+        #expect(try await sync(json, store).isUnchanged)
+        let record = try #require(try await store.store.records(StoreQuery("Person")).first?.record)
+        #expect(record["a_bool"] == true && record["a_int64"] == 7)
+        #expect(record["a_date"] == .date(Timestamp(microseconds: 1_392_372_000_000_000)))
+    }
+}
