@@ -26,11 +26,11 @@ package final class SystemThread: Sendable {
         }
     }
 
-    /// Unsafe where it is a pointer. It is set once, only passed to the functions of threads, and
-    /// never dereferenced.
     #if canImport(Glibc)
     private let thread: pthread_t
     #else
+    /// Unsafe, because it is a pointer here. It is set once, only passed to the functions of
+    /// threads, and never dereferenced.
     private nonisolated(unsafe) let thread: pthread_t
     #endif
     private let isJoined = Locked(false)

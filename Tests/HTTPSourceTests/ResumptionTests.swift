@@ -7,7 +7,7 @@ import Testing
 
 /// Downloads that break off.
 @Suite(.timeLimit(.minutes(30))) struct ResumptionTests {
-    /// A reply to a request for the rest of a body of 100 bytes, of which there are 50.
+    /// A reply to a request for the second half of a body of 100 bytes.
     struct Case: Sendable, CustomTestStringConvertible {
         let testDescription: String
         var status = 206

@@ -75,7 +75,7 @@ struct SQLiteAdoptedTable: Sendable {
         return hasRowNumber && columns[column] == nil && Self.rowNames.contains(column)
     }
 
-    /// Whether the table has a column of the schema, of which the row number needs none.
+    /// Whether the table has a column of the schema. The row number does not need a column.
     ///
     /// Other letters than those of ASCII differ from their capitals, as they do for SQLite.
     func has(_ column: String, _ schema: SQLSchema) -> Bool {

@@ -1,6 +1,6 @@
 import SyncStoreSQL
 
-/// The foreign keys of a database, of which others may have declared some.
+/// The foreign keys of a database: those of the store, and those that other programs declared.
 struct SQLiteForeignKeys {
     /// A column of a foreign key.
     private struct Part {
