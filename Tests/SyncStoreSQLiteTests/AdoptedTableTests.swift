@@ -198,7 +198,7 @@ struct AdoptedTableTests {
 
     @Test(arguments: [
         ("Person TEXT, Tag TEXT, PRIMARY KEY (Person, Tag)", nil, "Person cannot hold"),
-        ("Person INT, Tag INT", nil, "unique index"), ("Person INT, Tag INT, UNIQUE (Person)", nil, "unique index"),
+        ("Person INT, Tag INT", "1, 2), (1, 3), (1, 2", "Person and Tag repeat"),
         ("Person INT, Tag INT, UNIQUE (Person, Tag)", "1, NULL", "not integers"),
         ("Person INT, Tag INT, UNIQUE (Person, Tag)", "'x', 1", "not integers"),
         ("Person INT, Tag INT, x INT NOT NULL, UNIQUE (Person, Tag)", nil, "x is NOT NULL"),
@@ -216,7 +216,7 @@ struct AdoptedTableTests {
 
     @Test(arguments: [
         "PRIMARY KEY (Tag, Person)) WITHOUT ROWID", "x TEXT NOT NULL DEFAULT 'k', UNIQUE (Person, Tag))",
-        "UNIQUE (Person, Tag)) STRICT",
+        "UNIQUE (Person, Tag)) STRICT", "x TEXT)",
     ])
     func aJoinTableOfOthersHoldsEachPairOnce(end: String) async throws {
         try await SQLiteShell.run("CREATE TABLE pairs (Person INTEGER, Tag INTEGER, \(end)", at: path)
@@ -226,8 +226,19 @@ struct AdoptedTableTests {
         try await sync(json, store)
         #expect(try await sync(json, store).isUnchanged)
         #expect(try await SQLiteShell.run("SELECT Person, Tag FROM pairs ORDER BY 2", at: path) == ["1|1", "1|2"])
+        try await sync(#"[{"id":1,"tags":[{"id":6},{"id":5},{"id":5}]},{"id":2,"tags":[{"id":5}]}]"#, store)
+        #expect(try await SQLiteShell.run("SELECT count(*) FROM pairs", at: path) == ["3"])
         try await sync(#"[{"id":1,"tags":[]}]"#, store)
         #expect(try await SQLiteShell.run("SELECT * FROM pairs", at: path) == [])
+    }
+
+    @Test func anOrderedRelationshipNeedsAUniqueIndexOfItsPairs() async throws {
+        try await SQLiteShell.run("CREATE TABLE pairs (Person INTEGER, Tag INTEGER, position INTEGER)", at: path)
+        let model = try DataModel.people(with: [Self.tag]) { SyncRelationship("tags", toMany: "Tag", ordered: true) }
+        let error = await #expect(throws: SQLSchemaError.self) {
+            try await open(model, columns: ["Person.tags": "pairs"])
+        }
+        #expect(error?.description.contains("an ordered relationship needs a unique index") == true)
     }
 
     // MARK: Changes of the model

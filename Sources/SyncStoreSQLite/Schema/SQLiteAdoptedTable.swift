@@ -149,12 +149,25 @@ struct SQLiteAdoptedTable: Sendable {
         let pair = [join.source, join.target]
         let names = pair + [join.position, join.inversePosition].compactMap { $0 }
         try checkNumberColumns(names)
-        guard try isUnique(pair, connection) else {
-            throw unsuitable("it has no unique index of \(join.source) and \(join.target), so that pairs could repeat")
-        }
+        if try !isUnique(pair, connection) { try checkPairs(of: join, connection) }
         try checkIntegers(pair, connection)
         try checkMandatoryColumns(besides: Set(names.map { $0.lowercased() }))
         try checkStatements(connection)
+    }
+
+    /// Verifies that a table without a unique index of the pairs has each pair once. The store adds
+    /// a pair only where there is none, but positions are written by means of the index.
+    private func checkPairs(of join: SQLSchema.JoinLink, _ connection: SQLiteConnection) throws {
+        let pair = SQLText.names([join.source, join.target])
+        guard join.position == nil, join.inversePosition == nil else {
+            throw unsuitable("an ordered relationship needs a unique index of \(join.source) and \(join.target)")
+        }
+        let repeated = try connection.integer(
+            "SELECT 1 FROM \(SQLText.name(name)) GROUP BY \(pair) HAVING count(*) > 1 LIMIT 1")
+        if repeated != nil {
+            throw unsuitable(
+                "pairs of \(join.source) and \(join.target) repeat; delete the repetitions and create a unique index")
+        }
     }
 
     /// Verifies that columns can hold the numbers of objects, or positions.
