@@ -81,11 +81,13 @@ let package = Package(
             dependencies: ["SyncBase", "OneWaySynchronizer", "SyncModel", "JSONMapper", "SyncStore"],
             swiftSettings: settings),
         .target(name: "COneWayCurl"),
+        .target(name: "COneWayZlib"),
         .target(
             name: "HTTPTransfer",
             dependencies: [
                 "SyncBase", "OneWaySynchronizer",
                 .target(name: "COneWayCurl", condition: .when(platforms: [.linux])),
+                .target(name: "COneWayZlib", condition: .when(platforms: [.linux])),
             ], swiftSettings: settings),
         .target(
             name: "HTTPSource",

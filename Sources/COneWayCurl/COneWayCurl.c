@@ -10,11 +10,11 @@
 // 10000, _FUNCTIONPOINT 20000, _OFF_T 30000).
 enum {
     OPT_WRITEDATA = 10001, OPT_URL = 10002, OPT_ERRORBUFFER = 10010, OPT_HTTPHEADER = 10023,
-    OPT_HEADERDATA = 10029, OPT_CUSTOMREQUEST = 10036, OPT_ACCEPT_ENCODING = 10102, OPT_COPYPOSTFIELDS = 10165,
+    OPT_HEADERDATA = 10029, OPT_CUSTOMREQUEST = 10036, OPT_COPYPOSTFIELDS = 10165,
     OPT_WRITEFUNCTION = 20011, OPT_HEADERFUNCTION = 20079,
     OPT_NOPROGRESS = 43, OPT_FOLLOWLOCATION = 52, OPT_NOSIGNAL = 99, OPT_BUFFERSIZE = 98,
     OPT_HTTP_VERSION = 84, OPT_CONNECTTIMEOUT = 78, OPT_PROTOCOLS = 181, OPT_SUPPRESS_CONNECT_HEADERS = 265,
-    OPT_TCP_KEEPALIVE = 213, OPT_POSTFIELDSIZE_LARGE = 30120,
+    OPT_HTTP_CONTENT_DECODING = 158, OPT_TCP_KEEPALIVE = 213, OPT_POSTFIELDSIZE_LARGE = 30120,
     HTTP_VERSION_2TLS = 4,
     MULTIOPT_MAXCONNECTS = 6,
     PROTO_HTTP_HTTPS = 3,
@@ -103,8 +103,8 @@ void owc_multi_remove(void *multi, void *easy) { curl.multi_remove_handle(multi,
 void owc_multi_free(void *multi) { curl.multi_cleanup(multi); }
 
 void *owc_easy_new(
-    const char *url, const char *method, const char *body, long body_size, void *headers, const char *encodings,
-    char *error_buffer, owc_write on_header, owc_write on_body, void *context
+    const char *url, const char *method, const char *body, long body_size, void *headers, char *error_buffer,
+    owc_write on_header, owc_write on_body, void *context
 ) {
     void *easy = curl.easy_init();
     if (!easy) return 0;
@@ -120,7 +120,8 @@ void *owc_easy_new(
     curl.easy_setopt(easy, OPT_TCP_KEEPALIVE, 1L);
     curl.easy_setopt(easy, OPT_HTTP_VERSION, (long)HTTP_VERSION_2TLS);
     curl.easy_setopt(easy, OPT_BUFFERSIZE, 65536L);
-    if (encodings) curl.easy_setopt(easy, OPT_ACCEPT_ENCODING, encodings);
+    // Whoever decompresses must know whether a body came to its end, and libcurl does not tell.
+    curl.easy_setopt(easy, OPT_HTTP_CONTENT_DECODING, 0L);
     if (body) {
         curl.easy_setopt(easy, OPT_POSTFIELDSIZE_LARGE, (int64_t)body_size);
         curl.easy_setopt(easy, OPT_COPYPOSTFIELDS, body);

@@ -5,8 +5,9 @@ import SyncBase
 extension HTTPClient {
     /// Fetches a body into memory, in one attempt.
     ///
-    /// The status must be 200, and the body must not be compressed on its way: transports do not
-    /// report a compressed body that ends too early.
+    /// The status must be 200. The request declines compression. A body that is compressed all the
+    /// same, as some stores keep their objects, is decompressed; it is an error if the transport
+    /// does not notice when it ends too early, as with ``URLSessionTransport``.
     ///
     /// - Parameters:
     ///   - url: The address, http or https.
@@ -23,11 +24,12 @@ extension HTTPClient {
 
     /// Downloads a body into a new file. After an error the file may be incomplete.
     ///
-    /// The status must be 200, and the body must not be compressed on its way: transports do not
-    /// report a compressed body that ends too early.
+    /// The status must be 200. The request declines compression. A body that is compressed all the
+    /// same, as some stores keep their objects, is decompressed; it is an error if the transport
+    /// does not notice when it ends too early, as with ``URLSessionTransport``.
     ///
     /// A download that breaks off is continued where it ended (RFC 9110, section 14) if the server
-    /// identified the body by a strong entity tag. The continuation must have the same tag and
+    /// identified the body by a strong entity tag and did not compress it. The continuation must have the same tag and
     /// size, and follow what there is; otherwise the whole body is asked for again. A body whose
     /// size is known is complete only at this size. Without a tag there is one attempt. A body of
     /// HTTP/1 with neither a length nor chunks ends with its connection, wherever that is.

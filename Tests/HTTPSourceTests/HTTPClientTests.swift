@@ -64,8 +64,7 @@ import Testing
         #expect(problem == .status(status, firstLine: line, retryAfter: nil))
     }
 
-    /// The end of a compressed body is known only to who decompresses it.
-    @Test(arguments: ["gzip", "x-gzip", "deflate", "br", "zstd"])
+    @Test(arguments: ["br", "zstd", "gzip, br"])
     func aBodyThatIsCompressedAgainstItsRequestIsAnError(encoding: String) async throws {
         let encodings = EventLog<String>()
         let problem = try await problem { request in

@@ -33,7 +33,6 @@ typedef enum {
     OWC_RECV_ERROR = 56,
     OWC_SSL_CERTPROBLEM = 58,
     OWC_PEER_FAILED_VERIFICATION = 60,
-    OWC_BAD_CONTENT_ENCODING = 61,
     OWC_TOO_LARGE = 63,
     OWC_SSL_CACERT_BADFILE = 77,
     OWC_SSL_PINNEDPUBKEYNOTMATCH = 90,
@@ -61,8 +60,8 @@ void owc_multi_free(void *multi);
 // A transfer (curl_easy). The error buffer has 256 bytes. Header lines are owned by the transfer's
 // list.
 void *owc_easy_new(
-    const char *url, const char *method, const char *body, long body_size, void *headers, const char *encodings,
-    char *error_buffer, owc_write on_header, owc_write on_body, void *context);
+    const char *url, const char *method, const char *body, long body_size, void *headers, char *error_buffer,
+    owc_write on_header, owc_write on_body, void *context);
 // Receives again after OWC_PAUSE.
 void owc_easy_resume(void *easy);
 void owc_easy_free(void *easy);

@@ -10,7 +10,7 @@ final class CurlTransfer: Sendable {
     struct Head: Sendable {
         var status: Int
         var headers: HTTPHeaders
-        /// Whether libcurl notices a body that ends too early.
+        /// Whether a body that ends too early is noticed, by libcurl or by the decompressor.
         var isFramed: Bool
     }
 
@@ -117,20 +117,21 @@ final class CurlTransfer: Sendable {
     /// Creates the handle; nil if the transfer has ended already.
     func makeHandle() -> UnsafeMutableRawPointer? {
         guard state.withLock({ $0.end == nil }) else { return nil }
-        for (name, value) in request.headers.fields where name != "accept-encoding" {
+        for (name, value) in request.headers.fields {
             // A field without a text is written with a semicolon.
             buffers.headers = owc_list_append(buffers.headers, value.isEmpty ? "\(name);" : "\(name): \(value)")
         }
         // Fields that libcurl would add to a body, and one that some servers demand.
-        for line in ["Expect:", "Content-Type:", "User-Agent: OneWaySynchronizer"]
+        let encodings = "Accept-Encoding: \(BodyDecompressor.acceptedEncodings)"
+        for line in ["Expect:", "Content-Type:", "User-Agent: OneWaySynchronizer", encodings]
         where request.headers[String(line.prefix { $0 != ":" })] == nil {
             buffers.headers = owc_list_append(buffers.headers, line)
         }
         let context = Unmanaged.passUnretained(self).toOpaque()
         func make(_ body: UnsafePointer<CChar>?, _ count: Int) -> UnsafeMutableRawPointer? {
             owc_easy_new(
-                request.url.absoluteString, request.method, body, count, buffers.headers,
-                request.headers["Accept-Encoding"] ?? "gzip, deflate", buffers.error, takeHeader, takeBody, context)
+                request.url.absoluteString, request.method, body, count, buffers.headers, buffers.error, takeHeader,
+                takeBody, context)
         }
         let handle: UnsafeMutableRawPointer?
         if let body = request.body {
@@ -163,8 +164,10 @@ final class CurlTransfer: Sendable {
                     return nil
                 }
                 let headers = HTTPHeaders(state.fields)
-                let hasEnd = headers["Content-Length"] != nil || headers["Transfer-Encoding"] != nil
-                return Head(status: state.status, headers: headers, isFramed: !state.isHTTP1 || hasEnd)
+                let hasEnd =
+                    !state.isHTTP1 || headers["Content-Length"] != nil || headers["Transfer-Encoding"] != nil
+                let isFramed = headers.contentEncoding.map { BodyDecompressor.supports($0) } ?? hasEnd
+                return Head(status: state.status, headers: headers, isFramed: isFramed)
             } else if let colon = text.firstIndex(of: ":") {
                 let value = text[text.index(after: colon)...].trimmingCharacters(in: .whitespaces)
                 state.fields.append((String(text[..<colon]), value))
@@ -204,8 +207,7 @@ final class CurlTransfer: Sendable {
         }
         guard code != OWC_OK.code else { return finish(.success(())) }
         let expected = state.withLock { state in
-            HTTPHeaders(state.fields)["Content-Encoding"] == nil
-                ? HTTPHeaders(state.fields)["Content-Length"].flatMap { Int($0) } : nil
+            HTTPHeaders(state.fields)["Content-Length"].flatMap { Int($0) }
         }
         finish(.failure(problem(code, hasHead ? (received, expected) : nil)))
     }
@@ -226,15 +228,11 @@ final class CurlTransfer: Sendable {
             OWC_SSL_PINNEDPUBKEYNOTMATCH.code:
             return .unreachable("no secure connection: \(detail)", isLasting: true)
         case OWC_SSL_CONNECT_ERROR.code: return .unreachable("no secure connection: \(detail)", isLasting: false)
-        case OWC_BAD_CONTENT_ENCODING.code:
-            return .malformed("the body is not compressed as its head says")
         case OWC_OUT_OF_MEMORY.code where body == nil:
             // What older versions report for a long field.
             return .malformed("a field of the head is too long (\(detail))")
-        case OWC_WRITE_ERROR.code where body == nil:
-            return .malformed("status 101, a change of the protocol that the request did not ask for")
         case OWC_WRITE_ERROR.code:
-            return .malformed("the body is compressed in a way that libcurl cannot read, such as gzip in several parts")
+            return .malformed("status 101, a change of the protocol that the request did not ask for")
         case OWC_TOO_LARGE_HEAD.code, OWC_WEIRD_REPLY.code, OWC_UNSUPPORTED_PROTOCOL.code:
             return .malformed(detail)
         case OWC_GOT_NOTHING.code:

@@ -4,9 +4,11 @@ import Foundation
 import OneWaySynchronizer
 import SyncBase
 
-/// The transport over a network on Linux: libcurl, which decompresses bodies, speaks HTTP/2 over
-/// TLS, and trusts the certificates that the system trusts.
+/// The transport over a network on Linux: libcurl, which speaks HTTP/2 over TLS and trusts the
+/// certificates that the system trusts.
 ///
+/// Bodies are decompressed by zlib (gzip and deflate). One whose compression has no end is an
+/// error, as is one in another encoding.
 /// A body that is not read stops arriving after about a megabyte, and a request that is cancelled
 /// ends at once. Proxies are taken from the environment (`https_proxy`, `no_proxy`). Redirects are
 /// handed on as they come; cookies are not used.
@@ -27,30 +29,38 @@ public final class CurlTransport: HTTPTransport {
     /// Sends a request; ``HTTPTransport/send(_:)`` documents the contract.
     public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         let transfer = CurlTransfer(request, engine: engine)
-        let body = CurlBody(transfer: transfer)
+        let life = CurlBody.Life(transfer: transfer)
         engine.add(transfer)
         let head = try await withTaskCancellationHandler {
             try await transfer.head.value()
         } onCancel: {
             transfer.cancel()
         }
+        let body = CurlBody(life: life, encoding: head.headers.contentEncoding)
         var response = HTTPResponse(status: head.status, headers: head.headers, body: body)
         response.isFramed = head.isFramed
         return response
     }
 }
 
-/// The pieces of a body as libcurl hands them over. The transfer ends with the last reference.
-private final class CurlBody: AsyncSequence, Sendable {
-    private let transfer: CurlTransfer
+/// The pieces of a body, decompressed.
+private struct CurlBody: AsyncSequence, Sendable {
+    /// Ends the transfer with the last reference.
+    final class Life: Sendable {
+        let transfer: CurlTransfer
 
-    init(transfer: CurlTransfer) {
-        self.transfer = transfer
+        init(transfer: CurlTransfer) {
+            self.transfer = transfer
+        }
+
+        deinit {
+            transfer.cancel()
+        }
     }
 
-    deinit {
-        transfer.cancel()
-    }
+    let life: Life
+    /// How the body is compressed; nil if it is not.
+    let encoding: String?
 
     func makeAsyncIterator() -> AsyncIterator {
         AsyncIterator(body: self)
@@ -58,9 +68,27 @@ private final class CurlBody: AsyncSequence, Sendable {
 
     struct AsyncIterator: AsyncIteratorProtocol {
         fileprivate let body: CurlBody
+        /// Made with the first byte: a reply without a body may name an encoding, too.
+        private var decompressor: BodyDecompressor?
+
+        fileprivate init(body: CurlBody) {
+            self.body = body
+        }
 
         mutating func next() async throws -> [UInt8]? {
-            try await body.transfer.next()
+            guard let encoding = body.encoding else { return try await body.life.transfer.next() }
+            while true {
+                if let piece = try decompressor?.next() { return piece }
+                guard let bytes = try await body.life.transfer.next() else {
+                    try decompressor?.finish()
+                    return nil
+                }
+                if let decompressor {
+                    decompressor.take(bytes)
+                } else {
+                    decompressor = try BodyDecompressor(encoding: encoding, beginning: bytes)
+                }
+            }
         }
     }
 }

@@ -171,7 +171,7 @@ struct FetchWork<Inspector: BodyInspector>: Sendable {
             guard isRedirect, let location = response.headers["Location"] else {
                 let found = HTTPHead(
                     url: sent.url, status: response.status, headers: response.headers,
-                    isFramed: response.isFramed && response.headers.contentEncoding == nil)
+                    isFramed: response.isFramed)
                 try await check(found, response.body, for: request)
                 return (found, response.body)
             }
@@ -192,7 +192,7 @@ struct FetchWork<Inspector: BodyInspector>: Sendable {
         let isForRange = request.headers["Range"] != nil && [206, 416].contains(head.status)
         if order.isExact {
             if head.status == 200 || isForRange {
-                guard let encoding = head.headers.contentEncoding else { return }
+                guard !head.isFramed, let encoding = head.headers.contentEncoding else { return }
                 throw HTTPError.Problem.malformed(
                     "the body is compressed (\(PrintableText.line(encoding))) although the request declined this, "
                         + "so that its end cannot be checked")
@@ -229,7 +229,10 @@ struct FetchWork<Inspector: BodyInspector>: Sendable {
 extension HTTPHeaders {
     /// How a body was compressed on its way; nil if it was not.
     package var contentEncoding: String? {
-        self["Content-Encoding"].flatMap { ["", "identity"].contains($0.lowercased()) ? nil : $0 }
+        let codings = (self["Content-Encoding"] ?? "").split(separator: ",")
+            .map { $0.trimmingCharacters(in: .whitespaces) }
+            .filter { !["", "identity"].contains($0.lowercased()) }
+        return codings.isEmpty ? nil : codings.joined(separator: ", ")
     }
 }
 

@@ -6,7 +6,6 @@ package struct HTTPHead: Sendable {
     package var url: URL
     package var status: Int
     package var headers: HTTPHeaders
-    /// Whether a body that ends too early is noticed: it has a length or chunks, and is not
-    /// compressed.
+    /// Whether a body that ends too early is noticed (``HTTPResponse/isFramed``).
     package var isFramed = true
 }

@@ -13,9 +13,8 @@ package struct HTTPOrder<Inspector: BodyInspector>: Sendable {
     package var byteLimit = Int.max
     /// When the request must have ended, by the client's clock; nil for never.
     package var deadline: Duration?
-    /// Whether the body must be the very one at the address: of status 200, and as it is there.
-    ///
-    /// Transports do not report a compressed body that ends too early.
+    /// Whether the body must be the very one at the address: of status 200, and not compressed by a
+    /// transport that does not notice when it ends too early.
     package var isExact = false
     /// Whether the response goes on for as long as the server likes.
     ///
@@ -69,7 +68,7 @@ extension HTTPOrder where Inspector == NoInspector {
 }
 
 extension HTTPOrder where Inspector == NoInspector {
-    /// Creates an order of a body as it is, which is not compressed on its way.
+    /// Creates an order of a body as it is, which asks that it be not compressed on its way.
     package init(plain url: URL, limit: Int, secrets: HTTPHeaders = HTTPHeaders()) {
         self.init(HTTPRequest(url, headers: ["Accept-Encoding": "identity"]), { secrets }, url, { nil })
         isExact = true

@@ -3,7 +3,7 @@
 ///
 /// Bytes of two versions of a body must not meet in one file. A partial reply therefore continues a
 /// download only if it has the strong entity tag of the first reply, begins where the download
-/// broke off, and agrees about the size of the whole body.
+/// broke off, and agrees about the size of the whole body. A compressed body is not continued.
 package struct Resumption: Hashable, Sendable {
     /// What a reply is good for.
     package enum Decision: Hashable, Sendable {
@@ -46,11 +46,14 @@ package struct Resumption: Hashable, Sendable {
 
     /// Takes the head of a reply to a request with ``headers``, before its body.
     package mutating func take(status: Int, headers: HTTPHeaders) -> Decision {
-        let tag = headers["ETag"].flatMap { $0.hasPrefix("W/") ? nil : $0 }
+        // Lengths and ranges of a compressed body count other bytes.
+        let isPlain = headers.contentEncoding == nil
+        let tag = headers["ETag"].flatMap { $0.hasPrefix("W/") || !isPlain ? nil : $0 }
         if status == 200 {
             byteCount = 0
             // A length beside chunks is void (RFC 9112, section 6.3).
-            total = headers["Transfer-Encoding"] == nil ? headers["Content-Length"].flatMap { Int($0) } : nil
+            let isLength = isPlain && headers["Transfer-Encoding"] == nil
+            total = isLength ? headers["Content-Length"].flatMap { Int($0) } : nil
             self.tag = tag
             return .replace
         }

@@ -6,11 +6,12 @@ public struct HTTPResponse: Sendable {
     public var headers: HTTPHeaders
     /// The body, decompressed. It can be read once.
     public var body: Body
-    /// Whether the transport notices a body that ends too early; true by default.
+    /// Whether the transport notices a body that ends too early.
     ///
-    /// False for a body of HTTP/1 that has neither a length nor chunks, and ends with its
-    /// connection. A client trusts the end of a compressed body in no case.
-    public var isFramed = true
+    /// True by default, unless the headers say that the body was compressed: only whoever
+    /// decompresses it knows its end. False is right for a body of HTTP/1 that has neither a length
+    /// nor chunks, and ends with its connection.
+    public var isFramed: Bool
 
     /// Creates a response with a body that arrives over time.
     public init<Pieces: AsyncSequence & Sendable>(
@@ -18,6 +19,7 @@ public struct HTTPResponse: Sendable {
     ) where Pieces.Element == [UInt8] {
         self.status = status
         self.headers = headers
+        self.isFramed = headers.contentEncoding == nil
         self.body = Body(body)
     }
 

@@ -72,9 +72,10 @@ public final class URLSessionTransport: HTTPTransport {
         // A session does not report the version. Later ones than HTTP/1 have no field `Connection`
         // (RFC 9113, section 8.2.2).
         let fields = response.headers
-        response.isFramed =
+        let hasEnd =
             fields["Connection"]?.lowercased().contains("close") != true || fields["Content-Length"] != nil
             || fields["Transfer-Encoding"] != nil
+        response.isFramed = response.isFramed && hasEnd
         return response
     }
 }
