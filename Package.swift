@@ -138,6 +138,12 @@ let package = Package(
         .target(
             name: "OneWayStoreTestSupport", dependencies: ["SyncBase", "SyncModel", "SyncStore"],
             path: "Tests/StoreTestSupport", swiftSettings: settings),
+        .target(
+            name: "OneWayStoreKinds",
+            dependencies: [
+                "SyncBase", "SyncModel", "SyncStore", "SyncStoreSQLite", "SyncStorePostgres",
+                "OneWayPostgresTestSupport", "OneWayStoreTestSupport",
+            ], path: "Tests/StoreKinds", swiftSettings: settings),
         .testTarget(
             name: "SyncBaseTests", dependencies: ["SyncBase", "OneWayTestSupport"], swiftSettings: settings),
         .testTarget(
@@ -173,13 +179,16 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "SyncStoreTests",
-            dependencies: ["SyncBase", "SyncModel", "SyncStore", "SyncStoreTesting", "OneWayTestSupport"],
-            swiftSettings: settings),
+            dependencies: [
+                "SyncBase", "SyncModel", "SyncStore", "SyncStoreTesting", "SyncStoreSQLite", "JSONMapper", "StoreSync",
+                "OneWayStoreKinds", "OneWayTestSupport",
+            ], swiftSettings: settings),
         .testTarget(
             name: "StoreSyncTests",
             dependencies: [
-                "SyncBase", "StoreSync", "SyncStore", "SyncModel", "JSONMapper", "OneWaySynchronizer",
-                "OneWayStoreTestSupport", "OneWayTestSupport",
+                "SyncBase", "StoreSync", "SyncStore", "SyncStoreSQLite", "SyncStorePostgres", "SyncStoreTesting",
+                "SyncModel", "JSONMapper", "ModelInference", "OneWaySynchronizer", "OneWayPostgresTestSupport",
+                "OneWayStoreKinds", "OneWayStoreTestSupport", "OneWayTestSupport",
             ], swiftSettings: settings),
         .testTarget(
             name: "HTTPSourceTests",
@@ -202,9 +211,7 @@ let package = Package(
             name: "ScenarioTests",
             dependencies: [
                 "SyncBase", "OneWaySynchronizer", "SyncModel", "CoreDataModel", "JSONMapper", "ModelInference",
-                "SyncStore",
-                "SyncStoreTesting",
-                "StoreSync", "SyncStoreSQLite", "SyncStorePostgres", "OneWayPostgresTestSupport",
+                "SyncStore", "SyncStoreTesting", "StoreSync", "SyncStoreSQLite", "OneWayStoreKinds",
                 "OneWayStoreTestSupport", "OneWayTestSupport",
             ], resources: [.copy("Fixtures")], swiftSettings: settings),
         .testTarget(

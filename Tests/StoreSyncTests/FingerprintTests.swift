@@ -1,3 +1,4 @@
+import Foundation
 import SyncBase
 import SyncModel
 import Testing
@@ -49,5 +50,39 @@ import Testing
         }
         #expect(Set(fingerprints).count == changes.count)
         #expect(try Declaration().fingerprint() == fingerprints[0])
+    }
+
+    /// Bookmarks of an earlier version stay valid, so that an update does not read every list again.
+    @Test func fingerprintsAreTheSameInEveryVersion() throws {
+        var fingerprint = Fingerprint()
+        fingerprint.combine(
+            try DataModel([
+                SyncEntity(
+                    "Box", identity: ["id"],
+                    attributes: [
+                        SyncAttribute("id", .int64, optional: false),
+                        SyncAttribute("size", .double, default: .double(1.5), userInfo: ["b": "2", "a": "1"]),
+                        SyncAttribute("label", .string, transformer: "upper"),
+                    ], relationships: [SyncRelationship("next", toOne: "Box", deleteRule: .cascade)],
+                    userInfo: ["remotePrimaryKey": "id"]),
+                SyncEntity("Crate", parent: "Box", abstract: true, attributes: [], relationships: []),
+            ]))
+        let path = PropertyPath("a.b")
+        let leaf = PropertyPath("c")
+        let predicates: [RecordPredicate] = [
+            .constant(true), .comparison(path, .less, .int(7)), .isIn(path, [.int(1), .null]), .isNull(path),
+            .text(path, .contains, "x"), .related(path, .any, .constant(false)),
+            .related(path, .all, .constant(false)), .related(path, .count(2...5), .isNull(leaf)),
+            .and([.isNull(leaf), .isNull(path)]), .or([.isNull(leaf), .isNull(path)]), .not(.isNull(leaf)),
+        ]
+        for predicate in predicates { fingerprint.combine(predicate) }
+        let values: [AttributeValue] = [
+            .null, .bool(true), .int(-2), .double(-0.5), .decimal(try #require(Decimal(string: "12.50"))), .string("é"),
+            .date(Timestamp(microseconds: 1_500_000)), .binary(Data([1, 2])),
+            .uuid(UUID(uuid: (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16))), .uri("http://a"),
+            .json(try #require(CanonicalJSON(#"{"a":[1]}"#))),
+        ]
+        for value in values { fingerprint.combine(value) }
+        #expect(fingerprint.text == "6d9fc4a057dae430")
     }
 }

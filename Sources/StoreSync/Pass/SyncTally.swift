@@ -130,11 +130,6 @@ struct SyncTally {
         rows.values.contains { !$0.inserted.isEmpty }
     }
 
-    /// Whether an object that shares a root with an entity was inserted.
-    func hasInserted(_ layout: EntityLayout) -> Bool {
-        rows[layout.root]?.inserted.isEmpty == false
-    }
-
     func inserted(_ layout: EntityLayout) -> ObjectSet {
         rows[layout.root]?.inserted ?? ObjectSet()
     }

@@ -1,3 +1,4 @@
+import OneWayStoreKinds
 import CoreDataModel
 import JSONMapper
 import ModelInference

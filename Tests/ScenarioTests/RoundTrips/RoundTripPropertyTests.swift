@@ -1,3 +1,4 @@
+import OneWayStoreKinds
 import JSONMapper
 import OneWayTestSupport
 import StoreSync

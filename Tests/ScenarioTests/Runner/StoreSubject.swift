@@ -1,4 +1,5 @@
 import JSONMapper
+import OneWayStoreKinds
 import StoreSync
 import SyncBase
 import SyncModel

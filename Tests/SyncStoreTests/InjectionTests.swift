@@ -1,3 +1,4 @@
+import OneWayStoreKinds
 import SyncModel
 import SyncStore
 import SyncStoreTesting

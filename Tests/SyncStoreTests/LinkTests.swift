@@ -1,3 +1,4 @@
+import OneWayStoreKinds
 import OneWayTestSupport
 import SyncModel
 import SyncStore

@@ -1,3 +1,4 @@
+import OneWayStoreKinds
 import Foundation
 import SyncBase
 import OneWayTestSupport

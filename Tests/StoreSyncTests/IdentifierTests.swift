@@ -1,3 +1,4 @@
+import OneWayStoreKinds
 import Foundation
 import JSONMapper
 import StoreSync

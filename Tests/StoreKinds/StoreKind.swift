@@ -4,28 +4,29 @@ import OneWayPostgresTestSupport
 import SyncStorePostgres
 #endif
 import OneWayStoreTestSupport
-import SyncModel
-import SyncStore
+package import SyncModel
+package import SyncStore
 import SyncStoreSQLite
-import SyncStoreTesting
 import Testing
 
 /// A kind of store that every scenario is run on.
 ///
 /// `STORE_KIND=PostgresStore swift test --traits Postgres` runs only the cases of one kind.
-struct StoreKind: Sendable, CustomTestStringConvertible {
-    let name: String
+package struct StoreKind: Sendable, CustomTestStringConvertible {
+    package let name: String
     /// Runs a function with what makes an empty store for the objects of a model.
-    let use: @Sendable (@Sendable (StoreConformance.MakeStore) async throws -> Void) async throws -> Void
+    package let use: @Sendable (@Sendable (@escaping MakeStore) async throws -> Void) async throws -> Void
 
-    static let all = chosen(
+    package typealias MakeStore = @Sendable (DataModel) async throws -> any Store
+
+    package static let all = chosen(
         [
             StoreKind(name: "MemoryStore") { try await $0 { MemoryStore($0) } },
             StoreKind(name: "SQLiteStore") { try await $0 { try await SQLiteStore($0, at: .memory) } },
         ] + postgres)
 
     /// All kinds, and one whose batches have a row each: the size of batches must not matter.
-    static let ofScenarios = chosen(
+    package static let ofScenarios = chosen(
         all + [
             StoreKind(name: "MemoryStore, row by row") {
                 try await $0 { HookedStore(MemoryStore($0), SmallBatches(1)) }
@@ -53,5 +54,5 @@ struct StoreKind: Sendable, CustomTestStringConvertible {
     private static let postgres: [StoreKind] = []
     #endif
 
-    var testDescription: String { name }
+    package var testDescription: String { name }
 }

@@ -1,3 +1,4 @@
+import OneWayStoreKinds
 import Foundation
 import ModelInference
 import JSONMapper
@@ -257,28 +258,6 @@ import Testing
                 try await store.importObjects(.bytes(Array("[{}]".utf8)), into: "Pet")
             }
             #expect(try await store.store.count(StoreQuery("Pet")) == 0)
-        }
-    }
-
-    @Test(arguments: StoreKind.all)
-    func anObjectThatChangesBetweenPagesIsNoContradiction(kind: StoreKind) async throws {
-        try await RealJSONWorld.with(kind, try RealJSONModel.things()) { world in
-            func drift(_ pages: String) async throws -> [DriftReport.Kind: Int] {
-                let fields = JSONFields(
-                    try JSONValue(parsing: #"{"snapshot":true,"passes":[\#(pages)]}"#), of: "source")
-                let result = try await world.store.sync(from: try ScriptedSource(fields), into: "Thing")
-                return Dictionary(grouping: result.result.drift.entries, by: \.kind)
-                    .mapValues { $0.reduce(0) { $0 + $1.count } }
-            }
-            for _ in 1...2 {
-                let moved = try await drift(#"[[{"id":1,"n":1},{"id":2}],[{"id":1,"n":2}]]"#)
-                #expect(moved == [.changedBetweenPages: 1])
-                let contradicting = try await drift(#"[[{"id":1,"n":1},{"id":2}],[{"id":3,"n":1},{"id":3,"n":2}]]"#)
-                #expect(contradicting[.conflict] == 1 && contradicting[.changedBetweenPages] == nil)
-                let broken = try await drift(
-                    #"[[{"id":1,"n":3}],{"broken":"[{\"id\":2,\"n\":1},","then":[{"id":2,"n":2}]}]"#)
-                #expect(broken[.conflict] == nil)
-            }
         }
     }
 

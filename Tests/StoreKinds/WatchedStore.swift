@@ -1,22 +1,22 @@
-import Foundation
+package import Foundation
 import SyncBase
-import SyncModel
-import SyncStore
+package import SyncModel
+package import SyncStore
 import SyncStoreSQLite
 
 /// A store that counts what its transactions commit, bookkeeping included, and looks at its files.
-struct WatchedStore: Store {
+package struct WatchedStore: Store {
     let base: any Store
     private let writes = Locked<[String]>([])
 
-    init(_ base: any Store) {
+    package init(_ base: any Store) {
         self.base = base
     }
 
-    var model: DataModel { base.model }
+    package var model: DataModel { base.model }
 
     /// The writes since the last call, and the bytes of the store's files.
-    func takeWrites() throws -> Writes {
+    package func takeWrites() throws -> Writes {
         Writes(
             calls: writes.withLock { writes in
                 defer { writes = [] }
@@ -24,9 +24,9 @@ struct WatchedStore: Store {
             }, files: try (base as? SQLiteStore).map { try Self.files(at: $0.filePath) } ?? [:])
     }
 
-    struct Writes {
-        let calls: [String]
-        let files: [String: Data]
+    package struct Writes {
+        package let calls: [String]
+        package let files: [String: Data]
     }
 
     private static func files(at path: String) throws -> [String: Data] {
@@ -38,7 +38,7 @@ struct WatchedStore: Store {
     }
 
     @discardableResult
-    func transaction<Result: Sendable>(
+    package func transaction<Result: Sendable>(
         _ body: @Sendable (any StoreTransaction) async throws -> Result
     ) async throws -> Result {
         let own = Locked<[String]>([])
@@ -52,7 +52,9 @@ struct WatchedStore: Store {
         return result
     }
 
-    func read<Result: Sendable>(_ body: @Sendable (any StoreReader) async throws -> Result) async throws -> Result {
+    package func read<Result: Sendable>(
+        _ body: @Sendable (any StoreReader) async throws -> Result
+    ) async throws -> Result {
         try await base.read(body)
     }
 }
