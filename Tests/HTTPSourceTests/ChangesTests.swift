@@ -120,6 +120,97 @@ import Testing
         }
     }
 
+    /// Objects with versions, all of version 5.
+    private func versioned() async throws -> SourceWorld {
+        let world = try await SourceWorld(
+            DataModel {
+                SyncEntity("User", identity: "id") {
+                    SyncAttribute("id", .int64)
+                    SyncAttribute("name", .string)
+                    SyncAttribute("version", .int64)
+                }
+            })
+        let users = (1...3).map { #"{"id":\#($0),"name":"user \#($0)","version":5}"# }
+        try await world.json.sync(.bytes(Array("[\(users.joined(separator: ","))]".utf8)), into: "User")
+        return world
+    }
+
+    /// The deletions beside an object are changes of their own.
+    @Test(arguments: [
+        #"{"id":1,"name":"old","version":4}"#, #"[{"id":1,"version":4},{"id":3,"name":"c","version":6}]"#,
+    ])
+    func anOlderVersionTakesNoTombstonesAlong(users: String) async throws {
+        let world = try await versioned()
+        let change = objects(#"{"users":\#(users),"gone":[2]}"#, at: "users", .list(keyPath: "gone"))
+        let result = try await world.json.apply([change], into: "User", newerBy: "version")
+        #expect(result.warnings == ["1 of the objects were older than the stored ones, and ignored"])
+        #expect(try await world.users() == [1: "user 1", 3: users.hasPrefix("[") ? "c" : "user 3"])
+    }
+
+    @Test func anOlderRemovalIsIgnored() async throws {
+        let world = try await versioned()
+        let gone = removals(#"{"gone":[{"id":1,"version":4},{"id":2,"version":5},3]}"#, at: "gone")
+        let result = try await world.json.apply([gone], into: "User", newerBy: "version")
+        #expect(result.warnings == ["1 of the objects were older than the stored ones, and ignored"])
+        #expect(try await world.users() == [1: "user 1"])
+    }
+
+    @Test func changesWhoseVersionsAreNotComparedAreReported() async throws {
+        let world = try await versioned()
+        let pieces = AsyncStream<[UInt8]> { continuation in
+            continuation.yield(Array(#"{"id":1,"name":"old","version":4}"#.utf8))
+            continuation.finish()
+        }
+        let result = try await world.json.apply([.objects(.chunks(pieces))], into: "User", newerBy: "version")
+        #expect(result.warnings == ["1 of the changes are not in memory, and were applied whatever their versions"])
+        #expect(try await world.users()[1] == "old")
+    }
+
+    /// What names no object deletes none, and must not seem to.
+    @Test func aRemovalWithoutAKeyIsReported() async throws {
+        let world = try await world()
+        let changes = [
+            removals(#"[{"uid":1},{"id":2}]"#), objects(#"{"deleted":true}"#, .flag(keyPath: "deleted")),
+            objects(#"{"users":[],"gone":[{"uid":3}]}"#, at: "users", .list(keyPath: "gone")),
+        ]
+        let result = try await world.json.apply(changes, into: "User").result
+        #expect(result.rejected.map(\.reason) == [.missingMandatory, .missingMandatory, .missingMandatory])
+        #expect(result.rejected.map(\.index) == [0, 0, 0])
+        #expect(try await world.users().keys.sorted() == [1, 3])
+    }
+
+    /// Without the permission to delete, an object that is gone is neither deleted nor new.
+    @Test func tombstonesNeedPermission() async throws {
+        let world = try await world()
+        let options = StoreSyncOptions(operations: StoreSyncOptions.Operations.all.subtracting(.delete))
+        let changes = [
+            objects(
+                #"[{"id":1,"name":"x","deleted":true},{"id":7,"deleted":true},{"id":8,"name":"new"}]"#,
+                .flag(keyPath: "deleted")),
+            objects(#"{"users":[],"gone":[2]}"#, at: "users", .list(keyPath: "gone")), removals("[3,9]"),
+        ]
+        let result = try await world.json.apply(changes, into: "User", options: options)
+        #expect(
+            result.warnings == ["3 objects that are gone were kept, because the options do not allow to delete"])
+        #expect(try await world.users() == [1: "user 1", 2: "user 2", 3: "user 3", 8: "new"])
+    }
+
+    /// A webhook often has only what has changed.
+    @Test(arguments: [StoreSyncOptions.AbsentKeys.automatic, .keep, .clear])
+    func aPartOfAnObjectClearsNothing(absentKeys: StoreSyncOptions.AbsentKeys) async throws {
+        let world = try await SourceWorld(
+            DataModel {
+                SyncEntity("User", identity: "id", userInfo: [SyncEntity.inferredAnnotation: "true"]) {
+                    SyncAttribute("id", .int64)
+                    SyncAttribute("name", .string)
+                }
+            })
+        try await world.json.sync(.bytes(Array(usersJSON(1...2).utf8)), into: "User")
+        try await world.json.apply(
+            [objects(#"{"id":1}"#)], into: "User", options: StoreSyncOptions(absentKeys: absentKeys))
+        #expect(try await world.users()[1] == (absentKeys == .clear ? nil : "user 1"))
+    }
+
     /// A change that was stored wrongly is corrected, although the list itself is unchanged.
     @Test func aListIsReadAgainAfterAChange() async throws {
         let world = try await SourceWorld()

@@ -178,6 +178,43 @@ private final class ScriptedFeed: RemoteFeed {
         }
     }
 
+    /// A pass that fails brings nothing of what was missed.
+    @Test func aGapIsRememberedUntilAPassSucceeds() async throws {
+        let world = try await SourceWorld()
+        let server = ScriptedServer { _, index in
+            index == 1 ? HTTPResponse(status: 404) : .json(usersJSON(0...index))
+        }
+        let feed = ScriptedFeed()
+        try await running(try live(world, server, feed)) {
+            try await clock.waitForPendingDelays([.seconds(3600)])
+            clock.advance(by: .seconds(100))
+            feed.send(.gap(TestError("missed")))
+            try await feed.receivedCount.wait { $0 == 1 }
+            // The pass after the gap fails, and is made up for.
+            try await clock.waitForPendingDelays([.seconds(60), .seconds(3600)])
+            #expect(server.requests.count == 2)
+            clock.advance(by: .seconds(60))
+            try await clock.waitForPendingDelays([.seconds(3600)])
+            #expect(server.requests.count == 3)
+            #expect(try await world.users().count == 3)
+        }
+    }
+
+    /// What happened since the last connection is in no event.
+    @Test func theEndOfAFeedIsAGap() async throws {
+        let world = try await SourceWorld()
+        let server = ScriptedServer { request, index in
+            request.url.path == "/events" ? HTTPResponse(status: 204) : .json(usersJSON(0...index))
+        }
+        let client = HTTPClient(transport: server, clock: clock, date: { testDate })
+        let events = HTTPEventStream(try #require(URL(string: "https://api.test/events")), client: client)
+        let live = try live(world, server, events)
+        try await running(live) {
+            try await clock.waitForPendingDelays([.seconds(60), .seconds(3600)])
+            #expect(live.health.hasEnded && !live.health.isConnected && live.health.gapCount == 1)
+        }
+    }
+
     @Test func onlyTheHolderOfTheLeaseTakesChanges() async throws {
         let world = try await SourceWorld()
         let server = ScriptedServer { _, _ in .json(usersJSON([1])) }

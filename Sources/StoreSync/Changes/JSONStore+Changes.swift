@@ -6,9 +6,11 @@ extension JSONStore {
     /// Applies changes that a source reported on its own, in one transaction.
     ///
     /// Objects are inserted, updated and related as by a sync, and only objects that are named as
-    /// gone are deleted. Of several changes of one object the last one counts. The bookmarks of the
-    /// changed entities lose their entity tags, so that the next sync reads the lists themselves
-    /// and corrects what a change may have stored wrongly.
+    /// gone are deleted. A change may have a part of an object: a key that it lacks leaves the
+    /// property as it is, also if the entity was inferred from a sample, unless the options say
+    /// `absentKeys: .clear`. Of several changes of one object the last one counts. The bookmarks of
+    /// the changed entities lose their entity tags, so that the next sync reads the lists
+    /// themselves and corrects what a change may have stored wrongly.
     ///
     ///     // In the handler of a webhook
     ///     let change = RemoteChange.objects(.bytes(body), keyPath: "data.object")
@@ -23,9 +25,10 @@ extension JSONStore {
     ///   - options: What may be done, and how. Its key path is not used. The removal limit counts
     ///     objects that are named as gone.
     ///   - versionAttribute: The attribute that orders the versions of an object, such as the time
-    ///     of its last change. Changes that are older than the stored object are ignored, and
-    ///     counted in the result's warnings. Nil, the default, to apply changes in their order. It
-    ///     is for changes in memory.
+    ///     of its last change. Changes and removals that are older than the stored object are
+    ///     ignored, and counted in the result's warnings. Nil, the default, to apply changes in
+    ///     their order. A change without a version, and one in a file or a stream, is applied. So
+    ///     is a late change of an object that has been deleted, until a sync of the whole list.
     /// - Returns: What was done. The coverage is ``RemoteSyncResult/Coverage/changes``.
     /// - Throws: The errors of ``sync(_:into:childrenOf:options:)``. After an error nothing has
     ///   been done.
@@ -34,7 +37,9 @@ extension JSONStore {
         _ changes: [RemoteChange], into entity: String, options: StoreSyncOptions = StoreSyncOptions(),
         newerBy versionAttribute: String? = nil
     ) async throws -> RemoteSyncResult {
-        let request = SyncRequest(mapper: mapper, entity: entity, options: options)
+        // The JSON may have a part of an object.
+        let request = SyncRequest(
+            mapper: mapper, entity: entity, options: options, rules: SyncRules(options, isInferred: false))
         return try await recorded(into: entity, from: "push") { recorder in
             try await changeUnlessUndone { transaction in
                 var warnings: [String] = []
@@ -45,12 +50,10 @@ extension JSONStore {
                     if filter.count > 0 {
                         warnings.append("\(filter.count) of the objects were older than the stored ones, and ignored")
                     }
-                }
-                if !request.sweeps {
-                    let count = current.count
-                    current.removeAll { if case .removals = $0.kind { true } else { false } }
-                    if current.count < count {
-                        warnings.append("removals were ignored, because the options do not allow to delete")
+                    if filter.uncomparedCount > 0 {
+                        warnings.append(
+                            "\(filter.uncomparedCount) of the changes are not in memory, and were applied whatever "
+                                + "their versions")
                     }
                 }
                 let pages = ChangePages(try current.map { try $0.page() })

@@ -1,4 +1,5 @@
 import Foundation
+import OneWaySynchronizer
 import SyncBase
 
 /// Takes changes and passes one at a time, and asks for a pass after a gap.
@@ -43,8 +44,13 @@ final class LiveInbox: Sendable {
         /// Whether a pass or changes have the turn.
         var isBusy = false
         var turns = Waiters<Void>()
+        /// Whether a pass is to be requested.
         var isPassNeeded = false
         var needs = Waiters<Void>()
+        /// Whether changes were missed that no pass has brought.
+        var hasMissed = false
+        /// How many passes failed since one last succeeded.
+        var failedPassCount = 0
         /// When the last pass began, by the clock.
         var lastPass: Duration?
         var passCount = 0
@@ -56,7 +62,7 @@ final class LiveInbox: Sendable {
     static let limit = 1_000
 
     private let feed: (any RemoteFeed)?
-    private let passDelay: Duration
+    private let passSchedule: SyncSchedule
     private let clock: SyncClock
     private let date: @Sendable () -> Date
     private let applyChanges: @Sendable ([RemoteChange]) async throws -> RemoteSyncResult
@@ -65,15 +71,16 @@ final class LiveInbox: Sendable {
     /// Creates an inbox.
     ///
     /// - Parameters:
-    ///   - passDelay: The shortest time between the beginnings of a pass and of one that a gap
+    ///   - passSchedule: The shortest times between the beginnings of a pass and of one that a gap
     ///     requests.
     ///   - change: Applies changes in one transaction.
     init(
-        feed: (any RemoteFeed)?, passDelay: Duration, clock: SyncClock, date: @escaping @Sendable () -> Date,
+        feed: (any RemoteFeed)?, passSchedule: SyncSchedule, clock: SyncClock,
+        date: @escaping @Sendable () -> Date,
         change: @escaping @Sendable ([RemoteChange]) async throws -> RemoteSyncResult
     ) {
         self.feed = feed
-        self.passDelay = passDelay
+        self.passSchedule = passSchedule
         self.clock = clock
         self.date = date
         self.applyChanges = change
@@ -99,12 +106,22 @@ final class LiveInbox: Sendable {
             for waiter in waiters { waiter.resume() }
         }
         return try await inTurn {
-            state.withLock { state in
+            let hasMissed = state.withLock { state in
+                defer { state.hasMissed = false }
                 state.lastPass = clock.now()
                 // What was missed before is in this pass.
                 state.isPassNeeded = false
+                return state.hasMissed
             }
-            return try await body()
+            do {
+                let result = try await body()
+                state.withLock { $0.failedPassCount = 0 }
+                return result
+            } catch {
+                state.withLock { $0.failedPassCount += 1 }
+                if hasMissed { needPass(nil) }
+                throw error
+            }
         }
     }
 
@@ -148,7 +165,10 @@ final class LiveInbox: Sendable {
 
     /// Takes changes until the task is cancelled.
     func run() async {
-        state.withLock { $0.isActive = true }
+        state.withLock { state in
+            state.isActive = true
+            state.health.hasEnded = false
+        }
         await withTaskGroup { group in
             group.addTask { await self.takeDeliveries() }
             group.addTask { await self.requestPasses() }
@@ -195,8 +215,13 @@ final class LiveInbox: Sendable {
             let passCount = state.withLock(\.passCount)
             do {
                 try await feed.run { try await self.receive($0) }
-                // The source has ended the feed for good.
-                return state.withLock { $0.health.isConnected = false }
+                guard !Task.isCancelled else { return }
+                // What changed since the last connection was in no event.
+                state.withLock { state in
+                    state.health.isConnected = false
+                    state.health.hasEnded = true
+                }
+                return noteGap(nil)
             } catch {
                 guard !Task.isCancelled else { return }
                 noteInterruption(error)
@@ -267,6 +292,7 @@ final class LiveInbox: Sendable {
         if let error { change { $0.lastError = error } }
         let waiters = state.withLock { state in
             state.isPassNeeded = true
+            state.hasMissed = true
             return state.needs.removeAll()
         }
         for waiter in waiters { waiter.resume() }
@@ -275,8 +301,9 @@ final class LiveInbox: Sendable {
     /// Requests a pass after each gap, but no passes one right after another.
     private func requestPasses() async {
         while (try? await state.wait(in: \.needs) { $0.isPassNeeded ? .success(()) : nil }) != nil {
-            let lastPass = state.withLock(\.lastPass)
-            let wait = lastPass.map { passDelay.addingClamped($0).addingClamped(.zero - clock.now()) } ?? .zero
+            let (lastPass, failedPassCount) = state.withLock { ($0.lastPass, $0.failedPassCount) }
+            let delay = passSchedule.delay(consecutiveFailures: failedPassCount, random: 0)
+            let wait = lastPass.map { delay.addingClamped($0).addingClamped(.zero - clock.now()) } ?? .zero
             if wait > .zero, (try? await clock.sleep(wait)) == nil { return }
             let request = state.withLock { state in
                 defer { state.isPassNeeded = false }

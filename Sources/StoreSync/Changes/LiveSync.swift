@@ -11,14 +11,16 @@ import SyncBase
 ///     try await live.service.run()
 ///
 /// A pass and the changes take turns, so that a page that was read before a change cannot undo it.
-/// After a gap in the feed, or a change that cannot be applied, the next pass begins early. The
-/// feed and webhooks are taken only while the service runs, and with a lease only while it holds
-/// the lease.
+/// After a gap in the feed, or a change that cannot be applied, the next pass begins early, and
+/// again if it fails. The feed and webhooks are taken only while the service runs, and with a lease
+/// only while it holds the lease.
 public final class LiveSync: Sendable {
     /// A snapshot of the changes that were received.
     public struct Health: Sendable {
         /// Whether the feed is connected.
         public internal(set) var isConnected = false
+        /// Whether the source ended the feed for good. Only passes bring its changes then.
+        public internal(set) var hasEnded = false
         /// When changes were last applied; nil if none were.
         public internal(set) var lastChange: Date?
         /// The number of changes that were applied.
@@ -48,7 +50,8 @@ public final class LiveSync: Sendable {
     ///     than they were sent in.
     ///   - feed: The feed of changes; nil, the default, if only ``apply(_:)`` brings some.
     ///   - schedule: When passes run. A pass after a gap waits until `failureDelay`, or else the
-    ///     smaller of `interval` and a minute, has passed since the pass before began.
+    ///     smaller of `interval` and a minute, has passed since the pass before began. If it fails,
+    ///     that time doubles with each further failure, up to `interval`.
     ///   - lease: The lease that lets one service at a time sync; none by default.
     ///   - clock: The clock for waits.
     ///   - date: The date source for the health.
@@ -60,7 +63,10 @@ public final class LiveSync: Sendable {
     ) {
         let clock = SyncClock(clock)
         let shortest = min(schedule.interval > .zero ? schedule.interval : .seconds(1), .seconds(60))
-        let inbox = LiveInbox(feed: feed, passDelay: schedule.failureDelay ?? shortest, clock: clock, date: date) {
+        let delay = schedule.failureDelay ?? shortest
+        let passSchedule = SyncSchedule(
+            interval: delay, jitter: 0, failureDelay: delay, maxFailureDelay: max(delay, schedule.interval))
+        let inbox = LiveInbox(feed: feed, passSchedule: passSchedule, clock: clock, date: date) {
             try await store.apply($0, into: entity, options: options, newerBy: versionAttribute)
         }
         self.inbox = inbox

@@ -60,6 +60,18 @@ public struct RemoteChange: Sendable {
         return page
     }
 
+    /// Whether the JSON names objects that are gone beside those that are there.
+    var hasListBeside: Bool {
+        if case .objects(.list) = kind { true } else { false }
+    }
+
+    /// The same change with other objects in its document.
+    func listing(_ elements: [JSONValue], in document: JSONValue) -> RemoteChange {
+        let keys = JSONKeyPath.keys(of: keyPath)
+        return RemoteChange(
+            kind: kind, json: .value(document.replacing(at: keys[...], by: .array(elements))), keyPath: keyPath)
+    }
+
     /// The parsed JSON; nil if it is not in memory.
     func document() throws -> JSONValue? {
         switch json {
@@ -74,6 +86,14 @@ extension JSONValue {
     /// The value that some keys lead to; nil if there is none.
     func value(at keys: [String]) -> JSONValue? {
         keys.reduce(self as JSONValue?) { $0?[$1] }
+    }
+
+    /// The same value with another one where some keys lead.
+    fileprivate func replacing(at keys: ArraySlice<String>, by value: JSONValue) -> JSONValue {
+        guard let key = keys.first else { return value }
+        guard case .object(var object) = self, let inner = object[key] else { return self }
+        object[key] = inner.replacing(at: keys.dropFirst(), by: value)
+        return .object(object)
     }
 
     fileprivate var isIdentifier: Bool {

@@ -11,6 +11,8 @@ final class StaleChanges {
     private var latest: [RecordKey: AttributeValue] = [:]
     /// The number of objects that were older.
     private(set) var count = 0
+    /// The number of changes whose versions were not compared, because they are not in memory.
+    private(set) var uncomparedCount = 0
 
     /// - Throws: ``StoreSyncError/unknownVersion(entity:attribute:)``.
     init(_ attribute: String, _ request: SyncRequest, _ transaction: any StoreTransaction) throws {
@@ -22,13 +24,16 @@ final class StaleChanges {
         }
     }
 
-    /// The changes without objects that are older.
+    /// The changes without objects that are older. What a change names beside its objects stays.
     func removed(from changes: [RemoteChange]) async throws -> [RemoteChange] {
         var kept: [RemoteChange] = []
         for change in changes {
-            guard case .objects(let tombstones) = change.kind, let document = try change.document(),
-                let value = document.value(at: JSONKeyPath.keys(of: change.keyPath))
-            else {
+            guard let document = try change.document() else {
+                uncomparedCount += 1
+                kept.append(change)
+                continue
+            }
+            guard let value = document.value(at: JSONKeyPath.keys(of: change.keyPath)) else {
                 kept.append(change)
                 continue
             }
@@ -41,7 +46,7 @@ final class StaleChanges {
             }
             count += stale.count
             let rest = elements.indices.filter { !stale.contains($0) }.map { elements[$0] }
-            if !rest.isEmpty { kept.append(.objects(.value(.array(rest)), tombstones: tombstones)) }
+            if !rest.isEmpty || change.hasListBeside { kept.append(change.listing(rest, in: document)) }
         }
         return kept
     }

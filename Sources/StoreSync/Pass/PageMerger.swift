@@ -15,14 +15,18 @@ struct PageMerger {
     private var entity: Int? { request.mapper.model[request.entity]?.index }
 
     /// Merges mapped objects.
-    func merge(_ objects: MappedBatch) async throws {
+    ///
+    /// - Returns: The number of elements that were mapped or rejected.
+    func merge(_ objects: MappedBatch) async throws -> Int {
         try await merge(objects, SyncPass.Origin(policy: request.rules.policy, entity: entity))
+        return objects.elementCount
     }
 
     /// Merges elements that were taken out of the JSON.
     ///
     /// - Parameter first: The index of the first one in the payload.
-    func merge(_ elements: [PayloadReader.Element], first: Int) async throws {
+    /// - Returns: The number of elements that were mapped or rejected.
+    func merge(_ elements: [PayloadReader.Element], first: Int) async throws -> Int {
         var elements = elements
         var batch = try mapped(elements, areGone: false)
         if let found = batch, request.rules.isHooked {
@@ -34,6 +38,7 @@ struct PageMerger {
             policy: request.rules.policy, entity: entity, elementIndices: elements.indices.map { first + $0 })
         let gone = try mapped(elements, areGone: true)
         try await merge(batch, origin, gone: gone)
+        return (batch?.elementCount ?? 0) + (gone?.elementCount ?? 0)
     }
 
     private func mapped(_ elements: [PayloadReader.Element], areGone: Bool) throws -> MappedBatch? {
@@ -57,21 +62,33 @@ struct PageMerger {
         if let objects {
             try await pass.mergeListed(objects, origin) { ordinal, object, _ in found.append((ordinal, object, false)) }
         }
-        if let gone { found += try await pass.find(gone).map { ($0.ordinal, $0.object, true) } }
+        if let gone {
+            found += try await pass.find(gone) { origin.elementIndex($0) }.map { ($0.ordinal, $0.object, true) }
+        }
         for (_, object, isGone) in found.sorted(by: { $0.ordinal < $1.ordinal }) { collect(object, isGone) }
     }
 }
 
 extension SyncPass {
-    /// The objects of a batch that the store has.
-    func find(_ batch: MappedBatch) async throws -> [(ordinal: Int, object: Int64)] {
-        for problem in batch.rejected { tally.reject(problem, hasKey: false) }
+    /// The objects of a batch that the store has. Elements without a key are reported.
+    ///
+    /// - Parameter elementIndex: Returns the index of an ordinal's element in the payload.
+    func find(
+        _ batch: MappedBatch, elementIndex: (Int) -> Int = { $0 }
+    ) async throws -> [(ordinal: Int, object: Int64)] {
+        for problem in batch.rejected { tally.reject(problem.moved(to: elementIndex(problem.index)), hasKey: false) }
         var found: [(ordinal: Int, object: Int64)] = []
         for group in batch.groups {
+            rejectKeyless(group, elementIndex: elementIndex)
             for (ordinal, object) in zip(group.elementIndices, try await transaction.find(group.records)) {
                 if let object { found.append((ordinal, object)) }
             }
         }
         return found
     }
+}
+
+extension MappedBatch {
+    /// The number of elements that were mapped or rejected.
+    fileprivate var elementCount: Int { recordCount + rejected.count }
 }

@@ -20,6 +20,8 @@ final class PassPages {
     /// The objects of the page at hand and their digest.
     private var there = ObjectSet()
     private var digest: UInt64 = 0
+    /// The number of elements of the page at hand that were mapped or rejected; others are null.
+    private var readCount = 0
     private var readingCount = 0
     /// The digests of this reading's pages.
     private var known: Set<UInt64> = []
@@ -57,7 +59,7 @@ final class PassPages {
         let (request, acceptsSingleObject) = (request, !isRemote)
         let options = request.readerOptions(for: pass.transaction)
         let reader = PageReader(source) { page in
-            let (list, flag) = Self.tombstones(of: page, in: request)
+            let (list, flag) = Self.tombstones(of: page)
             let payload = try PayloadReader(
                 page.json, at: page.keyPath ?? request.options.keyPath, mapper: request.mapper,
                 entity: request.entity, options: options, capturing: list.map { [$0] } ?? [],
@@ -84,14 +86,14 @@ final class PassPages {
     private func take(_ step: PageReader.Step, _ merger: PageMerger, _ before: inout Beginning) async throws {
         switch step {
         case .batch(let objects, let read):
-            try await merger.merge(objects)
+            readCount += try await merger.merge(objects)
             note(read, since: before)
         case .elements(let first, let elements, let read):
-            try await merger.merge(elements, first: first)
+            readCount += try await merger.merge(elements, first: first)
             note(read, since: before)
         case .pageEnd(let page, let read):
             note(read, since: before)
-            noteLeftOut(read, since: before)
+            noteLeftOut(of: page, read, since: before)
             try await finish(page, read)
             // Problems of an object were reported when it was read first.
             if readingCount > 1 { pass.tally.restore(before.problems, areDoubtful: true) }
@@ -110,7 +112,7 @@ final class PassPages {
             pass.statedInPage = [:]
         }
         there = ObjectSet()
-        digest = 0
+        (digest, readCount) = (0, 0)
         return Beginning(progress: progress, problems: pass.tally.problems)
     }
 
@@ -140,17 +142,20 @@ final class PassPages {
     }
 
     /// Notes that objects may be lacking if a page of a remote source has elements, but none with a
-    /// key. Such a page is a report of an error rather than a list.
-    private func noteLeftOut(_ read: PayloadReader.Progress, since before: Beginning) {
-        guard isRemote, read.elementCount > 0, there.isEmpty,
-            pass.tally.rejectedCount - before.problems.rejectedCount >= read.elementCount
-        else { return }
-        pass.tally.mayLackObjects = true
+    /// key. Such a page is a report of an error rather than a list. So may be the last element of a
+    /// page that has no end of its own: its server has no other place for one.
+    private func noteLeftOut(of page: RemotePage, _ read: PayloadReader.Progress, since before: Beginning) {
+        guard isRemote, read.elementCount > 0 else { return }
+        let nullCount = read.elementCount - readCount
+        let leftOutCount = pass.tally.rejectedCount - before.problems.rejectedCount + nullCount
+        let hasNone = there.isEmpty && leftOutCount >= read.elementCount
+        let endsInError = page.isOpenEnded && pass.tally.lastRejectedIndex == read.elementCount - 1
+        if hasNone || endsInError { pass.tally.mayLackObjects = true }
     }
 
     /// Ends a page that has been merged.
     private func finish(_ page: RemotePage, _ read: PayloadReader.Progress) async throws {
-        if let list = Self.tombstones(of: page, in: request).list, let tombstones = read.captured[list] {
+        if let list = Self.tombstones(of: page).list, let tombstones = read.captured[list] {
             gone.formUnion(try await find(tombstones, at: list).subtracting(there.objects))
         }
         digests.append(digest)
@@ -171,11 +176,9 @@ final class PassPages {
     }
 
     /// How a page names objects that are gone: by the key path of a list, or by a flag.
-    private static func tombstones(
-        of page: RemotePage, in request: SyncRequest
-    ) -> (list: String?, flag: PayloadReader.Flag?) {
+    private static func tombstones(of page: RemotePage) -> (list: String?, flag: PayloadReader.Flag?) {
         if page.areGone { return (nil, PayloadReader.Flag.always) }
-        switch request.sweeps ? page.tombstones : nil {
+        switch page.tombstones {
         case .list(let keyPath): return (keyPath, nil)
         case .flag(let keyPath): return (nil, PayloadReader.Flag(probe: JSONProbe([keyPath])))
         case .field(let keyPath, let value): return (nil, PayloadReader.Flag(probe: JSONProbe([keyPath]), value: value))

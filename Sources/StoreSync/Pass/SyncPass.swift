@@ -361,6 +361,18 @@ final class SyncPass {
         return matches
     }
 
+    /// Reports the rows of a group that have no key, and can name no object.
+    func rejectKeyless(_ group: MappedBatch.Group, elementIndex: (Int) -> Int) {
+        let keySlots = group.mapping.layout.identitySlots + group.mapping.layout.scopedIdentitySlots
+        group.records.withReader { reader in
+            for row in 0..<reader.count {
+                guard let slot = keySlots.first(where: { !reader.isIdentified(row, by: [$0]) }) else { continue }
+                tally.reject(
+                    missing(slot, group.mapping, elementIndex(group.elementIndices[row])), hasKey: false)
+            }
+        }
+    }
+
     private func missing(_ slot: Int, _ mapping: EntityMapping, _ index: Int) -> MappingProblem {
         MappingProblem(
             entity: mapping.layout.name, attribute: mapping.layout.attributes[slot].name,

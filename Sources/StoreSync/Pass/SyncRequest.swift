@@ -111,6 +111,10 @@ struct SyncRequest: Sendable {
                 end.coverage == .changes
                     ? "the next sync asks for these changes again: \(doubt)" : "absent objects were kept: \(doubt)")
         }
+        if !sweeps, !pages.gone.isEmpty {
+            summary.warnings.append(
+                "\(pages.gone.count) objects that are gone were kept, because the options do not allow to delete")
+        }
         let bookmark = isSure ? end.bookmark : end.cautiousBookmark
         return SyncEffect(value: PassEnd(summary: summary, bookmark: bookmark), isUndone: isUndone)
     }

@@ -31,6 +31,8 @@ struct SyncTally {
     private var deletedKeys: [Int: [RecordKey]] = [:]
     private(set) var rejected: [MappingProblem] = []
     private(set) var rejectedCount = 0
+    /// The highest index of an element of the page at hand that was left out; nil if none was.
+    private(set) var lastRejectedIndex: Int?
     /// Whether an object was left out that the store may have.
     var mayLackObjects = false
     var toleratedCount = 0
@@ -63,6 +65,7 @@ struct SyncTally {
     /// Begins a page.
     mutating func beginPage() {
         hasPages = true
+        lastRejectedIndex = nil
         for root in rows.keys {
             rows[root]?.fresh = []
             rows[root]?.page = ObjectSet()
@@ -213,6 +216,7 @@ struct SyncTally {
     /// - Parameter hasKey: Whether the store may have the object.
     mutating func reject(_ problem: MappingProblem, hasKey: Bool) {
         rejectedCount += 1
+        lastRejectedIndex = max(lastRejectedIndex ?? 0, problem.index)
         mayLackObjects = mayLackObjects || hasKey
         if rejected.count < Self.reportedProblemCount { rejected.append(problem) }
     }

@@ -10,6 +10,9 @@ public struct RemotePage: Sendable {
     package var keyPath: String?
     /// Whether all objects of the page are gone; false by default.
     package var areGone = false
+    /// Whether the page ends where its body ends, as lines do, so that an error in the middle can
+    /// only be reported by its last element; false by default.
+    package var isOpenEnded = false
 
     /// Creates a page.
     public init(_ json: JSONSource, tombstones: RemoteTombstones? = nil, totalElementCount: Int? = nil) {
