@@ -3,6 +3,8 @@ import StoreSync
 
 extension HTTPJSONSource {
     /// How a response with a successful status reports an error in its body.
+    ///
+    /// Lines and events have nothing beside the objects. There, each object is checked.
     public struct ReplyCheck: Hashable, Sendable {
         /// What of a value is an error.
         private enum Sign: Hashable { case set, unset, absent, text }
@@ -88,6 +90,12 @@ extension HTTPJSONSource {
             case .object(let object): text(object["message"] ?? object["title"] ?? object["detail"] ?? object["error"])
             default: nil
             }
+        }
+
+        /// The text of an event that reports an error.
+        static func text(ofData data: [UInt8]) -> String {
+            let value = try? JSONValue(parsing: data)
+            return text(value) ?? String(decoding: data, as: UTF8.self)
         }
 
         private static func shown(_ value: JSONValue) -> String {

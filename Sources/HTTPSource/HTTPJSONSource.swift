@@ -25,6 +25,9 @@ public struct HTTPJSONSource: RemoteSource {
         /// As an array.
         case array
         /// One per line (newline-delimited JSON).
+        ///
+        /// There is nothing beside the lines: key paths of a page suit no source of them. A check
+        /// examines each line.
         case lines
         /// As the values of an object, whose keys become a field of each, as in Firebase.
         ///
@@ -34,8 +37,9 @@ public struct HTTPJSONSource: RemoteSource {
         case keyed(by: String)
         /// As the data of server-sent events, in a stream that ends.
         ///
-        /// Only events of these types count; all for an empty set. A source that goes on for ever
-        /// is an ``HTTPEventStream``.
+        /// Only events of these types count; all for an empty set. An event of the type `error` is
+        /// an error unless it is named here. Key paths of a page and checks are as for ``lines``. A
+        /// source that goes on for ever is an ``HTTPEventStream``.
         case events(types: Set<String> = [])
 
         /// Whether the end of a page can be told only by the end of its body.

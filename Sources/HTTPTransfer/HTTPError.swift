@@ -45,6 +45,8 @@ public struct HTTPError: Error, Sendable, Equatable {
         case tooManyPages(limit: Int)
         /// The body could not be written to a file.
         case cannotWrite(String)
+        /// The settings of a source contradict each other, as the text says. No request was sent.
+        case unsuitableSettings(String)
     }
 
     /// The address of the request.
@@ -101,6 +103,7 @@ extension HTTPError: CustomStringConvertible {
         case .pageLoop: return "\(name): the pages lead back to one that was read"
         case .tooManyPages(let limit): return "\(name): more than \(limit) pages"
         case .cannotWrite(let reason): return "\(name): cannot keep the body: \(reason)"
+        case .unsuitableSettings(let text): return "\(name): \(text)"
         }
     }
 }
@@ -116,7 +119,7 @@ extension HTTPError: RetryableError {
             [408, 425, 429].contains(status) || status == 403 && retryAfter != nil
                 || status >= 500 && ![501, 505].contains(status)
         case .tooLarge, .notJSON, .tooManyRedirects, .forbiddenAddress, .pageLoop, .repeatedPage, .unsuitablePointer,
-            .refused, .malformed, .unsuitableJSON, .tooManyPages, .cannotWrite:
+            .refused, .malformed, .unsuitableJSON, .tooManyPages, .cannotWrite, .unsuitableSettings:
             false
         }
     }

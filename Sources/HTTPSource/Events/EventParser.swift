@@ -32,6 +32,9 @@ struct EventParser: Sendable {
     /// The identifier of the last event.
     private(set) var lastID: String?
     private var nextID: String?
+    /// The first line that has no name of a field; nil if there was none. A body of only such lines
+    /// is something else than a stream.
+    private(set) var foreignLine: [UInt8]?
 
     /// - Parameters:
     ///   - limit: The maximum number of bytes of an event.
@@ -111,7 +114,7 @@ struct EventParser: Sendable {
             // Longer than a day counts as a day.
             let wait = Int(String(decoding: value, as: UTF8.self)) ?? .max
             return .retry(.milliseconds(min(wait, 86_400_000)))
-        default: break
+        default: foreignLine = foreignLine ?? line
         }
         return nil
     }

@@ -12,6 +12,8 @@ struct BodyRecoder: Sendable {
 
     /// The maximum number of bytes of an event.
     private static let eventByteCount = 64 << 20
+    /// The type of events by which servers report errors.
+    private static let errorType = "error"
 
     private enum State {
         case start
@@ -31,6 +33,10 @@ struct BodyRecoder: Sendable {
     private let mode: Mode
     private var state = State.start
     private var events = EventParser(limit: eventByteCount)
+    /// The data of the event that reports an error; nil if none does.
+    private(set) var failure: [UInt8]?
+    /// What is left of a byte order mark that the body may begin with.
+    private var mark: ArraySlice<UInt8> = [0xEF, 0xBB, 0xBF]
     private var depth = 0
     private var isInString = false
     private var isEscaped = false
@@ -65,8 +71,8 @@ struct BodyRecoder: Sendable {
         var written: [UInt8] = []
         written.reserveCapacity(bytes.count + 64)
         switch mode {
-        case .lines: for byte in bytes { line(byte, &written) }
-        case .keyed(let field): for byte in bytes { keyed(byte, field, &written) }
+        case .lines: for byte in withoutMark(bytes) { line(byte, &written) }
+        case .keyed(let field): for byte in withoutMark(bytes) { keyed(byte, field, &written) }
         case .events(let types): event(bytes, types, &written)
         }
         return written
@@ -75,10 +81,15 @@ struct BodyRecoder: Sendable {
     /// Returns the last bytes of the array. A document that is incomplete stays so.
     mutating func finish() -> [UInt8] {
         switch mode {
-        case .lines: return state == .start ? Array("[]".utf8) : Array("]".utf8)
+        case .lines:
+            // A line that is cut leaves the array open.
+            if state == .value, depth > 0 || isInString { return [] }
+            return state == .start ? Array("[]".utf8) : Array("]".utf8)
         case .events:
             // An event without its blank line, or too large, leaves the array open.
             if state == .end || events.isInEvent { return [] }
+            // Anything but a stream is left to the mapper.
+            if state == .start, let line = events.foreignLine { return line }
             return state == .start ? Array("[]".utf8) : Array("]".utf8)
         case .keyed:
             // Null stands for an empty collection.
@@ -88,16 +99,60 @@ struct BodyRecoder: Sendable {
 
     private static let null = Array("null".utf8)
 
+    /// The bytes without the mark that a body may begin with.
+    private mutating func withoutMark(_ bytes: [UInt8]) -> ArraySlice<UInt8> {
+        var rest = bytes[...]
+        while let expected = mark.first, let byte = rest.first {
+            guard byte == expected else {
+                mark = []
+                break
+            }
+            mark.removeFirst()
+            rest.removeFirst()
+        }
+        return rest
+    }
+
     private mutating func line(_ byte: UInt8, _ written: inout [UInt8]) {
         let isNewline = byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r")
         if state == .value {
-            if isNewline { state = .between } else { written.append(byte) }
+            if isNewline {
+                state = .between
+            } else {
+                written.append(byte)
+                follow(byte)
+            }
             return
         }
         guard !isNewline, byte != UInt8(ascii: " "), byte != UInt8(ascii: "\t") else { return }
         written.append(state == .start ? UInt8(ascii: "[") : UInt8(ascii: ","))
         written.append(byte)
-        state = .value
+        (state, depth, isInString, isEscaped) = (.value, 0, false, false)
+        follow(byte)
+    }
+
+    /// Follows the nesting of a line.
+    private mutating func follow(_ byte: UInt8) {
+        if isInString {
+            if isEscaped {
+                isEscaped = false
+            } else if byte == UInt8(ascii: "\\") {
+                isEscaped = true
+            } else if byte == UInt8(ascii: "\"") {
+                isInString = false
+            }
+            return
+        }
+        switch byte {
+        case UInt8(ascii: "\""): isInString = true
+        case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
+        case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
+        default: break
+        }
+    }
+
+    private static func isRow(_ event: HTTPEventStream.Event, _ types: Set<String>) -> Bool {
+        types.contains(event.type) || types.isEmpty && event.type != errorType
     }
 
     private mutating func event(_ bytes: [UInt8], _ types: Set<String>, _ written: inout [UInt8]) {
@@ -105,11 +160,15 @@ struct BodyRecoder: Sendable {
         do {
             for item in try events.append(bytes) {
                 switch item {
-                case .event(let event) where types.isEmpty || types.contains(event.type):
+                case .event(let event) where Self.isRow(event, types):
                     guard event.data.contains(where: { $0 > 0x20 }) else { continue }
                     written.append(state == .start ? UInt8(ascii: "[") : UInt8(ascii: ","))
                     written += event.data
                     state = .between
+                case .event(let event) where event.type == Self.errorType:
+                    if state == .start { written.append(UInt8(ascii: "[")) }
+                    (state, failure) = (.end, event.data)
+                    return
                 case .event, .retry: break
                 case .tooLarge: throw EventParser.TooLarge()
                 }

@@ -40,6 +40,7 @@ actor HTTPPass: RemotePass {
     private var completeness: PageCompleteness
 
     init(_ source: HTTPJSONSource, after bookmark: SyncBookmark?, keyPath: String) throws {
+        try source.checkFormat(keyPath: keyPath)
         self.source = source
         self.bookmark = bookmark
         completeness = PageCompleteness(source.pages)
@@ -176,14 +177,16 @@ actor HTTPPass: RemotePass {
         if let date = page.head.headers["Date"].flatMap({ HTTPDate.parse($0) }), serverDate == nil { serverDate = date }
         let (source, opener, trail) = (source, opener, trail)
         ahead = Task { try await Self.page(after: page, source, opener, trail) }
-        return RemotePage(
+        var remotePage = RemotePage(
             .chunks(FetchedBody(fetch: page.fetch, format: source.format)), tombstones: source.delta?.tombstones,
             totalElementCount: total ?? statedTotal(page.head, PageFacts()))
+        remotePage.isOpenEnded = source.format.isOpenEnded
+        return remotePage
     }
 
     /// The findings in a page that was not read to its end; none if its rest does not arrive.
     private func factsOfRest(of page: OpenPage) async throws -> PageFacts {
-        guard source.check != nil || source.omitsEmptyLists else { return PageFacts() }
+        guard source.check != nil || source.omitsEmptyLists || source.format.isOpenEnded else { return PageFacts() }
         do {
             // The scanner sees what has been taken, and a little more.
             while try await page.fetch.nextPiece() != nil {}
@@ -254,9 +257,7 @@ actor HTTPPass: RemotePass {
         visited.append(page.bookmark)
         if visited.count == 1 { sent = page.fetch.secrets }
         let facts = opener.needsFacts ? try await page.facts() : PageFacts()
-        if let failure = source.check?.failure(in: facts.captured, isWhole: true) {
-            throw page.refusal(failure)
-        }
+        if let failure = source.failure(in: facts, isWhole: true) { throw page.refusal(failure) }
         try completeness.note(page, facts)
         total = statedTotal(page.head, facts) ?? total
         guard let delta = source.delta else { return }
@@ -281,14 +282,15 @@ actor HTTPPass: RemotePass {
         guard let page = current else { throw error }
         var error = error
         if let json = error as? JSONError {
+            if source.format.isOpenEnded, let failure = try await factsOfRest(of: page).failure {
+                throw page.refusal(failure)
+            }
             if case .malformed(.unexpectedEnd, let location) = json {
                 let isEmpty = location.byteOffset == 0 && page.fetch.firstLine.isEmpty
                 error = page.error(isEmpty ? .emptyBody : .cutShort(received: location.byteOffset, expected: nil))
             } else {
                 let facts = try await factsOfRest(of: page)
-                if let failure = source.check?.failure(in: facts.captured, isWhole: false) {
-                    throw page.refusal(failure)
-                }
+                if let failure = source.failure(in: facts, isWhole: false) { throw page.refusal(failure) }
                 if json.reason == .keyPathNotFound, source.isListless(facts) {
                     listless = (page, facts)
                     current = nil

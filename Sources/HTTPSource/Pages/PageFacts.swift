@@ -18,6 +18,8 @@ struct PageFacts: Sendable {
     var cursors: Cursors?
     /// The value of the last object that leads to the next page.
     var lastElement: JSONValue?
+    /// The error that an object or an event reports; nil if none does.
+    var failure: String?
     /// A hash of the objects, the same for equal pages within a process; nil if it was not wanted.
     var digest: Int?
 }

@@ -118,7 +118,11 @@ struct PageOpener: Sendable {
         if let keyPath = source.delta?.cursor.pageKeyPath { plan.captures.append(keyPath) }
         if case .list(let keyPath) = source.delta?.tombstones { plan.tombstones = keyPath }
         if let total = source.totalKeyPath { plan.captures.append(total) }
-        plan.captures += source.check?.captures ?? []
+        if source.format.isOpenEnded {
+            plan.check = source.check
+        } else {
+            plan.captures += source.check?.captures ?? []
+        }
         plan.captures = plan.captures.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
         let isNeeded = needsFacts
         return { [plan] in isNeeded ? PageScanner(plan) : nil }
@@ -126,6 +130,7 @@ struct PageOpener: Sendable {
 
     /// Whether anything has to be found in a page.
     var needsFacts: Bool {
-        source.pages.needsFacts || source.delta != nil || source.totalKeyPath != nil || source.check != nil
+        if case .events = source.format { return true }
+        return source.pages.needsFacts || source.delta != nil || source.totalKeyPath != nil || source.check != nil
     }
 }

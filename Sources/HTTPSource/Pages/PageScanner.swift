@@ -21,6 +21,8 @@ struct PageScanner: BodyInspector {
         var tombstones: String?
         /// Whether the objects are hashed.
         var wantsDigest = false
+        /// What of an object is an error, in a format without anything beside the objects.
+        var check: HTTPJSONSource.ReplyCheck?
     }
 
     private let reader: JSONReader
@@ -31,6 +33,8 @@ struct PageScanner: BodyInspector {
     private let cursorSlot: Int?
     private let lastSlot: Int?
     private let tombstones: String?
+    private let check: HTTPJSONSource.ReplyCheck?
+    private let checkSlots: [(keyPath: String, slot: Int)]
     private var hasher: Hasher?
     private var recoder: BodyRecoder?
     private var facts = PageFacts()
@@ -56,6 +60,8 @@ struct PageScanner: BodyInspector {
         }
         cursorSlot = slot(plan.cursor)
         lastSlot = slot(plan.lastElement)
+        check = plan.check
+        checkSlots = (plan.check?.captures ?? []).compactMap { keyPath in slot(keyPath).map { (keyPath, $0) } }
         probe = JSONProbe(fields)
         tombstones = plan.tombstones
         hasher = plan.wantsDigest ? Hasher() : nil
@@ -84,17 +90,20 @@ struct PageScanner: BodyInspector {
         if var hasher {
             while let element = try reader.next({ cursor in try scan(&cursor, &hasher) }) { note(element) }
             self.hasher = hasher
-        } else if cursorSlot == nil, lastSlot == nil {
+        } else if !isProbed {
             while try reader.next({ try $0.skipValue() }) != nil {}
         } else {
             while let element = try reader.next({ try probe.read(&$0) }) { note(element) }
         }
     }
 
+    /// Whether fields of the objects are read.
+    private var isProbed: Bool { cursorSlot != nil || lastSlot != nil || check != nil }
+
     private func scan(_ cursor: inout JSONCursor, _ hasher: inout Hasher) throws -> [JSONValue?] {
         let start = cursor
         try cursor.rawValue().withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
-        guard cursorSlot != nil || lastSlot != nil else { return [] }
+        guard isProbed else { return [] }
         let end = cursor
         cursor = start
         let found = try probe.read(&cursor)
@@ -104,6 +113,10 @@ struct PageScanner: BodyInspector {
 
     private mutating func note(_ found: [JSONValue?]) {
         if let lastSlot { facts.lastElement = found[lastSlot] }
+        if let check, facts.failure == nil {
+            let fields = checkSlots.compactMap { keyPath, slot in found[slot].map { (keyPath, $0) } }
+            facts.failure = check.failure(in: Dictionary(fields) { $1 }, isWhole: true)
+        }
         guard let cursorSlot, let value = found[cursorSlot].flatMap({ SyncCursor($0) }) else { return }
         let cursors = facts.cursors ?? PageFacts.Cursors(earliest: value, latest: value)
         facts.cursors = PageFacts.Cursors(
@@ -120,6 +133,7 @@ struct PageScanner: BodyInspector {
                 hasFailed = true
             }
         }
+        facts.failure = facts.failure ?? recoder?.failure.map { HTTPJSONSource.ReplyCheck.text(ofData: $0) }
         facts.elementCount = reader.elementCount
         facts.captured = frame.map { reader.captured.merging($0.captured) { $1 } } ?? reader.captured
         if let tombstones, case .array(let list) = facts.captured[tombstones] { facts.tombstones = list }

@@ -146,6 +146,7 @@ package struct SentSecrets: Sendable {
         case .malformed(let text): .malformed(redacted(text))
         case .unsuitableJSON(let reason, let line): .unsuitableJSON(redacted(reason), firstLine: redacted(line))
         case .cannotWrite(let reason): .cannotWrite(redacted(reason))
+        case .unsuitableSettings(let text): .unsuitableSettings(redacted(text))
         case .timedOut, .emptyBody, .cutShort, .tooLarge, .tooManyRedirects, .pageLoop, .repeatedPage, .tooManyPages:
             problem
         }

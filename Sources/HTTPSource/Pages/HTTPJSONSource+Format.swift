@@ -1,0 +1,27 @@
+import HTTPTransfer
+import StoreSync
+
+extension HTTPJSONSource {
+    /// - Parameter keyPath: The key path of the objects.
+    /// - Throws: ``HTTPError`` if the source looks for values that its format has no place for. They
+    ///   would never be found.
+    func checkFormat(keyPath: String) throws {
+        guard format.isOpenEnded else { return }
+        var keyPaths = [keyPath, totalKeyPath ?? "", delta?.cursor.pageKeyPath ?? ""] + pages.captures
+        if case .list(let list) = delta?.tombstones { keyPaths.append(list) }
+        guard let first = keyPaths.first(where: { !$0.isEmpty }) else { return }
+        throw HTTPError(
+            url: url,
+            problem: .unsuitableSettings(
+                "the source looks for \(first), which the format has no place for: "
+                    + "lines and events have nothing beside the objects"))
+    }
+
+    /// The error that a page reports; nil if it reports none.
+    ///
+    /// - Parameter isWhole: Whether the whole page was read, so that absence means something.
+    func failure(in facts: PageFacts, isWhole: Bool) -> String? {
+        // There is nothing beside lines and events: the scanner has checked each of them.
+        format.isOpenEnded ? facts.failure : check?.failure(in: facts.captured, isWhole: isWhole)
+    }
+}
