@@ -1,6 +1,7 @@
 import Foundation
 import HTTPSource
 import HTTPTransfer
+import JSONMapper
 import OneWaySynchronizer
 import StoreSync
 import SyncModel
@@ -124,6 +125,23 @@ import Testing
         try await world.sync(.users(server))
         #expect(
             server.requests.map { $0.headers["If-None-Match"] == "a" } == [false, false, false, false, true, false])
+    }
+
+    /// A change that was stored wrongly is corrected, although the list itself is unchanged.
+    @Test func aListIsReadAgainAfterAChange() async throws {
+        let world = try await SourceWorld()
+        let server = ScriptedServer { request, _ in
+            request.headers["If-None-Match"] == "\"1\""
+                ? HTTPResponse(status: 304) : .json(usersJSON([1]), headers: ["ETag": "\"1\""])
+        }
+        try await world.sync(.users(server))
+        #expect(try await world.sync(.users(server)).coverage == .unchanged)
+        // Nothing changes.
+        try await world.json.apply([.objects(.bytes(Array(usersJSON([1]).utf8)))], into: "User")
+        #expect(try await world.sync(.users(server)).coverage == .unchanged)
+        try await world.json.apply([.objects(.bytes(Array(#"{"id":1,"name":"wrong"}"#.utf8)))], into: "User")
+        #expect(try await world.sync(.users(server)).coverage == .everything)
+        #expect(try await world.users() == [1: "user 1"])
     }
 
     @Test func a304ThatNobodyAskedForIsAnError() async throws {

@@ -32,6 +32,25 @@ import Testing
         }
     }
 
+    /// Each kind of difference alone is enough, and nothing is written then.
+    @Test(arguments: [
+        (#"[{"id":1,"n":1}]"#, 0, 0), (#"[{"id":1,"new":1}]"#, 1, 0), (#"[{"id":1},{"n":2}]"#, 0, 1),
+        (#"[{"id":1,"new":1},{"n":2}]"#, 1, 1),
+    ])
+    func aSyncCanFailOnDrift(json: String, drift: Int, rejected: Int) async throws {
+        let mapper = try RecordMapper(try RealJSONModel.things())
+        let store = try JSONStore(MemoryStore(mapper.model), mapper: mapper)
+        do {
+            _ = try await store.sync(
+                .bytes(Array(json.utf8)), into: "Thing", options: StoreSyncOptions(failsOnDrift: true))
+            #expect(drift + rejected == 0)
+            #expect(try await store.store.count(StoreQuery("Thing")) == 1)
+        } catch StoreSyncError.payloadDiffers(let report, let rejectedCount) {
+            #expect(report.entries.count == drift && rejectedCount == rejected)
+            #expect(try await store.store.count(StoreQuery("Thing")) == 0)
+        }
+    }
+
     @Test(arguments: StoreKind.all)
     func aRelationshipThatBecameAStringStaysAsItIsAndIsReported(kind: StoreKind) async throws {
         try await RealJSONWorld.with(kind, try RealJSONModel.things()) { world in

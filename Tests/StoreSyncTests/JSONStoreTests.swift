@@ -180,6 +180,33 @@ import Testing
         }
     }
 
+    @Test func theRelationshipToChildrenIsNamedWhereThereAreSeveral() async throws {
+        let world = try SyncWorld(
+            model: DataModel {
+                SyncEntity("Game", identity: "id") {
+                    SyncAttribute("id", .int64)
+                    SyncRelationship("winners", toMany: "Player")
+                    SyncRelationship("losers", toMany: "Player")
+                }
+                SyncEntity("Player", identity: "id") { SyncAttribute("id", .int64) }
+            })
+        try await world.sync(#"[{"id":1}]"#, into: "Game")
+        let games = PropertyPath("id") == 1
+        try await world.sync(
+            #"[{"id":7}]"#, into: "Player", childrenOf: JSONStore.Parent("Game", where: games, relationship: "losers"))
+        let stored = try await world.store.records(StoreQuery("Game"), with: ["winners", "losers"])
+        #expect(stored.first?.record[related: "losers"]?.keys.count == 1)
+        #expect(stored.first?.record[related: "winners"]?.keys.count == 0)
+        for name in [nil, "draws"] {
+            await #expect(throws: StoreSyncError.noRelationship(entity: "Game", destination: "Player")) {
+                try await world.sync(
+                    #"[{"id":8}]"#, into: "Player",
+                    childrenOf: JSONStore.Parent("Game", where: games, relationship: name))
+            }
+        }
+        #expect(try await world.column("id", of: "Player") == [7])
+    }
+
     @Test func theHookSeesWhatIsNewAtEveryDepth() async throws {
         let world = try SyncWorld()
         try await world.sync(#"[{"id":1,"name":"old"}]"#)

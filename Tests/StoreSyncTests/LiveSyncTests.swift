@@ -71,7 +71,7 @@ private final class ScriptedFeed: RemoteFeed {
 
     @Test func changesAreAppliedBetweenPasses() async throws {
         let world = try SyncWorld.users()
-        let source = ScriptedList { _ in users(1...3) }
+        let source = ScriptedList { _ in usersJSON(1...3) }
         let feed = ScriptedFeed()
         let live = try live(world, source, feed)
         try await running(live) {
@@ -98,7 +98,7 @@ private final class ScriptedFeed: RemoteFeed {
         let answer = Gate()
         let source = ScriptedList { _ in
             try await answer.pass()
-            return users([1])
+            return usersJSON([1])
         }
         let feed = ScriptedFeed()
         let live = try live(world, source, feed)
@@ -119,7 +119,7 @@ private final class ScriptedFeed: RemoteFeed {
 
     @Test func aGapAsksForAPassButNotForOneAfterAnother() async throws {
         let world = try SyncWorld.users()
-        let source = ScriptedList { index in users(0...index) }
+        let source = ScriptedList { index in usersJSON(0...index) }
         let feed = ScriptedFeed()
         try await running(try live(world, source, feed)) {
             try await clock.waitForPendingDelays([.seconds(3600)])
@@ -142,7 +142,7 @@ private final class ScriptedFeed: RemoteFeed {
 
     @Test func aChangeThatCannotBeAppliedKeepsNoOtherBack() async throws {
         let world = try SyncWorld.users()
-        let source = ScriptedList { _ in users([1]) }
+        let source = ScriptedList { _ in usersJSON([1]) }
         let feed = ScriptedFeed()
         let live = try live(world, source, feed)
         try await running(live) {
@@ -155,12 +155,13 @@ private final class ScriptedFeed: RemoteFeed {
             // A pass brings what could not be applied.
             try await clock.waitForPendingDelays([.seconds(60), .seconds(3600)])
             await #expect(throws: JSONError.self) { try await live.apply([.objects(.bytes(Array("[".utf8)))]) }
+            #expect(live.health.failureCount == 2)
         }
     }
 
     @Test func aFeedThatFailsIsBegunAgainAfterTheNextPass() async throws {
         let world = try SyncWorld.users()
-        let source = ScriptedList { _ in users([1]) }
+        let source = ScriptedList { _ in usersJSON([1]) }
         let feed = ScriptedFeed(failing: TestError("the token has expired"))
         let live = try live(world, source, feed)
         try await running(live) {
@@ -180,7 +181,7 @@ private final class ScriptedFeed: RemoteFeed {
         let world = try SyncWorld.users()
         let source = ScriptedList { index in
             if index == 1 { throw TestError("no list") }
-            return users(0...index)
+            return usersJSON(0...index)
         }
         let feed = ScriptedFeed()
         try await running(try live(world, source, feed)) {
@@ -200,7 +201,7 @@ private final class ScriptedFeed: RemoteFeed {
 
     @Test func onlyTheHolderOfTheLeaseTakesChanges() async throws {
         let world = try SyncWorld.users()
-        let source = ScriptedList { _ in users([1]) }
+        let source = ScriptedList { _ in usersJSON([1]) }
         let feed = ScriptedFeed()
         let lease = ScriptedLease(clock: clock)
         let other = SyncLeaseHolder()
@@ -225,39 +226,9 @@ private final class ScriptedFeed: RemoteFeed {
 
     @Test func aStopEndsTheFeed() async throws {
         let world = try SyncWorld.users()
-        let source = ScriptedList { _ in users([1]) }
+        let source = ScriptedList { _ in usersJSON([1]) }
         let feed = ScriptedFeed()
         try await running(try live(world, source, feed)) { try await feed.runCount.wait { $0 == 1 } }
-    }
-}
-
-private func users(_ ids: some Sequence<Int>) -> String {
-    "[\(ids.map { #"{"id":\#($0),"name":"user \#($0)"}"# }.joined(separator: ","))]"
-}
-
-extension SyncWorld {
-    /// A world of users alone.
-    fileprivate static func users() throws -> SyncWorld {
-        try SyncWorld(
-            model: DataModel {
-                SyncEntity("User", identity: "id") {
-                    SyncAttribute("id", .int64)
-                    SyncAttribute("name", .string)
-                }
-                SyncBookmark.entity
-            })
-    }
-
-    /// The names of the stored users by their identifiers.
-    fileprivate func names() async throws -> [Int64: String] {
-        var names: [Int64: String] = [:]
-        for stored in try await store.records(StoreQuery("User")) {
-            guard case (.int(let id), .string(let name)) = (stored.record["id"], stored.record["name"]) else {
-                continue
-            }
-            names[id] = name
-        }
-        return names
     }
 }
 

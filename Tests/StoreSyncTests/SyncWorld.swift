@@ -20,6 +20,31 @@ struct SyncWorld {
         json = try JSONStore(store, mapper: mapper)
     }
 
+    /// A world of users with names alone, with the bookmarks of lists.
+    ///
+    /// - Parameter version: An attribute that orders the versions of a user.
+    static func users(version: SyncAttribute? = nil) throws -> SyncWorld {
+        let attributes = [SyncAttribute("id", .int64), SyncAttribute("name", .string)]
+        return try SyncWorld(
+            model: DataModel([
+                SyncEntity(
+                    "User", identity: ["id"], attributes: attributes + [version].compactMap { $0 },
+                    relationships: []), SyncBookmark.entity,
+            ]))
+    }
+
+    /// The names of the stored users by their identifiers.
+    func names() async throws -> [Int64: String] {
+        var names: [Int64: String] = [:]
+        for stored in try await store.records(StoreQuery("User")) {
+            guard case (.int(let id), .string(let name)) = (stored.record["id"], stored.record["name"]) else {
+                continue
+            }
+            names[id] = name
+        }
+        return names
+    }
+
     @discardableResult
     func sync(
         _ text: String, into entity: String = "User", childrenOf parent: JSONStore.Parent? = nil,
@@ -58,6 +83,11 @@ struct SyncWorld {
         }
         return lines.sorted()
     }
+}
+
+/// Users with names, as a list.
+func usersJSON(_ ids: some Sequence<Int>) -> String {
+    "[\(ids.map { #"{"id":\#($0),"name":"user \#($0)"}"# }.joined(separator: ","))]"
 }
 
 /// Asks for batches of one row.

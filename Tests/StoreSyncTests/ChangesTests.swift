@@ -1,6 +1,4 @@
 import Foundation
-import HTTPSource
-import HTTPTransfer
 import JSONMapper
 import OneWaySynchronizer
 import OneWayTestSupport
@@ -11,8 +9,8 @@ import Testing
 
 /// Changes that a source reports on its own.
 @Suite(.timeLimit(.minutes(30))) struct ChangesTests {
-    private func world(_ json: String = usersJSON(1...3)) async throws -> SourceWorld {
-        let world = try await SourceWorld()
+    private func world(_ json: String = usersJSON(1...3)) async throws -> SyncWorld {
+        let world = try SyncWorld.users()
         try await world.json.sync(.bytes(Array(json.utf8)), into: "User")
         return world
     }
@@ -36,7 +34,7 @@ import Testing
         let result = try await world.json.apply([objects(json, at: keyPath)], into: "User")
         #expect(result.coverage == .changes)
         #expect(result.result.counts.inserted == 1)
-        #expect(try await world.users() == [1: "user 1", 2: "user 2", 3: "user 3", 4: "d"])
+        #expect(try await world.names() == [1: "user 1", 2: "user 2", 3: "user 3", 4: "d"])
     }
 
     @Test(arguments: [
@@ -48,7 +46,7 @@ import Testing
         let result = try await world.json.apply([removals(json, at: keyPath)], into: "User")
         #expect(result.result.counts.deleted == 1)
         #expect(result.result.counts.inserted == 0)
-        #expect(try await world.users().keys.sorted() == [1, 3])
+        #expect(try await world.names().keys.sorted() == [1, 3])
     }
 
     @Test func theLastChangeOfAnObjectCounts() async throws {
@@ -60,7 +58,7 @@ import Testing
         ]
         let result = try await world.json.apply(changes, into: "User")
         #expect(result.pageCount == changes.count)
-        #expect(try await world.users() == [1: "again"])
+        #expect(try await world.names() == [1: "again"])
     }
 
     @Test func theReportIsThatOfASync() async throws {
@@ -70,7 +68,7 @@ import Testing
         #expect(result.rejectedCount == 1)
         #expect(result.drift.count(of: .unknownKey) == 1)
         #expect(result.counts.deleted == 0)
-        #expect(try await world.users().count == 3)
+        #expect(try await world.names().count == 3)
     }
 
     @Test func allChangesOfACallAreOneTransaction() async throws {
@@ -78,7 +76,7 @@ import Testing
         await #expect(throws: (any Error).self) {
             try await world.json.apply([objects(#"{"id":4,"name":"d"}"#), objects(#"{"id":5"#)], into: "User")
         }
-        #expect(try await world.users().count == 3)
+        #expect(try await world.names().count == 3)
     }
 
     @Test func removalsNeedPermission() async throws {
@@ -97,39 +95,67 @@ import Testing
 
     /// Webhooks can arrive in another order than they were sent in.
     @Test func anOlderVersionIsIgnored() async throws {
-        let world = try await SourceWorld(
-            DataModel {
-                SyncEntity("User", identity: "id") {
-                    SyncAttribute("id", .int64)
-                    SyncAttribute("name", .string)
-                    SyncAttribute("at", .date)
-                }
-            })
+        let world = try SyncWorld.users(version: SyncAttribute("at", .date))
         func apply(_ changes: [(id: Int, name: String, at: String)]) async throws -> RemoteSyncResult {
             try await world.json.apply(
                 changes.map { objects(#"{"id":\#($0.id),"name":"\#($0.name)","at":"2026-01-01T00:00:\#($0.at)Z"}"#) },
                 into: "User", newerBy: "at")
         }
         _ = try await apply([(1, "new", "10"), (1, "old", "05"), (2, "a", "01")])
-        #expect(try await world.users() == [1: "new", 2: "a"])
+        #expect(try await world.names() == [1: "new", 2: "a"])
         let result = try await apply([(1, "older", "09"), (2, "b", "02"), (1, "newest", "10")])
-        #expect(try await world.users() == [1: "newest", 2: "b"])
+        #expect(try await world.names() == [1: "newest", 2: "b"])
         #expect(result.warnings == ["1 of the objects were older than the stored ones, and ignored"])
         await #expect(throws: StoreSyncError.unknownVersion(entity: "User", attribute: "no")) {
             try await world.json.apply([objects(#"{"id":1}"#)], into: "User", newerBy: "no")
         }
     }
 
+    /// A later value, one that is equal to it, and an earlier one.
+    @Test(arguments: [
+        (AttributeType.int64, "10", "10", "9"), (.double, "1.5", "1.50", "1.25"), (.decimal, "10.10", "10.1", "9.9"),
+        (.string, "\"b\"", "\"b\"", "\"a\""), (.date, "\"2026-01-02T00:00:00Z\"", "1767312000", "\"2026-01-01\""),
+    ])
+    func versionsAreComparedAsWhatTheyAre(type: AttributeType, later: String, same: String, earlier: String)
+        async throws
+    {
+        let world = try SyncWorld.users(version: SyncAttribute("version", type))
+        for (name, version, expected) in [
+            ("later", later, "later"), ("earlier", earlier, "later"), ("same", same, "same"), ("none", "null", "none"),
+        ] {
+            let result = try await world.json.apply(
+                [objects(#"{"id":1,"name":"\#(name)","version":\#(version)}"#)], into: "User", newerBy: "version")
+            #expect(try await world.names() == [1: expected])
+            #expect(result.warnings.count == (name == "earlier" ? 1 : 0))
+        }
+    }
+
+    /// The other objects of a change are as they came, to the last digit.
+    @Test func anObjectBesideAnOlderOneLosesNoDigit() async throws {
+        let world = try SyncWorld.users(version: SyncAttribute("version", .decimal))
+        try await world.json.apply([objects(#"[{"id":1,"name":"a","version":5}]"#)], into: "User")
+        let long = "6.0000000000000000000000000000000001"
+        let result = try await world.json.apply(
+            [objects(#"[{"id":1,"name":"old","version":4},{"id":2,"name":"b","version":\#(long)}]"#)], into: "User",
+            newerBy: "version")
+        #expect(try await world.names() == [1: "a", 2: "b"])
+        #expect(result.result.counts.inserted == 1)
+        #expect(try await world.column("version").last.map { "\($0)" } == long)
+    }
+
+    /// Truth values have no order.
+    @Test func versionsWithoutAnOrderAreAllApplied() async throws {
+        let world = try SyncWorld.users(version: SyncAttribute("version", .bool))
+        for (name, version) in [("a", true), ("b", false), ("c", true)] {
+            try await world.json.apply(
+                [objects(#"{"id":1,"name":"\#(name)","version":\#(version)}"#)], into: "User", newerBy: "version")
+            #expect(try await world.names() == [1: name])
+        }
+    }
+
     /// Objects with versions, all of version 5.
-    private func versioned() async throws -> SourceWorld {
-        let world = try await SourceWorld(
-            DataModel {
-                SyncEntity("User", identity: "id") {
-                    SyncAttribute("id", .int64)
-                    SyncAttribute("name", .string)
-                    SyncAttribute("version", .int64)
-                }
-            })
+    private func versioned() async throws -> SyncWorld {
+        let world = try SyncWorld.users(version: SyncAttribute("version", .int64))
         let users = (1...3).map { #"{"id":\#($0),"name":"user \#($0)","version":5}"# }
         try await world.json.sync(.bytes(Array("[\(users.joined(separator: ","))]".utf8)), into: "User")
         return world
@@ -144,7 +170,7 @@ import Testing
         let change = objects(#"{"users":\#(users),"gone":[2]}"#, at: "users", .list(keyPath: "gone"))
         let result = try await world.json.apply([change], into: "User", newerBy: "version")
         #expect(result.warnings == ["1 of the objects were older than the stored ones, and ignored"])
-        #expect(try await world.users() == [1: "user 1", 3: users.hasPrefix("[") ? "c" : "user 3"])
+        #expect(try await world.names() == [1: "user 1", 3: users.hasPrefix("[") ? "c" : "user 3"])
     }
 
     @Test func anOlderRemovalIsIgnored() async throws {
@@ -152,7 +178,7 @@ import Testing
         let gone = removals(#"{"gone":[{"id":1,"version":4},{"id":2,"version":5},3]}"#, at: "gone")
         let result = try await world.json.apply([gone], into: "User", newerBy: "version")
         #expect(result.warnings == ["1 of the objects were older than the stored ones, and ignored"])
-        #expect(try await world.users() == [1: "user 1"])
+        #expect(try await world.names() == [1: "user 1"])
     }
 
     @Test func changesWhoseVersionsAreNotComparedAreReported() async throws {
@@ -163,7 +189,7 @@ import Testing
         }
         let result = try await world.json.apply([.objects(.chunks(pieces))], into: "User", newerBy: "version")
         #expect(result.warnings == ["1 of the changes are not in memory, and were applied whatever their versions"])
-        #expect(try await world.users()[1] == "old")
+        #expect(try await world.names()[1] == "old")
     }
 
     /// What names no object deletes none, and must not seem to.
@@ -176,7 +202,7 @@ import Testing
         let result = try await world.json.apply(changes, into: "User").result
         #expect(result.rejected.map(\.reason) == [.missingMandatory, .missingMandatory, .missingMandatory])
         #expect(result.rejected.map(\.index) == [0, 0, 0])
-        #expect(try await world.users().keys.sorted() == [1, 3])
+        #expect(try await world.names().keys.sorted() == [1, 3])
     }
 
     /// Without the permission to delete, an object that is gone is neither deleted nor new.
@@ -192,14 +218,14 @@ import Testing
         let result = try await world.json.apply(changes, into: "User", options: options)
         #expect(
             result.warnings == ["3 objects that are gone were kept, because the options do not allow to delete"])
-        #expect(try await world.users() == [1: "user 1", 2: "user 2", 3: "user 3", 8: "new"])
+        #expect(try await world.names() == [1: "user 1", 2: "user 2", 3: "user 3", 8: "new"])
     }
 
     /// A webhook often has only what has changed.
     @Test(arguments: [StoreSyncOptions.AbsentKeys.automatic, .keep, .clear])
     func aPartOfAnObjectClearsNothing(absentKeys: StoreSyncOptions.AbsentKeys) async throws {
-        let world = try await SourceWorld(
-            DataModel {
+        let world = try SyncWorld(
+            model: DataModel {
                 SyncEntity("User", identity: "id", userInfo: [SyncEntity.inferredAnnotation: "true"]) {
                     SyncAttribute("id", .int64)
                     SyncAttribute("name", .string)
@@ -208,23 +234,6 @@ import Testing
         try await world.json.sync(.bytes(Array(usersJSON(1...2).utf8)), into: "User")
         try await world.json.apply(
             [objects(#"{"id":1}"#)], into: "User", options: StoreSyncOptions(absentKeys: absentKeys))
-        #expect(try await world.users()[1] == (absentKeys == .clear ? nil : "user 1"))
-    }
-
-    /// A change that was stored wrongly is corrected, although the list itself is unchanged.
-    @Test func aListIsReadAgainAfterAChange() async throws {
-        let world = try await SourceWorld()
-        let server = ScriptedServer { request, _ in
-            request.headers["If-None-Match"] == "\"1\""
-                ? HTTPResponse(status: 304) : .json(usersJSON([1]), headers: ["ETag": "\"1\""])
-        }
-        try await world.sync(.users(server))
-        #expect(try await world.sync(.users(server)).coverage == .unchanged)
-        // Nothing changes.
-        try await world.json.apply([objects(usersJSON([1]))], into: "User")
-        #expect(try await world.sync(.users(server)).coverage == .unchanged)
-        try await world.json.apply([objects(#"{"id":1,"name":"wrong"}"#)], into: "User")
-        #expect(try await world.sync(.users(server)).coverage == .everything)
-        #expect(try await world.users() == [1: "user 1"])
+        #expect(try await world.names()[1] == (absentKeys == .clear ? nil : "user 1"))
     }
 }
