@@ -102,7 +102,9 @@ extension PostgresWorkQueue {
             // The same item always has the same text, which an item set aside is compared with.
             encoder.outputFormatting = .sortedKeys
             let text = String(decoding: try encoder.encode(item), as: UTF8.self)
-            try await offers.download(text, key: "\(item.owsPrimaryKey)", stage)
+            // PostgreSQL has no texts with NUL; JSON escapes it.
+            let key = "\(item.owsPrimaryKey)".replacing(byte: 0, with: "\\0")
+            try await offers.download(text, key: key, stage)
         }
     }
 }

@@ -47,7 +47,8 @@ public struct PostgresWorkQueue: Sendable {
     public struct Options: Sendable, Hashable {
         /// The schema of the queue's tables, created if missing; `public` by default.
         public var schema: String
-        /// How long a worker that does not report keeps its items; 30 seconds by default.
+        /// How long a worker that does not report keeps its items; 30 seconds by default, at least
+        /// one second.
         ///
         /// Should be some seconds longer than a process or its network can stand still.
         public var visibilityTimeout: Duration
@@ -70,6 +71,16 @@ public struct PostgresWorkQueue: Sendable {
             self.asideDuration = asideDuration
             self.isBehindSessionPooler = isBehindSessionPooler
         }
+
+        /// The same options within the limits of the server's types.
+        fileprivate var bounded: Self {
+            let longest = Duration.seconds(100 * 365 * 86_400)
+            var bounded = self
+            bounded.visibilityTimeout = min(max(visibilityTimeout, .seconds(1)), longest)
+            bounded.maximumAttempts = min(max(maximumAttempts, 1), Int(Int32.max))
+            bounded.asideDuration = min(max(asideDuration, .zero), longest)
+            return bounded
+        }
     }
 
     /// The generation of the pass that the current call of a processor belongs to; nil outside of
@@ -82,7 +93,7 @@ public struct PostgresWorkQueue: Sendable {
 
     /// What the queue is for. Processes that use the same name, database and schema share it.
     public let name: String
-    /// The options of the queue.
+    /// The options of the queue, within their limits.
     public let options: Options
     let address: PostgresAddress
 
@@ -95,7 +106,7 @@ public struct PostgresWorkQueue: Sendable {
     ///   - options: The options, the same for all that use the queue.
     public init(_ name: String, at connectionString: String, options: Options = Options()) {
         self.name = name
-        self.options = options
+        self.options = options.bounded
         address = PostgresAddress(connectionString)
     }
 

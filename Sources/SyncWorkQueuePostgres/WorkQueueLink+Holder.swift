@@ -6,6 +6,7 @@ extension WorkQueueLink {
     /// Begins a pass, and waits until nobody works for an earlier one any more.
     ///
     /// - Returns: The generation of the pass.
+    /// - Throws: ``PostgresWorkQueue/Failure/takenOver`` if another pass has begun meanwhile.
     func takeOver() async throws -> Int64 {
         let generation = try await query(statements.begin, [.text(queue), .text(token)]).integer(0, 0) ?? 0
         // An earlier holder learns that it has lost the queue.
@@ -13,7 +14,9 @@ extension WorkQueueLink {
         let pass: [PostgresParameter] = [.text(queue), .integer(generation)]
         while true {
             _ = try await query(statements.clear, pass)
-            guard try await query(statements.leftCount, pass).integer(0, 0) != 0 else { return generation }
+            let left = try await query(statements.left, pass)
+            guard left.integer(0, 0) == generation else { throw PostgresWorkQueue.Failure.takenOver }
+            if left.integer(0, 1) == 0 { return generation }
             try await notify(statements.workerChannel, WorkQueueStatements.withdrawal)
             // A worker that stops notifies; the items of one that has died are removed when their
             // time is over.

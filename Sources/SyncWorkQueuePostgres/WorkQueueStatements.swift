@@ -104,10 +104,13 @@ struct WorkQueueStatements {
     }
 
     /// Removes what earlier passes left and nobody works on, and withdraws the rest: `queue,
-    /// generation`.
+    /// generation`. Does nothing if another pass has begun.
     var clear: String {
         """
-        WITH \(locked("queue = $1 AND generation <> $2::bigint")),
+        WITH \(locked("""
+            queue = $1 AND generation <> $2::bigint
+                AND EXISTS (SELECT FROM \(passes) p WHERE p.queue = $1 AND p.generation = $2::bigint)
+            """)),
         ended AS (
             DELETE FROM \(work) w USING locked l
             WHERE \(Self.isLocked) AND (w.state <> 'running' OR w.visible_at < clock_timestamp())
@@ -117,9 +120,13 @@ struct WorkQueueStatements {
         """
     }
 
-    /// How many items of other passes are still worked on: `queue, generation`.
-    var leftCount: String {
-        "SELECT count(*) FROM \(work) WHERE queue = $1 AND generation <> $2::bigint"
+    /// The generation of the latest pass, and how many items of other passes are still worked on:
+    /// `queue, generation`.
+    var left: String {
+        """
+        SELECT (SELECT generation FROM \(passes) WHERE queue = $1), count(*)
+        FROM \(work) WHERE queue = $1 AND generation <> $2::bigint
+        """
     }
 
     /// Offers items: `queue, holder, generation, numbers, stages, keys, items, seconds for which
@@ -173,7 +180,8 @@ struct WorkQueueStatements {
             RETURNING w.queue, w.stage, w.key, w.item, w.attempts, w.worker_name, w.state
         )
         INSERT INTO \(aside) (queue, stage, key, item, attempts, worker)
-        SELECT queue, stage, key, item, attempts, worker_name FROM swept WHERE state = 'aside'
+        SELECT DISTINCT ON (queue, stage, key) queue, stage, key, item, attempts, worker_name
+        FROM swept WHERE state = 'aside' ORDER BY queue, stage, key, attempts DESC
         ON CONFLICT (queue, stage, md5(key)) DO UPDATE SET key = excluded.key, item = excluded.item,
             attempts = excluded.attempts, worker = excluded.worker, since = excluded.since, is_released = false
         """
