@@ -61,6 +61,15 @@ import Testing
         #expect(try await world.names() == [1: "again"])
     }
 
+    /// A source may report one object again and again; a list of pages would never end.
+    @Test func anObjectCanChangeAnyNumberOfTimes() async throws {
+        let world = try await world()
+        let changes = (0..<100).map { objects(#"{"id":1,"name":"name \#($0)"}"#) }
+        let result = try await world.json.apply(changes, into: "User")
+        #expect(result.pageCount == 100)
+        #expect(try await world.users()[1] == "name 99")
+    }
+
     @Test func theReportIsThatOfASync() async throws {
         let world = try await world()
         let json = #"[{"id":1,"name":"user 1","colour":"red"},{"id":"none"},{"id":2,"name":7}]"#

@@ -166,9 +166,10 @@ final class PassPages {
     }
 
     /// - Throws: `StoreSyncError.repeatedPages` if the source seems to hand out the same pages for
-    ///   ever. Pages without objects do not count: some servers have many of them.
+    ///   ever. Pages without objects do not count: some servers have many of them. Nor do changes
+    ///   at hand, which may well be of one object.
     private func checkForRepetition() throws {
-        guard !there.isEmpty else { return }
+        guard !there.isEmpty, !(source is ChangePages) else { return }
         repeatedPageCount = known.insert(digest).inserted ? 0 : repeatedPageCount + 1
         guard repeatedPageCount < Self.repeatedPageLimit else {
             throw StoreSyncError.repeatedPages(entity: request.entity, count: repeatedPageCount)
