@@ -48,6 +48,7 @@ package struct PostgresDialect: SQLDialect {
     // MARK: Names
 
     package var addsForeignKeysLater: Bool { true }
+    package var foldsNames: Bool { false }
 
     /// See https://www.postgresql.org/docs/current/ddl-system-columns.html.
     package var reservedColumns: [String] { ["tableoid", "xmin", "cmin", "xmax", "cmax", "ctid"] }

@@ -1,4 +1,5 @@
 package import SyncModel
+import SyncStore
 
 /// The tables of a model, and the place of each attribute and relationship.
 ///
@@ -181,6 +182,20 @@ package struct SQLSchema: Sendable {
         let layout = model.layouts[entity]
         let names = layout.family.map { SQLText.literal(model.layouts[$0].name) }
         return "\(alias).\(entityColumn) IN (\(names.joined(separator: ", ")))"
+    }
+
+    /// The columns of a family's table that new objects can have values in.
+    package func filledColumns(family: Int) -> Set<String> {
+        var filled: Set<String> = [naming.rowColumn]
+        if families[family].namesEntity { filled.insert(naming.entityColumn) }
+        for column in attributeColumns[family] { filled.insert(column.name) }
+        for layout in model.layouts[families[family].root].family.map({ model.layouts[$0] }) {
+            for relationship in layout.relationships where InitialLinks.isPossible(relationship, in: model) {
+                guard case .column(let link) = relationships[layout.index][relationship.index] else { continue }
+                filled.insert(link.column)
+            }
+        }
+        return filled
     }
 
     /// The topmost entity with the same identity as an entity.

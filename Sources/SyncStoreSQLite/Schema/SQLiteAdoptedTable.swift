@@ -136,7 +136,7 @@ struct SQLiteAdoptedTable: Sendable {
         for (link, _) in schema.references[family] {
             try checkNumberColumns([link.column, link.position])
         }
-        try checkMandatoryColumns(besides: filledColumns(family, schema))
+        try checkMandatoryColumns(besides: Set(schema.filledColumns(family: family).map { $0.lowercased() }))
         try checkIdentities(family, schema, connection)
         try checkStatements(connection)
     }
@@ -295,20 +295,6 @@ struct SQLiteAdoptedTable: Sendable {
             (CASE typeof(\(value)) WHEN 'null' THEN 1 WHEN 'blob' THEN length(\(value)) = 8 WHEN 'real' THEN 0 \
             ELSE \(value) GLOB '\(day)T\(time)Z' OR CAST(\(value) AS INTEGER) < \(DateText.range.lowerBound) END)
             """
-    }
-
-    /// The columns that new objects of a family can have values in, in lower case.
-    private func filledColumns(_ family: Int, _ schema: SQLSchema) -> Set<String> {
-        var filled: Set<String> = [schema.naming.rowColumn.lowercased()]
-        if schema.families[family].namesEntity { filled.insert(schema.naming.entityColumn.lowercased()) }
-        for column in schema.attributeColumns[family] { filled.insert(column.name.lowercased()) }
-        for layout in schema.model.layouts[schema.families[family].root].family.map({ schema.model.layouts[$0] }) {
-            for relationship in layout.relationships where InitialLinks.isPossible(relationship, in: schema.model) {
-                guard case .column(let link) = schema.relationships[layout.index][relationship.index] else { continue }
-                filled.insert(link.column.lowercased())
-            }
-        }
-        return filled
     }
 
     private func checkMandatoryColumns(besides filled: Set<String>) throws(SQLSchemaError) {

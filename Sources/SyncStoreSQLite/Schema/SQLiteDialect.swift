@@ -34,6 +34,7 @@ package struct SQLiteDialect: SQLDialect {
     // MARK: Names
 
     package var addsForeignKeysLater: Bool { false }
+    package var foldsNames: Bool { true }
     package var reservedColumns: [String] { [] }
 
     /// SQLite keeps names that begin with `sqlite_` for itself, and a statement ends at a zero

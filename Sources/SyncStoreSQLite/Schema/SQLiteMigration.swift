@@ -79,7 +79,7 @@ struct SQLiteMigration {
         for join in plan.schema.joins where plan.adopted[join.table] != nil {
             try SQLiteAdoptedTable(join.table, on: connection).check(join, connection)
         }
-        let foreignKeys = try SQLiteForeignKeys(plan.schema, on: connection)
+        let foreignKeys = try SQLForeignKeys(plan.schema, on: connection)
         try foreignKeys.checkLinks(of: plan.adopted.keys)
         return try foreignKeys.cascades()
     }
