@@ -72,7 +72,7 @@ struct PostgresMerge {
                     throw StoreError.identityTaken(
                         entity: try entity(of: order.objects[round.rows[0]], connection) ?? layout.name)
                 }
-                if !round.isSettled { try take(answer, round, policy, into: &result) }
+                try take(answer, round, policy, into: &result)
             }
             for item in order.repeats {
                 result.rows[item.row] = result.rows[item.first].map {
@@ -119,18 +119,38 @@ struct PostgresMerge {
     // MARK: Results
 
     /// Reads the results of a round: for each row in order, the object times four plus the change.
+    ///
+    /// - Throws: `SQLSchemaError.unsuitableTable` if the server wrote other rows than it found to
+    ///   write.
     private func take(
         _ answer: PostgresResult, _ round: PostgresMergeRounds.Round, _ policy: MergePolicy,
         into result: inout MergeResult
     ) throws {
-        var codes = answer.integers(0, 0).makeIterator()
-        for row in round.rows.sorted() {
-            guard let code = codes.next() else { break }
-            result.rows[row] = MergeResult.Change(rawValue: UInt8(truncatingIfNeeded: code & 3)).map {
-                MergeResult.Row(code >> 2, $0)
-            }
+        let codes = answer.integers(0, 0)
+        let changes = codes.map { MergeResult.Change(rawValue: UInt8(truncatingIfNeeded: $0 & 3)) }
+        try check(
+            written: answer.integer(0, 1), of: changes.count { $0 == .inserted },
+            isSame: zip(codes, changes).reduce(into: Int64(0)) { if $1.1 == .inserted { $0 ^= $1.0 >> 2 } }
+                == answer.integer(0, 2) ?? 0)
+        try check(written: answer.integer(0, 3), of: changes.count { $0 == .updated }, isSame: true)
+        guard !round.isSettled else { return }
+        for (row, (code, change)) in zip(round.rows.sorted(), zip(codes, changes)) {
+            result.rows[row] = change.map { MergeResult.Row(code >> 2, $0) }
             if code == 0, policy.inserts, !round.isByObject { throw StoreError.abstractEntity(entity: layout.name) }
         }
+    }
+
+    /// Fails if somebody else kept rows from being written, or gave them other numbers.
+    ///
+    /// - Parameter count: The number of written rows; nil if none were to be written.
+    private func check(written count: Int64?, of expected: Int, isSame: Bool) throws(SQLSchemaError) {
+        guard let count, count != expected || !isSame else { return }
+        throw .unsuitableTable(
+            table: schema.table(of: layout.index),
+            reason: count == expected
+                ? "a trigger gives new rows other numbers than the store"
+                : "a trigger, a policy or another program kept \(Int64(expected) - count) of \(expected) rows from being "
+                    + "written")
     }
 }
 

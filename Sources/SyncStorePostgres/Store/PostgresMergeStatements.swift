@@ -59,7 +59,9 @@ struct PostgresMergeStatements {
     /// Returns the statement.
     ///
     /// It selects one array with a number for each row of the batch in order: the number of the
-    /// object times four plus the raw value of `MergeResult.Change`; 0 without an object.
+    /// object times four plus the raw value of `MergeResult.Change`; 0 without an object. Three more
+    /// columns have the number of inserted rows, the exclusive or of their numbers, and the number
+    /// of updated rows; null where the statement does not insert or update.
     func merge(_ task: Task) -> String {
         let slots = writtenSlots(task)
         var parts = ["found AS MATERIALIZED (\(found(task, slots))"]
@@ -72,9 +74,16 @@ struct PostgresMergeStatements {
             selections[0] += " WHERE row IS NOT NULL"
             selections.append("SELECT place, new * 4 + 1 FROM fresh")
         }
-        if task.updates, !task.previewsUpdates, !slots.isEmpty { parts.append("updated AS (\(update(task, slots))") }
+        let updates = task.updates && !task.previewsUpdates && !slots.isEmpty
+        if updates { parts.append("updated AS (\(update(task, slots))") }
+        let written = [
+            task.inserts ? "(SELECT count(*) FROM inserted)" : "NULL",
+            task.inserts ? "(SELECT pg_catalog.bit_xor(row) FROM inserted)" : "NULL",
+            updates ? "(SELECT count(*) FROM updated)" : "NULL",
+        ]
         return "WITH \(parts.map { $0 + ")" }.joined(separator: ", ")) "
-            + "SELECT pg_catalog.array_agg(r.code ORDER BY r.place) FROM (\(selections.joined(separator: " UNION ALL "))) r"
+            + "SELECT pg_catalog.array_agg(r.code ORDER BY r.place), \(written.joined(separator: ", ")) "
+            + "FROM (\(selections.joined(separator: " UNION ALL "))) r"
     }
 
     /// The slots that an update may write. Identities that found the object are equal already.
@@ -99,7 +108,9 @@ struct PostgresMergeStatements {
         let differs =
             task.updates && !slots.isEmpty
             ? slots.map { slot in
-                let isOther = "t.\(column(slot)) IS DISTINCT FROM b.\(PostgresBatch.cell(slot))"
+                // Adopted tables may have other collations, some of which ignore differences.
+                let collation = schema.dialect.collation(layout.attributes[slot].type)
+                let isOther = "t.\(column(slot))\(collation) IS DISTINCT FROM b.\(PostgresBatch.cell(slot))"
                 return task.presence[slot] == .sometimes ? "(\(PostgresBatch.isPresent(slot)) AND \(isOther))" : isOther
             }.joined(separator: " OR ") : "FALSE"
         var conditions: [String]
@@ -150,8 +161,9 @@ struct PostgresMergeStatements {
             names.append(SQLText.name(link.column))
             terms.append("b.\(PostgresBatch.target)")
         }
-        return "INSERT INTO \(table) (\(names.joined(separator: ", "))) "
-            + "SELECT \(terms.joined(separator: ", ")) FROM fresh b"
+        // The numbers of an adopted table may be `GENERATED ALWAYS`.
+        return "INSERT INTO \(table) (\(names.joined(separator: ", "))) OVERRIDING SYSTEM VALUE "
+            + "SELECT \(terms.joined(separator: ", ")) FROM fresh b RETURNING \(schema.rowColumn)::bigint AS row"
     }
 
     private func update(_ task: Task, _ slots: [Int]) -> String {
@@ -163,7 +175,7 @@ struct PostgresMergeStatements {
             return "\(column(slot)) = \(value)"
         }
         return "UPDATE \(table) t SET \(assignments.joined(separator: ", ")) FROM found b "
-            + "WHERE b.differs AND t.\(schema.rowColumn) = b.row"
+            + "WHERE b.differs AND t.\(schema.rowColumn) = b.row RETURNING 1"
     }
 }
 #endif

@@ -8,7 +8,7 @@ struct PostgresMigration {
     private static let record = SQLSchemaRecord.table
 
     let connection: PostgresConnection
-    private let schema: SQLSchema
+    let schema: SQLSchema
     let settings: PostgresSettings
 
     init(_ connection: PostgresConnection, schema: SQLSchema, settings: PostgresSettings) {
@@ -39,15 +39,25 @@ struct PostgresMigration {
 
     /// Creates the tables, or adapts existing ones.
     ///
-    /// - Returns: For each family, the expression that numbers a new row of its table.
-    func run() throws -> [String] {
-        if try !plan().isDone || lacksNote() {
+    /// - Returns: For each family, the expression that numbers a new row of its table; and what
+    ///   others have in the database.
+    func run() throws -> (numbering: [String], others: Others) {
+        var others = Others()
+        let plan = try plan()
+        if try plan.isDone && !lacksNote() {
+            if !settings.isReadOnly {
+                try checkTables(plan.adopted)
+                others = try checkForeignKeys(plan.adopted)
+            }
+        } else {
             guard !settings.isReadOnly else { throw SQLSchemaError.outdated }
             do {
                 try connection.execute(settings.beginning())
                 // Another host may have done it meanwhile.
-                let plan = try plan()
+                let plan = try self.plan()
+                try checkTables(plan.adopted)
                 if !plan.isDone { try migrate(plan) }
+                others = try checkForeignKeys(plan.adopted)
                 try writeNote()
                 try connection.execute("COMMIT")
             } catch {
@@ -56,7 +66,7 @@ struct PostgresMigration {
                 throw error
             }
         }
-        return try schema.families.map { try numbering(of: $0.table) ?? "NULL::bigint" }
+        return (try schema.families.map { try numbering(of: $0.table) ?? "NULL::bigint" }, others)
     }
 
     private func plan() throws -> Plan {
@@ -65,7 +75,9 @@ struct PostgresMigration {
         let known = Set(stored?.description.adopted ?? [])
         var adopted: Set<String> = []
         for table in schema.tables.map(\.name) where known.contains(table) || !own.contains(table) {
-            if try exists(table) { adopted.insert(table) }
+            guard try exists(table) else { continue }
+            // Refuses views and the like.
+            adopted.insert(try PostgresAdoptedTable(table, on: connection).name)
         }
         // Tables of removed entities stay adopted, so that they are never dropped.
         let description = SQLSchemaDescription(schema, adopted: known.union(adopted))
@@ -116,7 +128,10 @@ struct PostgresMigration {
                     throw reason
                 }
             }
-            for table in schema.tables where plan.adopted.contains(table.name) { try create(table) }
+            for table in schema.tables where plan.adopted.contains(table.name) {
+                try adopt(table)
+                try addForeignKeys(to: table)
+            }
             try verify(others)
             try write(
                 "UPDATE \(Self.record) SET format = $1::bigint, model_version = $2::bigint, description = $3::text",
@@ -127,8 +142,16 @@ struct PostgresMigration {
             {
                 try connection.execute("CREATE SCHEMA \(SQLText.name(settings.schemaName))")
             }
-            for table in schema.tables { try create(table) }
-            for table in schema.tables { try createForeignKeys(of: table) }
+            for table in schema.tables {
+                if plan.adopted.contains(table.name) { try adopt(table) } else { try create(table) }
+            }
+            for table in schema.tables {
+                if plan.adopted.contains(table.name) {
+                    try addForeignKeys(to: table)
+                } else {
+                    for key in table.foreignKeys ?? [] { try connection.execute(key.creation(on: table.name)) }
+                }
+            }
             try connection.execute(
                 "CREATE TABLE \(Self.record) "
                     + "(format bigint NOT NULL, model_version bigint NOT NULL, description text NOT NULL, note text)")
@@ -142,50 +165,20 @@ struct PostgresMigration {
         try connection.run(SQLStatementText(text, try record.bindings()))
     }
 
-    /// Creates a table, or adopts an existing one that has all columns.
+    /// Creates a table with its indices.
     private func create(_ table: SQLSchema.Table) throws {
-        if try exists(table.name) {
-            for column in table.columns where try !exists(column: column, in: table.name) {
-                throw SQLSchemaError.missingColumn(table: table.name, column: column)
-            }
-            if table.columns.first == schema.naming.rowColumn { try number(table) }
-        } else {
-            try connection.execute(table.creation())
-        }
+        try connection.execute(table.creation())
         for index in table.indices {
-            if try !exists(index.name) {
-                try connection.execute(index.creation(on: table.name))
-            } else if try !isIndex(index.name, of: table.name) {
+            guard try !exists(index.name) else {
                 throw SQLSchemaError.unfitForeignObject(
                     name: index.name, reason: "the store needs an index of this name on \(table.name); rename it")
             }
+            try connection.execute(index.creation(on: table.name))
         }
     }
 
-    private func isIndex(_ name: String, of table: String) throws -> Bool {
-        try isFound(
-            """
-            SELECT 1 FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class o ON o.oid = i.indexrelid \
-            WHERE i.indrelid = to_regclass($1::text) AND o.relname = $2::text
-            """, [.text(SQLText.name(table)), .text(name)])
-    }
-
-    /// Makes an adopted table number new rows, if it does not.
-    private func number(_ table: SQLSchema.Table) throws {
-        guard try numbering(of: table.name) == nil else { return }
-        let name = SQLText.name(table.name)
-        let column = schema.rowColumn
-        let sequence = SQLText.name("_sync_rows_\(table.name)")
-        try connection.execute(
-            """
-            CREATE SEQUENCE \(sequence) OWNED BY \(name).\(column); \
-            SELECT pg_catalog.setval(\(SQLText.literal(sequence))::regclass, max(\(column))) FROM \(name) HAVING max(\(column)) > 0; \
-            ALTER TABLE \(name) ALTER COLUMN \(column) SET DEFAULT pg_catalog.nextval(\(SQLText.literal(sequence))::regclass)
-            """)
-    }
-
     /// The expression that numbers a new row; nil if the table has none.
-    private func numbering(of table: String) throws -> String? {
+    func numbering(of table: String) throws -> String? {
         let result = try connection.run(
             SQLStatementText(
                 """
@@ -196,15 +189,6 @@ struct PostgresMigration {
                 """, [.text(SQLText.name(table)), .text(schema.naming.rowColumn)]))
         guard result.rowCount > 0 else { return nil }
         return result.text(0, 0).map { "pg_catalog.nextval(\(SQLText.literal($0))::regclass)" } ?? result.text(0, 1)
-    }
-
-    private func createForeignKeys(of table: SQLSchema.Table) throws {
-        for key in table.foreignKeys ?? [] {
-            let isThere = try isFound(
-                "SELECT 1 FROM pg_catalog.pg_constraint WHERE conrelid = to_regclass($1::text) AND conname = $2::text",
-                [.text(SQLText.name(table.name)), .text(key.name)])
-            if !isThere { try connection.execute(key.creation(on: table.name)) }
-        }
     }
 
     // MARK: What others have added
@@ -264,7 +248,7 @@ struct PostgresMigration {
     }
 
     /// Whether the schema has a table or an index with a name.
-    private func exists(_ name: String) throws -> Bool {
+    func exists(_ name: String) throws -> Bool {
         try isFound(
             """
             SELECT 1 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
@@ -291,7 +275,7 @@ struct PostgresMigration {
         return Set((0..<result.rowCount).compactMap { result.text($0, 0)?.lowercased() })
     }
 
-    private func isFound(_ text: String, _ values: [SQLBinding]) throws -> Bool {
+    func isFound(_ text: String, _ values: [SQLBinding]) throws -> Bool {
         try connection.run(SQLStatementText(text, values)).rowCount > 0
     }
 }

@@ -6,8 +6,12 @@ package import SyncStoreSQL
 
 extension PostgresConnection: SQLRemovalConnection {
     /// Deletes the objects of a query, and others by the delete rules.
-    func remove(_ query: StoreQuery, reportsKeys: Bool, _ queries: SQLQueries) throws -> RemovalResult {
-        let removal = SQLRemoval(queries.schema)
+    ///
+    /// - Parameter others: What others have in the database.
+    func remove(
+        _ query: StoreQuery, reportsKeys: Bool, others: PostgresMigration.Others, _ queries: SQLQueries
+    ) throws -> RemovalResult {
+        let removal = SQLRemoval(queries.schema, adopted: others.released, foreignCascades: others.cascades)
         let layout = try queries.schema.model.layout(of: query.entity)
         return try removal.run(layout, reportsKeys: reportsKeys, on: self) {
             try change(removal.start(try queries.rows(query, objectSet: nil), entity: layout.index))

@@ -17,6 +17,8 @@ actor PostgresWorker: SQLWorker {
     private var connection: PostgresConnection?
     /// The expression that numbers a new row of each family.
     private var numbering: [String] = []
+    /// What others have in the database.
+    private var others = PostgresMigration.Others()
     private var merges: [Int: PostgresMerge] = [:]
     private let buffer = PostgresCopyBuffer()
     private var cursors: [Int: PostgresCursor] = [:]
@@ -44,7 +46,7 @@ actor PostgresWorker: SQLWorker {
     /// Connects, and creates or migrates the tables.
     func prepareSchema() async throws {
         let connection = try await opened()
-        numbering = try await connection.interruptible {
+        (numbering, others) = try await connection.interruptible {
             try PostgresMigration(connection, schema: schema, settings: settings).run()
         }
     }
@@ -245,7 +247,7 @@ actor PostgresWorker: SQLWorker {
     func remove(_ query: StoreQuery, reportsKeys: Bool) async throws -> RemovalResult {
         try await perform { connection in
             try connection.retrying {
-                try connection.remove(query, reportsKeys: reportsKeys, queries)
+                try connection.remove(query, reportsKeys: reportsKeys, others: others, queries)
             }
         }
     }

@@ -11,13 +11,18 @@ struct SQLForeignKeyChanges {
     /// The statements if nothing but delete rules has changed.
     let statements: [String]
 
-    /// - Parameter kept: The keys that stay as they are, by table and name.
-    init(from old: SQLSchemaDescription, to schema: SQLSchema, keeping kept: Set<[String]>) {
-        let oldKeys = old.tables.flatMap { table in
+    /// - Parameters:
+    ///   - kept: The keys that stay as they are, by table and name.
+    ///   - adopted: The tables that are not the store's own, whose keys may be those of others.
+    init(
+        from old: SQLSchemaDescription, to schema: SQLSchema, keeping kept: Set<[String]>,
+        besides adopted: some Collection<String>
+    ) {
+        let oldKeys = old.tables.filter { !adopted.contains($0.name) }.flatMap { table in
             (table.foreignKeys ?? []).filter { !kept.contains([table.name, $0.name]) }.map { (table.name, $0) }
         }
         removals = oldKeys.map { table, key in key.removal(from: table) }
-        creations = SQLSchemaDescription(schema).tables.flatMap { table in
+        creations = SQLSchemaDescription(schema).tables.filter { !adopted.contains($0.name) }.flatMap { table in
             (table.foreignKeys ?? []).map { $0.creation(on: table.name) }
         }
         cleanups = Self.cleanups(of: schema)

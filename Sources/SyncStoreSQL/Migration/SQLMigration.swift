@@ -107,7 +107,8 @@ package struct SQLMigration {
             statements += table.indices.map { $0.creation(on: table.name) }
         }
         statements += addedIndices
-        let keys = SQLForeignKeyChanges(from: old, to: schema, keeping: retention?.foreignKeys ?? [])
+        let keys = SQLForeignKeyChanges(
+            from: old, to: schema, keeping: retention?.foreignKeys ?? [], besides: found.adopted.keys)
         guard !statements.isEmpty else { return keys.statements }
         return keys.removals + statements + keys.cleanups + keys.creations
     }

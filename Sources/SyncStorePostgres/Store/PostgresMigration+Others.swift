@@ -1,0 +1,157 @@
+#if Postgres
+import OneWayPostgresClient
+import SyncStoreSQL
+
+extension PostgresMigration {
+    /// What others have in the database that removals have to know.
+    struct Others {
+        /// The tables whose columns of relationships have foreign keys of others, or may have none.
+        var released: Set<String> = []
+        /// Columns of no relationship whose foreign keys would delete rows of the model's tables.
+        var cascades: [SQLSchema.ColumnLink] = []
+    }
+
+    // MARK: Tables
+
+    /// Verifies that the store can write into tables that are not its own.
+    func checkTables(_ adopted: Set<String>) throws {
+        let tables = Dictionary(schema.tables.map { ($0.name, $0) }) { first, _ in first }
+        for (family, found) in schema.families.enumerated() where adopted.contains(found.table) {
+            try PostgresAdoptedTable(found.table, on: connection).check(family: family, of: schema)
+        }
+        for join in schema.joins where adopted.contains(join.table) {
+            let found = try PostgresAdoptedTable(join.table, on: connection)
+            if let table = tables[join.table] { try found.checkColumns(of: table, schema) }
+            try found.check(join)
+        }
+    }
+
+    /// Takes a table that exists already: numbers its new rows, and creates the indices that it
+    /// lacks.
+    func adopt(_ table: SQLSchema.Table) throws {
+        try PostgresAdoptedTable(table.name, on: connection).checkColumns(of: table, schema)
+        if table.columns.first == schema.naming.rowColumn { try number(table) }
+        for index in table.indices {
+            guard try !exists(index.name) else {
+                guard try isIndex(index, of: table.name) else {
+                    throw SQLSchemaError.unfitForeignObject(
+                        name: index.name, reason: "the store needs an index of this name on \(table.name); rename it")
+                }
+                continue
+            }
+            do { try connection.execute(index.creation(on: table.name)) } catch let error as PostgresError {
+                switch error.code {
+                case .uniqueViolation:
+                    throw schema.equalValues(creating: index.creation(on: table.name)).flatMap {
+                        index.attributes == nil ? nil : $0
+                    }
+                        ?? SQLSchemaError.unsuitableTable(
+                            table: table.name, reason: "several of its rows have the same identity, in \(index.columns)"
+                        )
+                case .featureNotSupported:
+                    throw SQLSchemaError.unsuitableTable(
+                        table: table.name, reason: "it cannot have the index \(index.name): \(error.message)")
+                default: throw error
+                }
+            }
+        }
+    }
+
+    private func isIndex(_ index: SQLSchema.Index, of table: String) throws -> Bool {
+        try isFound(
+            """
+            SELECT 1 FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class o ON o.oid = i.indexrelid \
+            WHERE i.indrelid = to_regclass($1::text) AND o.relname = $2::text AND i.indisvalid \
+            AND i.indisunique = \(index.isUnique)
+            """, [.text(SQLText.name(table)), .text(index.name)])
+    }
+
+    /// Makes an adopted table number new rows after the old ones.
+    private func number(_ table: SQLSchema.Table) throws {
+        let name = SQLText.name(table.name)
+        let column = schema.rowColumn
+        let sequence: String
+        if try numbering(of: table.name) == nil {
+            sequence = SQLText.literal(SQLText.name("_sync_rows_\(table.name)"))
+            try connection.execute(
+                """
+                CREATE SEQUENCE \(SQLText.name("_sync_rows_\(table.name)")) OWNED BY \(name).\(column); \
+                ALTER TABLE \(name) ALTER COLUMN \(column) SET DEFAULT pg_catalog.nextval(\(sequence)::regclass)
+                """)
+        } else {
+            let found = try connection.run(
+                SQLStatementText(
+                    "SELECT pg_catalog.pg_get_serial_sequence($1::text, $2::text)",
+                    [.text(name), .text(schema.naming.rowColumn)]))
+            guard let owned = found.text(0, 0) else { return }
+            sequence = SQLText.literal(owned)
+        }
+        // Rows that were inserted with their numbers have not moved the sequence.
+        try connection.execute(
+            """
+            SELECT pg_catalog.setval(\(sequence)::regclass, r.number) FROM (SELECT max(\(column))::bigint AS number FROM \(name)) r, \
+            pg_catalog.pg_sequence s WHERE s.seqrelid = \(sequence)::regclass AND s.seqincrement > 0 AND r.number >= s.seqmin \
+            AND r.number > coalesce(pg_catalog.pg_sequence_last_value(\(sequence)::regclass), 0::bigint)
+            """)
+    }
+
+    /// Creates the foreign keys of an adopted table on columns that have none.
+    func addForeignKeys(to table: SQLSchema.Table) throws {
+        let family = schema.families.firstIndex { $0.table == table.name }
+        let columns =
+            family.map { schema.references[$0].map(\.link.column) }
+            ?? schema.joins.filter { $0.table == table.name }.flatMap { [$0.source, $0.target] }
+        for (column, key) in zip(columns, table.foreignKeys ?? []) {
+            let isThere = try isFound(
+                """
+                SELECT 1 FROM pg_catalog.pg_constraint c \
+                LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = c.conrelid AND a.attnum = ANY(c.conkey) \
+                WHERE c.conrelid = to_regclass($1::text) \
+                AND (c.conname = $2::text OR c.contype::text = 'f'::text AND a.attname = $3::text)
+                """, [.text(SQLText.name(table.name)), .text(key.name), .text(column)])
+            if !isThere { try connection.execute(key.creation(on: table.name)) }
+        }
+    }
+
+    // MARK: Foreign keys
+
+    /// Verifies the foreign keys of others.
+    ///
+    /// - Parameter adopted: The tables that are not the store's own.
+    func checkForeignKeys(_ adopted: Set<String>) throws -> Others {
+        let result = try connection.run(
+            SQLStatementText(
+                """
+                SELECT CASE WHEN n.nspname = $1::text THEN '' ELSE n.nspname::text || '.'::text END || t.relname::text, \
+                a.attname::text, \
+                CASE WHEN m.nspname = $1::text THEN '' ELSE m.nspname::text || '.'::text END || f.relname::text, \
+                b.attname::text, c.confdeltype::text = 'c'::text, pg_catalog.cardinality(c.conkey) = 1, a.attnotnull, \
+                c.conname::text \
+                FROM pg_catalog.pg_constraint c \
+                JOIN pg_catalog.pg_class t ON t.oid = c.conrelid JOIN pg_catalog.pg_namespace n ON n.oid = t.relnamespace \
+                JOIN pg_catalog.pg_class f ON f.oid = c.confrelid JOIN pg_catalog.pg_namespace m ON m.oid = f.relnamespace \
+                CROSS JOIN LATERAL pg_catalog.generate_subscripts(c.conkey, 1) AS k(place) \
+                JOIN pg_catalog.pg_attribute a ON a.attrelid = c.conrelid AND a.attnum = c.conkey[k.place] \
+                JOIN pg_catalog.pg_attribute b ON b.attrelid = c.confrelid AND b.attnum = c.confkey[k.place] \
+                WHERE c.contype::text = 'f'::text
+                """, [.text(settings.schemaName)]))
+        let own = Set(schema.tables.flatMap { table in (table.foreignKeys ?? []).map { [table.name, $0.name] } })
+        var others = Others(released: adopted)
+        var parts: [SQLForeignKeys.Part] = []
+        for row in 0..<result.rowCount {
+            guard let table = result.text(row, 0), let column = result.text(row, 1), let target = result.text(row, 2)
+            else { continue }
+            if let name = result.text(row, 7), !own.contains([table, name]) { others.released.insert(table) }
+            parts.append(
+                SQLForeignKeys.Part(
+                    table: table, column: column, target: target, targetColumn: result.text(row, 3),
+                    isCascade: result.boolean(row, 4) == true, isWhole: result.boolean(row, 5) == true,
+                    isMandatory: result.boolean(row, 6) == true))
+        }
+        let foreignKeys = SQLForeignKeys(schema, parts: parts)
+        try foreignKeys.checkLinks(of: adopted)
+        others.cascades = try foreignKeys.cascades()
+        return others
+    }
+}
+#endif
