@@ -333,10 +333,11 @@ package struct SQLMigration {
             return try rebuild(oldTable, as: table, columns: columns, condition: condition)
         }
         guard let former = old.tables.first(where: { $0.name == oldTable }) else { throw .unreadable }
-        statements += SQLTableChange(former, columns: columns, condition: condition).statements
+        let indices = SQLTableChange.keptIndices(of: former, in: table, columns: columns)
+        statements += SQLTableChange(former, columns: columns, condition: condition, keeping: indices).statements
         if oldTable == table.name {
             keptTables.insert(oldTable)
-            addedIndices += table.indices.map { $0.creation(on: table.name) }
+            addedIndices += table.indices.filter { !indices.contains($0) }.map { $0.creation(on: table.name) }
         } else {
             // Another table may have the name until all of them have given up theirs.
             statements.append("ALTER TABLE \(SQLText.name(oldTable)) RENAME TO \(SQLText.name(nextTemporary))")

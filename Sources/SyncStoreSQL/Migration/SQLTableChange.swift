@@ -6,6 +6,7 @@ struct SQLTableChange {
     private let name: String
     private let columns: [SQLMigration.Filling]
     private let condition: String?
+    private let droppedIndices: [SQLSchema.Index]
     /// The indices of the columns that continue an old column, by its name. A column of the same
     /// name comes first, then the order decides.
     private let heirs: [String: Int]
@@ -14,7 +15,12 @@ struct SQLTableChange {
     ///   - table: The table as it is.
     ///   - columns: The columns that it gets.
     ///   - condition: The condition on the rows to keep; nil for all.
-    init(_ table: SQLSchema.Table, columns: [SQLMigration.Filling], condition: String?) {
+    ///   - keptIndices: The indices that stay.
+    init(
+        _ table: SQLSchema.Table, columns: [SQLMigration.Filling], condition: String?,
+        keeping keptIndices: [SQLSchema.Index]
+    ) {
+        droppedIndices = table.indices.filter { !keptIndices.contains($0) }
         self.table = table
         self.columns = columns
         self.condition = condition
@@ -27,9 +33,22 @@ struct SQLTableChange {
         self.heirs = heirs
     }
 
-    /// The statements, in order. They drop the indices of the table.
+    /// The indices of a table that another one has too, on columns that stay as they are. Foreign
+    /// keys of others may need them.
+    static func keptIndices(
+        of table: SQLSchema.Table, in new: SQLSchema.Table, columns: [SQLMigration.Filling]
+    ) -> [SQLSchema.Index] {
+        guard table.name == new.name else { return [] }
+        let same = columns.filter(\.isSame).map(\.column)
+        let changed = Set(table.columns + new.columns).subtracting(same).map { SQLText.name($0) }
+        return table.indices.filter { index in
+            new.indices.contains(index) && !changed.contains { index.columns.contains($0) }
+        }
+    }
+
+    /// The statements, in order. They drop the indices of the table, except those that stay.
     var statements: [String] {
-        var statements = table.indices.map { "DROP INDEX IF EXISTS \(SQLText.name($0.name))" }
+        var statements = droppedIndices.map { "DROP INDEX IF EXISTS \(SQLText.name($0.name))" }
         if let condition {
             statements.append("DELETE FROM \(name) WHERE (\(condition)) IS NOT TRUE")
             // A table with pending checks of foreign keys cannot be changed.
