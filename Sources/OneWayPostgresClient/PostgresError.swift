@@ -30,6 +30,8 @@ public struct PostgresError: Error, Hashable, Sendable {
     public let hint: String?
     /// The text of the statement, with `$1`, `$2` … in place of values; nil outside of statements.
     public let statement: String?
+    /// The constraint or the unique index that the error is about; nil for none.
+    public let constraint: String?
 
     /// Creates an error.
     ///
@@ -39,12 +41,17 @@ public struct PostgresError: Error, Hashable, Sendable {
     ///   - detail: More about it.
     ///   - hint: What may help.
     ///   - statement: The text of the statement.
-    public init(code: Code, message: String, detail: String? = nil, hint: String? = nil, statement: String? = nil) {
+    ///   - constraint: The constraint or the unique index that the error is about.
+    public init(
+        code: Code, message: String, detail: String? = nil, hint: String? = nil, statement: String? = nil,
+        constraint: String? = nil
+    ) {
         self.code = code
         self.message = message
         self.detail = detail
         self.hint = hint
         self.statement = statement
+        self.constraint = constraint
     }
 
     /// Whether the connection is lost or was never made.

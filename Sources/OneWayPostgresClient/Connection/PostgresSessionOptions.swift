@@ -46,12 +46,14 @@ package struct PostgresSessionOptions: Sendable {
     }
 
     /// The same settings of the server's end, which also checks its client while a statement runs.
+    /// Transactions of a single statement do not depend on settings of the role or the database.
     ///
     /// Source: https://www.postgresql.org/docs/current/runtime-config-connection.html
     var serverSettings: String {
         """
         SET tcp_keepalives_idle = \(silenceSeconds - 3); SET tcp_keepalives_interval = 1; \
-        SET tcp_keepalives_count = 3; SET tcp_user_timeout = \(silenceSeconds * 1000)
+        SET tcp_keepalives_count = 3; SET tcp_user_timeout = \(silenceSeconds * 1000); \
+        SET default_transaction_isolation = 'read committed'; SET default_transaction_read_only = off
         """
     }
 

@@ -89,7 +89,8 @@ package final class PostgresResult {
         }
         return PostgresError(
             code: code, message: message,
-            detail: field(UInt8(ascii: "D")), hint: field(UInt8(ascii: "H")), statement: statement)
+            detail: field(UInt8(ascii: "D")), hint: field(UInt8(ascii: "H")), statement: statement,
+            constraint: field(UInt8(ascii: "n")))
     }
 }
 #endif

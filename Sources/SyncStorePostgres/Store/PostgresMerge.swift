@@ -65,8 +65,7 @@ struct PostgresMerge {
                         try batch.write(reader, round.rows, extras, into: buffer, to: writer)
                     }
                 } catch let error as PostgresError where error.code == .uniqueViolation {
-                    // Such as: duplicate key value violates unique constraint "User_by_email"
-                    let name = error.message.split(separator: "\"").dropFirst().first.map(String.init) ?? ""
+                    let name = error.constraint ?? ""
                     if let taken = schema.valuesTaken(index: name, columns: nil, entity: layout.index) { throw taken }
                     guard round.mayTakeIdentity else { throw error }
                     throw StoreError.identityTaken(

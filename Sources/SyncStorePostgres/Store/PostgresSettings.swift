@@ -52,7 +52,8 @@ struct PostgresSettings: Sendable {
     /// let a successor find the transaction; see `PostgresLease`. Source:
     /// https://www.postgresql.org/docs/current/explicit-locking.html#ADVISORY-LOCKS
     func beginning() -> String {
-        let limit = lockTimeout.map { "SET LOCAL lock_timeout TO \($0.milliseconds); " } ?? ""
+        // No limit of the role or the database either.
+        let limit = "SET LOCAL lock_timeout TO \(lockTimeout?.milliseconds ?? 0); "
         let grants = SyncLeaseScope.grants.compactMap { $0 as? PostgresLeaseSession }
         let locks =
             grants.map {
@@ -74,7 +75,9 @@ struct PostgresSettings: Sendable {
     }
 
     /// Begins a transaction that reads what is committed now, and nothing that is committed later.
-    static let readingBeginning = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT 1"
+    static let readingBeginning = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+    /// Selects the version of the model that the tables have now.
+    static let tableVersion = "SELECT model_version FROM \(SQLSchemaRecord.table)"
 }
 
 extension Duration {

@@ -110,9 +110,17 @@ actor PostgresWorker: SQLWorker {
         }
     }
 
+    /// - Throws: `SQLSchemaError.newer` if a newer program has changed the tables since they were
+    ///   opened: names can mean something else by now.
     private func tryToBegin(_ text: String) async throws {
         let connection = try await opened()
-        do { _ = try await connection.interruptible { try connection.execute(text) } } catch {
+        do {
+            let version = try await connection.interruptible {
+                try connection.execute("\(text); \(PostgresSettings.tableVersion)").integer(0, 0)
+            }
+            guard let version, version > settings.modelVersion else { return }
+            throw SQLSchemaError.newer(found: Int(version), known: settings.modelVersion)
+        } catch {
             rollback()
             throw error
         }
