@@ -352,5 +352,124 @@ struct PostgresAdoptedTableTests {
         #expect(try await PostgresSession.run(server.url(), "SELECT DISTINCT name FROM people") == [["a"]])
         await server.close()
     }
+
+    @Test func foreignKeysOfOthersStay() async throws {
+        try await SharedPostgres.withDatabase { database in
+            try await database.run(
+                """
+                CREATE TABLE people (\(Self.people)); \
+                ALTER TABLE people ADD CONSTRAINT people_boss_fkey FOREIGN KEY (boss) REFERENCES people ON DELETE RESTRICT
+                """)
+            let keys =
+                "SELECT conname, confdeltype, condeferrable FROM pg_constraint WHERE conrelid = 'people'::regclass AND contype = 'f'"
+            _ = try await open(try model(), database)
+            #expect(try await database.run(keys) == [["people_boss_fkey", "r", "f"]])
+            let store = try await open(try model(SyncAttribute("age", .int16)), database)
+            #expect(try await database.run(keys) == [["people_boss_fkey", "r", "f"]])
+            try await put([1, 2], into: store)
+            try await database.run("UPDATE people SET boss = (SELECT row_number FROM people WHERE id = 1)")
+            _ = try await store.transaction { try await $0.remove(StoreQuery("Person")) }
+            #expect(try await store.count(StoreQuery("Person")) == 0)
+        }
+    }
+
+    /// A trigger that ignores updates is found by links as well.
+    @Test func aLinkThatATriggerKeepsOutIsAnError() async throws {
+        try await SharedPostgres.withDatabase { database in
+            let store = try await open(try model(), database)
+            let rows = try await put([1, 2], into: store).objects.compactMap(\.self)
+            try await database.run(
+                """
+                CREATE FUNCTION ignored() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'; \
+                CREATE TRIGGER guard BEFORE UPDATE ON people FOR EACH ROW EXECUTE FUNCTION ignored(); \
+                CREATE TRIGGER guard BEFORE INSERT ON people_teams FOR EACH ROW EXECUTE FUNCTION ignored()
+                """)
+            let person = try store.model.layout(of: "Person")
+            let boss = try #require(person.relationship("boss"))
+            await #expect(throws: SQLSchemaError.self) {
+                try await store.transaction { transaction in
+                    var links = LinkBatch(boss, mode: .replace)
+                    links.append(rows[0], to: [rows[1]])
+                    _ = try await transaction.link(links)
+                }
+            }
+            let teams = try #require(person.relationship("teams"))
+            await #expect(throws: SQLSchemaError.self) {
+                try await store.transaction { transaction in
+                    var record = Record(of: try transaction.model.layout(of: "Team"))
+                    record["id"] = 1
+                    let team = try await transaction.insert(record)
+                    var links = LinkBatch(teams, mode: .replace)
+                    links.append(rows[0], to: [team])
+                    _ = try await transaction.link(links)
+                }
+            }
+        }
+    }
+
+    /// Texts of others sort and compare by their bytes too.
+    @Test(arguments: ["\"en-US-x-icu\"", "any_case"])
+    func textsOfOthersCompareAsInOtherStores(collation: String) async throws {
+        try await SharedPostgres.withDatabase { database in
+            try await database.run(
+                """
+                CREATE COLLATION any_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false); \
+                CREATE TABLE people (\(Self.row), id bigint, name text COLLATE \(collation), boss bigint)
+                """)
+            let model = try model()
+            let store = try await open(model, database)
+            let memory = MemoryStore(model)
+            let names = [
+                "b", "B", "a", "A", "\u{e4}", "z", "_", "", "ab", "aB", "a\u{0}", "\u{10FFFF}", "a b", "\u{df}", "ss",
+            ]
+            var batch = RecordBatch(of: try model.layout(of: "Person"))
+            for (id, name) in names.enumerated() {
+                batch.beginRecord()
+                batch.setInt(Int64(id), at: 0)
+                batch.setValue(.string(name), at: 1)
+                batch.endRecord()
+            }
+            let records = batch
+            for each in [store, memory] as [any Store] {
+                _ = try await each.transaction { try await $0.merge(MergeRequest(records)) }
+            }
+            let path = PropertyPath("name")
+            var queries = [StoreQuery("Person", orderedBy: [Ordering("name")])]
+            for name in names {
+                for condition in [
+                    path == name, path < name, path >= name, !(path == name), path.contains(name),
+                    path.beginsWith(name),
+                    path.endsWith(name), path.like(name + "%"), .isIn(path, [.string(name), "q"]),
+                ] {
+                    queries.append(
+                        StoreQuery("Person", where: condition, orderedBy: [Ordering("name"), Ordering("id")]))
+                }
+            }
+            for query in queries {
+                let found = try await store.records(query).map { $0.record["name"] }
+                #expect(try await memory.records(query).map { $0.record["name"] } == found, "\(query)")
+            }
+            for columns in [
+                [.aggregate(.minimum, path), .aggregate(.maximum, path)], [.value(path), .count],
+            ] as [[StoreSelection.Column]] {
+                let selection = StoreSelection(StoreQuery("Person"), columns: columns)
+                #expect(try await Set(rows(selection, store)) == Set(rows(selection, memory)))
+            }
+        }
+    }
+
+    private func rows(_ selection: StoreSelection, _ store: some Store) async throws -> [[AttributeValue]] {
+        try await store.read { reader in
+            var rows: [[AttributeValue]] = []
+            try await reader.select(selection) { batch in
+                batch.withReader { reader in
+                    for row in 0..<reader.count {
+                        rows.append((0..<reader.columnCount).map { reader.value(row: row, slot: $0) ?? .null })
+                    }
+                }
+            }
+            return rows
+        }
+    }
 }
 #endif

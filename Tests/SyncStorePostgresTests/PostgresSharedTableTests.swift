@@ -141,5 +141,65 @@ struct PostgresSharedTableTests {
             #expect(try await database.run(#"SELECT to_regclass('"Note"')"#) == [[nil]])
         }
     }
+
+    /// Others refer to an object by its identity, whose index the store made.
+    @Test func aForeignKeyOfOthersToAnIdentityStays() async throws {
+        try await SharedPostgres.withDatabase { database in
+            let store = try await open(database, user(SyncAttribute("name", .string)))
+            try await insert("User", into: store, ["id": 1])
+            try await database.run(
+                #"CREATE TABLE orders (user_id bigint REFERENCES "User" (id)); INSERT INTO orders VALUES (1)"#)
+            _ = try await open(
+                database, user(SyncAttribute("name", .string), SyncAttribute("age", .int16, default: 3)))
+            #expect(try await database.run(#"SELECT age FROM "User""#) == [["3"]])
+            #expect(
+                try await database.run("SELECT 1 FROM pg_constraint WHERE conname = 'orders_user_id_fkey'") == [["1"]])
+        }
+    }
+
+    @Test(arguments: [
+        "ADD CONSTRAINT theirs CHECK (gone < other)", "ADD CONSTRAINT theirs EXCLUDE USING btree (gone WITH =)",
+    ])
+    func aConstraintOfOthersIsNotDroppedWithAColumn(constraint: String) async throws {
+        try await SharedPostgres.withDatabase { database in
+            let (gone, other) = (SyncAttribute("gone", .int64), SyncAttribute("other", .int64))
+            _ = try await open(database, user(gone, other))
+            try await database.run("ALTER TABLE \"User\" \(constraint)")
+            let error = await #expect(throws: SQLSchemaError.self) { try await open(database, version: 1, user(other)) }
+            #expect(error?.description.contains("theirs") == true)
+            _ = try await open(database, user(gone, other))
+            #expect(try await database.run("SELECT 1 FROM pg_constraint WHERE conname = 'theirs'") == [["1"]])
+        }
+    }
+
+    /// A program of an older version goes on while a newer one gives its columns other meanings.
+    @Test func anOlderProgramDoesNotWriteIntoNewerTables() async throws {
+        try await SharedPostgres.withDatabase { database in
+            let old = try await open(database, user(SyncAttribute("x", .string), SyncAttribute("y", .string)))
+            try await insert("User", into: old, ["id": 1, "x": "x", "y": "y"])
+            let new = try await open(
+                database, version: 1,
+                user(SyncAttribute("x", .string, formerName: "y"), SyncAttribute("y", .string, formerName: "x")))
+            await #expect(throws: SQLSchemaError.newer(found: 1, known: 0)) {
+                try await insert("User", into: old, ["id": 2, "x": "x", "y": "y"])
+            }
+            await #expect(throws: SQLSchemaError.newer(found: 1, known: 0)) {
+                try await old.count(StoreQuery("User"))
+            }
+            #expect(try await new.count(StoreQuery("User")) == 1)
+        }
+    }
+
+    @Test func valuesThatAreTakenAreToldWhateverTheIndexIsCalled() async throws {
+        try await SharedPostgres.withDatabase { database in
+            var entity = user(SyncAttribute("mail", .string), named: "A\"B")
+            entity.indexes = [SyncIndex(["mail"], unique: true)]
+            let store = try await open(database, entity)
+            try await insert("A\"B", into: store, ["id": 1, "mail": "m"])
+            await #expect(throws: StoreError.valuesTaken(entity: "A\"B", attributes: ["mail"])) {
+                try await insert("A\"B", into: store, ["id": 2, "mail": "m"])
+            }
+        }
+    }
 }
 #endif

@@ -62,13 +62,15 @@ struct PostgresLinking: SQLLinkWriter {
         let text =
             "UPDATE \(table) t SET \(assigned) FROM ROWS FROM (unnest($1::bigint[], $2::bigint[], $3::bigint[])) "
             + "WITH ORDINALITY AS p(row, value, position, n) WHERE t.\(schema.rowColumn) = p.row AND (\(differs))"
-        try connection.run(
-            SQLStatementText(
-                text,
-                [
-                    .objects(plan.assignments.map(\.object)), .objects(plan.assignments.map { $0.value ?? 0 }),
-                    .objects(plan.assignments.map(\.position)),
-                ]))
+        let objects: SQLBinding = .objects(plan.assignments.map(\.object))
+        let values: SQLBinding = .objects(plan.assignments.map { $0.value ?? 0 })
+        try write(
+            SQLStatementText(text, [objects, values, .objects(plan.assignments.map(\.position))]),
+            link.table, count: plan.assignments.count,
+            failing: SQLStatementText(
+                "SELECT 1 FROM unnest($1::bigint[], $2::bigint[]) AS p(row, value) JOIN \(table) t "
+                    + "ON t.\(schema.rowColumn) = p.row WHERE t.\(column) IS DISTINCT FROM NULLIF(p.value, 0) LIMIT 1",
+                [objects, values]))
     }
 
     // MARK: Join tables
@@ -78,7 +80,11 @@ struct PostgresLinking: SQLLinkWriter {
         let text =
             "DELETE FROM \(SQLText.name(link.table)) t USING unnest($1::bigint[], $2::bigint[]) AS p(source, target) "
             + "WHERE t.\(SQLText.name(link.source)) = p.source AND t.\(SQLText.name(link.target)) = p.target"
-        try connection.run(SQLStatementText(text, pairs(plan.removed)))
+        try write(
+            SQLStatementText(text, pairs(plan.removed)), link.table, count: plan.removed.count,
+            failing: SQLStatementText(
+                "SELECT 1 FROM unnest($1::bigint[], $2::bigint[]) AS p(source, target) WHERE \(isPair(link)) LIMIT 1",
+                pairs(plan.removed)))
     }
 
     func add(_ link: SQLSchema.JoinLink) throws {
@@ -104,8 +110,36 @@ struct PostgresLinking: SQLLinkWriter {
             "INSERT INTO \(table) AS t (\(names.joined(separator: ", "))) SELECT \(values.joined(separator: ", ")) "
             + "FROM ROWS FROM (unnest($1::bigint[], $2::bigint[], $3::bigint[])) WITH ORDINALITY "
             + "AS p(source, target, position, n) ON CONFLICT \(conflict)"
-        try connection.run(
-            SQLStatementText(text, pairs(plan.added.map(\.link)) + [.objects(plan.added.map(\.position))]))
+        let added = pairs(plan.added.map(\.link))
+        try write(
+            SQLStatementText(text, added + [.objects(plan.added.map(\.position))]), link.table, count: plan.added.count,
+            failing: SQLStatementText(
+                "SELECT 1 FROM unnest($1::bigint[], $2::bigint[]) AS p(source, target) WHERE NOT \(isPair(link)) LIMIT 1",
+                added))
+    }
+
+    /// The condition that the table has a pair.
+    private func isPair(_ link: SQLSchema.JoinLink) -> String {
+        "EXISTS (SELECT 1 FROM \(SQLText.name(link.table)) t "
+            + "WHERE t.\(SQLText.name(link.source)) = p.source AND t.\(SQLText.name(link.target)) = p.target)"
+    }
+
+    // MARK: Verification
+
+    /// Runs a statement that writes.
+    ///
+    /// - Parameters:
+    ///   - count: How many rows it writes at most.
+    ///   - check: Finds a row that should have been written and was not.
+    /// - Throws: `SQLSchemaError.unsuitableTable` if there is one.
+    private func write(
+        _ statement: SQLStatementText, _ table: String, count: Int, failing check: SQLStatementText
+    ) throws {
+        guard try connection.run(statement).affectedCount < count, try connection.run(check).rowCount > 0 else {
+            return
+        }
+        throw SQLSchemaError.unsuitableTable(
+            table: table, reason: "a trigger, a policy or another program kept links from being written")
     }
 
     /// The position after all positions of an object, in the order of new ones.

@@ -193,7 +193,7 @@ struct PostgresMigration {
 
     // MARK: What others have added
 
-    /// An index or a trigger that the store did not create.
+    /// An index, a trigger or a constraint that the store did not create.
     private struct ForeignObject {
         let name: String
         let object: Int64
@@ -210,7 +210,11 @@ struct PostgresMigration {
                 UNION ALL \
                 SELECT o.tgname::text, o.oid::bigint, t.oid::bigint FROM pg_catalog.pg_trigger o \
                 JOIN pg_catalog.pg_class t ON t.oid = o.tgrelid JOIN pg_catalog.pg_namespace n ON n.oid = t.relnamespace \
-                WHERE NOT o.tgisinternal AND n.nspname = $1::text
+                WHERE NOT o.tgisinternal AND n.nspname = $1::text \
+                UNION ALL \
+                SELECT o.conname::text, o.oid::bigint, t.oid::bigint FROM pg_catalog.pg_constraint o \
+                JOIN pg_catalog.pg_class t ON t.oid = o.conrelid JOIN pg_catalog.pg_namespace n ON n.oid = t.relnamespace \
+                WHERE o.contype::text = 'c'::text AND n.nspname = $1::text
                 """, [.text(settings.schemaName)]))
         return (0..<result.rowCount).compactMap { row in
             guard let name = result.text(row, 0), !indexNames.contains(name), let object = result.integer(row, 1),

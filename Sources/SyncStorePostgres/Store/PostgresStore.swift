@@ -22,6 +22,12 @@ public import SyncStoreSQL
 /// tables that are dropped. Any other change is an error and changes nothing, and so is a change of
 /// a table that has views.
 ///
+/// **Tables of others.** A table that is there before the store is adopted: it gets columns and
+/// indices that it lacks, and is never rebuilt or dropped. A table that would lose or change values
+/// is refused with `SQLSchemaError.unsuitableTable`, which says why. Its rows need numbers in a
+/// column of integers, `SQLNaming.rowColumn`, which is `NOT NULL` and unique. Triggers, policies
+/// and other programs that keep a row from being written make the transaction fail.
+///
 /// **Types.** `smallint`, `integer`, `bigint`, `double precision`, `real`, `numeric`, `boolean`,
 /// `timestamptz`, `bytea`, `uuid`, and `text` with collation `C`, which compares bytes. NaN is
 /// stored as null, as in SQLite. PostgreSQL has no U+0000 in texts: it is stored as two U+0001, and
@@ -43,7 +49,8 @@ public final class PostgresStore: CommitObservable {
         /// The version of the model, to be raised with each change that does more than add
         /// something; 0 by default.
         ///
-        /// A program with an older version refuses a schema of a newer one. With the same version,
+        /// A program with an older version refuses a schema of a newer one, also if the tables were
+        /// changed while it has them open. With the same version,
         /// tables that have all that the model has, and more, stay as they are: during a rolling
         /// deployment, an older program does not drop what a newer one added.
         public var modelVersion = 0
@@ -51,7 +58,7 @@ public final class PostgresStore: CommitObservable {
         /// default, to leave an earlier one.
         package var note: String?
         /// How long a transaction waits for a lock before it fails with `55P03`; nil, the default,
-        /// for no limit.
+        /// for no limit. The setting `lock_timeout` of a role or a database does not count.
         public var lockTimeout: Duration?
         /// Whether nothing may be written; then the tables must already fit the model. False by
         /// default.
