@@ -29,10 +29,11 @@ extension HTTPClient {
     /// does not notice when it ends too early, as with ``URLSessionTransport``.
     ///
     /// A download that breaks off is continued where it ended (RFC 9110, section 14) if the server
-    /// identified the body by a strong entity tag and did not compress it. The continuation must have the same tag and
-    /// size, and follow what there is; otherwise the whole body is asked for again. A body whose
-    /// size is known is complete only at this size. Without a tag there is one attempt. A body of
-    /// HTTP/1 with neither a length nor chunks ends with its connection, wherever that is.
+    /// identified the body by a strong entity tag and did not compress it. The continuation must
+    /// have the same tag and size, and follow what there is; otherwise the whole body is asked for
+    /// again. A body whose size is known is complete only at this size. Without a tag there is one
+    /// attempt. A body of HTTP/1 with neither a length nor chunks ends with its connection,
+    /// wherever that is.
     ///
     /// `retry` bounds the attempts for each new mebibyte. Bytes that were received before a
     /// download started over are not new, so that a download always ends. Each attempt has the

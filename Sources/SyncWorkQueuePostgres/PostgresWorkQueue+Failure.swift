@@ -36,11 +36,10 @@ extension PostgresWorkQueue.Failure.Failure {
     /// Creates a failure from an error of this process.
     init(_ error: any Error, worker: String) {
         let retryable = error as? any RetryableError
-        let retryAfter = retryable?.retryAfter.map { min($0, .seconds(100 * 365 * 86_400)) }
         self.init(
             message: "\(error)", kind: String(reflecting: type(of: error)),
             isRetryable: retryable?.isRetryable ?? false,
-            retryAfterMilliseconds: retryAfter?.wholeMilliseconds, worker: worker)
+            retryAfterMilliseconds: retryable?.retryAfter?.wholeMilliseconds, worker: worker)
     }
 }
 

@@ -67,7 +67,7 @@ import Testing
         let changes = (0..<100).map { objects(#"{"id":1,"name":"name \#($0)"}"#) }
         let result = try await world.json.apply(changes, into: "User")
         #expect(result.pageCount == 100)
-        #expect(try await world.users()[1] == "name 99")
+        #expect(try await world.names()[1] == "name 99")
     }
 
     @Test func theReportIsThatOfASync() async throws {

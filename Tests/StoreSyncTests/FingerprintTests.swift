@@ -52,7 +52,7 @@ import Testing
         #expect(try Declaration().fingerprint() == fingerprints[0])
     }
 
-    /// Bookmarks of an earlier version stay valid, so that an update does not read every list again.
+    /// Bookmarks of an earlier version stay valid, so that no update reads every list again.
     @Test func fingerprintsAreTheSameInEveryVersion() throws {
         var fingerprint = Fingerprint()
         fingerprint.combine(

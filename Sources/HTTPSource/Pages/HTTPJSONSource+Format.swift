@@ -2,9 +2,11 @@ import HTTPTransfer
 import StoreSync
 
 extension HTTPJSONSource {
+    /// Verifies that the source looks for no values that its format has no place for. They would
+    /// never be found.
+    ///
     /// - Parameter keyPath: The key path of the objects.
-    /// - Throws: ``HTTPError`` if the source looks for values that its format has no place for. They
-    ///   would never be found.
+    /// - Throws: ``HTTPError``.
     func checkFormat(keyPath: String) throws {
         guard format.isOpenEnded else { return }
         var keyPaths = [keyPath, totalKeyPath ?? "", delta?.cursor.pageKeyPath ?? ""] + pages.captures

@@ -85,9 +85,14 @@ package final class PostgresWaker: Sendable {
 }
 
 extension Duration {
-    /// Whole milliseconds, rounded down.
+    /// Whole milliseconds, rounded down, of at most 100 years in either direction: also what a user
+    /// means by never is within the range of the server's types.
     package var wholeMilliseconds: Int64 {
-        components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000
+        let century: Int64 = 100 * 365 * 86_400
+        guard components.seconds.magnitude < century.magnitude else {
+            return components.seconds < 0 ? -century * 1000 : century * 1000
+        }
+        return components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000
     }
 
     /// Whole seconds, rounded up.

@@ -59,9 +59,9 @@ struct PostgresMergeStatements {
     /// Returns the statement.
     ///
     /// It selects one array with a number for each row of the batch in order: the number of the
-    /// object times four plus the raw value of `MergeResult.Change`; 0 without an object. Three more
-    /// columns have the number of inserted rows, the exclusive or of their numbers, and the number
-    /// of updated rows; null where the statement does not insert or update.
+    /// object times four plus the raw value of `MergeResult.Change`; 0 without an object. Three
+    /// more columns have the number of inserted rows, the exclusive or of their numbers, and the
+    /// number of updated rows; null where the statement does not insert or update.
     func merge(_ task: Task) -> String {
         let slots = writtenSlots(task)
         var parts = ["found AS MATERIALIZED (\(found(task, slots))"]
