@@ -117,6 +117,26 @@ private final class ScriptedFeed: RemoteFeed {
         }
     }
 
+    @Test func aChangeThatNobodyWaitsForAnyMoreIsNotApplied() async throws {
+        let world = try SyncWorld.users()
+        let answer = Gate()
+        let source = ScriptedList { _ in
+            try await answer.pass()
+            return usersJSON([1])
+        }
+        let live = try live(world, source)
+        try await running(live) {
+            try await answer.waitForArrivals()
+            let webhook = Task { try await live.apply([change(2, "new")]) }
+            webhook.cancel()
+            await #expect(throws: CancellationError.self) { try await webhook.value }
+            answer.open()
+            try await live.apply([change(3, "later")])
+            #expect(try await world.names() == [1: "user 1", 3: "later"])
+            #expect(live.health.changeCount == 1)
+        }
+    }
+
     @Test func aGapAsksForAPassButNotForOneAfterAnother() async throws {
         let world = try SyncWorld.users()
         let source = ScriptedList { index in usersJSON(0...index) }

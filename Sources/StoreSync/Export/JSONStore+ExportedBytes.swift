@@ -61,7 +61,6 @@ extension JSONStore {
             }
 
             deinit {
-                chunks.close()
                 task.withLock { $0 }?.cancel()
             }
 
@@ -78,7 +77,6 @@ extension JSONStore {
                     }
                 }
                 do { return try await chunks.next() } catch {
-                    chunks.close()
                     task.withLock { $0 }?.cancel()
                     throw error
                 }

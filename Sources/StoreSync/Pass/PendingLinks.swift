@@ -170,7 +170,7 @@ extension SyncPass {
         for link in try await transaction.links(relationship, of: sources) {
             current[link.source, default: []].append(link.target)
         }
-        var batch = LinkBatch(relationship, mode: relationship.isOrdered || !relationship.isToMany ? .replace : .add)
+        var batch = LinkBatch(relationship, mode: .replace)
         var next = 0
         let inverse = model.inverse(of: relationship)
         for waiting in waiting {
