@@ -217,10 +217,9 @@ let package = Package(
         .testTarget(
             name: "SyncStoreSQLTests",
             dependencies: [
-                "SyncBase", "SyncStoreSQL", "SyncStoreSQLite", "SyncStorePostgres", "SyncStore", "SyncModel",
-                "OneWayPostgresTestSupport",
-            ],
-            swiftSettings: settings),
+                "SyncBase", "SyncStoreSQL", "SyncStoreSQLite", "SyncStorePostgres", "SyncStore", "SyncStoreTesting",
+                "SyncModel", "OneWayPostgresTestSupport", "OneWayStoreKinds", "OneWayTestSupport",
+            ], swiftSettings: settings),
         .testTarget(
             name: "SyncStoreSQLiteTests",
             dependencies: [
