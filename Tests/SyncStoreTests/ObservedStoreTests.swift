@@ -147,6 +147,21 @@ import Testing
         return Dictionary(uniqueKeysWithValues: records.map { ($0.key, $0.record["name"]) })
     }
 
+    @Test func anObjectWhoseLinksChangeIsUpdated() async throws {
+        for id in 1...3 { try await put(id) }
+        var seen = store.changes().makeAsyncIterator()
+        let layout = self.layout
+        try await store.transaction { try await Step.tie(1, [2]).run(in: $0, layout) }
+        #expect(await seen.next() == ChangeSet(["Thing": ChangeSet.Keys(updated: [.identity(1)])]))
+        // A new object is not updated as well.
+        try await store.transaction { transaction in
+            try await Step.put(4, "").run(in: transaction, layout)
+            try await Step.tie(4, [3]).run(in: transaction, layout)
+            try await Step.tie(4, []).run(in: transaction, layout)
+        }
+        #expect(await seen.next() == inserted(4...4))
+    }
+
     private func put(_ id: Int, name: String = "") async throws {
         let record = record(id, name: name)
         try await store.transaction { try await $0.insert(record) }

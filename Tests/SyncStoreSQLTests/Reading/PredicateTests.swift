@@ -8,6 +8,31 @@ import Testing
 
 /// Every kind of store selects, sorts and returns the same as the one in memory.
 @Suite(.serialized) struct PredicateTests {
+    @Test(arguments: StoreKind.all) func batchesHaveTheSizeThatIsAskedFor(kind: StoreKind) async throws {
+        try await kind.use { makeStore in
+            let store = try await makeStore(
+                try DataModel { SyncEntity("Thing", identity: "id") { SyncAttribute("id", .int64) } })
+            try await store.transaction { transaction in
+                for id in 1...10 {
+                    var record = Record(of: try transaction.model.layout(of: "Thing"))
+                    record["id"] = .int(Int64(id))
+                    try await transaction.insert(record)
+                }
+            }
+            let selection = StoreSelection(StoreQuery("Thing"), columns: [.value(PropertyPath("id"))])
+            for (size, expected) in [(3, [3, 3, 3, 1]), (10, [10]), (0, Array(repeating: 1, count: 10))] {
+                let counts = try await store.read { reader in
+                    var selected: [Int] = []
+                    var fetched: [Int] = []
+                    try await reader.select(selection, batchRowCount: size) { selected.append($0.count) }
+                    try await reader.fetch(StoreQuery("Thing"), batchRowCount: size) { fetched.append($0.count) }
+                    return [selected, fetched]
+                }
+                #expect(counts == [expected, expected])
+            }
+        }
+    }
+
     @Test(arguments: StoreKind.all.filter { $0.name != "MemoryStore" }, sampled(0..<10 as Range<UInt64>))
     func predicatesSelectTheSameAsInMemory(kind: StoreKind, seed: UInt64) async throws {
         var thing = SyncEntity("Thing") {
