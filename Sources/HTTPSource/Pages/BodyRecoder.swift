@@ -134,13 +134,7 @@ struct BodyRecoder: Sendable {
     /// Follows the nesting of a line.
     private mutating func follow(_ byte: UInt8) {
         if isInString {
-            if isEscaped {
-                isEscaped = false
-            } else if byte == UInt8(ascii: "\\") {
-                isEscaped = true
-            } else if byte == UInt8(ascii: "\"") {
-                isInString = false
-            }
+            if endsString(byte) { isInString = false }
             return
         }
         switch byte {
@@ -149,6 +143,16 @@ struct BodyRecoder: Sendable {
         case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
         default: break
         }
+    }
+
+    /// Whether a byte of a string ends it: a quotation mark that is not escaped.
+    private mutating func endsString(_ byte: UInt8) -> Bool {
+        guard !isEscaped else {
+            isEscaped = false
+            return false
+        }
+        isEscaped = byte == UInt8(ascii: "\\")
+        return byte == UInt8(ascii: "\"")
     }
 
     private static func isRow(_ event: HTTPEventStream.Event, _ types: Set<String>) -> Bool {
@@ -211,13 +215,7 @@ struct BodyRecoder: Sendable {
             }
         case .key:
             key.append(byte)
-            if isEscaped {
-                isEscaped = false
-            } else if byte == UInt8(ascii: "\\") {
-                isEscaped = true
-            } else if byte == UInt8(ascii: "\"") {
-                state = .beforeValue
-            }
+            if endsString(byte) { state = .beforeValue }
         case .beforeValue:
             if isSpace || index == nil && byte == UInt8(ascii: ":") { return }
             if let index {
@@ -281,15 +279,10 @@ struct BodyRecoder: Sendable {
     private mutating func value(_ byte: UInt8, _ field: String, _ written: inout [UInt8]) {
         if isInString {
             write(byte, &written)
-            if isEscaped {
-                isEscaped = false
-            } else if byte == UInt8(ascii: "\\") {
-                isEscaped = true
-            } else if byte == UInt8(ascii: "\"") {
-                isInString = false
-                if member != nil { endMember(field, &written) }
-                if isWrapped, depth == 0 { endWrapped(&written) }
-            }
+            guard endsString(byte) else { return }
+            isInString = false
+            if member != nil { endMember(field, &written) }
+            if isWrapped, depth == 0 { endWrapped(&written) }
             return
         }
         let isInObject = depth == 1 && !isWrapped
