@@ -181,7 +181,7 @@ let package = Package(
             name: "SyncStoreTests",
             dependencies: [
                 "SyncBase", "SyncModel", "SyncStore", "SyncStoreTesting", "SyncStoreSQLite", "JSONMapper", "StoreSync",
-                "OneWayStoreKinds", "OneWayTestSupport",
+                "OneWayStoreKinds", "OneWayStoreTestSupport", "OneWayTestSupport",
             ], swiftSettings: settings),
         .testTarget(
             name: "StoreSyncTests",

@@ -132,31 +132,3 @@ package struct HookedTransaction<Hook: StoreHook>: InitialLinkingTransaction {
         return try await hook.leaving { try await base.remove(query, reportsKeys: reportsKeys) }
     }
 }
-
-/// A transaction without the refinement `InitialLinkingTransaction`, as many stores have it.
-private struct PlainTransaction: StoreTransaction {
-    let base: any StoreTransaction
-
-    var model: DataModel { base.model }
-    var batchRowCount: Int { base.batchRowCount }
-
-    func fetch(_ query: StoreQuery, batchRowCount: Int, _ body: ([StoredRecord]) async throws -> Void) async throws {
-        try await base.fetch(query, batchRowCount: batchRowCount, body)
-    }
-
-    func count(_ query: StoreQuery) async throws -> Int { try await base.count(query) }
-
-    func links(_ relationship: RelationshipLayout, of sources: [ObjectID]) async throws -> [StoreLink] {
-        try await base.links(relationship, of: sources)
-    }
-
-    func find(_ records: RecordBatch) async throws -> [ObjectID?] { try await base.find(records) }
-
-    func merge(_ request: MergeRequest) async throws -> MergeResult { try await base.merge(request) }
-
-    func link(_ batch: LinkBatch) async throws -> LinkResult { try await base.link(batch) }
-
-    func remove(_ query: StoreQuery, reportsKeys: Bool) async throws -> RemovalResult {
-        try await base.remove(query, reportsKeys: reportsKeys)
-    }
-}

@@ -1,3 +1,4 @@
+import OneWayStoreTestSupport
 import SyncModel
 import SyncStore
 import SyncStoreTesting
@@ -53,33 +54,5 @@ private struct PlainStore: Store {
         _ body: @Sendable (any StoreReader) async throws -> Result
     ) async throws -> Result {
         try await base.read(body)
-    }
-}
-
-private struct PlainTransaction: StoreTransaction {
-    let base: any StoreTransaction
-
-    var model: DataModel { base.model }
-
-    func fetch(
-        _ query: StoreQuery, batchRowCount: Int, _ body: ([StoredRecord]) async throws -> Void
-    ) async throws {
-        try await base.fetch(query, batchRowCount: batchRowCount, body)
-    }
-
-    func count(_ query: StoreQuery) async throws -> Int { try await base.count(query) }
-
-    func links(_ relationship: RelationshipLayout, of sources: [ObjectID]) async throws -> [StoreLink] {
-        try await base.links(relationship, of: sources)
-    }
-
-    func find(_ records: RecordBatch) async throws -> [ObjectID?] { try await base.find(records) }
-
-    func merge(_ request: MergeRequest) async throws -> MergeResult { try await base.merge(request) }
-
-    func link(_ batch: LinkBatch) async throws -> LinkResult { try await base.link(batch) }
-
-    func remove(_ query: StoreQuery, reportsKeys: Bool) async throws -> RemovalResult {
-        try await base.remove(query, reportsKeys: reportsKeys)
     }
 }

@@ -10,43 +10,13 @@ import Testing
 /// Passes whose items are downloaded by workers, all in this process.
 @Suite(.enabled(if: SharedPostgres.isAvailable, "\(SharedPostgres.absence)"), .timeLimit(.minutes(30)))
 struct PostgresWorkQueueTests {
-    private typealias Downloader = @Sendable (ScriptedProcessor.Call) async throws -> Void
-
-    private static let schema = "a \"schema\""
-    private let table = "\(SQLText.name(schema)).sync_work"
-
-    private func items(_ count: Int) -> [TestItem] {
-        (0..<count).map { TestItem("item \($0)") }
-    }
-
-    private func queue(_ database: TestDatabase, _ change: (inout PostgresWorkQueue.Options) -> Void = { _ in })
-        -> PostgresWorkQueue
-    {
-        var options = PostgresWorkQueue.Options(schema: Self.schema, visibilityTimeout: .seconds(30))
-        change(&options)
-        return PostgresWorkQueue("it's a queue", at: database.url, options: options)
-    }
-
-    /// Runs workers while a function runs.
-    private func withWorkers<Result: Sendable>(
-        _ processors: [ScriptedProcessor], _ queue: PostgresWorkQueue, concurrency: Int = 4,
-        _ body: () async throws -> Result
-    ) async throws -> Result {
-        let workers = processors.map { queue.worker(with: $0, concurrency: concurrency) }
-        let runs = workers.map { worker in Task { try await worker.run() } }
-        defer { for run in runs { run.cancel() } }
-        let result = try await body()
-        for worker in workers { worker.stop() }
-        for run in runs { try await run.value }
-        return result
-    }
-
     @Test func everyItemIsDownloadedOnceByOneOfTheWorkers() async throws {
         try await SharedPostgres.withDatabase { database in
-            let queue = queue(database)
-            let holder = ScriptedProcessor(source: items(500), local: ["gone": 1, "item 3": 1, "item 4": 0])
+            let queue = WorkQueueWorld.queue(database)
+            let holder = ScriptedProcessor(
+                source: WorkQueueWorld.items(500), local: ["gone": 1, "item 3": 1, "item 4": 0])
             let workers = (0..<3).map { _ in ScriptedProcessor() }
-            let report = try await withWorkers(workers, queue) {
+            let report = try await WorkQueueWorld.withWorkers(workers, queue) {
                 let options = SyncOptions(concurrency: 100, downloadPreview: true)
                 return try await Synchronizer(processor: queue.sharing(holder), options: options).sync()
             }
@@ -57,20 +27,20 @@ struct PostgresWorkQueueTests {
             // Neither lists, nor does the holder download.
             #expect(!calls.contains(.list) && !calls.contains(.begin))
             #expect(holder.calls.filter { "\($0)".hasPrefix("content") || "\($0)".hasPrefix("preview") }.isEmpty)
-            let left = try await database.run("SELECT count(*) FROM \(table)")
+            let left = try await database.run("SELECT count(*) FROM \(WorkQueueWorld.table)")
             #expect(left == [["0"]])
         }
     }
 
     @Test func functionsOfOthersAreNotCalled() async throws {
         try await SharedPostgres.withDatabase { database in
-            let schema = SQLText.name(Self.schema)
+            let schema = SQLText.name(WorkQueueWorld.schema)
             try await database.run(
                 "CREATE SCHEMA \(schema); \(FunctionTraps.creation(in: schema)); \(FunctionTraps.creation(in: "public"))"
             )
-            let queue = queue(database)
-            let holder = ScriptedProcessor(source: items(50))
-            let report = try await withWorkers([ScriptedProcessor()], queue) {
+            let queue = WorkQueueWorld.queue(database)
+            let holder = ScriptedProcessor(source: WorkQueueWorld.items(50))
+            let report = try await WorkQueueWorld.withWorkers([ScriptedProcessor()], queue) {
                 try await Synchronizer(processor: queue.sharing(holder)).sync()
             }
             #expect(report.inserted == 50 && report.errorCount == 0)
@@ -79,17 +49,17 @@ struct PostgresWorkQueueTests {
 
     @Test func failuresAreReportedAsByASingleHost() async throws {
         try await SharedPostgres.withDatabase { database in
-            let queue = queue(database)
-            let failing: Downloader = { call in
+            let queue = WorkQueueWorld.queue(database)
+            let failing: WorkQueueWorld.Downloader = { call in
                 if case .content(let key) = call, key.hasSuffix("7") { throw TestError("no \(key)") }
             }
-            let holder = ScriptedProcessor(source: items(50))
-            let single = ScriptedProcessor(source: items(50), onCall: failing)
+            let holder = ScriptedProcessor(source: WorkQueueWorld.items(50))
+            let single = ScriptedProcessor(source: WorkQueueWorld.items(50), onCall: failing)
             let options = SyncOptions(concurrency: 10, stopOnError: false)
             let expected = await #expect(throws: SyncFailure.self) {
                 try await Synchronizer(processor: single, options: options).sync()
             }
-            let failure = try await withWorkers([ScriptedProcessor(onCall: failing)], queue) {
+            let failure = try await WorkQueueWorld.withWorkers([ScriptedProcessor(onCall: failing)], queue) {
                 await #expect(throws: SyncFailure.self) {
                     try await Synchronizer(processor: queue.sharing(holder), options: options).sync()
                 }
@@ -102,7 +72,7 @@ struct PostgresWorkQueueTests {
 
     @Test func whatAWorkerSaysOfTryingAgainHoldsForThePass() async throws {
         try await SharedPostgres.withDatabase { database in
-            let queue = queue(database)
+            let queue = WorkQueueWorld.queue(database)
             let hasFailed = Watched(false)
             let worker = ScriptedProcessor { call in
                 guard case .content("item 1") = call else { return }
@@ -113,9 +83,9 @@ struct PostgresWorkQueueTests {
                 if isFirst { throw RetryableTestError(retryAfter: .milliseconds(1)) }
             }
             let options = SyncOptions(concurrency: 10, retry: RetryPolicy())
-            let report = try await withWorkers([worker], queue) {
+            let report = try await WorkQueueWorld.withWorkers([worker], queue) {
                 try await Synchronizer(
-                    processor: queue.sharing(ScriptedProcessor(source: items(5))), options: options
+                    processor: queue.sharing(ScriptedProcessor(source: WorkQueueWorld.items(5))), options: options
                 ).sync()
             }
             #expect(report.retries == 1 && report.inserted == 5)
@@ -124,7 +94,7 @@ struct PostgresWorkQueueTests {
 
     @Test func theFirstErrorWithdrawsWhatIsNotBegunAndCancelsWhatIs() async throws {
         try await SharedPostgres.withDatabase { database in
-            let queue = queue(database)
+            let queue = WorkQueueWorld.queue(database)
             let isOtherRunning = Gate()
             let count = Watched(0)
             let worker = ScriptedProcessor { _ in
@@ -140,8 +110,8 @@ struct PostgresWorkQueueTests {
                 // Ends by being cancelled only.
                 try await Gate().pass()
             }
-            let holder = ScriptedProcessor(source: items(30))
-            let failure = try await withWorkers([worker], queue, concurrency: 2) {
+            let holder = ScriptedProcessor(source: WorkQueueWorld.items(30))
+            let failure = try await WorkQueueWorld.withWorkers([worker], queue, concurrency: 2) {
                 await #expect(throws: SyncFailure.self) {
                     try await Synchronizer(processor: queue.sharing(holder), options: SyncOptions(concurrency: 20))
                         .sync()
@@ -155,7 +125,7 @@ struct PostgresWorkQueueTests {
 
     @Test func aCancelledPassAwaitsWhatWorkersDo() async throws {
         try await SharedPostgres.withDatabase { database in
-            let queue = queue(database)
+            let queue = WorkQueueWorld.queue(database)
             let isRunning = Gate()
             let isCancelled = Gate()
             let mayEnd = Gate()
@@ -165,8 +135,8 @@ struct PostgresWorkQueueTests {
                 isCancelled.open()
                 await mayEnd.passUncancelled()
             }
-            let holder = ScriptedProcessor(source: items(1))
-            try await withWorkers([worker], queue) {
+            let holder = ScriptedProcessor(source: WorkQueueWorld.items(1))
+            try await WorkQueueWorld.withWorkers([worker], queue) {
                 let sync = Task { try await Synchronizer(processor: queue.sharing(holder)).sync() }
                 try await isRunning.pass()
                 sync.cancel()
@@ -182,11 +152,11 @@ struct PostgresWorkQueueTests {
 
     @Test func anItemWhoseWorkersDieIsSetAsideWithItsError() async throws {
         try await SharedPostgres.withDatabase { database in
-            let queue = queue(database) { options in
+            let queue = WorkQueueWorld.queue(database) { options in
                 options.maximumAttempts = 2
                 options.visibilityTimeout = .seconds(6)
             }
-            let holder = ScriptedProcessor(source: items(2))
+            let holder = ScriptedProcessor(source: WorkQueueWorld.items(2))
             let shared = queue.sharing(holder)
             @Sendable func sync() async -> SyncFailure? {
                 await #expect(throws: SyncFailure.self) {
@@ -200,12 +170,12 @@ struct PostgresWorkQueueTests {
             for _ in 0..<2 {
                 try await database.waitForRow(
                     """
-                    UPDATE \(table) SET state = 'running', worker = 'x', worker_name = 'dead', attempts = attempts + 1,
+                    UPDATE \(WorkQueueWorld.table) SET state = 'running', worker = 'x', worker_name = 'dead', attempts = attempts + 1,
                         visible_at = clock_timestamp()
                     WHERE number = 1 AND state = 'waiting' RETURNING 1
                     """)
             }
-            try await withWorkers([ScriptedProcessor()], queue) {
+            try await WorkQueueWorld.withWorkers([ScriptedProcessor()], queue) {
                 let description = "set aside after 2 workers died while downloading it, the last one dead"
                 for failure in [await pass.value, await sync()] {
                     #expect(failure?.errors.map { "\($0.underlying)" } == [description])
@@ -223,39 +193,42 @@ struct PostgresWorkQueueTests {
 
     @Test func aPassThatBeginsTakesTheQueueOver() async throws {
         try await SharedPostgres.withDatabase { database in
-            let queue = queue(database) { $0.visibilityTimeout = .seconds(6) }
+            let queue = WorkQueueWorld.queue(database) { $0.visibilityTimeout = .seconds(6) }
             let first = Task {
-                try await Synchronizer(processor: queue.sharing(ScriptedProcessor(source: items(3)))).sync()
+                try await Synchronizer(processor: queue.sharing(ScriptedProcessor(source: WorkQueueWorld.items(3))))
+                    .sync()
             }
-            try await database.waitForRow("SELECT 1 FROM \(table)")
+            try await database.waitForRow("SELECT 1 FROM \(WorkQueueWorld.table)")
             let second = Task {
-                try await Synchronizer(processor: queue.sharing(ScriptedProcessor(source: items(5)))).sync()
+                try await Synchronizer(processor: queue.sharing(ScriptedProcessor(source: WorkQueueWorld.items(5))))
+                    .sync()
             }
             // Before there are workers who could still do what the first one has offered.
             let failure = await #expect(throws: SyncFailure.self) { try await first.value }
             #expect(failure?.errors.first?.underlying as? PostgresWorkQueue.Failure == .takenOver)
-            let report = try await withWorkers([ScriptedProcessor()], queue) { try await second.value }
+            let report = try await WorkQueueWorld.withWorkers([ScriptedProcessor()], queue) { try await second.value }
             #expect(report.inserted == 5)
         }
     }
 
     @Test func aWorkerThatIsCancelledGivesItsItemsBack() async throws {
         try await SharedPostgres.withDatabase { database in
-            let queue = queue(database)
+            let queue = WorkQueueWorld.queue(database)
             let isRunning = Gate()
             let stuck = ScriptedProcessor { _ in
                 isRunning.open()
                 try await Gate().pass()
             }
             let sync = Task {
-                try await Synchronizer(processor: queue.sharing(ScriptedProcessor(source: items(3)))).sync()
+                try await Synchronizer(processor: queue.sharing(ScriptedProcessor(source: WorkQueueWorld.items(3))))
+                    .sync()
             }
             let run = Task { try await queue.worker(with: stuck, concurrency: 1).run() }
             try await isRunning.pass()
             run.cancel()
             await #expect(throws: CancellationError.self) { try await run.value }
             // Long before the first worker's time is over.
-            let report = try await withWorkers([ScriptedProcessor()], queue) { try await sync.value }
+            let report = try await WorkQueueWorld.withWorkers([ScriptedProcessor()], queue) { try await sync.value }
             #expect(report.inserted == 3)
         }
     }
@@ -264,7 +237,7 @@ struct PostgresWorkQueueTests {
 
     @Test func anItemThatKillsItsWorkersIsSetAsideWithoutItsNeighbours() async throws {
         try await SharedPostgres.withDatabase { database in
-            let queue = queue(database) { options in
+            let queue = WorkQueueWorld.queue(database) { options in
                 options.schema = "public"
                 options.maximumAttempts = 2
                 options.visibilityTimeout = .seconds(3)
@@ -297,7 +270,7 @@ struct PostgresWorkQueueTests {
             // listed.
             try await queue.releaseItemsSetAside(try await queue.itemsSetAside())
             let again = ScriptedProcessor(source: [TestItem("poison x")])
-            try await withWorkers([ScriptedProcessor()], queue) {
+            try await WorkQueueWorld.withWorkers([ScriptedProcessor()], queue) {
                 _ = try await Synchronizer(processor: queue.sharing(again), options: options).sync()
             }
             #expect(try await queue.itemsSetAside() == [])
@@ -306,7 +279,7 @@ struct PostgresWorkQueueTests {
 
     @Test func aWorkerWhoseProcessorsBlockEveryThreadIsNotDead() async throws {
         try await SharedPostgres.withDatabase { database in
-            let queue = queue(database) { options in
+            let queue = WorkQueueWorld.queue(database) { options in
                 options.schema = "public"
                 options.visibilityTimeout = .seconds(3)
             }
@@ -330,7 +303,7 @@ struct PostgresWorkQueueTests {
             let attempts = try await database.run("SELECT DISTINCT attempts FROM sync_work WHERE state = 'running'")
             #expect(attempts == [["1"]])
             await worker.close()
-            try await withWorkers([ScriptedProcessor()], queue) { _ = try await sync.value }
+            try await WorkQueueWorld.withWorkers([ScriptedProcessor()], queue) { _ = try await sync.value }
         }
     }
 
@@ -338,12 +311,12 @@ struct PostgresWorkQueueTests {
 
     @Test func workersOutliveCancelledPasses() async throws {
         try await SharedPostgres.withDatabase { database in
-            let queue = queue(database)
+            let queue = WorkQueueWorld.queue(database)
             let workers = (0..<2).map { _ in ScriptedProcessor() }
             let runs = workers.map { worker in Task { try await queue.worker(with: worker, concurrency: 8).run() } }
             for _ in 0..<60 {
                 let begun = workers.map(\.calls.count).reduce(0, +)
-                let holder = ScriptedProcessor(source: items(200))
+                let holder = ScriptedProcessor(source: WorkQueueWorld.items(200))
                 let sync = Task {
                     try await Synchronizer(processor: queue.sharing(holder), options: SyncOptions(concurrency: 100))
                         .sync()
@@ -355,7 +328,7 @@ struct PostgresWorkQueueTests {
             }
             // Both still work.
             let before = workers.map(\.calls.count)
-            let holder = ScriptedProcessor(source: items(2000))
+            let holder = ScriptedProcessor(source: WorkQueueWorld.items(2000))
             let report = try await Synchronizer(
                 processor: queue.sharing(holder), options: SyncOptions(concurrency: 200)
             ).sync()
@@ -369,7 +342,7 @@ struct PostgresWorkQueueTests {
 
     @Test func aHolderThatWasTakenOverOffersAndFinishesNothing() async throws {
         try await SharedPostgres.withDatabase { database in
-            let queue = queue(database) { $0.visibilityTimeout = .seconds(6) }
+            let queue = WorkQueueWorld.queue(database) { $0.visibilityTimeout = .seconds(6) }
             let seen = EventLog<Int64?>()
             let downloads = ScriptedProcessor { call in
                 if case .content = call { seen.append(PostgresWorkQueue.generation) }
@@ -377,7 +350,7 @@ struct PostgresWorkQueueTests {
             let isListing = Gate()
             let mayGoOn = Gate()
             // Frozen after it has begun, before it offers anything.
-            let first = ScriptedProcessor(source: items(3)) { call in
+            let first = ScriptedProcessor(source: WorkQueueWorld.items(3)) { call in
                 if case .list = call {
                     isListing.open()
                     await mayGoOn.passUncancelled()
@@ -385,8 +358,8 @@ struct PostgresWorkQueueTests {
             }
             let frozen = Task { try await Synchronizer(processor: queue.sharing(first)).sync() }
             try await isListing.pass()
-            let report = try await withWorkers([downloads], queue) {
-                let second = ScriptedProcessor(source: items(5))
+            let report = try await WorkQueueWorld.withWorkers([downloads], queue) {
+                let second = ScriptedProcessor(source: WorkQueueWorld.items(5))
                 let report = try await Synchronizer(processor: queue.sharing(second)).sync()
                 mayGoOn.open()
                 let failure = await #expect(throws: SyncFailure.self) { try await frozen.value }
@@ -402,20 +375,21 @@ struct PostgresWorkQueueTests {
     /// A holder that waits for the workers of an earlier pass may be taken over itself.
     @Test func aHolderThatIsTakenOverWhileItWaitsRemovesNothing() async throws {
         try await SharedPostgres.withDatabase { database in
-            let queue = queue(database) { $0.visibilityTimeout = .seconds(3) }
+            let queue = WorkQueueWorld.queue(database) { $0.visibilityTimeout = .seconds(3) }
             func sync(_ count: Int) -> Task<SyncReport, any Error> {
-                Task { [source = items(count)] in
+                Task { [source = WorkQueueWorld.items(count)] in
                     try await Synchronizer(processor: queue.sharing(ScriptedProcessor(source: source))).sync()
                 }
             }
             func waitForGeneration(_ generation: Int) async throws {
-                try await database.waitForRow("SELECT 1 FROM \(table)_pass WHERE generation = \(generation)")
+                try await database.waitForRow(
+                    "SELECT 1 FROM \(WorkQueueWorld.table)_pass WHERE generation = \(generation)")
             }
             let first = sync(1)
             // A worker that never seems to end.
             try await database.waitForRow(
                 """
-                UPDATE \(table) SET state = 'running', worker = 'x', visible_at = clock_timestamp() + interval '1 day'
+                UPDATE \(WorkQueueWorld.table) SET state = 'running', worker = 'x', visible_at = clock_timestamp() + interval '1 day'
                 WHERE state = 'waiting' RETURNING 1
                 """)
             let second = sync(2)
@@ -426,104 +400,10 @@ struct PostgresWorkQueueTests {
             let failure = await #expect(throws: SyncFailure.self) { try await second.value }
             let text = failure.map { "\($0)" } ?? ""
             #expect(text.contains("another process has begun a pass"), "\(text)")
-            try await database.run("DELETE FROM \(table)")
-            let report = try await withWorkers([ScriptedProcessor()], queue) { try await third.value }
+            try await database.run("DELETE FROM \(WorkQueueWorld.table)")
+            let report = try await WorkQueueWorld.withWorkers([ScriptedProcessor()], queue) { try await third.value }
             #expect(report.inserted == 3)
             _ = await first.result
-        }
-    }
-
-    // MARK: Limits
-
-    @Test(arguments: [
-        (Int.max, Duration.seconds(Int64.max), Duration.seconds(3)), (Int.min, .seconds(Int64.min), .seconds(3)),
-        (0, .zero, .seconds(Int64.max)), (3, .seconds(3600), .zero), (3, .seconds(3600), .seconds(-5)),
-    ])
-    func anyLimitIsAllowed(maximumAttempts: Int, asideDuration: Duration, visibilityTimeout: Duration) async throws {
-        try await SharedPostgres.withDatabase { database in
-            let queue = queue(database) { options in
-                options.maximumAttempts = maximumAttempts
-                options.asideDuration = asideDuration
-                options.visibilityTimeout = visibilityTimeout
-            }
-            // An item that was set aside before is compared with the limits.
-            _ = try await queue.itemsSetAside()
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = .sortedKeys
-            let item = String(decoding: try encoder.encode(TestItem("item 0")), as: UTF8.self)
-            try await database.run(
-                """
-                INSERT INTO \(table)_aside (queue, stage, key, item, attempts, worker)
-                VALUES ('it''s a queue', 'content', 'item 0', '\(item)', 3, 'x')
-                """)
-            let isAside = asideDuration > .zero
-            let holder = ScriptedProcessor(source: items(20))
-            let options = SyncOptions(concurrency: 10, stopOnError: false)
-            let sync = Task { try await Synchronizer(processor: queue.sharing(holder), options: options).sync() }
-            if visibilityTimeout == .seconds(3) {
-                // A worker that dies, so that the limit of attempts counts.
-                try await database.waitForRow(
-                    """
-                    UPDATE \(table) SET state = 'running', worker = 'x', attempts = 1, visible_at = clock_timestamp()
-                    WHERE number = 2 AND state = 'waiting' RETURNING 1
-                    """)
-                try await database.waitForRow(
-                    maximumAttempts > 1
-                        ? "SELECT 1 FROM \(table) WHERE number = 2 AND state = 'waiting' AND is_suspect"
-                        : "SELECT 1 FROM \(table)_aside WHERE attempts = 1")
-            }
-            let result = try await withWorkers([ScriptedProcessor()], queue) { await sync.result }
-            let isOtherAside = visibilityTimeout == .seconds(3) && maximumAttempts < 2
-            switch result {
-            case .success(let report): #expect(report.inserted == 20 && !isAside && !isOtherAside)
-            case .failure(let error):
-                #expect((error as? SyncFailure)?.report.inserted == 19 && isAside != isOtherAside, "\(error)")
-            }
-        }
-    }
-
-    @Test func itemsOfOneKeyAreSetAsideTogether() async throws {
-        try await SharedPostgres.withDatabase { database in
-            let queue = queue(database) { options in
-                options.maximumAttempts = 1
-                options.visibilityTimeout = .seconds(3)
-            }
-            let options = SyncOptions(concurrency: 10, stopOnError: false)
-            let holder = ScriptedProcessor(source: items(3))
-            let sync = Task { try await Synchronizer(processor: queue.sharing(holder), options: options).sync() }
-            // Keys of different values can have the same text.
-            try await database.waitForRow("SELECT 1 FROM \(table) HAVING count(*) = 3")
-            try await database.run(
-                """
-                UPDATE \(table) SET state = 'running', worker = 'x', worker_name = 'dead', attempts = 1, key = 'same',
-                    visible_at = clock_timestamp() WHERE number < 3
-                """)
-            let failure = try await withWorkers([ScriptedProcessor()], queue) {
-                await #expect(throws: SyncFailure.self) { try await sync.value }
-            }
-            #expect(failure?.report.inserted == 1 && failure?.report.failed == 2)
-            #expect(try await queue.itemsSetAside().map(\.key) == ["same"])
-        }
-    }
-
-    /// PostgreSQL has no texts with NUL.
-    @Test func aKeyOrAnErrorWithNULIsLikeAnyOther() async throws {
-        try await SharedPostgres.withDatabase { database in
-            let queue = queue(database)
-            let keys = ["a", "b\0c", "d\0"]
-            let holder = ScriptedProcessor(source: keys.map { TestItem($0) })
-            let worker = ScriptedProcessor { call in
-                if case .content("d\0") = call { throw TestError("no\0 \u{1}") }
-            }
-            let failure = try await withWorkers([worker], queue) {
-                await #expect(throws: SyncFailure.self) {
-                    try await Synchronizer(
-                        processor: queue.sharing(holder), options: SyncOptions(stopOnError: false)
-                    ).sync()
-                }
-            }
-            #expect(failure?.report.inserted == 2)
-            #expect(failure?.errors.map { "\($0.underlying)" } == ["no\0 \u{1}"])
         }
     }
 }

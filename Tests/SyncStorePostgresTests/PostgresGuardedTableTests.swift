@@ -1,0 +1,139 @@
+#if Postgres
+import Foundation
+import OneWayPostgresTestSupport
+import SyncModel
+import SyncStore
+import SyncStorePostgres
+import SyncStoreSQL
+import Testing
+
+/// Foreign keys, triggers and policies that others added to a store's tables.
+@Suite(.enabled(if: SharedPostgres.isAvailable, "\(SharedPostgres.absence)"), .timeLimit(.minutes(30)))
+struct PostgresGuardedTableTests {
+    // MARK: Foreign keys of others
+
+    /// A foreign key of the relationship itself, and one of another column.
+    @Test(arguments: ["boss", "mother"], [false, true])
+    func aForeignKeyOfOthersDeletesNoObjects(column: String, isOwn: Bool) async throws {
+        try await SharedPostgres.withDatabase { database in
+            if isOwn {
+                _ = try await AdoptedPeople.open(try AdoptedPeople.model(), database)
+                try await database.run("ALTER TABLE people ADD COLUMN mother bigint")
+            } else {
+                try await database.run("CREATE TABLE people (\(AdoptedPeople.people), mother bigint)")
+            }
+            try await database.run(
+                "ALTER TABLE people ADD CONSTRAINT others FOREIGN KEY (\(column)) REFERENCES people ON DELETE CASCADE")
+            let store = try await AdoptedPeople.open(try AdoptedPeople.model(), database)
+            try await AdoptedPeople.put([1, 2], into: store)
+            try await database.run(
+                "UPDATE people SET \(column) = (SELECT row_number FROM people WHERE id = 1) WHERE id = 2")
+            let removed = try await store.transaction {
+                try await $0.remove(StoreQuery("Person", where: PropertyPath("id") == 1))
+            }
+            #expect(removed.counts == ["Person": 1])
+            #expect(try await database.run("SELECT id, \(column) FROM people") == [["2", nil]])
+        }
+    }
+
+    // MARK: Triggers and policies
+
+    static let guards = [
+        "CREATE TRIGGER guard BEFORE INSERT ON people FOR EACH ROW EXECUTE FUNCTION ignored()",
+        "CREATE TRIGGER guard BEFORE UPDATE ON people FOR EACH ROW EXECUTE FUNCTION ignored()",
+        "CREATE TRIGGER guard BEFORE DELETE ON people FOR EACH ROW EXECUTE FUNCTION ignored()",
+        "CREATE TRIGGER guard BEFORE INSERT ON people FOR EACH ROW EXECUTE FUNCTION renumbered()",
+    ]
+
+    @Test(arguments: guards)
+    func whatATriggerKeepsFromBeingWrittenIsAnError(trigger: String) async throws {
+        try await SharedPostgres.withDatabase { database in
+            let store = try await AdoptedPeople.open(try AdoptedPeople.model(), database)
+            try await AdoptedPeople.put([1], into: store)
+            try await database.run(
+                """
+                CREATE FUNCTION ignored() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'; \
+                CREATE FUNCTION renumbered() RETURNS trigger LANGUAGE plpgsql AS \
+                'BEGIN NEW.row_number := NEW.row_number + 100; RETURN NEW; END'; \(trigger)
+                """)
+            await #expect(throws: SQLSchemaError.self) {
+                try await AdoptedPeople.put([1, 2], name: "b", into: store)
+                _ = try await store.transaction { try await $0.remove(StoreQuery("Person")) }
+            }
+        }
+    }
+
+    @Test func whatAPolicyKeepsFromBeingWrittenIsAnError() async throws {
+        guard PostgresServer.isInstalled else { return }
+        let server = try await PostgresServer()
+        let owner = try await AdoptedPeople.open(try AdoptedPeople.model(), at: server.url())
+        try await AdoptedPeople.put([1, 2], into: owner)
+        try await PostgresSession.run(
+            server.url(),
+            """
+            CREATE ROLE writer LOGIN; GRANT ALL ON ALL TABLES IN SCHEMA public TO writer; \
+            GRANT ALL ON ALL SEQUENCES IN SCHEMA public TO writer; ALTER TABLE people ENABLE ROW LEVEL SECURITY; \
+            CREATE POLICY seen ON people FOR SELECT USING (true); \
+            CREATE POLICY changed ON people FOR UPDATE USING (id <> 2)
+            """)
+        let store = try await AdoptedPeople.open(try AdoptedPeople.model(), at: server.url(user: "writer"))
+        await #expect(throws: SQLSchemaError.self) { try await AdoptedPeople.put([1, 2], name: "b", into: store) }
+        #expect(try await PostgresSession.run(server.url(), "SELECT DISTINCT name FROM people") == [["a"]])
+        await server.close()
+    }
+
+    @Test func foreignKeysOfOthersStay() async throws {
+        try await SharedPostgres.withDatabase { database in
+            try await database.run(
+                """
+                CREATE TABLE people (\(AdoptedPeople.people)); \
+                ALTER TABLE people ADD CONSTRAINT people_boss_fkey FOREIGN KEY (boss) REFERENCES people ON DELETE RESTRICT
+                """)
+            let keys =
+                "SELECT conname, confdeltype, condeferrable FROM pg_constraint WHERE conrelid = 'people'::regclass AND contype = 'f'"
+            _ = try await AdoptedPeople.open(try AdoptedPeople.model(), database)
+            #expect(try await database.run(keys) == [["people_boss_fkey", "r", "f"]])
+            let store = try await AdoptedPeople.open(try AdoptedPeople.model(SyncAttribute("age", .int16)), database)
+            #expect(try await database.run(keys) == [["people_boss_fkey", "r", "f"]])
+            try await AdoptedPeople.put([1, 2], into: store)
+            try await database.run("UPDATE people SET boss = (SELECT row_number FROM people WHERE id = 1)")
+            _ = try await store.transaction { try await $0.remove(StoreQuery("Person")) }
+            #expect(try await store.count(StoreQuery("Person")) == 0)
+        }
+    }
+
+    /// A trigger that ignores updates is found by links as well.
+    @Test func aLinkThatATriggerKeepsOutIsAnError() async throws {
+        try await SharedPostgres.withDatabase { database in
+            let store = try await AdoptedPeople.open(try AdoptedPeople.model(), database)
+            let rows = try await AdoptedPeople.put([1, 2], into: store).objects.compactMap(\.self)
+            try await database.run(
+                """
+                CREATE FUNCTION ignored() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'; \
+                CREATE TRIGGER guard BEFORE UPDATE ON people FOR EACH ROW EXECUTE FUNCTION ignored(); \
+                CREATE TRIGGER guard BEFORE INSERT ON people_teams FOR EACH ROW EXECUTE FUNCTION ignored()
+                """)
+            let person = try store.model.layout(of: "Person")
+            let boss = try #require(person.relationship("boss"))
+            await #expect(throws: SQLSchemaError.self) {
+                try await store.transaction { transaction in
+                    var links = LinkBatch(boss, mode: .replace)
+                    links.append(rows[0], to: [rows[1]])
+                    _ = try await transaction.link(links)
+                }
+            }
+            let teams = try #require(person.relationship("teams"))
+            await #expect(throws: SQLSchemaError.self) {
+                try await store.transaction { transaction in
+                    var record = Record(of: try transaction.model.layout(of: "Team"))
+                    record["id"] = 1
+                    let team = try await transaction.insert(record)
+                    var links = LinkBatch(teams, mode: .replace)
+                    links.append(rows[0], to: [team])
+                    _ = try await transaction.link(links)
+                }
+            }
+        }
+    }
+}
+#endif
