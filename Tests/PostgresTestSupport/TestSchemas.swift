@@ -16,9 +16,10 @@ package final class TestSchemas: Sendable {
         self.url = url
     }
 
-    /// What opens an empty store.
+    /// What opens an empty store, which fills its tables however few rows there are.
     package func emptyStore() -> PostgresStore.Options {
         var options = PostgresStore.Options()
+        options.fillMinimum = 1
         options.schema = "ows_test_\(UInt64.random(in: .min ... .max))"
         names.withLock { $0.append(options.schema) }
         return options

@@ -115,6 +115,9 @@ struct PostgresStoreTests {
         let server = try await PostgresServer(.init(configuration: ["log_statement": "all"]))
         // A slow machine sends no signs of life in between, which would count.
         let store = try await PostgresWorld.store(at: server.url()) { $0.silenceLimit = .seconds(3600) }
+        // Asks once whether the table is empty.
+        try await store.put([1])
+        try await store.put(1..<1000)
         var counts: [Int] = []
         for size in [10, 3000] {
             let before = try server.statementCount()

@@ -71,12 +71,15 @@ struct PostgresBatch {
 
     /// Columns to copy besides the cells.
     struct Extras {
+        /// The numbers of new rows, in the order in which these are written, in place of their
+        /// indices in the batch.
+        var numbers: [ObjectID]?
         /// The objects of all rows; nil if rows are given none.
         var objects: [ObjectID?]?
         /// The targets of all rows; nil if rows have none.
         var targets: [ObjectID?]?
         /// Whether marks distinguish absent cells.
-        var hasMarks: Bool
+        var hasMarks = false
     }
 
     /// Returns the statement that copies rows.
@@ -108,9 +111,13 @@ struct PostgresBatch {
             1 + (extras.objects == nil ? 0 : 1) + (extras.targets == nil ? 0 : 1) + (extras.hasMarks ? markCount : 0)
         let types = layout.attributes.map(\.type)
         buffer.begin()
-        for row in rows {
+        for (place, row) in rows.enumerated() {
             buffer.beginRow(columnCount: extraCount + slotCount)
-            buffer.add(Int32(truncatingIfNeeded: row))
+            if let numbers = extras.numbers {
+                buffer.add(numbers[place])
+            } else {
+                buffer.add(Int32(truncatingIfNeeded: row))
+            }
             if let objects = extras.objects { buffer.add(objects[row]) }
             if let targets = extras.targets { buffer.add(targets[row]) }
             if extras.hasMarks { addMarks(reader, row, to: buffer) }

@@ -8,15 +8,16 @@ import SyncStoreSQL
 ///
 /// A batch is copied into a temporary table and joined with the stored rows. Only new and different
 /// rows are written; an upsert would lock, and so write, every row. This takes one message to the
-/// server and one answer, however many rows there are.
+/// server and one answer, however many rows there are. Tables that were empty are filled; see
+/// `PostgresFilling`.
 struct PostgresMerge {
     /// How often a statement is tried that conflicts with other transactions.
     static let attemptLimit = 5
 
-    private let schema: SQLSchema
-    private let layout: EntityLayout
-    private let statements: PostgresMergeStatements
-    private let batch: PostgresBatch
+    let schema: SQLSchema
+    let layout: EntityLayout
+    let statements: PostgresMergeStatements
+    let batch: PostgresBatch
 
     /// - Parameter nextRow: The expression that numbers a new row of the table.
     init(_ entity: Int, schema: SQLSchema, nextRow: String) {
@@ -30,11 +31,12 @@ struct PostgresMerge {
         _ records: RecordBatch, _ connection: PostgresConnection, _ buffer: PostgresCopyBuffer
     ) throws -> [ObjectID?] {
         let request = MergeRequest(records, policy: MergePolicy(inserts: false, updates: false))
-        return try run(request, [], connection, buffer).objects
+        return try run(request, [], filling: nil, connection, buffer).objects
     }
 
+    /// - Parameter filling: The tables that the transaction fills; nil if nothing may be written.
     func run(
-        _ request: MergeRequest, _ links: [InitialLinks], _ connection: PostgresConnection,
+        _ request: MergeRequest, _ links: [InitialLinks], filling: PostgresFilling?, _ connection: PostgresConnection,
         _ buffer: PostgresCopyBuffer
     ) throws -> MergeResult {
         // A batch has room for one target per row.
@@ -47,7 +49,15 @@ struct PostgresMerge {
             let order = PostgresMergeRounds(
                 reader, layout, matches: request.matches, writes: policy.inserts || policy.updates,
                 longSlots: schema.longSlots(of: layout.index), longLimit: schema.dialect.longKeys?.limit ?? .max)
-            for round in order.rounds where !round.rows.isEmpty {
+            for (place, round) in order.rounds.enumerated() where !round.rows.isEmpty {
+                if place == 0, inserts, let filling,
+                    let numbers = try fill(reader, round, links, filling, connection, buffer)
+                {
+                    for (row, number) in zip(round.rows.sorted(), numbers) {
+                        result.rows[row] = MergeResult.Row(number, .inserted)
+                    }
+                    continue
+                }
                 let presence = batch.presence(reader, round.rows)
                 let extras = PostgresBatch.Extras(
                     objects: round.isByObject ? order.objects : nil,

@@ -56,6 +56,26 @@ struct PostgresMergeStatements {
         return "SELECT \(schema.entityColumn) FROM \(table) WHERE \(schema.rowColumn) = $1::bigint"
     }
 
+    /// Selects an array of numbers for new rows; the parameter is their count.
+    var numbers: String {
+        "SELECT pg_catalog.array_agg(\(nextRow)) FROM pg_catalog.generate_series(1::bigint, $1::bigint)"
+    }
+
+    /// The statement that copies new rows into the table; nil if the unique index of the identities
+    /// does not find all that a merge finds.
+    ///
+    /// - Parameter linked: The relationship whose targets the rows contain.
+    func copying(linked: RelationshipLayout?) -> String? {
+        guard layout.hasIdentity, !namesEntity else { return nil }
+        var names = [schema.rowColumn]
+        if let linked {
+            guard case .column(let link) = schema.relationships[linked.source][linked.index] else { return nil }
+            names.append(SQLText.name(link.column))
+        }
+        names += layout.attributes.indices.map(column)
+        return "COPY \(table) (\(names.joined(separator: ", "))) FROM STDIN (FORMAT binary)"
+    }
+
     /// Returns the statement.
     ///
     /// It selects one array with a number for each row of the batch in order: the number of the

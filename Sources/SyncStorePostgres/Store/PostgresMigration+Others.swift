@@ -7,6 +7,8 @@ extension PostgresMigration {
     struct Others {
         /// The tables whose columns of relationships have foreign keys of others, or may have none.
         var released: Set<String> = []
+        /// The tables that are not the store's own.
+        var adopted: Set<String> = []
         /// Columns of no relationship whose foreign keys would delete rows of the model's tables.
         var cascades: [SQLSchema.ColumnLink] = []
     }
@@ -136,7 +138,7 @@ extension PostgresMigration {
                 WHERE c.contype::text = 'f'::text
                 """, [.text(settings.schemaName)]))
         let own = Set(schema.tables.flatMap { table in (table.foreignKeys ?? []).map { [table.name, $0.name] } })
-        var others = Others(released: adopted)
+        var others = Others(released: adopted, adopted: adopted)
         var parts: [SQLForeignKeys.Part] = []
         for row in 0..<result.rowCount {
             guard let table = result.text(row, 0), let column = result.text(row, 1), let target = result.text(row, 2)

@@ -16,6 +16,8 @@ struct PostgresSettings: Sendable {
     let note: String?
     let silenceLimit: Duration
     let isBehindSessionPooler: Bool
+    /// See `PostgresFilling`.
+    let fillMinimum: Int
 
     /// Opens a connection.
     ///

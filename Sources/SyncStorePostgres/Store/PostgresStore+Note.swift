@@ -10,7 +10,7 @@ extension PostgresStore {
     package static func note(at connectionString: String, schema: String = "public") async throws -> SQLStoreNote {
         let settings = PostgresSettings(
             address: PostgresAddress(connectionString), schemaName: schema, isReadOnly: true, lockTimeout: nil,
-            modelVersion: 0, note: nil, silenceLimit: .seconds(10), isBehindSessionPooler: false)
+            modelVersion: 0, note: nil, silenceLimit: .seconds(10), isBehindSessionPooler: false, fillMinimum: .max)
         let nothing = SQLSchema(try DataModel { [SyncEntity]() }, dialect: .postgres)
         return try await PostgresWorker(settings, schema: nothing, label: "PostgresStore note").note()
     }

@@ -83,6 +83,9 @@ public final class PostgresStore: CommitObservable {
         /// A read inside of another read or of a transaction does not wait, since it would wait for
         /// itself.
         public var maximumReaderCount = 8
+        /// The least number of rows that are copied directly into a table that nothing has been
+        /// stored in; smaller batches are not worth asking the server.
+        package var fillMinimum = 256
 
         /// Creates options with default values.
         public init() {}
@@ -115,7 +118,7 @@ public final class PostgresStore: CommitObservable {
             address: PostgresAddress(connectionString), schemaName: options.schema, isReadOnly: options.isReadOnly,
             lockTimeout: options.lockTimeout, modelVersion: options.modelVersion, note: options.note,
             silenceLimit: max(options.silenceLimit, .seconds(1)),
-            isBehindSessionPooler: options.isBehindSessionPooler)
+            isBehindSessionPooler: options.isBehindSessionPooler, fillMinimum: options.fillMinimum)
         self.settings = settings
         watch = PostgresCommitWatch(settings, model: model)
         readBudget = ReadBudget(options.maximumReaderCount)

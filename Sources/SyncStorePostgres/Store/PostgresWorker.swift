@@ -21,6 +21,7 @@ actor PostgresWorker: SQLWorker {
     private var others = PostgresMigration.Others()
     private var merges: [Int: PostgresMerge] = [:]
     private let buffer = PostgresCopyBuffer()
+    private var filling: PostgresFilling
     private var cursors: [Int: PostgresCursor] = [:]
     private var selections: [Int: PostgresSelection] = [:]
     private var lastCursor = 0
@@ -41,6 +42,7 @@ actor PostgresWorker: SQLWorker {
         self.settings = settings
         self.schema = schema
         queries = SQLQueries(schema)
+        filling = PostgresFilling(rowMinimum: settings.fillMinimum, adopted: [])
     }
 
     /// Connects, and creates or migrates the tables.
@@ -49,6 +51,7 @@ actor PostgresWorker: SQLWorker {
         (numbering, others) = try await connection.interruptible {
             try PostgresMigration(connection, schema: schema, settings: settings).run()
         }
+        filling = PostgresFilling(rowMinimum: settings.fillMinimum, adopted: others.adopted)
     }
 
     // MARK: Connection
@@ -168,6 +171,7 @@ actor PostgresWorker: SQLWorker {
     private func endTransaction() {
         cursors.removeAll()
         selections.removeAll()
+        filling.end()
         signs?.cancel()
         signs = nil
     }
@@ -234,7 +238,7 @@ actor PostgresWorker: SQLWorker {
 
     func merge(_ request: MergeRequest, _ links: [InitialLinks]) async throws -> MergeResult {
         let merge = merge(into: try schema.model.layout(of: request))
-        return try await perform { try merge.run(request, links, $0, buffer) }
+        return try await perform { try merge.run(request, links, filling: filling, $0, buffer) }
     }
 
     private func merge(into layout: EntityLayout) -> PostgresMerge {

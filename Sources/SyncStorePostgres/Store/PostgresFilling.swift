@@ -1,0 +1,102 @@
+#if Postgres
+import OneWayPostgresClient
+import SyncModel
+import SyncStore
+import SyncStoreSQL
+
+/// The tables that a transaction fills: those that nothing has been stored in.
+///
+/// New rows are copied into such a table directly: nothing has to be found there, and each row is
+/// written once. If a later batch repeats an identity, the unique index reports it; from then on,
+/// batches are merged.
+final class PostgresFilling {
+    /// The least number of rows for which the server is asked whether a table is empty.
+    private let rowMinimum: Int
+    /// The tables that are not the store's own. Their columns can have other types.
+    private let adopted: Set<String>
+    private var filled: Set<String> = []
+    /// The tables that are not asked for again: they are not empty, or not suitable.
+    private var others: Set<String> = []
+
+    init(rowMinimum: Int, adopted: Set<String>) {
+        self.rowMinimum = rowMinimum
+        self.adopted = adopted
+    }
+
+    /// Whether the transaction fills a table.
+    ///
+    /// - Parameters:
+    ///   - count: The number of rows to write.
+    ///   - index: The unique index of the identities; nil if there is none.
+    func fills(
+        _ table: String, count: Int, index: @autoclosure () -> String?, _ connection: PostgresConnection
+    ) throws -> Bool {
+        if filled.contains(table) { return true }
+        guard count >= rowMinimum, !adopted.contains(table), !others.contains(table), let index = index() else {
+            return false
+        }
+        let (name, indexName) = (SQLText.name(table), SQLText.name(index))
+        // The lock keeps others from creating triggers meanwhile. `COPY` ignores rules and fails on
+        // tables with policies.
+        let found = try connection.execute(
+            """
+            LOCK TABLE ONLY \(name) IN ROW EXCLUSIVE MODE; \
+            SELECT pg_catalog.pg_relation_size(c.oid::regclass) = 0 AND c.relkind::text = 'r'::text \
+            AND NOT c.relhasrules AND NOT c.relrowsecurity AND NOT c.relhassubclass \
+            AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_trigger t WHERE t.tgrelid = c.oid AND NOT t.tgisinternal) \
+            AND EXISTS (SELECT 1 FROM pg_catalog.pg_index i WHERE i.indrelid = c.oid \
+            AND i.indexrelid = to_regclass(\(SQLText.literal(indexName))::text) AND i.indisunique AND i.indisvalid) \
+            FROM pg_catalog.pg_class c WHERE c.oid = to_regclass(\(SQLText.literal(name))::text)
+            """)
+        guard found.boolean(0, 0) == true else {
+            others.insert(table)
+            return false
+        }
+        filled.insert(table)
+        return true
+    }
+
+    /// Has all further batches merged.
+    func stop(_ table: String) {
+        filled.remove(table)
+        others.insert(table)
+    }
+
+    /// Ends the transaction.
+    func end() {
+        filled.removeAll()
+    }
+}
+
+extension PostgresMerge {
+    /// Copies the rows of a round into the table, if the transaction fills it.
+    ///
+    /// - Parameter round: The first round of a batch, whose identities differ.
+    /// - Returns: The numbers of the rows, in ascending order of the rows; nil if they have to be
+    ///   merged.
+    func fill(
+        _ reader: RecordBatch.Reader, _ round: PostgresMergeRounds.Round, _ links: InitialLinks?,
+        _ filling: PostgresFilling, _ connection: PostgresConnection, _ buffer: PostgresCopyBuffer
+    ) throws -> [ObjectID]? {
+        let table = schema.table(of: layout.index)
+        guard !round.isByObject, !round.isLong, let copying = statements.copying(linked: links?.relationship),
+            try filling.fills(
+                table, count: round.rows.count, index: schema.identityIndex(of: layout.index), connection)
+        else { return nil }
+        let numbers = try connection.query(statements.numbers, [.integer(Int64(round.rows.count))]).integers(0, 0)
+        do {
+            try connection.copyIn("SAVEPOINT sync_fill; \(copying); RELEASE SAVEPOINT sync_fill") { writer in
+                try batch.write(
+                    reader, round.rows.sorted(), PostgresBatch.Extras(numbers: numbers, targets: links?.targets),
+                    into: buffer, to: writer)
+            }
+            return numbers
+        } catch let error as PostgresError where error.isConflict || error.code == .uniqueViolation {
+            // The merge finds out what is there, or says which values are taken.
+            try connection.execute("ROLLBACK TO SAVEPOINT sync_fill; RELEASE SAVEPOINT sync_fill")
+            filling.stop(table)
+            return nil
+        }
+    }
+}
+#endif

@@ -1,0 +1,179 @@
+#if Postgres
+import Foundation
+import OneWayPostgresTestSupport
+import SyncModel
+import SyncStore
+@testable import SyncStorePostgres
+import SyncStoreSQL
+import Testing
+
+/// First syncs, which copy rows directly into empty tables.
+@Suite(.enabled(if: SharedPostgres.isAvailable, "\(SharedPostgres.absence)"), .timeLimit(.minutes(30)))
+struct PostgresFillingTests {
+    private func model() throws -> DataModel {
+        var person = SyncEntity("Person", identity: "id") {
+            SyncAttribute("id", .string)
+            SyncAttribute("name", .string, default: "nobody")
+            SyncAttribute("email", .string)
+            SyncAttribute("age", .int16)
+            SyncRelationship("boss", toOne: "Person", inverse: "staff")
+            SyncRelationship("staff", toMany: "Person", inverse: "boss")
+        }
+        person.indexes = [SyncIndex(["email"], unique: true)]
+        return try DataModel([person])
+    }
+
+    /// A batch of people; nil is an absent cell.
+    private func batch(_ people: [(id: String?, name: String?, email: String?)]) throws -> RecordBatch {
+        var batch = RecordBatch(of: try model().layout(of: "Person"))
+        for person in people {
+            batch.beginRecord()
+            for (slot, text) in [person.id, person.name, person.email].enumerated() {
+                if let text { batch.setValue(.string(text), at: slot) }
+            }
+            batch.endRecord()
+        }
+        return batch
+    }
+
+    /// Merges batches in one transaction.
+    ///
+    /// - Returns: What changed in each row.
+    private func merge(_ batches: [RecordBatch], into store: some Store) async throws -> [[MergeResult.Change?]] {
+        try await store.transaction { transaction in
+            var changes: [[MergeResult.Change?]] = []
+            for batch in batches {
+                let result = try await transaction.merge(MergeRequest(batch))
+                changes.append(result.rows.map { $0?.change })
+            }
+            return changes
+        }
+    }
+
+    /// All that is stored, in the order of the ids.
+    private func people(_ store: some Store) async throws -> [[AttributeValue]] {
+        try await store.records(StoreQuery("Person", orderedBy: [Ordering("id"), Ordering("name")])).map { stored in
+            ["id", "name", "email", "age"].map { stored.record[$0] }
+        }
+    }
+
+    // MARK: Results
+
+    /// The same batches in one transaction, in PostgreSQL and in memory.
+    @Test(arguments: [1, 3, 1000])
+    func resultsAreThoseOfAMerge(fillMinimum: Int) async throws {
+        let long = String(repeating: "k", count: 3000)
+        let batches = [
+            // Repeats, absent cells, no identity, a long one, special bytes.
+            try batch([
+                ("a", "Ann", nil), ("b", nil, "b@x"), (nil, "nameless", nil), ("a", "Anna", nil), (long, "long", nil),
+                (nil, nil, nil), ("n\u{0}l", "\u{1}\t\\N", "e@x"),
+            ]),
+            try batch([("c", "Cleo", nil), ("d", "Dan", nil), ("e", nil, nil)]),
+            // What earlier batches have, among new rows.
+            try batch([("f", "Fay", nil), ("b", "Bob", nil), (long, "longer", nil), (nil, "nameless", nil)]),
+            try batch([("g", "Gus", nil), ("h", "Hal", nil), ("a", "Anna", nil)]),
+            try batch([("i", "Ida", nil), ("j", "Jo", nil), ("k", nil, nil)]),
+        ]
+        try await SharedPostgres.withSchemas { schemas in
+            var options = schemas.emptyStore()
+            options.fillMinimum = fillMinimum
+            let store = try await PostgresStore(try model(), at: schemas.url, options: options)
+            let memory = MemoryStore(try model())
+            // The second time, nothing is filled.
+            for _ in 0..<2 {
+                #expect(try await merge(batches, into: store) == merge(batches, into: memory))
+                #expect(try await people(store) == people(memory))
+            }
+        }
+    }
+
+    @Test func newRowsHaveTheirLinks() async throws {
+        try await SharedPostgres.withSchemas { schemas in
+            let store = try await PostgresStore(try model(), at: schemas.url, options: schemas.emptyStore())
+            let objects = try await store.transaction { transaction in
+                try await transaction.merge(MergeRequest(try batch([("a", nil, nil), ("b", nil, nil)]))).rows
+            }.compactMap { $0?.object }
+            #expect(objects.count == 2 && objects[0] < objects[1])
+            let links = try await store.transaction { transaction in
+                let layout = try transaction.model.layout(of: "Person")
+                let boss = try #require(layout.relationship("boss"))
+                let merged = try await transaction.merge(
+                    MergeRequest(try batch([("c", nil, nil), ("d", nil, nil)])),
+                    linking: [InitialLinks(boss, targets: [objects[1], nil])])
+                return try await transaction.links(boss, of: merged.rows.compactMap { $0?.object }).map(\.target)
+            }
+            #expect(links == [objects[1]])
+        }
+    }
+
+    @Test func valuesOfAUniqueIndexThatAreTakenAreTold() async throws {
+        try await SharedPostgres.withSchemas { schemas in
+            let options = schemas.emptyStore()
+            let store = try await PostgresStore(try model(), at: schemas.url, options: options)
+            await #expect(throws: StoreError.valuesTaken(entity: "Person", attributes: ["email"])) {
+                try await store.transaction { transaction in
+                    _ = try await transaction.merge(MergeRequest(try batch([("a", nil, "1"), ("b", nil, "2")])))
+                    _ = try await transaction.merge(MergeRequest(try batch([("c", nil, "3"), ("d", nil, "1")])))
+                }
+            }
+            #expect(try await schemas.run(#"SELECT count(*) FROM "Person""#, in: options) == [["0"]])
+        }
+    }
+
+    // MARK: Which tables are filled
+
+    static let obstacles = [
+        "SELECT 1",
+        #"INSERT INTO "Person" (id) VALUES ('x')"#,
+        #"INSERT INTO "Person" (id) VALUES ('x'); DELETE FROM "Person""#,
+        """
+        CREATE FUNCTION kept() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'; \
+        CREATE TRIGGER guard BEFORE INSERT ON "Person" FOR EACH ROW EXECUTE FUNCTION kept()
+        """,
+        #"ALTER TABLE "Person" ENABLE ROW LEVEL SECURITY"#,
+        #"CREATE RULE kept AS ON INSERT TO "Person" DO INSTEAD NOTHING"#,
+        #"CREATE TABLE part () INHERITS ("Person")"#,
+        #"DROP INDEX "Person_identity""#,
+    ]
+
+    @Test(arguments: obstacles)
+    func onlyAnEmptyTableWithoutAdditionsOfOthersIsFilled(obstacle: String) async throws {
+        try await SharedPostgres.withSchemas { schemas in
+            let options = schemas.emptyStore()
+            let model = try model()
+            let store = try await PostgresStore(model, at: schemas.url, options: options)
+            try await schemas.run(obstacle, in: options)
+            let index = SQLSchema(model, dialect: .postgres).identityIndex(of: 0)
+            #expect(index == "Person_identity")
+            let answers = try await store.writer.connected { connection in
+                let filling = PostgresFilling(rowMinimum: 2, adopted: [])
+                try connection.execute("BEGIN")
+                let answers = [
+                    try filling.fills("Person", count: 1, index: index, connection),
+                    try filling.fills("Person", count: 2, index: nil, connection),
+                    try filling.fills("Person", count: 2, index: index, connection),
+                ]
+                connection.rollback()
+                return answers
+            }
+            #expect(answers == [false, false, obstacle == Self.obstacles[0]])
+        }
+    }
+
+    @Test func adoptedTablesAreNotFilled() async throws {
+        try await SharedPostgres.withSchemas { schemas in
+            let options = schemas.emptyStore()
+            _ = try await PostgresStore(try model(), at: schemas.url, options: options)
+            try await schemas.run(
+                #"DROP TABLE _sync_schema; ALTER TABLE "Person" ALTER COLUMN age TYPE integer"#, in: options)
+            let store = try await PostgresStore(try model(), at: schemas.url, options: options)
+            let result = try await store.transaction {
+                try await $0.merge(MergeRequest(try batch([("a", nil, nil), ("b", nil, nil)])))
+            }
+            #expect(result.rows.map { $0?.change } == [.inserted, .inserted])
+        }
+    }
+}
+
+#endif
