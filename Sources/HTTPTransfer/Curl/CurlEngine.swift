@@ -89,6 +89,7 @@ final class CurlEngine: Sendable {
                 }
             }
             owc_multi_perform(multi.pointer)
+            for transfer in transfers.values { transfer.deliver() }
             var code: Int32 = 0
             while let handle = owc_multi_ended(multi.pointer, &code) {
                 remove(handle)?.complete(code)

@@ -182,22 +182,25 @@ final class CurlTransfer: Sendable {
     ///
     /// - Returns: Whether they were taken; otherwise libcurl pauses.
     fileprivate func receiveBody(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
-        let (isTaken, taker) = state.withLock { state -> (Bool, CheckedContinuation<[UInt8]?, any Error>?) in
-            if let taker = state.taker {
-                state.taker = nil
-                state.receivedByteCount += bytes.count
-                return (true, taker)
-            }
+        state.withLock { state in
             guard state.unread.count < Self.unreadByteCount else {
                 state.isPaused = true
-                return (false, nil)
+                return false
             }
             state.receivedByteCount += bytes.count
             state.unread.append(contentsOf: bytes)
-            return (true, nil)
+            return true
         }
-        taker?.resume(returning: Array(bytes))
-        return isTaken
+    }
+
+    /// Hands what has arrived to whoever waits for it: all at once, because libcurl has small pieces.
+    func deliver() {
+        let (taker, bytes) = state.withLock { state -> (CheckedContinuation<[UInt8]?, any Error>?, [UInt8]) in
+            guard let taker = state.taker, !state.unread.isEmpty else { return (nil, []) }
+            defer { (state.taker, state.unread) = (nil, []) }
+            return (taker, state.unread)
+        }
+        taker?.resume(returning: bytes)
     }
 
     /// Ends the transfer as libcurl ended it.

@@ -4,8 +4,10 @@ import SyncStore
 
 /// Merges the objects of one page into a pass.
 struct PageMerger {
-    /// Receives the objects of a page in order: an object, and whether the page names it as gone.
-    typealias Collect = (_ object: Int64, _ isGone: Bool) -> Void
+    /// An object of a page, and whether the page names it as gone.
+    typealias Found = (object: Int64, isGone: Bool)
+    /// Receives objects of a page in order.
+    typealias Collect = ([Found]) -> Void
 
     let request: SyncRequest
     let pass: SyncPass
@@ -58,14 +60,16 @@ struct PageMerger {
             if let objects { try await pass.mergeListed(objects, origin) }
             return
         }
-        var found: [(ordinal: Int, object: Int64, isGone: Bool)] = []
+        var found: [(ordinal: Int, found: Found)] = []
+        found.reserveCapacity((objects?.recordCount ?? 0) + (gone?.recordCount ?? 0))
         if let objects {
-            try await pass.mergeListed(objects, origin) { ordinal, object, _ in found.append((ordinal, object, false)) }
+            try await pass.mergeListed(objects, origin) { ordinal, object, _ in found.append((ordinal, (object, false)))
+            }
         }
         if let gone {
-            found += try await pass.find(gone) { origin.elementIndex($0) }.map { ($0.ordinal, $0.object, true) }
+            found += try await pass.find(gone) { origin.elementIndex($0) }.map { ($0.ordinal, ($0.object, true)) }
         }
-        for (_, object, isGone) in found.sorted(by: { $0.ordinal < $1.ordinal }) { collect(object, isGone) }
+        collect(found.sorted { $0.ordinal < $1.ordinal }.map(\.found))
     }
 }
 

@@ -125,14 +125,23 @@ final class PassPages {
     /// Notes the objects of the page at hand; nil where that would be wasted effort.
     private var collector: PageMerger.Collect? {
         if isRemote {
-            return { [self] object, isGone in
-                guard !isGone else { return _ = gone.insert(object) }
-                if !gone.isEmpty { gone.remove(object) }
-                there.insert(object)
-                digest &+= Self.mixed(object)
+            return { [self] found in
+                // Taken out during the change: a second reference would copy all of it.
+                var (there, digest) = (self.there, self.digest)
+                self.there = ObjectSet()
+                for (object, isGone) in found {
+                    guard !isGone else {
+                        gone.insert(object)
+                        continue
+                    }
+                    if !gone.isEmpty { gone.remove(object) }
+                    there.insert(object)
+                    digest &+= Self.mixed(object)
+                }
+                (self.there, self.digest) = (there, digest)
             }
         }
-        return request.parent == nil ? nil : { [self] object, _ in objects.append(object) }
+        return request.parent == nil ? nil : { [self] in objects += $0.map(\.object) }
     }
 
     private func note(_ read: PayloadReader.Progress, since before: Beginning) {

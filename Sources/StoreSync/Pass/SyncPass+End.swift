@@ -165,7 +165,7 @@ extension SyncPass {
         _ absent: StoreQuery, isCertain: Bool = false, limit: (limit: RemovalLimit, localCount: Int)?
     ) async throws {
         let layout = try model.layout(of: absent.entity)
-        if try await isNothingAbsent(absent, of: layout) { return }
+        guard try await mayLack(absent, of: layout) else { return }
         let isDoubtful = tally.mayLackObjects && !isCertain
         if limit != nil || isDoubtful {
             let removals = try await transaction.count(absent)
@@ -182,16 +182,16 @@ extension SyncPass {
         try await remove(absent)
     }
 
-    /// Whether no stored object is absent, as far as that can be told by counting.
+    /// Whether a stored object may be absent, as far as that can be told by counting.
     ///
     /// Counting a table is cheaper than looking for its objects that are not in a set. A scope is
     /// not counted, because it may be a small part of the table.
-    private func isNothingAbsent(_ absent: StoreQuery, of layout: EntityLayout) async throws -> Bool {
+    func mayLack(_ absent: StoreQuery, of layout: EntityLayout) async throws -> Bool {
         // What the pass has deleted is still in the set.
         guard case .except(let seen) = absent.objects, absent.predicate == .constant(true),
             layout.root == layout.index, tally.deletesNothing
-        else { return false }
-        return try await transaction.count(StoreQuery(layout.name)) == seen.count
+        else { return true }
+        return try await transaction.count(StoreQuery(layout.name)) != seen.count
     }
 
     /// Unlinks objects that the payload has from objects that are about to be deleted.

@@ -291,10 +291,14 @@ final class SyncPass {
     }
 
     private func noteListed(_ result: MergeResult, _ layout: EntityLayout, _ elementIndex: (Int) -> Int) {
+        // Taken out during the change: a second reference would copy all of it.
+        var listed = self.listed
+        self.listed = ObjectSet()
         for (row, merged) in result.rows.enumerated() {
             guard let merged, !listed.insert(merged.object), reportsDuplicates else { continue }
             tally.drift.add(.duplicate, entity: layout.name, keyPath: "", index: elementIndex(row))
         }
+        self.listed = listed
     }
 
     /// Reports objects of the list that the list states to be of another entity as well.

@@ -76,7 +76,9 @@ struct SyncRequest: Sendable {
         for _ in 1..<Self.readingLimit where !isSure {
             if end.coverage == .everything {
                 // Reading again is pointless if nothing is absent, or if objects were left out.
-                guard sweeps, !pass.tally.mayLackObjects, try await transaction.count(absent) > 0 else { break }
+                guard sweeps, !pass.tally.mayLackObjects, try await pass.mayLack(absent, of: layout),
+                    try await transaction.count(absent) > 0
+                else { break }
             }
             let before = pages.digests
             pass.tally.beginAnew()
@@ -95,7 +97,7 @@ struct SyncRequest: Sendable {
             try await children.relate(pages.objects, sweeping: sweeps ? scope : nil, limit: limit, in: pass)
         } else if sweeps, isSure || end.coverage == .changes || pass.tally.mayLackObjects {
             try await pass.sweep(absent, isCertain: end.coverage == .changes, limit: limit)
-        } else if sweeps {
+        } else if sweeps, try await pass.mayLack(absent, of: layout) {
             pass.tally.countWithheld(try await transaction.count(absent), of: layout)
         }
         try await pass.rememberDeleted(named)
