@@ -29,7 +29,10 @@ struct SQLRenaming {
         // In order of certainty. An own name counts last: another declaration may have had it.
         let rules: [(Declaration, Declaration) -> Bool] = [
             { $0.name == $1.name && $0.identifier == $1.identifier && !isClaimed($1.name, of: wanted, in: stored) },
-            { $0.formerName != nil && $1.formerName != nil && $0.identifier == $1.identifier },
+            {
+                $0.formerName != nil && $1.formerName != nil && $0.identifier == $1.identifier
+                    && !isKept($1, insteadOf: $0.identifier, of: wanted, in: stored)
+            },
             { $0.formerName == $1.name },
             { $0.name == $1.name },
         ]
@@ -42,6 +45,15 @@ struct SQLRenaming {
             }
         }
         return found
+    }
+
+    /// Whether a stored declaration keeps its name, so that its former name is that of the stored one
+    /// that has it now.
+    private static func isKept(
+        _ declaration: Declaration, insteadOf formerName: String, of wanted: [Declaration], in stored: [Declaration]
+    ) -> Bool {
+        wanted.contains { $0.name == declaration.name && $0.formerName == nil }
+            && stored.contains { $0.name == formerName }
     }
 
     /// Whether a wanted declaration of another name continues the stored one of a name.

@@ -23,6 +23,10 @@ import Testing
         ("b<a", "c<a", "b<a"),
         ("b<a", "c<b b", "b<a -"),
         ("a", "b<a c<a", "a -"),
+        // Names were swapped before, and what is left keeps its name.
+        ("a<b b<a", "c<a b", "a<b b<a"),
+        ("a<c b<a c<b", "d<a b c", "a<c b<a c<b"),
+        ("b<a a", "c<a b a", "- b<a a"),
     ])
     func aFormerNameCountsBeforeAnOwnOne(stored: String, wanted: String, found: String) {
         let names = stored.split(separator: " ")
