@@ -139,6 +139,10 @@ let package = Package(
             name: "OneWayStoreTestSupport", dependencies: ["SyncBase", "SyncModel", "SyncStore"],
             path: "Tests/StoreTestSupport", swiftSettings: settings),
         .target(
+            name: "OneWayStoreLives",
+            dependencies: ["SyncBase", "SyncModel", "SyncStore", "StoreSync", "JSONMapper", "OneWayTestSupport"],
+            path: "Tests/StoreLives", swiftSettings: settings),
+        .target(
             name: "OneWayStoreKinds",
             dependencies: [
                 "SyncBase", "SyncModel", "SyncStore", "SyncStoreSQLite", "SyncStorePostgres",
@@ -225,7 +229,9 @@ let package = Package(
             dependencies: [
                 "SyncBase", "SyncStoreSQLite", "SyncStoreSQL", "SyncStore", "SyncStoreTesting", "SyncModel",
                 "OneWaySynchronizer",
-                "StoreSync", "JSONMapper", "COneWaySQLite", "OneWayStoreTestSupport", "OneWayTestSupport", "TestChild",
+                "StoreSync", "JSONMapper", "COneWaySQLite", "OneWayStoreLives", "OneWayStoreTestSupport",
+                "OneWayTestSupport",
+                "TestChild",
             ],
             swiftSettings: settings),
         .executableTarget(
@@ -259,7 +265,7 @@ let package = Package(
                 "SyncBase", "OneWayPostgresClient", "SyncStorePostgres", "SyncStoreSQL", "SyncStore",
                 "SyncStoreTesting", "SyncModel",
                 "OneWaySynchronizer",
-                "OneWayPostgresTestSupport", "OneWayTestSupport", "TestChild",
+                "OneWayPostgresTestSupport", "OneWayStoreLives", "OneWayTestSupport", "TestChild",
             ], swiftSettings: settings),
 
         // Programs that tests run beside themselves

@@ -1,3 +1,4 @@
+import OneWayStoreLives
 import SyncModel
 import SyncStoreSQL
 import Testing
@@ -54,12 +55,13 @@ struct ForeignSchema: Sendable, CustomTestStringConvertible {
     }
 
     /// Names that lead the store to the tables.
-    func naming(entities: [String], references: [(entity: String, name: String)]) -> SQLNaming {
-        SQLNaming(
-            tables: Dictionary(uniqueKeysWithValues: entities.map { ($0, table($0)) }),
-            columns: Dictionary(
-                uniqueKeysWithValues: references.map { ("\($0.entity).\($0.name)", reference($0.name)) }),
-            rowColumn: "rowid")
+    func naming(references: [String: [(name: String, entity: String)]]) -> SQLNaming {
+        var naming = SQLNaming(rowColumn: "rowid")
+        for (entity, references) in references {
+            naming.tables[entity] = table(entity)
+            for (name, _) in references { naming.columns["\(entity).\(name)"] = reference(name) }
+        }
+        return naming
     }
 
     private static func types(

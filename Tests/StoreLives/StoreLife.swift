@@ -1,49 +1,24 @@
-import Foundation
 import JSONMapper
 import OneWayTestSupport
 import StoreSync
 import SyncModel
 import SyncStore
-import SyncStoreSQL
 import Testing
 
-@testable import SyncStoreSQLite
-
-/// An attribute of a random model.
-struct Field: Sendable {
-    var name: String
-    var formerName: String?
-    var type: AttributeType
-
-    static let types: [AttributeType] = [.int16, .int64, .string, .double, .bool, .uuid, .decimal]
-
-    /// A random value, as JSON and as a store holds it.
-    func value(_ random: inout SeededRandom) -> (json: String, value: AttributeValue) {
-        let number = Int64.random(in: -3...3, using: &random)
-        if Int.random(in: 0..<5, using: &random) == 0 { return ("null", .null) }
-        switch type {
-        case .int16, .int32, .int64: return ("\(number)", .int(number))
-        case .double: return ("\(number).5", .double(Double(number) + (number < 0 ? -0.5 : 0.5)))
-        case .bool: return (number > 0 ? "true" : "false", .bool(number > 0))
-        case .decimal: return ("\(number)", .decimal(Decimal(number)))
-        case .uuid:
-            let text = "00000000-0000-4000-8000-00000000000\(abs(number))"
-            return ("\"\(text)\"", UUID(uuidString: text).map { .uuid($0) } ?? .null)
-        default:
-            let text = ["", "a", "A", "ü", "007", "NULL", "x'y", "\u{1F600}"][Int(number + 3)]
-            return ("\"\(text)\"", .string(text))
-        }
-    }
-}
-
-/// The life of a file, of a store in memory, and of what both should hold.
-struct StoreLife {
+/// The life of a database, of a store in memory, and of what both should hold: random models,
+/// payloads, operations and migrations.
+package struct StoreLife {
     typealias Values = [String: AttributeValue]
 
-    static let entities = ["One", "Two"]
+    package static let entities = ["One", "Two"]
+    /// The to-one relationships that have columns, by entity.
+    package static let references = [
+        "One": [(name: "partner", entity: "One")],
+        "Two": [(name: "partner", entity: "Two"), (name: "parent", entity: "One")],
+    ]
 
+    let database: any LifeDatabase
     var random: SeededRandom
-    let folder: TemporaryDirectory
     var shape: Shape
     var fieldCount = 0
     /// Whether two attributes have swapped their names. Doing so again would be the same model as
@@ -53,11 +28,7 @@ struct StoreLife {
     var version = 0
     var expected: [String: [Int64: Values]] = ["One": [:], "Two": [:]]
     var memory: JSONStore
-    var sqlite: JSONStore
-    /// The tool that made the tables; nil for the store.
-    let origin: ForeignSchema?
-    /// What the tool made, which the store must leave as it is.
-    private(set) var foreignObjects: [String] = []
+    var store: JSONStore
 
     /// What a model has.
     struct Shape: Sendable {
@@ -67,18 +38,12 @@ struct StoreLife {
         var hasLikes = false
     }
 
-    var path: String { Self.path(folder) }
-
-    private static func path(_ folder: TemporaryDirectory) -> String {
-        folder.url.appending(path: "store.sqlite").path
-    }
-
-    init(seed: UInt64, origin: ForeignSchema?) async throws {
+    /// Begins a life in an empty database.
+    package init(seed: UInt64, in database: any LifeDatabase) async throws {
         var random = SeededRandom(seed: seed)
-        folder = try TemporaryDirectory()
-        self.origin = origin
+        self.database = database
         // Positions would be columns that no tool makes.
-        var shape = Shape(isOrdered: Bool.random(using: &random) && origin == nil)
+        var shape = Shape(isOrdered: Bool.random(using: &random) && !database.isAdopted)
         for entity in Self.entities {
             for _ in 0..<Int.random(in: 1...4, using: &random) {
                 fieldCount += 1
@@ -90,18 +55,16 @@ struct StoreLife {
         self.shape = shape
         let mapper = try RecordMapper(try Self.model(shape))
         memory = try JSONStore(MemoryStore(mapper.model), mapper: mapper)
-        if let origin {
-            let references = [
-                "One": [("partner", "One")], "Two": [("partner", "Two"), ("parent", "One")],
-            ]
-            for entity in Self.entities {
-                let creation = origin.creation(
-                    of: entity, fields: shape.fields[entity] ?? [], references: references[entity] ?? [])
-                try await SQLiteShell.run(creation.joined(separator: ";"), at: Self.path(folder))
-            }
+        try await database.prepare(shape.fields)
+        store = try JSONStore(try await database.open(mapper.model, version: 0), mapper: mapper)
+    }
+
+    /// Does some things to both stores, and compares them after each.
+    package mutating func live(stepCount: Int, _ place: String) async throws {
+        for step in 0..<stepCount {
+            let action = try await act()
+            try await check("\(place), step \(step): \(action)")
         }
-        sqlite = try await Self.open(mapper, folder, origin, version: 0)
-        foreignObjects = try foreignTexts()
     }
 
     static func model(_ shape: Shape) throws -> DataModel {
@@ -125,21 +88,9 @@ struct StoreLife {
             })
     }
 
-    private static func open(
-        _ mapper: RecordMapper, _ folder: TemporaryDirectory, _ origin: ForeignSchema?, version: Int
-    ) async throws -> JSONStore {
-        var options = SQLiteStore.Options()
-        options.modelVersion = version
-        if let origin {
-            options.naming = origin.naming(
-                entities: entities, references: [("One", "partner"), ("Two", "partner"), ("Two", "parent")])
-        }
-        return try JSONStore(
-            try await SQLiteStore(mapper.model, at: .file(path(folder)), options: options), mapper: mapper)
-    }
-
+    /// Opens the database, whatever its model is now.
     func open(_ mapper: RecordMapper) async throws -> JSONStore {
-        try await Self.open(mapper, folder, origin, version: version)
+        try JSONStore(try await database.open(mapper.model, version: version), mapper: mapper)
     }
 
     // MARK: Actions
@@ -149,7 +100,7 @@ struct StoreLife {
     /// - Returns: What was done.
     mutating func act() async throws -> String {
         let action = try await actAtRandom()
-        for store in [memory, sqlite] { try await forgetPendingLinksOfTheDead(in: store) }
+        for store in [memory, store] { try await forgetPendingLinksOfTheDead(in: store) }
         return action
     }
 
@@ -177,14 +128,14 @@ struct StoreLife {
 
     private mutating func actAtRandom() async throws -> String {
         switch Int.random(in: 0..<12, using: &random) {
-        case 0...4: return try await sync(shape, in: sqlite)
+        case 0...4: return try await sync(shape, in: store)
         case 5: return try await importObjects()
         case 6: return try await delete()
         case 7:
-            sqlite = try await open(sqlite.mapper)
+            store = try await open(store.mapper)
             return "reopen"
         case 8: return try await syncByAnOlderProgram()
-        case 9 where origin == nil: return try await rebuild()
+        case 9 where !database.isAdopted: return try await rebuild()
         default: return try await migrate()
         }
     }
@@ -241,7 +192,7 @@ struct StoreLife {
         return "sync \(json) into \(entity)"
     }
 
-    /// Repeating a sync changes nothing and writes no byte.
+    /// Repeating a sync changes nothing and writes nothing.
     private func expectNothingWritten(_ json: String, into entity: String, _ store: JSONStore) async throws {
         let source = JSONSource.bytes(Array(json.utf8))
         // What the first time left to be settled may be settled by the second: an object that the
@@ -249,13 +200,9 @@ struct StoreLife {
         let again = try await memory.sync(source, into: entity)
         #expect(try await store.sync(source, into: entity) == again, "again \(json)")
         guard again.isUnchanged else { return }
-        let before = try bytes()
+        let before = try await database.writtenState()
         #expect(try await store.sync(source, into: entity).isUnchanged, "once more \(json)")
-        #expect(try bytes() == before, "bytes written by \(json)")
-    }
-
-    private func bytes() throws -> [Data?] {
-        ["", "-wal"].map { FileManager.default.contents(atPath: path + $0) }
+        #expect(try await database.writtenState() == before, "written by \(json)")
     }
 
     private mutating func importObjects() async throws -> String {
@@ -267,7 +214,7 @@ struct StoreLife {
         for id in ids { expected[entity]?[id] = state[id] ?? [:] }
         let source = JSONSource.bytes(Array("[\(objects)]".utf8))
         let one = try await memory.importObjects(source, into: entity)
-        let other = try await sqlite.importObjects(source, into: entity)
+        let other = try await store.importObjects(source, into: entity)
         #expect(one == other, "the counts of \(objects)")
         return "import \(objects) into \(entity)"
     }
@@ -276,13 +223,13 @@ struct StoreLife {
         let entity = randomEntity()
         let id = Int64.random(in: 1...6, using: &random)
         let wasThere = expected[entity]?.removeValue(forKey: id) != nil
-        for store in [memory, sqlite] {
+        for store in [memory, store] {
             #expect(try await store.delete(.identity(id), in: entity) == wasThere)
         }
         return "delete \(entity) \(id)"
     }
 
-    /// A program whose model lacks the newest attributes, of the same version, syncs into the file.
+    /// A program whose model lacks the newest attributes, of the same version, syncs into the database.
     private mutating func syncByAnOlderProgram() async throws -> String {
         var older = shape
         for entity in Self.entities { older.fields[entity] = Array(shape.fields[entity]?.dropLast() ?? []) }
@@ -291,38 +238,8 @@ struct StoreLife {
             older.fields[entity] = older.fields[entity]?.map { Field(name: $0.name, formerName: nil, type: $0.type) }
         }
         let mapper = try RecordMapper(try Self.model(older))
-        let store = try await open(mapper)
-        let action = try await sync(older, in: store)
-        sqlite = try await open(sqlite.mapper)
+        let action = try await sync(older, in: try await open(mapper))
+        store = try await open(store.mapper)
         return "an older program: \(action)"
-    }
-
-    // MARK: What others made
-
-    /// The texts of what the tool made, without columns that the store added.
-    func foreignTexts() throws -> [String] {
-        guard let origin else { return [] }
-        let names = Self.entities.map { "'\(origin.table($0))'" }.joined(separator: ", ")
-        let connection = try SQLiteConnection(path: path, isReadOnly: true, busyTimeout: 1000)
-        let statement = try connection.prepare(
-            """
-            SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name LIKE 'index_%' \
-            OR type = 'table' AND name IN (\(names)) ORDER BY name
-            """)
-        var texts: [String] = []
-        while try statement.step() { texts.append(statement.text(at: 0)) }
-        return texts
-    }
-
-    /// Verifies that the tool would recognize its tables.
-    func checkForeignObjects(_ place: String) throws {
-        let texts = try foreignTexts()
-        #expect(texts.count == foreignObjects.count, "\(place)")
-        for (now, before) in zip(texts, foreignObjects) {
-            // New columns stand after the old ones, before the constraints of the table.
-            let constraints = before.firstRange(of: /, (CONSTRAINT|FOREIGN KEY)|\)( STRICT)?$/)
-            let end = constraints?.lowerBound ?? before.endIndex
-            #expect(now.hasPrefix(before[..<end]) && now.hasSuffix(before[end...]), "\(place): \(now)")
-        }
     }
 }

@@ -1,26 +1,20 @@
+import StoreSync
 import SyncModel
 import SyncStore
-import StoreSync
 import Testing
-
-@testable import SyncStoreSQLite
 
 extension StoreLife {
     func check(_ place: String) async throws {
         for entity in Self.entities {
             let one = try await content(of: entity, in: memory)
-            let other = try await content(of: entity, in: sqlite)
-            #expect(one == other, "\(place): memory beside SQLite, \(entity)")
+            let other = try await content(of: entity, in: store)
+            #expect(one == other, "\(place): memory beside the database, \(entity)")
             var found: [Int64: Values] = [:]
             for (id, record) in other { found[id] = record.values.filter { !$0.value.isNull } }
             #expect(found == expected[entity]?.mapValues { $0.filter { !$0.value.isNull } }, "\(place): \(entity)")
         }
         try await checkInverses(place)
-        try checkForeignObjects(place)
-        let connection = try SQLiteConnection(path: path, isReadOnly: true, busyTimeout: 1000)
-        let integrity = try connection.prepare("PRAGMA integrity_check")
-        #expect(try integrity.step() && integrity.text(at: 0) == "ok", "\(place)")
-        #expect(try connection.prepare("PRAGMA foreign_key_check").step() == false, "\(place)")
+        try await database.check(place)
     }
 
     private struct Content: Equatable {
@@ -55,11 +49,11 @@ extension StoreLife {
             ("One", "children", "Two", "parent"),
         ] {
             var pairs: Set<[RecordKey]> = []
-            for stored in try await sqlite.store.records(StoreQuery(entity), with: [name]) {
+            for stored in try await store.store.records(StoreQuery(entity), with: [name]) {
                 for key in stored.record[related: name]?.keys ?? [] { pairs.insert([stored.key, key]) }
             }
             var back: Set<[RecordKey]> = []
-            for stored in try await sqlite.store.records(StoreQuery(destination), with: [inverse]) {
+            for stored in try await store.store.records(StoreQuery(destination), with: [inverse]) {
                 for key in stored.record[related: inverse]?.keys ?? [] { back.insert([key, stored.key]) }
             }
             #expect(pairs == back, "\(place): \(entity).\(name)")

@@ -4,17 +4,15 @@ import StoreSync
 import SyncModel
 import SyncStore
 
-@testable import SyncStoreSQLite
-
 extension StoreLife {
-    /// Opens the file with another model.
+    /// Opens the database with another model.
     mutating func migrate() async throws -> String {
         let entity = Self.entities.randomElement(using: &random) ?? "One"
         var own = (shape.fields[entity] ?? []).map { Field(name: $0.name, formerName: nil, type: $0.type) }
         var rename: [String: String] = [:]
         var what = "shuffle"
         // A tool's tables can only get further columns.
-        switch Int.random(in: 0..<(origin == nil ? 8 : 2), using: &random) {
+        switch Int.random(in: 0..<(database.isAdopted ? 2 : 8), using: &random) {
         case 0:
             fieldCount += 1
             own.append(Field(name: "f\(fieldCount)", type: Field.types.randomElement(using: &random) ?? .bool))
@@ -61,21 +59,20 @@ extension StoreLife {
             return next
         }
         let mapper = try RecordMapper(try Self.model(shape))
-        sqlite = try await open(mapper)
+        store = try await open(mapper)
         try await refillMemory(mapper)
         return "migrate \(entity), \(what): \(own.map { "\($0.name) \($0.type)" })"
     }
 
-    /// Fills the file anew from the store in memory.
+    /// Fills the database anew from the store in memory.
     mutating func rebuild() async throws -> String {
-        var options = SQLiteStore.Options()
-        options.modelVersion = version
-        let mapper = sqlite.mapper
+        let mapper = store.mapper
         let memory = memory
-        sqlite = try JSONStore(
-            try await SQLiteStore.rebuild(mapper.model, at: path, options: options) { [expected] store in
-                try await Self.copy(expected, from: memory, into: try JSONStore(store, mapper: mapper))
-            }, mapper: mapper)
+        let rebuilt = try await database.rebuild(mapper.model, version: version) { [expected] store in
+            try await Self.copy(expected, from: memory, into: try JSONStore(store, mapper: mapper))
+        }
+        guard let rebuilt else { return "no rebuild" }
+        store = try JSONStore(rebuilt, mapper: mapper)
         return "rebuild"
     }
 
