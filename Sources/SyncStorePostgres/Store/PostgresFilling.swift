@@ -4,12 +4,15 @@ import SyncModel
 import SyncStore
 import SyncStoreSQL
 
-/// The tables that a transaction fills: those that nothing has been stored in.
+/// The tables that a transaction fills: those without rows.
 ///
 /// New rows are copied into such a table directly: nothing has to be found there, and each row is
 /// written once. If a later batch repeats an identity, the unique index reports it; from then on,
 /// batches are merged.
 final class PostgresFilling {
+    /// The size of a table up to which its rows are looked for.
+    private static let searchedByteCount = Int64(1) << 30
+
     /// The least number of rows for which the server is asked whether a table is empty.
     private let rowMinimum: Int
     /// The tables that are not the store's own. Their columns can have other types.
@@ -37,11 +40,13 @@ final class PostgresFilling {
         }
         let (name, indexName) = (SQLText.name(table), SQLText.name(index))
         // The lock keeps others from creating triggers meanwhile. `COPY` ignores rules and fails on
-        // tables with policies.
+        // tables with policies. Where a larger table begins with deleted rows, looking for the first
+        // other one could take long.
         let found = try connection.execute(
             """
             LOCK TABLE ONLY \(name) IN ROW EXCLUSIVE MODE; \
-            SELECT pg_catalog.pg_relation_size(c.oid::regclass) = 0 AND c.relkind::text = 'r'::text \
+            SELECT CASE WHEN pg_catalog.pg_relation_size(c.oid::regclass) < \(Self.searchedByteCount) \
+            THEN NOT EXISTS (SELECT 1 FROM ONLY \(name)) ELSE FALSE END AND c.relkind::text = 'r'::text \
             AND NOT c.relhasrules AND NOT c.relrowsecurity AND NOT c.relhassubclass \
             AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_trigger t WHERE t.tgrelid = c.oid AND NOT t.tgisinternal) \
             AND EXISTS (SELECT 1 FROM pg_catalog.pg_index i WHERE i.indrelid = c.oid \
