@@ -38,6 +38,25 @@ struct PostgresSettingsTests {
         }
     }
 
+    /// By default, reads would wait until no serializable transaction is open.
+    @Test func aStoreDoesNotWaitForSerializableTransactionsOfOthers() async throws {
+        try await SharedPostgres.withDatabase { database in
+            let other = try await PostgresSession(database.url)
+            try await other.use { connection in
+                _ = try connection.execute("BEGIN ISOLATION LEVEL SERIALIZABLE READ WRITE; SELECT count(*) FROM pg_class")
+            }
+            try await set(
+                [
+                    "default_transaction_isolation = serializable", "default_transaction_read_only = on",
+                    "default_transaction_deferrable = on",
+                ], in: database)
+            let store = try await PostgresWorld.store(at: database.url) { $0.silenceLimit = .seconds(1) }
+            try await store.put([1])
+            #expect(try await store.count(StoreQuery("User")) == 1)
+            try await other.use { _ = try $0.execute("COMMIT") }
+        }
+    }
+
     @Test func aLeaseDoesNotDependOnSettings() async throws {
         try await SharedPostgres.withDatabase { database in
             try await set(Self.settings, in: database)

@@ -98,12 +98,15 @@ extension PostgresConnection {
         let limit = answerLimit
         answerLimit = options.silenceLimit
         defer { (isInterruptible, answerLimit) = (false, limit) }
+        // By the defaults of a role, the question could wait for transactions of others to end.
         let facts = try execute(
             """
+            BEGIN ISOLATION LEVEL READ COMMITTED; \
             SELECT pg_catalog.pg_backend_pid(), pg_catalog.pg_is_in_recovery(), \
             CASE WHEN NOT pg_catalog.pg_is_in_recovery() THEN (SELECT system_identifier FROM \
             pg_catalog.pg_control_system())::pg_catalog.text OPERATOR(pg_catalog.||) '/' OPERATOR(pg_catalog.||) \
-            pg_catalog.substr(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_lsn()), 1, 8) END
+            pg_catalog.substr(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_lsn()), 1, 8) END; \
+            COMMIT
             """)
         serverProcess = Int32(clamping: facts.integer(0, 0) ?? 0)
         // A pooler numbers its clients itself.
