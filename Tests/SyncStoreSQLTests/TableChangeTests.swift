@@ -39,6 +39,7 @@ import Testing
                     + #"REFERENCES "Tag"("_id") ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED"#,
             ])
         #expect(try MigrationText(from: Self.people(), to: Self.people()).statements == [])
+        #expect(try MigrationText(from: Self.people(), to: Self.people(), dialect: .sqlite).statements == [])
     }
 
     @Test func aTableOfPairsIsRenamed() throws {

@@ -1,0 +1,87 @@
+import Foundation
+import SyncModel
+import SyncStoreSQL
+import Testing
+
+/// The order of a batch's rows by their identities, and rows of one identity.
+@Suite struct BatchIdentitiesTests {
+    /// The first rows, the later rows of each, and those without an identity.
+    private func identities(_ rows: [[AttributeValue?]], slots: [Int] = [0], of chosen: [Int]? = nil) -> BatchIdentities
+    {
+        var batch = RecordBatch(columnCount: rows.first?.count ?? 1)
+        for row in rows {
+            batch.beginRecord()
+            for (slot, value) in row.enumerated() {
+                if let value { batch.setValue(value, at: slot) }
+            }
+            batch.endRecord()
+        }
+        return batch.withReader { reader in
+            BatchIdentities(reader, slots: slots, rows: chosen ?? Array(0..<reader.count))
+        }
+    }
+
+    @Test func eachIdentityIsThereOnceInOrder() {
+        let found = identities([3, 1, 4, 1, 5, 3, 1].map { [.int($0)] })
+        #expect(found.first == [1, 0, 2, 4])
+        #expect(found.repeats == [1: [3, 6], 0: [5]])
+        #expect(found.nameless == [])
+    }
+
+    @Test func rowsInOrderStayAsTheyAre() {
+        let ascending = identities([1, 2, 9].map { [.int($0)] })
+        #expect(ascending.first == [0, 1, 2])
+        #expect(ascending.repeats == [:])
+        let equal = identities([1, 1].map { [.int($0)] })
+        #expect(equal.first == [0])
+        #expect(equal.repeats == [0: [1]])
+        let some = identities([5, 1, 3, 2].map { [.int($0)] }, of: [1, 3])
+        #expect(some.first == [1, 3])
+    }
+
+    @Test func rowsWithoutAnIdentityAreApart() {
+        let found = identities([[.int(2)], [.null], [nil], [.double(.nan)], [.int(1)]])
+        #expect(found.first == [4, 0])
+        #expect(found.nameless == [1, 2, 3])
+        let none = identities([[.int(2)], [.int(1)]], slots: [])
+        #expect(none.first == [])
+        #expect(none.nameless == [0, 1])
+        let partial = identities([[.int(1), .null], [.int(1), .int(2)], [nil, .int(2)]], slots: [0, 1])
+        #expect(partial.first == [1])
+        #expect(partial.nameless == [0, 2])
+    }
+
+    @Test func laterValuesDecideBetweenEqualFirstOnes() {
+        let found = identities(
+            [[.int(1), .string("b")], [.int(1), .string("a")], [.int(0), .string("z")], [.int(1), .string("b")]],
+            slots: [0, 1])
+        #expect(found.first == [2, 1, 0])
+        #expect(found.repeats == [0: [3]])
+    }
+
+    @Test(
+        arguments: [
+            [.bool(false), .bool(true)], [.int(-3), .int(0), .int(7)], [.double(-2.5), .double(0), .double(1e9)],
+            [.date(Timestamp(microseconds: -1)), .date(Timestamp(microseconds: 5))],
+            [.string(""), .string("A"), .string("Aa"), .string("B"), .string("a"), .string("é")],
+            [.binary(Data()), .binary(Data([0])), .binary(Data([0, 1])), .binary(Data([255]))],
+            [
+                .uuid(UUID(uuidString: "00000000-0000-0000-0000-0000000000FF")!),
+                .uuid(UUID(uuidString: "01000000-0000-0000-0000-000000000000")!),
+            ],
+            [.uri("a:"), .uri("b:")],
+        ] as [[AttributeValue]])
+    func valuesSortAsAnIndexHasThem(values: [AttributeValue]) {
+        let count = values.count
+        let found = identities((values.reversed() + values).map { [$0] })
+        #expect(found.first == (0..<count).reversed())
+        let repeats = (0..<count).map { ($0, [2 * count - 1 - $0]) }
+        #expect(found.repeats == Dictionary(uniqueKeysWithValues: repeats))
+    }
+
+    @Test func valuesOfDifferentTypesAreDifferent() {
+        let found = identities([[.string("1")], [.int(1)], [.string("1")], [.int(1)]])
+        #expect(found.first.count == 2)
+        #expect(found.repeats == [0: [2], 1: [3]])
+    }
+}

@@ -1,0 +1,230 @@
+import Foundation
+import SyncModel
+import SyncStorePostgres
+import SyncStoreSQL
+import SyncStoreSQLite
+import Testing
+
+/// What a database records about its tables, and whether a model can use them as they are.
+@Suite struct SchemaDescriptionTests {
+    private static func model(
+        _ change: (inout [SyncEntity]) -> Void = { _ in }
+    ) throws -> DataModel {
+        var entities = [
+            SyncEntity("Person", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncAttribute("name", .string)
+                SyncRelationship("boss", toOne: "Person", inverse: "staff")
+                SyncRelationship("staff", toMany: "Person", inverse: "boss")
+                SyncRelationship("tags", toMany: "Tag")
+            },
+            SyncEntity("Tag", identity: "id") { SyncAttribute("id", .int64) },
+        ]
+        change(&entities)
+        return try DataModel(entities)
+    }
+
+    private static func description(
+        _ model: DataModel, naming: SQLNaming = SQLNaming(), dates: DateStorage = .iso8601,
+        dialect: any SQLDialect = .sqlite
+    ) -> SQLSchemaDescription {
+        SQLSchemaDescription(SQLSchema(model, naming: naming, dates: dates, dialect: dialect))
+    }
+
+    // MARK: Containment
+
+    /// Whether tables of one model are enough for another.
+    private func serves(_ stored: (inout [SyncEntity]) -> Void, _ wanted: (inout [SyncEntity]) -> Void) throws -> Bool {
+        try Self.description(Self.model(stored)).contains(Self.description(Self.model(wanted)))
+    }
+
+    @Test func tablesServeAModelThatNeedsLess() throws {
+        #expect(try serves({ _ in }, { _ in }))
+        #expect(try serves({ $0[0].attributes.append(SyncAttribute("age", .int64)) }, { _ in }))
+        #expect(try !serves({ _ in }, { $0[0].attributes.append(SyncAttribute("age", .int64)) }))
+        #expect(
+            try serves({ $0.append(SyncEntity("Robot", identity: "id") { SyncAttribute("id", .int64) }) }, { _ in }))
+        #expect(
+            try !serves({ _ in }, { $0.append(SyncEntity("Robot", identity: "id") { SyncAttribute("id", .int64) }) }))
+        let likes = SyncRelationship("likes", toOne: "Tag")
+        #expect(try serves({ $0[0].relationships.append(likes) }, { _ in }))
+        #expect(try !serves({ _ in }, { $0[0].relationships.append(likes) }))
+        // A column names the entity of each row, which an older program would not write.
+        let guest = SyncEntity("Guest", parent: "Person") {}
+        #expect(try !serves({ $0.append(guest) }, { _ in }))
+        #expect(try serves({ $0 += [guest, SyncEntity("Worker", parent: "Person") {}] }, { $0.append(guest) }))
+        #expect(
+            try !serves(
+                { $0 += [guest, SyncEntity("Worker", parent: "Guest") {}] },
+                { $0 += [guest, SyncEntity("Worker", parent: "Person") {}] }))
+    }
+
+    @Test func propertiesHaveToBeTheSame() throws {
+        #expect(try !serves({ $0[0].attributes[1] = SyncAttribute("name", .uri) }, { _ in }))
+        #expect(try !serves({ $0[0].attributes[1] = SyncAttribute("title", .string) }, { _ in }))
+        #expect(try !serves({ $0[0].relationships[2] = SyncRelationship("tags", toMany: "Person") }, { _ in }))
+        #expect(
+            try !serves({ $0[0].relationships[2] = SyncRelationship("tags", toMany: "Tag", ordered: true) }, { _ in }))
+        // The foreign keys have another rule.
+        #expect(try serves({ $0[0].relationships[1].deleteRule = .cascade }, { _ in }))
+        let mapped = Self.description(try Self.model(), naming: SQLNaming(columns: ["Person.name": "full_name"]))
+        #expect(try !mapped.contains(Self.description(Self.model())))
+        #expect(try !Self.description(Self.model()).contains(mapped))
+    }
+
+    @Test func namesAndDatesHaveToBeTheSame() throws {
+        let model = try Self.model()
+        let plain = Self.description(model)
+        for other in [
+            Self.description(model, dates: .secondsSince1970),
+            Self.description(model, naming: SQLNaming(rowColumn: "n")),
+            Self.description(model, naming: SQLNaming(entityColumn: "e")),
+            Self.description(model, naming: SQLNaming(tables: ["Tag": "labels"])),
+        ] {
+            #expect(!plain.contains(other))
+            #expect(!other.contains(plain))
+            #expect(other.contains(other))
+        }
+    }
+
+    @Test func renamingsHaveToBeFollowed() throws {
+        func named(_ formerName: String?) -> (inout [SyncEntity]) -> Void {
+            { $0[0].formerName = formerName }
+        }
+        #expect(try serves(named("Human"), named(nil)))
+        #expect(try serves(named("Human"), named("Human")))
+        #expect(try !serves(named("Human"), named("Man")))
+        #expect(try !serves(named(nil), named("Human")))
+        let title = SyncAttribute("name", .string, formerName: "title")
+        #expect(try serves({ $0[0].attributes[1] = title }, { _ in }))
+        #expect(try !serves({ _ in }, { $0[0].attributes[1] = title }))
+        let labels = SyncRelationship("tags", toMany: "Tag", formerName: "labels")
+        #expect(try serves({ $0[0].relationships[2] = labels }, { _ in }))
+        #expect(try !serves({ _ in }, { $0[0].relationships[2] = labels }))
+    }
+
+    @Test func indicesHaveToBeThereAndUniqueOnesTheSame() throws {
+        func indexed(_ indexes: SyncIndex...) -> (inout [SyncEntity]) -> Void {
+            { $0[0].indexes = indexes }
+        }
+        let name = SyncIndex(["name"])
+        let unique = SyncIndex(["name"], unique: true)
+        #expect(try serves(indexed(name), indexed()))
+        #expect(try !serves(indexed(), indexed(name)))
+        #expect(try !serves(indexed(unique), indexed()))
+        #expect(try !serves(indexed(), indexed(unique)))
+        #expect(try serves(indexed(unique, name), indexed(unique)))
+    }
+
+    @Test func foreignKeysHaveToBeThere() throws {
+        let plain = Self.description(try Self.model(), dialect: .postgres)
+        let cascading = Self.description(
+            try Self.model { $0[0].relationships[1].deleteRule = .cascade }, dialect: .postgres)
+        #expect(!plain.contains(cascading))
+        #expect(plain.contains(plain))
+        let more = Self.description(
+            try Self.model { $0[0].relationships.append(SyncRelationship("likes", toOne: "Tag")) }, dialect: .postgres)
+        #expect(more.contains(plain))
+    }
+
+    // MARK: The record
+
+    @Test func aRecordIsReadAsItWasWritten() throws {
+        let wanted = SQLSchemaRecord(Self.description(try Self.model()), modelVersion: 3)
+        let text = try wanted.description.text
+        #expect(try wanted.bindings() == [.integer(1), .integer(3), .text(text)])
+        #expect(try SQLSchemaRecord(format: 1, modelVersion: 3, text: text, wanted: wanted) == wanted)
+        let older = try SQLSchemaRecord(format: 0, modelVersion: 2, text: text, wanted: wanted)
+        #expect(older.modelVersion == 2)
+        #expect(throws: SQLSchemaError.newer(found: 2, known: 1)) {
+            try SQLSchemaRecord(format: 2, modelVersion: 3, text: text, wanted: wanted)
+        }
+        #expect(throws: SQLSchemaError.newer(found: 4, known: 3)) {
+            try SQLSchemaRecord(format: 1, modelVersion: 4, text: text, wanted: wanted)
+        }
+        #expect(throws: SQLSchemaError.unreadable) {
+            try SQLSchemaRecord(format: 1, modelVersion: 3, text: "{}", wanted: wanted)
+        }
+    }
+
+    @Test func tablesOfOthersStayRecorded() throws {
+        let schema = SQLSchema(try Self.model(), dialect: .sqlite)
+        #expect(SQLSchemaDescription(schema).adopted == nil)
+        let adopted = SQLSchemaDescription(schema, adopted: ["b", "a"])
+        #expect(adopted.adopted == ["a", "b"])
+        let record = SQLSchemaRecord(adopted, modelVersion: 3).with(SQLSchemaDescription(schema))
+        #expect(record == SQLSchemaRecord(adopted, modelVersion: 3))
+    }
+
+    @Test func damagedRecordsAreRefused() throws {
+        let model = try Self.model()
+        let other = SQLSchema(try Self.model { $0[0].attributes.remove(at: 1) }, dialect: .sqlite)
+        // The record has no definition that the package wrote.
+        let text = try Self.description(model).text.replacing(#"\"name\" TEXT"#, with: #"\"other\" TEXT"#)
+        let damaged = try SQLSchemaDescription(text: text)
+        #expect(throws: SQLSchemaError.unreadable) {
+            try SQLMigration.plan(from: damaged, to: other, keepsRemoved: true)
+        }
+        // Its rows are moved where they can be.
+        let statements = try SQLMigration.plan(from: damaged, to: other, keepsRemoved: false).statements
+        #expect(
+            statements == [
+                #"CREATE TABLE "_sync_new_0" ("_id" INTEGER PRIMARY KEY, "id" INTEGER, "boss" INTEGER "#
+                    + #"REFERENCES "Person"("_id") ON DELETE SET NULL DEFERRABLE INITIALLY DEFERRED)"#,
+                #"INSERT INTO "_sync_new_0" ("_id", "id", "boss") SELECT "_id", "id", "boss" FROM "Person""#,
+                #"DROP TABLE IF EXISTS "Person""#,
+                #"ALTER TABLE "_sync_new_0" RENAME TO "Person""#,
+                #"CREATE UNIQUE INDEX "Person_identity" ON "Person" ("id")"#,
+                #"CREATE INDEX "Person_boss" ON "Person" ("boss") WHERE "boss" IS NOT NULL"#,
+                #"UPDATE "Person" SET "boss" = NULL WHERE "boss" NOT IN (SELECT "_id" FROM "Person")"#,
+                #"DELETE FROM "Person_tags" WHERE "Person" NOT IN (SELECT "_id" FROM "Person") OR "Tag" "#
+                    + #"NOT IN (SELECT "_id" FROM "Tag")"#,
+            ])
+        #expect(throws: SQLSchemaError.otherDates) {
+            let schema = SQLSchema(model, dates: .secondsSince1970, dialect: .sqlite)
+            _ = try SQLMigration.plan(from: Self.description(model), to: schema, keepsRemoved: true)
+        }
+    }
+
+    // MARK: Types
+
+    @Test func attributesOnlyGetTypesThatHoldEveryValue() throws {
+        let wider: [AttributeType: Set<AttributeType>] = [
+            .int16: [.int32, .int64, .double, .float, .decimal, .json], .int32: [.int64, .double, .decimal, .json],
+            .int64: [.decimal, .json], .float: [.double], .double: [.json], .decimal: [.json], .string: [.json],
+            .uri: [.string, .json], .bool: [.json], .date: [.json], .uuid: [.string, .json],
+            .transformable: [.binary],
+        ]
+        for from in AttributeType.allCases {
+            for to in AttributeType.allCases {
+                func model(_ type: AttributeType) throws -> DataModel {
+                    try Self.model { $0[1].attributes.append(SyncAttribute("value", type)) }
+                }
+                let isPossible = from == to || wider[from]?.contains(to) == true
+                do {
+                    _ = try MigrationText(from: model(from), to: model(to))
+                    #expect(isPossible, "\(from) became \(to)")
+                } catch let error as SQLSchemaError {
+                    #expect(error == .narrowedType(entity: "Tag", attribute: "value"))
+                    #expect(!isPossible, "\(from) did not become \(to)")
+                }
+            }
+        }
+    }
+
+    @Test func uuidsBecomeTextsInTheCaseThatJSONHas() throws {
+        func expression(_ type: AttributeType, _ userInfo: [String: String] = [:]) throws -> String? {
+            func model(_ type: AttributeType) throws -> DataModel {
+                try Self.model { $0[1].attributes.append(SyncAttribute("value", type, userInfo: userInfo)) }
+            }
+            let statements = try MigrationText(from: model(.uuid), to: model(type)).statements
+            return statements.first { $0.contains("USING") }?.components(separatedBy: "USING ").last
+        }
+        #expect(try expression(.string) == #"upper(CAST("value" AS text))"#)
+        #expect(try expression(.json) == #"pg_catalog.to_jsonb(upper(CAST("value" AS text)))"#)
+        #expect(try expression(.uuid) == nil)
+        let lower = [SyncAttribute.letterCaseAnnotation: "lower"]
+        #expect(try expression(.string, lower) == #"lower(upper(CAST("value" AS text)))"#)
+        #expect(try expression(.uuid, lower) == nil)
+    }
+}
