@@ -52,6 +52,20 @@ import Testing
         #expect(other?.code == SQLiteError.Code.fileMoved)
     }
 
+    @Test func aFileThatIsReplacedBeforeTheFirstTransactionIsNoticed() async throws {
+        let store = try await open()
+        let away = folder.url.appending(path: "away.sqlite")
+        try FileManager.default.moveItem(at: url, to: away)
+        try FileManager.default.copyItem(at: away, to: url)
+        let error = await #expect(throws: SQLiteError.self) {
+            try await store.sync(.bytes(Array(#"[{"id":1}]"#.utf8)), into: "User")
+        }
+        #expect(error?.code == SQLiteError.Code.fileMoved)
+        #expect(
+            error?.message
+                == "the database file was moved, replaced or removed while it was open; open the store again")
+    }
+
     /// The log holds what is committed; SQLite would go on to write into the removed file.
     @Test(arguments: ["-wal", "-shm"], [true, false])
     func aFileBesideTheDatabaseThatIsGoneIsNoticed(suffix: String, isReplaced: Bool) async throws {

@@ -67,6 +67,21 @@ import Testing
         await #expect(throws: CancellationError.self) { try await task.value }
     }
 
+    @Test func aStatementOfOnesOwnIsBrokenOff() async throws {
+        let gate = Gate()
+        let store = self.store
+        let task = Task {
+            try await store.sql { reader in
+                gate.open()
+                return try await reader.rows(
+                    "WITH RECURSIVE n (i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n) SELECT count(*) AS c FROM n")
+            }
+        }
+        try await gate.pass()
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+    }
+
     @Test func theWaitForAnotherProcessIsBrokenOff() async throws {
         var options = SQLiteStore.Options()
         options.busyTimeout = .seconds(3600)

@@ -23,4 +23,9 @@ import Testing
         let other = #expect(throws: SQLiteError.self) { try connection.execute("SELECT nothing") }
         #expect(other?.debugDescription == other?.description)
     }
+
+    @Test(arguments: [(5, true), (261, true), (6, true), (262, true), (1, false), (13, false), (2067, false)])
+    func locksOfOthersAreWorthAnotherAttempt(code: Int32, isRetryable: Bool) {
+        #expect(SQLiteError(code: code, message: "").isRetryable == isRetryable)
+    }
 }
