@@ -79,6 +79,12 @@ import Testing
         #expect(found.repeats == Dictionary(uniqueKeysWithValues: repeats))
     }
 
+    @Test func aTextComesAfterItsBeginnings() {
+        let found = identities(["A", "z", "Aa", "Aaa", "b", "A", "Az"].map { [.string($0)] })
+        #expect(found.first == [0, 2, 3, 6, 4, 1])
+        #expect(found.repeats == [0: [5]])
+    }
+
     @Test func valuesOfDifferentTypesAreDifferent() {
         let found = identities([[.string("1")], [.int(1)], [.string("1")], [.int(1)]])
         #expect(found.first.count == 2)

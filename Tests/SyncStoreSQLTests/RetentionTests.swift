@@ -24,6 +24,35 @@ import Testing
         }
     }
 
+    @Test func aTableThatGetsAnotherNameIsRecordedUnderIt() throws {
+        let new = try DataModel([Self.entity("Person", SyncAttribute("id", .int64))])
+        let plan = try MigrationText(
+            from: Self.everything(), to: new, naming: SQLNaming(tables: ["Person": "people"]), dialect: .sqlite)
+        #expect(plan.plan.description.families == ["Person": "people", "Tag": "Tag"])
+        #expect(
+            plan.tables == [
+                #"CREATE TABLE "people" ("_id" INTEGER PRIMARY KEY, "id" INTEGER, "age" INTEGER, "room" "#
+                    + #"INTEGER, "boss" INTEGER REFERENCES "people"("_id") ON DELETE SET NULL DEFERRABLE "#
+                    + #"INITIALLY DEFERRED, "boss_position" INTEGER, "tag" INTEGER REFERENCES "Tag"("_id") ON "#
+                    + "DELETE SET NULL DEFERRABLE INITIALLY DEFERRED)",
+                #"CREATE TABLE "Tag" ("_id" INTEGER PRIMARY KEY, "id" INTEGER, "owner" INTEGER REFERENCES "#
+                    + #""people"("_id") ON DELETE SET NULL DEFERRABLE INITIALLY DEFERRED)"#,
+                #"CREATE TABLE "Person_tags" ("Person" INTEGER NOT NULL REFERENCES "people"("_id") ON "#
+                    + #"DELETE CASCADE DEFERRABLE INITIALLY DEFERRED, "Tag" INTEGER NOT NULL REFERENCES "#
+                    + #""Tag"("_id") ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED, "position" INTEGER, "#
+                    + #"PRIMARY KEY ("Person", "Tag"))"#,
+            ])
+        #expect(
+            Self.lines(plan.plan.description) == [
+                "Person in people: id: int64 in id, age: int64 in age, boss: Person in people.boss "
+                    + "boss_position to people, staff: Person in people.boss boss_position to people, tags: "
+                    + "Tag in Person_tags.Person.Tag position  from people to Tag, tag: Tag in people.tag to Tag",
+                "Guest of Person in people: room: int64 in room",
+                "Tag in Tag: id: int64 in id, people: Person in Person_tags.Tag.Person  position from "
+                    + "Tag to people, owner: Person in Tag.owner to people",
+            ])
+    }
+
     @Test func foreignKeysOfKeptColumnsStay() throws {
         let old = try Self.everything()
         let new = try DataModel([

@@ -1,0 +1,75 @@
+import OneWayStoreKinds
+import SyncModel
+import SyncStore
+import Testing
+
+/// What a removal reports, in every kind of store.
+@Suite(.serialized) struct RemovalResultTests {
+    private static func model() throws -> DataModel {
+        try DataModel {
+            SyncEntity("Person", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncRelationship("notes", toMany: "Note", inverse: "person", deleteRule: .cascade)
+                SyncRelationship("team", toOne: "Team", inverse: "people")
+            }
+            SyncEntity("Guest", parent: "Person") {}
+            SyncEntity(
+                "Note", attributes: [SyncAttribute("text", .string)],
+                relationships: [
+                    SyncRelationship("person", toOne: "Person", inverse: "notes")
+                ])
+            SyncEntity("Team", identity: "name", "year") {
+                SyncAttribute("name", .string)
+                SyncAttribute("year", .int64)
+                SyncRelationship("people", toMany: "Person", inverse: "team", deleteRule: .deny)
+            }
+        }
+    }
+
+    @Test(arguments: StoreKind.all) func deletedObjectsAreCountedAndNamed(kind: StoreKind) async throws {
+        try await kind.use { makeStore in
+            let model = try Self.model()
+            let store = try await makeStore(model)
+            func insert(_ entity: String, _ values: [String: AttributeValue]) async throws -> ObjectID {
+                var record = Record(of: try model.layout(of: entity))
+                for (name, value) in values { record[name] = value }
+                let sent = record
+                return try await store.transaction { try await $0.insert(sent) }
+            }
+            func link(_ relationship: String, _ source: ObjectID, to targets: [ObjectID]) async throws {
+                var batch = LinkBatch(try #require(model["Person"]?.relationship(relationship)), mode: .replace)
+                batch.append(source, to: targets)
+                let links = batch
+                _ = try await store.transaction { try await $0.link(links) }
+            }
+            func remove(_ query: StoreQuery, reportsKeys: Bool = true) async throws -> RemovalResult {
+                try await store.transaction { try await $0.remove(query, reportsKeys: reportsKeys) }
+            }
+            let people = [try await insert("Person", ["id": 1]), try await insert("Guest", ["id": 2])]
+            let notes = [try await insert("Note", ["text": "a"]), try await insert("Note", ["text": "b"])]
+            let team = try await insert("Team", ["name": "red", "year": 7])
+            _ = try await insert("Team", ["name": "blue", "year": 8])
+            try await link("notes", people[0], to: [notes[1]])
+            try await link("team", people[1], to: [team])
+
+            let nothing = try await remove(StoreQuery("Person", where: PropertyPath("id") == 9))
+            #expect(nothing.counts == [:])
+            #expect(nothing.keys == [:])
+            await #expect(throws: StoreError.deletionDenied(entity: "Team", relationship: "people")) {
+                _ = try await remove(StoreQuery("Team"))
+            }
+            let first = try await remove(StoreQuery("Person", where: PropertyPath("id") == 1))
+            #expect(first.counts == ["Person": 1, "Note": 1])
+            #expect(
+                first.keys == [
+                    "Person": [StoredKey(object: people[0], key: .identity(1))],
+                    "Note": [StoredKey(object: notes[1], key: .object(notes[1]))],
+                ])
+            let second = try await remove(StoreQuery("Person"), reportsKeys: false)
+            #expect(second.counts == ["Guest": 1])
+            #expect(second.keys == [:])
+            #expect(try await remove(StoreQuery("Team"), reportsKeys: false).counts == ["Team": 2])
+            #expect(try await store.count(StoreQuery("Note")) == 1)
+        }
+    }
+}

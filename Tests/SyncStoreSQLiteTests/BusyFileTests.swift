@@ -1,0 +1,68 @@
+import Foundation
+import OneWayTestSupport
+import SyncModel
+import SyncStore
+import Testing
+
+@testable import SyncStoreSQLite
+
+/// Files that others use, or that cannot be opened, while a store opens them.
+@Suite(.timeLimit(.minutes(30))) struct BusyFileTests {
+    private let folder: TemporaryDirectory
+    private let path: String
+
+    init() throws {
+        folder = try TemporaryDirectory()
+        path = folder.url.appending(path: "store.sqlite").path
+    }
+
+    /// Another program that reads, in a file without a write-ahead log.
+    private func reader() async throws -> SQLiteConnection {
+        _ = try await SQLiteStore(.people(), at: .file(path))
+        let other = try SQLiteConnection(path: path, isReadOnly: false, busyTimeout: 0)
+        try other.execute("PRAGMA journal_mode = DELETE; BEGIN")
+        _ = try other.integer("SELECT count(*) FROM Person")
+        return other
+    }
+
+    @Test func aLogIsMadeWhenNobodyReadsAnyMore() async throws {
+        let other = try await reader()
+        var options = SQLiteStore.Options()
+        options.busyTimeout = .zero
+        let error = await #expect(throws: SQLiteError.self) {
+            try await SQLiteStore(.people(), at: .file(path), options: options)
+        }
+        #expect(error?.primaryCode == SQLiteError.Code.busy)
+        #expect(error?.statement == "PRAGMA journal_mode = WAL")
+        let gate = Gate()
+        let opening = Task { [path] in
+            gate.open()
+            return try await SQLiteStore(.people(), at: .file(path))
+        }
+        try await gate.pass()
+        for _ in 0..<2000 { _ = try other.integer("SELECT count(*) FROM Person") }
+        try other.execute("COMMIT")
+        #expect(try await opening.value.count(StoreQuery("Person")) == 0)
+        #expect(try SQLiteConnection.texts("PRAGMA journal_mode", at: path) == ["wal"])
+    }
+
+    @Test func whatIsNoFaultOfTheFileIsNotExplainedByIt() async throws {
+        _ = try await SQLiteStore(.people(), at: .file(path))
+        for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + suffix) }
+        try FileManager.default.createDirectory(atPath: path + "-wal", withIntermediateDirectories: false)
+        let error = await #expect(throws: SQLiteError.self) { try await SQLiteStore(.people(), at: .file(path)) }
+        #expect(error?.primaryCode == SQLiteError.Code.cannotOpen)
+        #expect(error?.message.hasPrefix("unable to open database file") == true)
+    }
+
+    @Test func aReadOnlyStoreReadsAFileWithoutALog() async throws {
+        let other = try await reader()
+        try other.execute("COMMIT; INSERT INTO Person (id, name) VALUES (1, 'a')")
+        let store = try await SQLiteStore(.people(), at: .readOnlyFile(path))
+        #expect(try await store.count(StoreQuery("Person")) == 1)
+        try other.execute("INSERT INTO Person (id, name) VALUES (2, 'b')")
+        // A file without a log has none that could be missing.
+        #expect(try await store.count(StoreQuery("Person")) == 2)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == ["store.sqlite"])
+    }
+}

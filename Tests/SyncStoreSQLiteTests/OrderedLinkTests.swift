@@ -1,0 +1,70 @@
+import SyncModel
+import SyncStore
+import SyncStoreSQLite
+import Testing
+
+/// Many-to-many relationships that have an order on both sides.
+@Suite struct OrderedLinkTests {
+    private let store: SQLiteStore
+    private let songs: [ObjectID]
+    private let lists: [ObjectID]
+
+    init() async throws {
+        let model = try DataModel {
+            SyncEntity("List", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncRelationship("songs", toMany: "Song", ordered: true, inverse: "lists")
+            }
+            SyncEntity("Song", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncRelationship("lists", toMany: "List", ordered: true, inverse: "songs")
+            }
+        }
+        let store = try await SQLiteStore(model, at: .memory)
+        self.store = store
+        func insert(_ entity: String) async throws -> [ObjectID] {
+            var batch = RecordBatch(of: try model.layout(of: entity))
+            for id in 0..<4 {
+                batch.beginRecord()
+                batch.setInt(Int64(id), at: 0)
+                batch.endRecord()
+            }
+            let request = MergeRequest(batch)
+            return try await store.transaction { try await $0.merge(request).objects.compactMap { $0 } }
+        }
+        lists = try await insert("List")
+        songs = try await insert("Song")
+    }
+
+    private func link(_ list: Int, to targets: [Int], mode: LinkBatch.Mode = .replace) async throws {
+        var batch = LinkBatch(store.model.layouts[0].relationships[0], mode: mode)
+        batch.append(lists[list], to: targets.map { songs[$0] })
+        let links = batch
+        _ = try await store.transaction { try await $0.link(links) }
+    }
+
+    private func links(ofEntity place: Int, _ source: ObjectID) async throws -> [ObjectID] {
+        let relationship = store.model.layouts[place].relationships[0]
+        return try await store.read { try await $0.links(relationship, of: [source]) }.map(\.target)
+    }
+
+    @Test func whatIsLinkedLaterComesLaterOnTheOtherSide() async throws {
+        try await link(2, to: [1, 0])
+        try await link(0, to: [0, 1, 3])
+        try await link(1, to: [1], mode: .add)
+        #expect(try await links(ofEntity: 0, lists[2]) == [songs[1], songs[0]])
+        #expect(try await links(ofEntity: 0, lists[0]) == [songs[0], songs[1], songs[3]])
+        #expect(try await links(ofEntity: 1, songs[1]) == [lists[2], lists[0], lists[1]])
+        #expect(try await links(ofEntity: 1, songs[0]) == [lists[2], lists[0]])
+        // Another order of the one side leaves that of the other.
+        try await link(2, to: [0, 3, 1])
+        #expect(try await links(ofEntity: 0, lists[2]) == [songs[0], songs[3], songs[1]])
+        #expect(try await links(ofEntity: 1, songs[1]) == [lists[2], lists[0], lists[1]])
+        #expect(try await links(ofEntity: 1, songs[3]) == [lists[0], lists[2]])
+        let places = try await store.sql { reader in
+            try await reader.rows(
+                "SELECT max(position) AS p, count(inverse_position) AS i, count(*) AS n FROM List_songs")
+        }
+        #expect(places == [["p": 2, "i": 7, "n": 7]])
+    }
+}
