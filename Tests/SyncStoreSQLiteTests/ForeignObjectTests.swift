@@ -114,6 +114,22 @@ import Testing
         #expect(try await store.store.count(StoreQuery("User", where: linked)) == 2)
     }
 
+    @Test func whatOthersCallATableFollowsItsName() throws {
+        try run("CREATE TABLE A (id); CREATE TABLE B (id); CREATE VIEW firsts AS SELECT id FROM A")
+        let connection = try SQLiteConnection(path: world.path, isReadOnly: false, busyTimeout: 0)
+        // As programs can set it, views keep the former names.
+        try connection.execute("PRAGMA legacy_alter_table = ON")
+        let settings = SQLiteSettings(path: world.path, isReadOnly: false, SQLiteStore.Options())
+        let schema = SQLSchema(try .people(), dialect: .sqlite)
+        try SQLiteMigration(connection, schema: schema, settings: settings)
+            .rename([(from: "A", to: "B"), (from: "B", to: "_sync_old_1")])
+        #expect(
+            try texts("SELECT sql FROM sqlite_master ORDER BY name") == [
+                #"CREATE TABLE "B" (id)"#, #"CREATE TABLE "_sync_old_1" (id)"#,
+                #"CREATE VIEW firsts AS SELECT id FROM "B""#,
+            ])
+    }
+
     @Test func aDroppedTableWithForeignKeysOfOthersIsARefusal() async throws {
         let tag = SyncEntity("Tag", identity: "id") { SyncAttribute("id", .int64) }
         try await fill(.people(with: [tag]))

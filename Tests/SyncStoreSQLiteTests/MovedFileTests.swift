@@ -109,6 +109,25 @@ import Testing
         withExtendedLifetime(file) {}
     }
 
+    /// Without a transaction in between, and after a commit that SQLite copied into the file.
+    @Test(arguments: [0, 6000])
+    func aDatabaseThatIsOverwrittenBeforeTheNextTransactionIsNoticed(objectCount: Int) async throws {
+        let other = folder.url.appending(path: "other.sqlite")
+        _ = try await open()
+        try FileManager.default.copyItem(at: url, to: other)
+        let store = try await open()
+        if objectCount > 0 { try await store.sync(Self.objects("x", count: objectCount), into: "User") }
+        let file = try FileHandle(forWritingTo: url)
+        try file.truncate(atOffset: 0)
+        try file.write(contentsOf: Data(contentsOf: other))
+        let error = await #expect(throws: SQLiteError.self) {
+            try await store.sync(.bytes(Array(#"[{"id":2}]"#.utf8)), into: "User")
+        }
+        #expect(error?.code == SQLiteError.Code.fileMoved, "\(String(describing: error))")
+        #expect(error?.message.hasPrefix("another program than SQLite wrote into the database file") == true)
+        withExtendedLifetime(file) {}
+    }
+
     /// Checkpoints of other connections write into the file as well.
     @Test func whatOtherConnectionsWriteIsNoDamage() async throws {
         let stores = [try await open(), try await open(), try await open()]
@@ -226,9 +245,9 @@ import Testing
         #expect(lease?.description.contains(words) == true)
     }
 
-    private static func objects(_ text: Character) -> JSONSource {
+    private static func objects(_ text: Character, count: Int = 24_000) -> JSONSource {
         let text = String(repeating: text, count: 1000)
-        let objects = (0..<24_000).map { #"{"id":\#($0),"text":"\#(text)"}"# }
+        let objects = (0..<count).map { #"{"id":\#($0),"text":"\#(text)"}"# }
         return .bytes(Array("[\(objects.joined(separator: ","))]".utf8))
     }
 
