@@ -87,6 +87,33 @@ import Testing
             ])
     }
 
+    @Test func foreignKeysOfTheModelAreMadeAnew() throws {
+        func model(_ names: String...) throws -> DataModel {
+            try DataModel([
+                SyncEntity(
+                    "Person", identity: ["id"], attributes: [SyncAttribute("id", .int64)],
+                    relationships: names.map { SyncRelationship($0, toOne: "Person") })
+            ])
+        }
+        let plan = try MigrationText(from: model("boss", "mentor"), to: model("boss", "friend"))
+        #expect(
+            plan.statements == [
+                #"ALTER TABLE "Person" DROP CONSTRAINT IF EXISTS "Person_boss_fkey""#,
+                #"DROP INDEX IF EXISTS "Person_mentor""#,
+                #"ALTER TABLE "Person" ADD COLUMN "_sync_column_3" bigint"#,
+                #"ALTER TABLE "Person" RENAME COLUMN "_sync_column_3" TO "friend""#,
+                #"CREATE INDEX "Person_friend" ON "Person" ("friend") WHERE "friend" IS NOT NULL"#,
+                #"UPDATE "Person" SET "boss" = NULL WHERE "boss" NOT IN (SELECT "_id" FROM "Person")"#,
+                #"UPDATE "Person" SET "friend" = NULL WHERE "friend" NOT IN (SELECT "_id" FROM "Person")"#,
+                #"ALTER TABLE "Person" ADD CONSTRAINT "Person_boss_fkey" FOREIGN KEY ("boss") REFERENCES "#
+                    + #""Person"("_id") ON DELETE SET NULL DEFERRABLE INITIALLY DEFERRED"#,
+                #"ALTER TABLE "Person" ADD CONSTRAINT "Person_friend_fkey" FOREIGN KEY ("friend") "#
+                    + #"REFERENCES "Person"("_id") ON DELETE SET NULL DEFERRABLE INITIALLY DEFERRED"#,
+            ])
+        let keys = plan.plan.description.tables.flatMap { table in (table.foreignKeys ?? []).map(\.name) }
+        #expect(keys == ["Person_boss_fkey", "Person_friend_fkey", "Person_mentor_fkey"])
+    }
+
     @Test func aColumnThatGivesItsNameUpIsNoLongerRecorded() throws {
         let old = try DataModel([Self.entity("Person", SyncAttribute("id", .int64), SyncAttribute("age", .int16))])
         let new = try DataModel([Self.entity("Person", SyncAttribute("id", .int64), SyncAttribute("years", .double))])

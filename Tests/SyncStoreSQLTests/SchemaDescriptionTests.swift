@@ -72,6 +72,17 @@ import Testing
         #expect(try !Self.description(Self.model()).contains(mapped))
     }
 
+    @Test func aPlaceBelongsToOneProperty() throws {
+        let naming = SQLNaming(columns: ["Person.title": "name", "Person.labels": "Person_tags"])
+        let stored = Self.description(try Self.model(), naming: naming)
+        let attribute = try Self.model { $0[0].attributes[1] = SyncAttribute("title", .string) }
+        #expect(!stored.contains(Self.description(attribute, naming: naming)))
+        let relationship = try Self.model { $0[0].relationships[2] = SyncRelationship("labels", toMany: "Tag") }
+        let wanted = Self.description(relationship, naming: naming)
+        #expect(wanted.tables == stored.tables)
+        #expect(!stored.contains(wanted))
+    }
+
     @Test func namesAndDatesHaveToBeTheSame() throws {
         let model = try Self.model()
         let plain = Self.description(model)
