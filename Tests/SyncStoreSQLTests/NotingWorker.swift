@@ -1,0 +1,90 @@
+import OneWayTestSupport
+import SyncBase
+import SyncModel
+import SyncStore
+import SyncStoreSQL
+
+/// A worker with three objects, which notes its calls.
+actor NotingWorker: SQLWorker {
+    struct Failure: Error {}
+
+    nonisolated let executor: BlockingExecutor
+    private let name: String
+    private let layout: EntityLayout
+    private let log: EventLog<String>
+    private var places: [Int: Int] = [:]
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    init(_ name: String, _ log: EventLog<String>, _ layout: EntityLayout) {
+        self.layout = layout
+        self.name = name
+        self.log = log
+        executor = BlockingExecutor(label: name)
+    }
+
+    private func note(_ event: String) { log.append("\(name) \(event)") }
+
+    func begin() { note("begins") }
+
+    func commit(changing roots: Set<Int>) { note("commits \(roots.sorted())") }
+
+    func rollback() { note("rolls back") }
+
+    func openCursor(_ query: StoreQuery) -> Int {
+        note("opens 1")
+        places[1] = 0
+        return 1
+    }
+
+    func next(_ cursor: Int, count: Int) -> [StoredRecord] {
+        note("reads \(count) of \(cursor)")
+        return take(count, of: cursor).map { StoredRecord(object: ObjectID($0), record: Record(of: layout)) }
+    }
+
+    private func take(_ count: Int, of cursor: Int) -> [Int] {
+        let start = places[cursor] ?? 3
+        let end = min(start + count, 3)
+        places[cursor] = end
+        return Array(start..<end).map { $0 + 1 }
+    }
+
+    func closeCursor(_ cursor: Int) { note("closes \(cursor)") }
+
+    func openSelection(_ selection: BoundSelection, count: Int) -> (RecordBatch, cursor: Int?) {
+        places[1] = selection.limit == 0 ? 3 : 0
+        let rows = batch(take(count, of: 1))
+        return (rows, count < 3 ? 1 : nil)
+    }
+
+    func nextRows(_ cursor: Int, count: Int) -> RecordBatch { batch(take(count, of: cursor)) }
+
+    private func batch(_ numbers: [Int]) -> RecordBatch {
+        var batch = RecordBatch(columnCount: 1)
+        for number in numbers {
+            batch.beginRecord()
+            batch.setInt(Int64(number), at: 0)
+            batch.endRecord()
+        }
+        return batch
+    }
+
+    func count(_ query: StoreQuery) -> Int {
+        note("counts")
+        return 3
+    }
+
+    func links(_ relationship: RelationshipLayout, of sources: [ObjectID]) -> [StoreLink] { [] }
+
+    func find(_ records: RecordBatch) -> [ObjectID?] { [] }
+
+    func merge(_ request: MergeRequest, _ links: [InitialLinks]) throws -> MergeResult {
+        note("merges")
+        guard !request.records.isEmpty else { throw Failure() }
+        return MergeResult((0..<request.records.count).map { MergeResult.Row(Int64($0), .inserted) })
+    }
+
+    func link(_ batch: LinkBatch) -> LinkResult { LinkResult() }
+
+    func remove(_ query: StoreQuery, reportsKeys: Bool) -> RemovalResult { RemovalResult() }
+}
