@@ -38,6 +38,23 @@ extension AdoptedTableTests {
         #expect(try await SQLiteShell.run(".dump", at: path) == before)
     }
 
+    @Test(arguments: [
+        (
+            "id INTEGER PRIMARY KEY, name TEXT, b INT NOT NULL, a INT NOT NULL",
+            "its column a is NOT NULL without a default, and new objects have no value for it; "
+                + "allow NULL or give it a default"
+        ),
+        ("id INTEGER PRIMARY KEY, name INTEGER", "name has a type that changes or refuses values of name (string)"),
+        ("id INTEGER PRIMARY KEY, name TEXT AS ('x' || id)", "name is a generated column"),
+        ("id TEXT PRIMARY KEY, name TEXT", "id has a type that changes or refuses values of id (int64)"),
+    ])
+    func aRefusalNamesTheColumn(columns: String, reason: String) async throws {
+        try await SQLiteShell.run("CREATE TABLE people (\(columns))", at: path)
+        await #expect(throws: SQLSchemaError.unsuitableTable(table: "people", reason: reason)) {
+            try await open(.people(), rowColumn: "rowid")
+        }
+    }
+
     @Test(arguments: ["TEXT COLLATE NOCASE", "INTEGER", "TEXT AS ('Person')"])
     func aColumnThatCannotNameEntitiesIsRefused(type: String) async throws {
         try await SQLiteShell.run("CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT, type \(type))", at: path)

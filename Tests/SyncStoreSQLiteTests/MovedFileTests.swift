@@ -27,9 +27,10 @@ import Testing
         }
     }
 
-    private func open() async throws -> JSONStore {
+    private func open(_ options: SQLiteStore.Options = .init()) async throws -> JSONStore {
         let mapper = try RecordMapper(try Self.model())
-        return try JSONStore(try await SQLiteStore(mapper.model, at: .file(url.path)), mapper: mapper)
+        return try JSONStore(
+            try await SQLiteStore(mapper.model, at: .file(url.path), options: options), mapper: mapper)
     }
 
     @Test(arguments: ["removed", "moved", "replaced"])
@@ -264,7 +265,9 @@ import Testing
 
     /// A reader is in the way of a commit; then its end empties the log.
     @Test func theLogShrinksWhenTheLastReaderEnds() async throws {
-        let store = try await open()
+        var options = SQLiteStore.Options()
+        options.busyTimeout = .seconds(3600)
+        let store = try await open(options)
         let isReading = Gate()
         let mayEnd = Gate()
         let reader = Task {

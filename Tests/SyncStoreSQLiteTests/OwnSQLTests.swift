@@ -51,6 +51,13 @@ import Testing
         #expect(try await store.count(StoreQuery("User")) == 3)
     }
 
+    @Test(arguments: ["SELECT 1 AS n", "SELECT 1 AS n;", "SELECT 1 AS n ; ;\n ", "VALUES (1)"])
+    func whatFollowsAStatementCanBeSpace(statement: String) async throws {
+        let store = try await Self.store()
+        let rows = try await store.sql { try await $0.rows(statement) }
+        #expect(rows.map(\.values).map(Array.init) == [[1]])
+    }
+
     /// Otherwise a value would be lost, or be null.
     @Test func valuesAndColumnsFitTheStatement() async throws {
         let store = try await Self.store()

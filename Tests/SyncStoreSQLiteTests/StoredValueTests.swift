@@ -102,6 +102,22 @@ import Testing
         #expect(try await selected(.double) == [.double(-0.5), .double(.infinity), .null])
     }
 
+    @Test func numbersOfObjectsGoOnAfterTheHighest() async throws {
+        func insert(_ id: Int64) async throws -> ObjectID {
+            var record = Record(of: store.model.layouts[0])
+            record["id"] = .int(id)
+            let item = record
+            return try await store.transaction { try await $0.insert(item) }
+        }
+        try run("INSERT INTO Item (_id, id) VALUES (-5, 0)")
+        #expect(try await insert(1) == 1)
+        try run("INSERT INTO Item (_id, id) VALUES (\(Int64.max - 1), 2)")
+        #expect(try await insert(3) == .max)
+        let error = await #expect(throws: SQLiteError.self) { _ = try await insert(4) }
+        #expect(error == SQLiteError(code: SQLiteError.Code.full, message: "no object numbers are left"))
+        #expect(try await store.count(StoreQuery("Item")) == 4)
+    }
+
     @Test func patternsNeverMatchNull() async throws {
         try run("INSERT INTO Item (id, a_string) VALUES (1, 'abc'), (2, NULL), (3, ''), (4, 'b')")
         func ids(_ text: String) async throws -> [AttributeValue?] {
