@@ -35,7 +35,8 @@ import Testing
 
     @Test(arguments: [
         ("1", "1", true), ("'text'", "'text'", true), ("word", "'word'", true), ("\"quo\"\"ted\"", "'quo\"ted'", true),
-        ("`a``b`", "'a`b'", true), ("[in brackets]", "'in brackets'", true), ("it$", "'it$'", true), ("é", "'é'", true),
+        ("`a``b`", "'a`b'", true), ("[in brackets]", "'in brackets'", true), ("it$", "'it$'", true),
+        ("éĀ", "'éĀ'", true),
         ("_x9", "'_x9'", true), ("9x", "9x", true), ("-5", "-5", true), ("x'00'", "x'00'", true),
         ("TRUE", "TRUE", true),
         ("CURRENT_DATE", "CURRENT_DATE", false), ("current_timestamp", "current_timestamp", false),

@@ -113,5 +113,8 @@ import Testing
         let given = try await mergeNamed([(.object(2), 9, "s"), (.identity, 2, "t"), (.identity, 9, "u")])
         #expect(given == [.init(2, .updated), .init(4, .inserted), .init(2, .updated)])
         #expect(try await names() == ["Person c", "Person q", "Person t", "Person u"])
+        let found = try await mergeNamed([(.object(1), 11, "v"), (.identity, 11, "w")])
+        #expect(found == [.init(1, .updated), .init(1, .updated)])
+        #expect(try await names() == ["Person c", "Person t", "Person u", "Person w"])
     }
 }

@@ -192,6 +192,8 @@ import Testing
 
     @Test(arguments: [
         "CREATE TRIGGER other AFTER INSERT ON Person BEGIN INSERT INTO log VALUES (new.name); END",
+        "CREATE TRIGGER other AFTER UPDATE OF id ON Person BEGIN INSERT INTO log VALUES (new.name); END",
+        "CREATE TRIGGER other BEFORE DELETE ON Person BEGIN INSERT INTO log VALUES (old.name); END",
         "CREATE TRIGGER other AFTER INSERT ON log BEGIN DELETE FROM Person WHERE name = new.name; END",
         "CREATE VIEW other AS SELECT name FROM Person",
         // Without the column, SQLite would take the name for a text.

@@ -41,6 +41,16 @@ import Testing
         #expect(kept.text == "two")
     }
 
+    @Test func aFileThatIsNoStoreIsLookedAtOnly() async throws {
+        try SQLiteConnection(path: world.path, isReadOnly: false, busyTimeout: 0).execute("CREATE TABLE mine (a)")
+        let bytes = try Data(contentsOf: URL(filePath: world.path))
+        let note = try await SQLiteStore.note(at: world.path)
+        #expect(!note.isStore)
+        #expect(note.text == nil)
+        #expect(try Data(contentsOf: URL(filePath: world.path)) == bytes)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: world.folder.url.path) == ["store.sqlite"])
+    }
+
     @Test func aModelThatDoesNotFitLeavesTheNote() async throws {
         var options = SQLiteStore.Options()
         options.note = "one"

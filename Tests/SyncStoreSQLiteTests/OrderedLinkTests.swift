@@ -67,4 +67,47 @@ import Testing
         }
         #expect(places == [["p": 2, "i": 7, "n": 7]])
     }
+
+    @Test func objectsOfOneOwnerHaveItsOrder() async throws {
+        let model = try DataModel {
+            SyncEntity("Owner", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncRelationship("items", toMany: "Item", ordered: true, inverse: "owner")
+            }
+            SyncEntity("Item", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncRelationship("owner", toOne: "Owner", inverse: "items")
+            }
+        }
+        let store = try await SQLiteStore(model, at: .memory)
+        let items = model.layouts[0].relationships[0]
+        func link(_ relationship: RelationshipLayout, _ source: ObjectID, to targets: [ObjectID]) async throws {
+            var batch = LinkBatch(relationship, mode: .replace)
+            batch.append(source, to: targets)
+            let links = batch
+            _ = try await store.transaction { try await $0.link(links) }
+        }
+        func itemsOfOwner() async throws -> [ObjectID] {
+            try await store.read { try await $0.links(items, of: [1]) }.map(\.target)
+        }
+        _ = try await store.transaction { transaction in
+            for (entity, count) in [("Owner", 1), ("Item", 5)] {
+                for id in 0..<count {
+                    var record = Record(of: try model.layout(of: entity))
+                    record["id"] = .int(Int64(id))
+                    _ = try await transaction.insert(record)
+                }
+            }
+        }
+        try await link(items, 1, to: [4, 2, 5])
+        #expect(try await itemsOfOwner() == [4, 2, 5])
+        try await link(items, 1, to: [5, 4, 2])
+        #expect(try await itemsOfOwner() == [5, 4, 2])
+        // From the other side they come last, one after the other.
+        try await link(model.layouts[1].relationships[0], 3, to: [1])
+        try await link(model.layouts[1].relationships[0], 1, to: [1])
+        #expect(try await itemsOfOwner() == [5, 4, 2, 3, 1])
+        try await link(model.layouts[1].relationships[0], 4, to: [])
+        #expect(try await itemsOfOwner() == [5, 2, 3, 1])
+    }
 }

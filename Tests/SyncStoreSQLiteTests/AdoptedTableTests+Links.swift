@@ -1,0 +1,88 @@
+import Foundation
+import OneWayTestSupport
+import StoreSync
+import SyncModel
+import SyncStore
+import SyncStoreSQL
+import SyncStoreSQLite
+import Testing
+
+// Columns and tables of others that cannot hold relationships.
+extension AdoptedTableTests {
+    @Test(arguments: [
+        ("boss TEXT", "boss cannot hold object numbers"), ("boss REAL", "boss cannot hold object numbers"),
+        ("boss INTEGER AS (id)", "boss cannot hold object numbers"),
+        (
+            "boss INTEGER REFERENCES people (name)",
+            "boss refers to people.name; a relationship has to refer to people.id"
+        ),
+    ])
+    func aColumnThatCannotHoldARelationshipIsRefused(column: String, reason: String) async throws {
+        try await SQLiteShell.run("CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT UNIQUE, \(column))", at: path)
+        let model = try DataModel.people { SyncRelationship("boss", toOne: "Person") }
+        await #expect(throws: SQLSchemaError.unsuitableTable(table: "people", reason: reason)) {
+            try await open(model, rowColumn: "rowid")
+        }
+    }
+
+    @Test(arguments: ["boss INTEGER", "boss NUMERIC", "boss", "boss BLOB"])
+    func aColumnThatCanHoldARelationshipIsTaken(column: String) async throws {
+        try await SQLiteShell.run("CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT, \(column))", at: path)
+        let model = try DataModel.people { SyncRelationship("boss", toOne: "Person") }
+        let store = try await open(model, rowColumn: "rowid")
+        try await sync(#"[{"id":3,"boss_id":3}]"#, store)
+        #expect(try await SQLiteShell.run("SELECT id, typeof(boss), boss FROM people", at: path) == ["3|integer|3"])
+    }
+
+    @Test func rowsWhoseNumbersCanChangeAreNoTargets() async throws {
+        try await SQLiteShell.run("CREATE TABLE people (id INT, name TEXT, boss INTEGER)", at: path)
+        for relationship in [SyncRelationship("boss", toOne: "Person"), SyncRelationship("friends", toMany: "Person")] {
+            await #expect(
+                throws: SQLSchemaError.unsuitableTable(
+                    table: "people",
+                    reason: "relationships lead to its rows, whose numbers can change without an INTEGER PRIMARY KEY")
+            ) {
+                try await open(.people { relationship }, rowColumn: "rowid")
+            }
+        }
+        _ = try await open(.people(), rowColumn: "rowid")
+    }
+
+    @Test(
+        arguments: [
+            ("Person INTEGER, friends_Person INTEGER", "(1, 1)", false, nil),
+            ("Person INTEGER, friends_Person INTEGER, UNIQUE (friends_Person, Person)", "(1, 1)", true, nil),
+            (
+                "Person INTEGER, friends_Person INTEGER", "(1, 1), (1, 1)", false,
+                "pairs of Person and friends_Person repeat; delete the repetitions and create a unique index"
+            ),
+            (
+                "Person INTEGER, friends_Person INTEGER", "(1, 1)", true,
+                "an ordered relationship needs a unique index of Person and friends_Person"
+            ),
+            (
+                "Person INTEGER, friends_Person INTEGER", "(1, NULL)", false,
+                "friends_Person holds values that are not integers, or NULL"
+            ),
+            ("Person TEXT, friends_Person INTEGER", "(1, 1)", false, "Person cannot hold object numbers"),
+        ] as [(String, String, Bool, String?)])
+    func aTableOfPairsHasEachPairOnce(columns: String, rows: String, isOrdered: Bool, reason: String?) async throws {
+        let position = isOrdered ? ", position INTEGER" : ""
+        let parts = columns.components(separatedBy: ", UNIQUE")
+        let end = parts.count > 1 ? ", UNIQUE" + parts[1] : ""
+        try await SQLiteShell.run(
+            """
+            CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT); INSERT INTO people VALUES (1, 'a');
+            CREATE TABLE pairs (\(parts[0])\(position)\(end));
+            INSERT INTO pairs (Person, friends_Person) VALUES \(rows)
+            """, at: path)
+        let model = try DataModel.people { SyncRelationship("friends", toMany: "Person", ordered: isOrdered) }
+        do {
+            _ = try await open(
+                model, columns: ["Person.friends": "pairs"], rowColumn: "rowid")
+            #expect(reason == nil)
+        } catch let error as SQLSchemaError {
+            #expect(error == .unsuitableTable(table: "pairs", reason: reason ?? ""))
+        }
+    }
+}
