@@ -5,7 +5,6 @@ import OneWayTestSupport
 import SyncModel
 import SyncStore
 import SyncStoreSQLite
-import Observation
 import Testing
 
 /// Live queries see every commit that changes them, and no other.
@@ -192,30 +191,4 @@ import Testing
         try await observed.insert(user(1, "Ada"))
         #expect(try await others.next()?.map(\.id) == [1])
     }
-
-    #if canImport(Observation)
-    @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
-    @Test(.timeLimit(.minutes(10))) @MainActor
-    func viewsObserveTheObjects() async throws {
-        let store = MemoryStore(try DataModel(User.self))
-        let users = ObservedObjects(ObjectQuery<User>(orderedBy: \.id), in: store)
-        func change() async {
-            await withCheckedContinuation { continuation in
-                withObservationTracking {
-                    _ = users.objects
-                } onChange: {
-                    continuation.resume()
-                }
-            }
-            // The change itself follows on the main actor.
-            await Task { @MainActor in }.value
-        }
-        await change()
-        #expect(users.isLoaded && users.objects.isEmpty)
-        async let inserted: Void = store.insert(user(1, "Ada"))
-        await change()
-        try await inserted
-        #expect(users.objects.map(\.name) == ["Ada"])
-    }
-    #endif
 }

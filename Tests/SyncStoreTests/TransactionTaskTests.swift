@@ -1,4 +1,5 @@
 import OneWayTestSupport
+import SyncBase
 import SyncModel
 import SyncStore
 import Testing
@@ -25,6 +26,45 @@ import Testing
         await #expect(throws: StoreError.nestedTransaction) {
             try await store.transaction { _ in try await store.transaction { _ in } }
         }
+    }
+
+    @Test func aTaskThatOutlivesATransactionWaitsForTheNextOne() async throws {
+        let store = try Self.store()
+        let (begun, inside, done) = (Gate(), Gate(), Gate())
+        let later = try await store.transaction { _ in
+            Task {
+                try await begun.pass()
+                try await store.transaction { _ = try await $0.count(StoreQuery("Thing")) }
+                done.open()
+            }
+        }
+        let next = Task {
+            try await store.transaction { _ in
+                begun.open()
+                try await inside.pass()
+            }
+        }
+        try await inside.waitForArrivals()
+        for _ in 0..<100 { await Task.yield() }
+        #expect(!done.isOpen)
+        inside.open()
+        try await next.value
+        try await later.value
+        #expect(done.isOpen)
+    }
+
+    @Test func aCancelledTaskBeginsNoTransaction() async throws {
+        let store = try Self.store()
+        let begun = Locked(false)
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            try await store.transaction { _ in begun.withLock { $0 = true } }
+        }
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(!begun.withLock { $0 })
+        // It keeps no other one back.
+        try await store.transaction { _ in begun.withLock { $0 = true } }
+        #expect(begun.withLock { $0 })
     }
 
     @Test func theGreatestLimitHasRoomForAnOffset() async throws {

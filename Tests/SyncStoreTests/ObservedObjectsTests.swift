@@ -1,0 +1,81 @@
+#if canImport(Observation)
+import Observation
+import SyncModel
+import SyncStore
+import Testing
+
+/// Views see the objects of a query, and what became of the observation.
+@Suite(.serialized) struct ObservedObjectsTests {
+    struct User: SyncObject, Equatable {
+        var id: Int
+        var name: String
+        static let declaration = SyncDeclaration<User>(.identity(\.id))
+    }
+
+    /// A store whose commits are not observable.
+    private struct Silent: Store {
+        let base: MemoryStore
+
+        var model: DataModel { base.model }
+
+        func transaction<Result: Sendable>(
+            _ body: @Sendable (any StoreTransaction) async throws -> Result
+        ) async throws -> Result {
+            try await base.transaction(body)
+        }
+
+        func read<Result: Sendable>(
+            _ body: @Sendable (any StoreReader) async throws -> Result
+        ) async throws -> Result {
+            try await base.read(body)
+        }
+    }
+
+    /// Waits until what a function reads has changed.
+    @MainActor
+    @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+    private func change(of body: () -> Void) async {
+        await withCheckedContinuation { continuation in
+            withObservationTracking {
+                body()
+            } onChange: {
+                continuation.resume()
+            }
+        }
+        // The change itself follows on the main actor.
+        await Task { @MainActor in }.value
+    }
+
+    @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+    @Test(.timeLimit(.minutes(10))) @MainActor
+    func viewsObserveTheObjects() async throws {
+        let store = MemoryStore(try DataModel(User.self))
+        let users = ObservedObjects(ObjectQuery<User>(orderedBy: \.id), in: store)
+        #expect(!users.isLoaded && users.objects.isEmpty && users.error == nil)
+        await change { _ = users.objects }
+        #expect(users.isLoaded && users.objects.isEmpty)
+        async let inserted: Void = store.insert(User(id: 1, name: "Ada"))
+        await change { _ = users.objects }
+        try await inserted
+        #expect(users.objects.map(\.name) == ["Ada"])
+        #expect(users.error == nil)
+    }
+
+    @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+    @Test(.timeLimit(.minutes(10))) @MainActor
+    func viewsObserveWhetherTheObjectsAreLoaded() async throws {
+        let users = ObservedObjects(ObjectQuery<User>(), in: MemoryStore(try DataModel(User.self)))
+        await change { _ = users.isLoaded }
+        #expect(users.isLoaded)
+    }
+
+    @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+    @Test(.timeLimit(.minutes(10))) @MainActor
+    func viewsObserveTheErrorThatEndsTheObservation() async throws {
+        let users = ObservedObjects(ObjectQuery<User>(), in: Silent(base: MemoryStore(try DataModel(User.self))))
+        await change { _ = users.error }
+        #expect(users.error as? ObjectReadingError == .notObservable)
+        #expect(!users.isLoaded && users.objects.isEmpty)
+    }
+}
+#endif
