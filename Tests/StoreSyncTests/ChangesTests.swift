@@ -170,6 +170,17 @@ import Testing
         return world
     }
 
+    /// A change has nothing to compare then, and is what it is without versions.
+    @Test(arguments: [nil, "version"])
+    func aChangeWithoutItsListIsAnError(attribute: String?) async throws {
+        let world = try await versioned()
+        let change = objects(#"{"gone":[2]}"#, at: "users", .list(keyPath: "gone"))
+        await #expect(throws: JSONError.self) {
+            try await world.json.apply([change], into: "User", newerBy: attribute)
+        }
+        #expect(try await world.names().count == 3)
+    }
+
     /// The deletions beside an object are changes of their own.
     @Test(arguments: [
         #"{"id":1,"name":"old","version":4}"#, #"[{"id":1,"version":4},{"id":3,"name":"c","version":6}]"#,

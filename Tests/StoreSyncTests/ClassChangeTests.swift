@@ -116,4 +116,44 @@ import Testing
             #expect(try await world.values("name", of: "Vehicle") == ["c", "d"])
         }
     }
+
+    @Test(arguments: StoreKind.all)
+    func othersOfTheNewClassAreMergedBesideAnObjectThatChangesItsOwn(kind: StoreKind) async throws {
+        try await with(kind) { world in
+            try await world.sync(
+                #"[{"id":1,"type":"Car","name":"a","doors":4},{"id":2,"type":"Lorry","name":"b"}]"#, into: "Vehicle")
+            let result = try await world.store.sync(
+                .bytes(
+                    Array(
+                        #"""
+                        [{"id":3,"type":"Lorry","load":1},{"id":1,"type":"Lorry","load":2},
+                         {"id":2,"type":"Lorry","load":3}]
+                        """#.utf8)), into: "Vehicle")
+            #expect(try await world.values("load", of: "Lorry") == [1, 2, 3])
+            #expect(try await world.values("name", of: "Lorry") == [.null, "a", "b"])
+            #expect(try await world.count("Car") == 0)
+            #expect(result.counts.inserted == 2 && result.counts.updated == 1 && result.counts.deleted == 1)
+        }
+    }
+
+    /// The payload has the object as one of its own class and as one of the class above.
+    @Test(arguments: StoreKind.all)
+    func theLaterOfTwoStatementsInTwoClassesWins(kind: StoreKind) async throws {
+        try await with(kind) { world in
+            try await world.sync(
+                #"[{"id":1,"type":"Car","name":"a","doors":4},{"id":2,"type":"Lorry"}]"#, into: "Vehicle")
+            let json = JSONSource.bytes(
+                Array(
+                    #"""
+                    [{"id":1,"type":"Vehicle","name":"x"},{"id":1,"type":"Car","name":"y","doors":5},
+                     {"id":2,"name":"c"}]
+                    """#.utf8))
+            let result = try await world.store.sync(json, into: "Vehicle")
+            #expect(try await world.values("name", of: "Vehicle", where: PropertyPath("id") == 1) == ["y"])
+            #expect(try await world.values("name", of: "Vehicle", where: PropertyPath("id") == 2) == ["c"])
+            #expect(try await world.values("doors", of: "Car") == [5])
+            #expect(result.counts.inserted == 0 && result.counts.updated == 2 && result.counts.deleted == 0)
+            #expect(try await world.store.sync(json, into: "Vehicle").isUnchanged)
+        }
+    }
 }

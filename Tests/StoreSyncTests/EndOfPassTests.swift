@@ -33,6 +33,19 @@ import Testing
         #expect(try await world.column("id", where: "company != null") == [])
     }
 
+    /// A relationship that the model has no more leaves nothing to wait for.
+    @Test func anIdentifierOfAnUnknownRelationshipIsForgotten() async throws {
+        let world = try SyncWorld()
+        try await world.sync(#"[{"id":1,"company_id":7}]"#)
+        for stored in try await world.store.records(StoreQuery("SyncPendingLink")) {
+            var record = stored.record
+            record["relationship"] = "User.former"
+            try await world.store.transaction { [record] in _ = try await $0.update(stored.object, to: record) }
+        }
+        try await world.sync(#"[{"id":1}]"#)
+        #expect(try await world.store.count(StoreQuery("SyncPendingLink")) == 0)
+    }
+
     // MARK: Absent objects
 
     private struct CountedCalls: StoreHook {

@@ -25,6 +25,9 @@ private final class ScriptedFeed: RemoteFeed {
 
     func send(_ event: RemoteFeedEvent) { continuation.yield(event) }
 
+    /// Ends the feed for good.
+    func finish() { continuation.finish() }
+
     func run(_ receive: @escaping @Sendable (RemoteFeedEvent) async throws -> Void) async throws {
         let count = runCount.update { count in
             count += 1
@@ -193,6 +196,27 @@ private final class ScriptedFeed: RemoteFeed {
             #expect(live.health.lastError as? TestError == TestError("the token has expired"))
             live.service.trigger()
             try await feed.runCount.wait { $0 == 3 }
+        }
+    }
+
+    /// Only passes bring what changes from then on.
+    @Test func aFeedThatItsSourceEndsIsFollowedByAPass() async throws {
+        let world = try SyncWorld.users()
+        let source = ScriptedList { index in usersJSON(0...index) }
+        let feed = ScriptedFeed()
+        let live = try live(world, source, feed)
+        try await running(live) {
+            try await clock.waitForPendingDelays([.seconds(3600)])
+            feed.send(.connected(isContinuous: true))
+            try await feed.receivedCount.wait { $0 == 1 }
+            #expect(live.health.isConnected && !live.health.hasEnded && live.health.gapCount == 0)
+            feed.finish()
+            try await clock.waitForPendingDelays([.seconds(60), .seconds(3600)])
+            #expect(!live.health.isConnected && live.health.hasEnded && live.health.gapCount == 1)
+            #expect(live.health.lastError == nil)
+            clock.advance(by: .seconds(60))
+            try await clock.waitForPendingDelays([.seconds(3600)])
+            #expect(source.readCount == 2 && feed.runCount.value == 1)
         }
     }
 

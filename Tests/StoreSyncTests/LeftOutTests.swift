@@ -1,0 +1,88 @@
+import JSONMapper
+import OneWayStoreTestSupport
+import StoreSync
+import SyncModel
+import SyncStore
+import Testing
+
+/// What objects that are left out take along, and what they leave.
+@Suite struct LeftOutTests {
+    /// The list decides what its objects are related to; a nested object without a key is nobody.
+    @Test(arguments: [1, 1000])
+    func anObjectWithoutAKeyBringsNothingAlong(rowCount: Int) async throws {
+        let world = try SyncWorld { HookedStore($0, SmallBatches(rowCount)) }
+        let result = try await world.sync(
+            #"""
+            [{"id":2,"tags":[{"name":"a"}]},
+             {"id":1,"reports":[{"id":2,"tags":[{"name":"b"}]},{"name":"x","tags":[{"name":"c"}]}]}]
+            """#)
+        #expect(try await world.column("name", of: "Tag") == ["a", "b"])
+        let users = try await world.store.records(StoreQuery("User", orderedBy: [Ordering("id")]), with: ["tags"])
+        #expect(users.map { $0.record[related: "tags"]?.keys } == [[], [.identity("a")]])
+        #expect(result.counts.all == [2, 0, 0, 0])
+        #expect(
+            result.rejected == [
+                MappingProblem(entity: "User", attribute: "id", keyPath: "id", index: 1, reason: .missingMandatory)
+            ])
+    }
+
+    /// Lines are identified within an order, and stand in sheets of several orders.
+    private static func sheets() throws -> DataModel {
+        try DataModel {
+            SyncEntity("Sheet", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncRelationship("lines", toMany: "Line", inverse: "sheet")
+            }
+            SyncEntity("Order", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncRelationship("lines", toMany: "Line", inverse: "order", deleteRule: .cascade)
+            }
+            SyncEntity("Line", identity: "number", within: "order") {
+                SyncAttribute("number", .int64)
+                SyncAttribute("text", .string)
+                SyncRelationship("order", toOne: "Order", inverse: "lines")
+                SyncRelationship("sheet", toOne: "Sheet", inverse: "lines")
+            }
+        }
+    }
+
+    @Test(arguments: [1, 1000])
+    func aLineNestedElsewhereNeedsItsOrder(rowCount: Int) async throws {
+        let world = try SyncWorld(model: Self.sheets()) { HookedStore($0, SmallBatches(rowCount)) }
+        try await world.sync(#"[{"id":5,"lines":[{"number":1,"text":"a"},{"number":2,"text":"b"}]}]"#, into: "Order")
+        let json = #"""
+            [{"id":1,"lines":[{"number":1,"order_id":5,"text":"c"},{"number":2,"text":"lost"}]},
+             {"id":2,"lines":[{"number":3,"order":{"id":6},"text":"d"},{"order_id":5,"text":"lost"}]}]
+            """#
+        for counts in [[1, 1, 0, 0], [0, 0, 2, 0]] {
+            let result = try await world.sync(json, into: "Sheet")
+            #expect(result.countsByEntity["Line"]?.all == counts)
+            #expect(
+                result.rejected == [
+                    MappingProblem(
+                        entity: "Line", attribute: "order", keyPath: "order", index: 0, reason: .missingMandatory),
+                    MappingProblem(
+                        entity: "Line", attribute: "number", keyPath: "number", index: 1, reason: .missingMandatory),
+                ])
+        }
+        let lines = try await world.store.records(
+            StoreQuery("Line", orderedBy: [Ordering("text")]), with: ["order", "sheet"])
+        #expect(lines.map { $0.record["text"] } == ["b", "c", "d"])
+        let related = lines.map { line in
+            ["order", "sheet"].map { line.record[related: $0]?.keys.first.map { "\($0)" } ?? "-" }
+        }
+        let keys = ([5, 6, 1, 2] as [Int64]).map { "\(RecordKey.identity($0))" }
+        #expect(related == [[keys[0], "-"], [keys[0], keys[2]], [keys[1], keys[3]]])
+    }
+
+    /// The store has no object without a key, so that none of them is kept for it.
+    @Test func objectsThatAreLeftOutAreCountedWithoutEnd() async throws {
+        let world = try SyncWorld()
+        try await world.sync(#"[{"id":1},{"id":2}]"#)
+        let nameless = (0..<1200).map { _ in #"{"name":"x"}"# }.joined(separator: ",")
+        let result = try await world.sync(#"[{"id":1},\#(nameless)]"#)
+        #expect(result.rejectedCount == 1200)
+        #expect(result.rejected.map(\.index) == Array(1...1000))
+        #expect(result.counts.all == [0, 0, 1, 1])
+    }
+}

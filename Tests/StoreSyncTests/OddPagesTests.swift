@@ -1,0 +1,163 @@
+import JSONMapper
+import OneWayStoreTestSupport
+import StoreSync
+import SyncModel
+import SyncStore
+import Testing
+
+/// Pages that repeat themselves, contradict each other, or end in an error.
+@Suite struct OddPagesTests {
+    /// A source of one reading, whose pages a function makes by their index.
+    private struct Source: RemoteSource {
+        let name = "odd"
+        let fingerprint = ""
+        let page: @Sendable (_ index: Int) -> RemotePage?
+
+        init(_ page: @escaping @Sendable (_ index: Int) -> RemotePage?) {
+            self.page = page
+        }
+
+        init(_ pages: [String]) {
+            self.init { pages.indices.contains($0) ? RemotePage(.bytes(Array(pages[$0].utf8))) : nil }
+        }
+
+        func begin(after bookmark: SyncBookmark?, keyPath: String) async throws -> RemoteAnswer {
+            .changed(Pass(page: page))
+        }
+
+        private actor Pass: RemotePass {
+            private let page: @Sendable (Int) -> RemotePage?
+            private var index = 0
+
+            init(page: @escaping @Sendable (Int) -> RemotePage?) { self.page = page }
+
+            func next() async throws -> RemotePage? {
+                defer { index += 1 }
+                return page(index)
+            }
+
+            func rewind() async throws { index = 0 }
+
+            func end() async throws -> RemoteEnd {
+                RemoteEnd(.everything, isSnapshot: true, bookmark: SyncBookmark(cursor: "c"))
+            }
+        }
+    }
+
+    // MARK: Repetition
+
+    @Test func pagesThatRepeatForEverAreAnError() async throws {
+        let world = try SyncWorld.users()
+        try await world.sync(usersJSON([7]))
+        let endless = Source { index in RemotePage(.bytes(Array(usersJSON([index % 2]).utf8))) }
+        await #expect(throws: StoreSyncError.repeatedPages(entity: "User", count: 30)) {
+            try await world.json.sync(from: endless, into: "User")
+        }
+        #expect(try await world.names() == [7: "user 7"])
+    }
+
+    @Test func somePagesMayRepeat() async throws {
+        let world = try SyncWorld.users()
+        // 29 repetitions, something new, and 29 more.
+        let source = Source { index in
+            switch index {
+            case ..<30: RemotePage(.bytes(Array(usersJSON([1]).utf8)))
+            case 30: RemotePage(.bytes(Array(usersJSON([2]).utf8)))
+            case 31..<60: RemotePage(.bytes(Array(usersJSON([1]).utf8)))
+            // Pages without objects do not count.
+            case 60..<200: RemotePage(.bytes(Array("[]".utf8)))
+            default: nil
+            }
+        }
+        let result = try await world.json.sync(from: source, into: "User")
+        #expect(result.result.counts.all == [2, 0, 0, 0])
+        #expect(result.pageCount == 200)
+    }
+
+    // MARK: Errors in place of objects
+
+    @Test(arguments: [
+        (#"[{"id":1,"name":"a"},{"error":"broken off"}]"#, true, true),
+        (#"[{"id":1,"name":"a"},{"error":"broken off"}]"#, false, false),
+        (#"[{"error":"one is left out"},{"id":1,"name":"a"}]"#, true, false),
+        (#"[{"id":1,"name":"a"},{"error":"x"},{"error":"y"}]"#, true, true), (#"[{"id":1,"name":"a"}]"#, true, false),
+    ])
+    func anOpenEndedPageMayEndInAnError(json: String, isOpenEnded: Bool, isDoubtful: Bool) async throws {
+        let world = try SyncWorld.users()
+        try await world.sync(usersJSON(1...3))
+        let source = Source { index in
+            guard index < 2 else { return nil }
+            var page = RemotePage(.bytes(Array((index == 0 ? usersJSON([1]) : json).utf8)))
+            page.isOpenEnded = isOpenEnded
+            return page
+        }
+        let result = try await world.json.sync(from: source, into: "User")
+        #expect(result.result.counts.all == [0, 1, 0, isDoubtful ? 0 : 2])
+        #expect(result.result.counts.withheld == (isDoubtful ? 2 : 0))
+        #expect(try await world.names()[1] == "a")
+    }
+
+    /// What is left out was gone anyway.
+    @Test func aMarkedObjectWithoutAUsableKeyWithholdsNothing() async throws {
+        let world = try SyncWorld(contract: ValueContract(wrongType: .reject))
+        try await world.sync(#"[{"id":1},{"id":2},{"id":3}]"#)
+        let json = #"[{"id":1},{"id":2,"age":"old","gone":true},{"age":5,"gone":true}]"#
+        let source = Source { index in
+            index == 0 ? RemotePage(.bytes(Array(json.utf8)), tombstones: .flag(keyPath: "gone")) : nil
+        }
+        let result = try await world.json.sync(from: source, into: "User")
+        #expect(result.result.counts.all == [0, 0, 1, 2])
+        #expect(result.result.counts.withheld == 0)
+        #expect(result.result.rejected.map(\.index) == [1, 2])
+        #expect(result.result.rejected.map(\.keyPath) == ["age", "id"])
+    }
+
+    // MARK: Contradictions
+
+    private func drift(_ result: RemoteSyncResult) -> [String] {
+        result.result.drift.entries.map { "\($0.kind) \($0.entity).\($0.keyPath) \($0.count) \($0.firstIndex)" }
+    }
+
+    /// An object that differs between pages may have changed in the meantime; within one page it
+    /// contradicts itself.
+    @Test(
+        arguments: [
+            ([#"[{"id":1,"name":"a"}]"#, #"[{"id":1,"name":"b"}]"#], ["changedBetweenPages"]),
+            ([#"[{"id":2}]"#, #"[{"id":1,"name":"a"},{"id":1,"name":"b"}]"#], ["conflict"]),
+            (
+                [#"[{"id":1,"name":"a"},{"id":1,"name":"b"}]"#, #"[{"id":1,"name":"c"}]"#],
+                ["conflict", "changedBetweenPages"]
+            ),
+            ([#"[{"id":1,"name":"a"},{"id":2}]"#, #"[{"id":3},{"id":1,"name":"a"}]"#], []),
+        ] as [([String], [String])], [1, 1000])
+    func theKindOfAContradictionDependsOnThePages(
+        row: (pages: [String], kinds: [String]), rowCount: Int
+    ) async throws {
+        for isStored in [false, true] {
+            let world = try SyncWorld { HookedStore($0, SmallBatches(rowCount)) }
+            if isStored { try await world.sync(#"[{"id":1,"name":"z"},{"id":2},{"id":3}]"#) }
+            let result = try await world.json.sync(from: Source(row.pages), into: "User")
+            #expect(result.result.drift.entries.map { "\($0.kind)" } == row.kinds, "\(drift(result)) \(isStored)")
+            let last = ["c", "b", "a"].first { row.pages.last?.contains("\"\($0)\"") == true } ?? ""
+            #expect(try await world.column("name", where: "id = 1") == [.string(last)])
+        }
+    }
+
+    @Test(
+        arguments: [
+            ([#"{"id":1,"company":{"id":7}}"#], [#"{"id":1,"company":{"id":8}}"#], "changedBetweenPages"),
+            ([#"{"id":2}"#], [#"{"id":1,"company":{"id":7}}"#, #"{"id":1,"company":{"id":8}}"#], "conflict"),
+            ([#"{"id":1,"tags":[{"name":"x"}]}"#], [#"{"id":1,"tags":[]}"#], "changedBetweenPages"),
+            ([#"{"id":1,"tags":[{"name":"x"}]}"#], [#"{"id":1,"tags":[{"name":"x"}]}"#], nil),
+        ] as [([String], [String], String?)], [1, 1000])
+    func relationshipsThatDifferBetweenPagesAreReported(
+        row: (first: [String], second: [String], kind: String?), rowCount: Int
+    ) async throws {
+        let world = try SyncWorld { HookedStore($0, SmallBatches(rowCount)) }
+        let pages = [row.first, row.second].map { "[\($0.joined(separator: ","))]" }
+        let result = try await world.json.sync(from: Source(pages), into: "User")
+        let entries = result.result.drift.entries.filter { !$0.keyPath.isEmpty }
+        #expect(entries.map { "\($0.kind)" } == [row.kind].compactMap(\.self), "\(drift(result))")
+        #expect(entries.allSatisfy { $0.entity == "User" && $0.count == 1 })
+    }
+}
