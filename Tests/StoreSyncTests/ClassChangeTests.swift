@@ -156,4 +156,43 @@ import Testing
             #expect(try await world.store.sync(json, into: "Vehicle").isUnchanged)
         }
     }
+
+    /// A new class takes over the links that the payload does not state.
+    @Test(arguments: StoreKind.all, [#","garage":{"id":9}"#, #","garage_id":9"#, #","garage":null"#, ""])
+    func linksStayWithAnObjectThatChangesItsClass(kind: StoreKind, stated: String) async throws {
+        try await with(kind) { world in
+            try await world.sync(
+                #"""
+                [{"id":8,"vehicles":[{"id":1,"type":"Car","wheels":[{"v":1},{"v":2}]},{"id":2,"type":"Lorry"}]},{"id":9}]
+                """#, into: "Garage")
+            let json = #"[{"id":1,"type":"Lorry"\#(stated)},{"id":2,"type":"Lorry","wheels":[{"v":3}]}]"#
+            try await world.store.sync(.bytes(Array(json.utf8)), into: "Vehicle")
+            let garage: Int64? = stated.contains("9") ? 9 : stated.isEmpty ? 8 : nil
+            for id in [8, 9] as [Int64] {
+                let count = try await world.count(
+                    "Lorry", where: PropertyPath("id") == 1 && PropertyPath("garage.id") == id)
+                #expect(count == (garage == id ? 1 : 0))
+            }
+            #expect(try await world.values("v", of: "Wheel", where: PropertyPath("vehicle.id") == 1) == [1, 2])
+            #expect(try await world.values("v", of: "Wheel", where: PropertyPath("vehicle.id") == 2) == [3])
+            #expect(try await world.count("Lorry", where: PropertyPath("garage.id") == 8) == (garage == 8 ? 2 : 1))
+            #expect(try await world.count("Wheel") == 3)
+        }
+    }
+
+    /// Such an object is read again as one of its class, with all that it leads to.
+    @Test(arguments: StoreKind.all)
+    func anObjectOfAClassThatOnlyTheStoreKnowsHasItsRelationships(kind: StoreKind) async throws {
+        try await with(kind) { world in
+            try await world.sync(#"[{"id":1,"type":"Car","doors":2},{"id":2,"type":"Lorry"}]"#, into: "Vehicle")
+            let result = try await world.sync(
+                #"[{"id":1,"doors":4,"garage":{"id":9},"wheels":[{"v":1}]},{"id":2,"load":7,"garage_id":9}]"#,
+                into: "Vehicle")
+            #expect(result.counts.updated == 2)
+            #expect(try await world.values("doors", of: "Car") == [4])
+            #expect(try await world.values("load", of: "Lorry") == [7])
+            #expect(try await world.count("Vehicle", where: PropertyPath("garage.id") == 9) == 2)
+            #expect(try await world.values("v", of: "Wheel", where: PropertyPath("vehicle.id") == 1) == [1])
+        }
+    }
 }

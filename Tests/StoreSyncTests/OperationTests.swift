@@ -129,20 +129,21 @@ import Testing
     /// A list of whose elements some cannot be read says what belongs to it, not what does not.
     @Test(
         arguments: [
-            (StoreSyncOptions.Operations.all, [1, 2, 3]),
-            ([.update, .insertRelationships, .updateRelationships], [1, 2, 3]),
-            ([.update, .deleteRelationships], [1, 2]), ([.insert, .insertRelationships], [1, 2]),
-        ] as [(StoreSyncOptions.Operations, [AttributeValue])])
+            (.all, [1, 2, 3], "pqr"), ([.update, .insertRelationships, .updateRelationships], [1, 2, 3], "pqr"),
+            ([.update, .deleteRelationships], [1, 2], "pq"), ([.insert, .insertRelationships], [1, 2], "pq"),
+        ] as [(StoreSyncOptions.Operations, [AttributeValue], String)])
     func aListThatCannotBeReadInWholeUnlinksNothing(
-        operations: StoreSyncOptions.Operations, notes: [AttributeValue]
+        operations: StoreSyncOptions.Operations, notes: [AttributeValue], tags: String
     ) async throws {
         let world = try SyncWorld()
         try await world.sync(Self.before)
         let result = try await world.sync(
-            #"[{"id":1,"notes":[{"id":3},[],{"id":2}]},{"id":2}]"#, operations)
+            #"[{"id":1,"notes":[{"id":3},[],{"id":2}],"tags":[[],{"name":"r"},{"name":"q"}]},{"id":2}]"#, operations)
         #expect(try await world.column("id", of: "Note", where: "user.id = 1") == notes)
+        #expect(try await lines(world, "User", "name", ["tags"]).first == "1 a \(tags)")
         #expect(result.countsByEntity["Note"]?.deleted ?? 0 == 0)
-        let drift = result.drift.entries.map { "\($0.kind) \($0.entity) \($0.keyPath) \($0.firstIndex)" }
-        #expect(drift == (operations.contains(.update) ? ["unfitIdentifier User notes 0"] : []))
+        let drift = result.drift.entries.map { "\($0.kind) \($0.entity) \($0.keyPath) \($0.count) \($0.firstIndex)" }
+        let expected = ["unfitIdentifier User notes 1 0", "unfitIdentifier User tags 1 0"]
+        #expect(drift == (operations.contains(.update) ? expected : []))
     }
 }

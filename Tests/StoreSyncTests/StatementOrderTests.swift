@@ -1,0 +1,157 @@
+import JSONMapper
+import OneWayStoreTestSupport
+import StoreSync
+import SyncModel
+import SyncStore
+import Testing
+
+/// Of statements about the same links or objects the later one counts, in batches of every size.
+@Suite struct StatementOrderTests {
+    /// Runs a body with batches of one and of many rows.
+    private func withBatches(
+        _ model: DataModel? = nil, _ body: (SyncWorld, _ rowCount: Int) async throws -> Void
+    ) async throws {
+        for rowCount in [1, 2, 1000] {
+            try await body(try SyncWorld(model: model) { HookedStore($0, SmallBatches(rowCount)) }, rowCount)
+        }
+    }
+
+    private func drift(_ result: StoreSyncResult) -> [String] {
+        result.drift.entries.map { "\($0.kind) \($0.entity).\($0.keyPath) \($0.count) \($0.firstIndex)" }
+    }
+
+    private func tags(_ world: SyncWorld, of id: Int64) async throws -> [RecordKey]? {
+        let users = try await world.store.records(StoreQuery("User", where: PropertyPath("id") == id), with: ["tags"])
+        return users.first?.record[related: "tags"]?.keys
+    }
+
+    @Test func aListThatIsStatedTwiceIsTheLaterOne() async throws {
+        try await withBatches { world, rowCount in
+            let json = #"[{"id":1,"tags":[{"name":"x"}]},{"id":2},{"id":1,"tags":[{"name":"y"},{"name":"z"}]}]"#
+            for round in 0..<2 {
+                let result = try await world.sync(json)
+                #expect(try await tags(world, of: 1) == [.identity("y"), .identity("z")], "\(rowCount)")
+                #expect(result.drift.count(of: .duplicate) == 1, "\(rowCount)")
+                #expect(result.isUnchanged == (round == 1), "\(rowCount)")
+            }
+        }
+    }
+
+    /// The order is a part of what an ordered relationship states.
+    @Test func anotherOrderContradictsAListThatIsOrdered() async throws {
+        try await withBatches { world, rowCount in
+            try await world.sync(#"[{"id":1,"tags":[{"name":"x"},{"name":"y"}]},{"id":2},{"id":3}]"#)
+            let (xy, yx) = (#"[{"name":"x"},{"name":"y"}]"#, #"[{"name":"y"},{"name":"x"}]"#)
+            let reports = [xy, yx, xy].enumerated().map { index, tags in
+                #"{"id":\#(index + 1),"reports":[{"id":4,"tags":\#(tags)}]}"#
+            }
+            let result = try await world.sync("[\(reports.joined(separator: ","))]")
+            #expect(try await tags(world, of: 4) == [.identity("x"), .identity("y")], "\(rowCount)")
+            #expect(drift(result).contains { $0.hasPrefix("conflict User.tags") }, "\(rowCount): \(drift(result))")
+        }
+    }
+
+    /// The first list names an object that is not there, so that it is settled at the end.
+    @Test func aLaterOwnerKeepsWhatAnEarlierListNamesBesideSomethingUnknown() async throws {
+        try await withBatches { world, rowCount in
+            try await world.sync(#"[{"id":2},{"id":3}]"#)
+            let json = #"[{"id":7,"users_ids":[1,2,3]},{"id":8,"users_ids":[2]}]"#
+            for round in 0..<2 {
+                let result = try await world.sync(json, into: "Company")
+                #expect(try await world.column("id", where: "company.id = 7") == [3], "\(rowCount)")
+                #expect(try await world.column("id", where: "company.id = 8") == [2], "\(rowCount)")
+                #expect(result.drift.count(of: .unknownIdentifier) == 1, "\(rowCount): \(drift(result))")
+                #expect(result.isUnchanged == (round == 1), "\(rowCount)")
+            }
+            #expect(try await world.store.count(StoreQuery("SyncPendingLink")) == 1, "\(rowCount)")
+            try await world.sync(#"[{"id":1},{"id":2},{"id":3}]"#)
+            #expect(try await world.column("id", where: "company.id = 7") == [1, 3], "\(rowCount)")
+        }
+    }
+
+    /// A place is in an object of each of two relationships of one user; the second relationship
+    /// counts, be it the one that leads to one object or to many.
+    @Test(arguments: [false, true])
+    func ofObjectsDeepInTwoRelationshipsTheLaterCounts(isListFirst: Bool) async throws {
+        let (list, single) = (
+            SyncRelationship("list", toMany: "Note", inverse: "user"),
+            SyncRelationship("single", toOne: "Company", inverse: "users")
+        )
+        let id = SyncAttribute("id", .int64)
+        let place = SyncRelationship("place", toOne: "Place")
+        let model = try DataModel([
+            SyncEntity(
+                "User", identity: ["id"], attributes: [id],
+                relationships: isListFirst ? [list, single] : [single, list]),
+            SyncEntity(
+                "Note", identity: ["id"], attributes: [id],
+                relationships: [place, SyncRelationship("user", toOne: "User", inverse: "list")]),
+            SyncEntity(
+                "Company", identity: ["id"], attributes: [id],
+                relationships: [place, SyncRelationship("users", toMany: "User", inverse: "single")]),
+            SyncEntity(
+                "Place", identity: ["id"], attributes: [id, SyncAttribute("name", .string)], relationships: []),
+        ])
+        try await withBatches(model) { world, rowCount in
+            let json = #"""
+                [{"id":1,"list":[{"id":1,"place":{"id":5,"name":"of the list"}}],
+                  "single":{"id":7,"place":{"id":5,"name":"of the single one"}}},
+                 {"id":2,"list":[{"id":2,"place":{"id":6,"name":"of the list"}}],
+                  "single":{"id":8,"place":{"id":6,"name":"of the single one"}}}]
+                """#
+            try await world.sync(json)
+            let expected: AttributeValue = isListFirst ? "of the single one" : "of the list"
+            #expect(try await world.column("name", of: "Place") == [expected, expected], "\(rowCount)")
+            #expect(try await world.sync(json).isUnchanged, "\(rowCount)")
+        }
+    }
+
+    /// Lines keep their numbers within an order, wherever the list of a sheet has them.
+    @Test func linesInAnotherOrderAreTheSame() async throws {
+        let model = try DataModel {
+            SyncEntity("Sheet", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncRelationship("lines", toMany: "Line", ordered: true, inverse: "sheet")
+            }
+            SyncEntity("Order", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncRelationship("lines", toMany: "Line", inverse: "order", deleteRule: .cascade)
+            }
+            SyncEntity("Line", identity: "number", within: "order") {
+                SyncAttribute("number", .int64)
+                SyncRelationship("order", toOne: "Order", inverse: "lines")
+                SyncRelationship("sheet", toOne: "Sheet", inverse: "lines")
+            }
+        }
+        try await withBatches(model) { world, rowCount in
+            func line(_ number: Int) -> String { #"{"number":\#(number),"order":{"id":5}}"# }
+            try await world.sync(#"[{"id":1,"lines":[\#(line(1)),\#(line(2)),\#(line(3))]}]"#, into: "Sheet")
+            let numbers = try await world.store.records(StoreQuery("Line")).map { [$0.object: $0.record["number"]] }
+            let result = try await world.sync(
+                #"[{"id":1,"lines":[\#(line(3)),\#(line(1)),\#(line(2))]}]"#, into: "Sheet")
+            #expect(result.countsByEntity["Line"]?.all == [0, 0, 3, 0], "\(rowCount)")
+            #expect(
+                try await world.store.records(StoreQuery("Line")).map { [$0.object: $0.record["number"]] } == numbers)
+            let shorter = try await world.sync(#"[{"id":1,"lines":[\#(line(4)),\#(line(2))]}]"#, into: "Sheet")
+            #expect(shorter.countsByEntity["Line"].map { [$0.inserted, $0.unchanged] } == [1, 1], "\(rowCount)")
+        }
+    }
+
+    /// So many changes that they cannot all be held until the end.
+    @Test func aPayloadThatTakesEverythingBackWritesNothing() async throws {
+        let world = try SyncWorld()
+        let count = 8300
+        try await world.sync(#"[{"id":7},{"id":8}]"#, into: "Company")
+        func users(_ company: Int) -> String {
+            (1...count).map { #"{"id":\#($0),"company_id":\#(company)}"# }.joined(separator: ",")
+        }
+        try await world.sync("[\(users(7))]")
+        let commits = (world.store as? MemoryStore)?.commits()
+        let result = try await world.sync("[\(users(8)),\(users(7))]")
+        #expect(result.isUnchanged && result.counts.unchanged == count)
+        // The next notice is that of the next change.
+        try await world.sync(#"[{"name":"new"}]"#, into: "Tag")
+        let tag = try world.store.model.layout(of: "Tag").root
+        #expect(await commits?.next() == CommitSignal(roots: [tag]))
+    }
+}
