@@ -15,6 +15,11 @@ import Testing
                 SyncAttribute("name", .string)
                 SyncRelationship("garage", toOne: "Garage", inverse: "vehicles")
                 SyncRelationship("wheels", toMany: "Wheel", inverse: "vehicle")
+                SyncRelationship("owner", toOne: "Owner", inverse: "vehicles")
+            }
+            SyncEntity("Owner", identity: "id") {
+                SyncAttribute("id", .int64, optional: false)
+                SyncRelationship("vehicles", toMany: "Vehicle", inverse: "owner")
             }
             SyncEntity("Car", parent: "Vehicle") { SyncAttribute("doors", .int64) }
             SyncEntity("Lorry", parent: "Vehicle") { SyncAttribute("load", .int64) }
@@ -193,6 +198,28 @@ import Testing
             #expect(try await world.values("load", of: "Lorry") == [7])
             #expect(try await world.count("Vehicle", where: PropertyPath("garage.id") == 9) == 2)
             #expect(try await world.values("v", of: "Wheel", where: PropertyPath("vehicle.id") == 1) == [1])
+        }
+    }
+
+    @Test(
+        arguments: StoreKind.all,
+        [
+            (#","owner":{"id":6}"#, [6, 5]), (#","owner_id":6"#, [6, 5]), (#","owner":null"#, [nil, 5]), ("", [5, 5]),
+        ] as [(String, [Int64?])])
+    func theStatedOwnerCountsForANewClass(kind: StoreKind, row: (stated: String, owners: [Int64?])) async throws {
+        try await with(kind) { world in
+            try await world.sync(#"[{"id":5},{"id":6}]"#, into: "Owner")
+            try await world.sync(
+                #"[{"id":1,"type":"Car","owner":{"id":5}},{"id":2,"type":"Lorry","owner":{"id":5}}]"#, into: "Vehicle")
+            let json = #"[{"id":1,"type":"Lorry"\#(row.stated)},{"id":2,"type":"Lorry"}]"#
+            try await world.store.sync(.bytes(Array(json.utf8)), into: "Vehicle")
+            for (id, owner) in zip([1, 2] as [Int64], row.owners) {
+                for candidate in [5, 6] as [Int64] {
+                    let count = try await world.count(
+                        "Lorry", where: PropertyPath("id") == id && PropertyPath("owner.id") == candidate)
+                    #expect(count == (owner == candidate ? 1 : 0), "\(id) \(candidate)")
+                }
+            }
         }
     }
 }

@@ -32,6 +32,7 @@ import Testing
             SyncEntity("Sheet", identity: "id") {
                 SyncAttribute("id", .int64)
                 SyncRelationship("lines", toMany: "Line", inverse: "sheet")
+                SyncRelationship("main", toOne: "Line")
             }
             SyncEntity("Order", identity: "id") {
                 SyncAttribute("id", .int64)
@@ -73,6 +74,18 @@ import Testing
         }
         let keys = ([5, 6, 1, 2] as [Int64]).map { "\(RecordKey.identity($0))" }
         #expect(related == [[keys[0], "-"], [keys[0], keys[2]], [keys[1], keys[3]]])
+    }
+
+    /// The one line that a sheet leads to needs neither its number nor its order again.
+    @Test(arguments: [1, 1000])
+    func theOneObjectOfARelationshipIsKnownByItsPlace(rowCount: Int) async throws {
+        let world = try SyncWorld(model: Self.sheets()) { HookedStore($0, SmallBatches(rowCount)) }
+        try await world.sync(
+            #"[{"id":1,"main":{"number":1,"order":{"id":5},"text":"a"}},{"id":2}]"#, into: "Sheet")
+        let result = try await world.sync(#"[{"id":1,"main":{"text":"b"}},{"id":2}]"#, into: "Sheet")
+        #expect(result.countsByEntity["Line"]?.all == [0, 1, 0, 0])
+        #expect(try await world.column("text", of: "Line") == ["b"])
+        #expect(try await world.column("number", of: "Line", where: "order.id = 5") == [1])
     }
 
     /// The store has no object without a key, so that none of them is kept for it.
