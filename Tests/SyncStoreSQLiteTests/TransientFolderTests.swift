@@ -41,4 +41,35 @@ import Testing
         #expect(FileManager.default.fileExists(atPath: used.url.path))
         #expect(FileManager.default.fileExists(atPath: next.url.path))
     }
+
+    /// A process has few descriptors; each keeps the lock of its file.
+    @Test(.timeLimit(.minutes(5))) func locksOfFoldersThatAreGoneAreGivenBack() async throws {
+        let files = FileManager.default
+        let links = TransientFolder.parent.appending(path: "links-\(UUID().uuidString)")
+        try files.createDirectory(at: links, withIntermediateDirectories: false)
+        defer { try? files.removeItem(at: links) }
+        func isFree(_ link: URL) throws -> Bool {
+            let file = try FileHandle(forUpdating: link)
+            return try withExtendedLifetime(file) {
+                if flock(file.fileDescriptor, LOCK_EX | LOCK_NB) == 0 { return true }
+                try #require(errno == EWOULDBLOCK)
+                return false
+            }
+        }
+        var folder: TransientFolder? = try TransientFolder()
+        let own = links.appending(path: "own")
+        try files.linkItem(at: try #require(folder?.url).appending(path: "lock"), to: own)
+        #expect(try !isFree(own))
+        folder = nil
+        #expect(try isFree(own))
+        let abandoned = TransientFolder.parent.appending(path: "SQLiteStore-\(UUID().uuidString)")
+        let other = links.appending(path: "other")
+        try Data().write(to: other)
+        try files.createDirectory(at: abandoned, withIntermediateDirectories: false)
+        try files.linkItem(at: other, to: abandoned.appending(path: "lock"))
+        _ = try TransientFolder()
+        // Another store that is made meanwhile may have the lock for a moment.
+        while try !isFree(other) { await Task.yield() }
+        #expect(!files.fileExists(atPath: abandoned.path))
+    }
 }
