@@ -62,6 +62,9 @@ import Testing
             try await store.sync(.bytes(Array(#"[{"id":1}]"#.utf8)), into: "User")
         }
         #expect(error?.code == SQLiteError.Code.fileMoved)
+        await #expect(throws: SQLiteError.self) {
+            try await store.store.transaction { _ in Issue.record("a transaction began") }
+        }
         #expect(
             error?.message
                 == "the database file was moved, replaced or removed while it was open; open the store again")

@@ -118,6 +118,31 @@ import Testing
         #expect(try await store.count(StoreQuery("Item")) == 4)
     }
 
+    @Test func aSelectionThatWasBrokenOffBeginsAnew() async throws {
+        struct Broken: Error {}
+        try run("INSERT INTO Item (id) VALUES (1), (2), (3), (4)")
+        let query = StoreQuery("Item", orderedBy: [Ordering("id")])
+        let selection = StoreSelection(query, columns: [.value(PropertyPath("id"))])
+        func ids(upTo limit: Int) async throws -> [AttributeValue?] {
+            let values = Locked<[AttributeValue?]>([])
+            try? await store.read { reader in
+                try await (reader as? any SelectingReader)?.selectRows(selection, batchRowCount: 1) { batch in
+                    let count = values.withLock { values in
+                        values.append(batch.value(row: 0, slot: 0))
+                        return values.count
+                    }
+                    if count == limit { throw Broken() }
+                }
+            }
+            return values.withLock(\.self)
+        }
+        #expect(try await ids(upTo: 2) == [1, 2])
+        #expect(try await ids(upTo: 9) == [1, 2, 3, 4])
+        try run("INSERT INTO Item (id) VALUES (5)")
+        #expect(try await ids(upTo: 3) == [1, 2, 3])
+        #expect(try await ids(upTo: 9) == [1, 2, 3, 4, 5])
+    }
+
     @Test func patternsNeverMatchNull() async throws {
         try run("INSERT INTO Item (id, a_string) VALUES (1, 'abc'), (2, NULL), (3, ''), (4, 'b')")
         func ids(_ text: String) async throws -> [AttributeValue?] {
