@@ -37,8 +37,10 @@ extension SQLMigration {
         for member in root.family {
             if let former = formerEntities[member] { names.append((former, schema.model.layouts[member].name)) }
         }
-        guard oldNames.count > 1 else {
-            return (root.family.count > 1 ? names.first.map { filling(SQLText.literal($0.new)) } : nil, nil)
+        guard old.namesEntities(root: oldRoot) else {
+            // All objects are of the root. Sub-entities can have been recorded that had none.
+            let own = names.first { $0.old == oldRoot } ?? names.first
+            return (root.family.count > 1 ? own.map { filling(SQLText.literal($0.new)) } : nil, nil)
         }
         let column = SQLText.name(old.entityColumn)
         let removed = oldNames.filter { name in !names.contains { $0.old == name } }
@@ -95,7 +97,8 @@ extension SQLMigration {
         let columnType = schema.dialect.columnType(attribute.type, dates: schema.dates)
         guard let found else {
             return Filling(
-                column: column.name, type: columnType, expression: defaultExpression(attribute, of: entity))
+                column: column.name, type: columnType,
+                expression: defaultExpression(attribute, of: entity, oldRoot: oldRoot))
         }
         guard let type = AttributeType(rawValue: found.type), type.isContained(in: attribute.type) else {
             throw .narrowedType(entity: entity.name, attribute: attribute.name)
@@ -114,11 +117,12 @@ extension SQLMigration {
             attribute.hasLowercaseUUIDs ? "lower(\(text))" : text, from: .string, to: attribute.type)
     }
 
-    private func defaultExpression(_ attribute: SyncAttribute, of entity: EntityLayout) -> String {
+    private func defaultExpression(_ attribute: SyncAttribute, of entity: EntityLayout, oldRoot: String) -> String {
         let literal = schema.dialect.defaultLiteral(schema.binding(attribute.defaultValue)) ?? "NULL"
         guard literal != "NULL", entity.parent != nil else { return literal }
         let oldNames = entity.family.compactMap { formerEntities[$0] }
         guard !oldNames.isEmpty else { return "NULL" }
+        guard old.namesEntities(root: oldRoot) else { return oldNames.contains(oldRoot) ? literal : "NULL" }
         let list = oldNames.map(SQLText.literal).joined(separator: ", ")
         return "CASE WHEN \(SQLText.name(old.entityColumn)) IN (\(list)) THEN \(literal) END"
     }

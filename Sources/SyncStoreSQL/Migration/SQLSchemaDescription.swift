@@ -93,6 +93,12 @@ package struct SQLSchemaDescription: Hashable, Sendable, Codable {
         entities.first { $0.name == name }
     }
 
+    /// Whether the table of a family has a column of entity names.
+    func namesEntities(root: String) -> Bool {
+        guard let name = families[root], let table = tables.first(where: { $0.name == name }) else { return false }
+        return table.columns.contains(entityColumn)
+    }
+
     /// The name of the topmost entity that an entity inherits from.
     func root(of name: String) -> String {
         var root = name

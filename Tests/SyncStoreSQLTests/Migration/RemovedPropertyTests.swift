@@ -101,6 +101,30 @@ import Testing
         }
     }
 
+    /// Without sub-entities, a table has no column of entities.
+    @Test(arguments: SQLDatabase.kinds)
+    func aSubEntityWithoutObjectsComesBack(kind: SQLDatabase.Kind) async throws {
+        try await kind.use { database in
+            func guests(_ attributes: SyncAttribute...) throws -> DataModel {
+                try DataModel([
+                    Self.user([]),
+                    SyncEntity("Guest", parent: "User") { for attribute in attributes { attribute } },
+                ])
+            }
+            let room = SyncAttribute("room", .int64, default: 7)
+            let store = try await database.open(try guests(room), 0)
+            for id in 1...2 { try await Self.insert("User", ["id": .int(Int64(id))], into: store) }
+            _ = try await database.open(try DataModel([Self.user([])]), 0)
+            let again = try await database.open(try guests(room, SyncAttribute("floor", .int64, default: 3)), 0)
+            #expect(try await again.count(StoreQuery("User")) == 2)
+            #expect(try await again.count(StoreQuery("Guest")) == 0)
+            try await Self.insert("Guest", ["id": 3, "floor": 4], into: again)
+            let found = try await again.records(StoreQuery("User", orderedBy: [Ordering("id")]))
+            #expect(found.map(\.record.layout.name) == ["User", "User", "Guest"])
+            #expect(found.last?.record["floor"] == 4)
+        }
+    }
+
     /// Columns and tables that stay refer to a table that gets another name.
     @Test(arguments: SQLDatabase.kinds)
     func whatStaysFollowsARenamedEntity(kind: SQLDatabase.Kind) async throws {
