@@ -53,11 +53,16 @@ import Testing
         #expect(other?.code == SQLiteError.Code.fileMoved)
     }
 
-    @Test func aFileThatIsReplacedBeforeTheFirstTransactionIsNoticed() async throws {
+    @Test(arguments: [true, false])
+    func aFileThatIsReplacedBeforeTheFirstTransactionIsNoticed(isRead: Bool) async throws {
         let store = try await open()
         let away = folder.url.appending(path: "away.sqlite")
         try FileManager.default.moveItem(at: url, to: away)
         try FileManager.default.copyItem(at: away, to: url)
+        if isRead {
+            let error = await #expect(throws: SQLiteError.self) { try await store.store.count(StoreQuery("User")) }
+            #expect(error?.code == SQLiteError.Code.fileMoved)
+        }
         let error = await #expect(throws: SQLiteError.self) {
             try await store.sync(.bytes(Array(#"[{"id":1}]"#.utf8)), into: "User")
         }

@@ -70,9 +70,12 @@ final class SQLiteFiles: Sendable {
         if isForeign { throw Self.error("another program than SQLite wrote into the database file") }
     }
 
-    /// Takes the database file as it is after a checkpoint.
+    /// Takes the database file as it is after it was opened, or after a checkpoint.
     func note(_ connection: SQLiteConnection) {
-        guard let checkpoint = connection.checkpoint, let status = FileStatus(of: path) else { return }
+        guard let status = FileStatus(of: path),
+            isKnown(status.identity, at: path, isOpen: { !connection.hasFileMoved }),
+            let checkpoint = connection.checkpoint
+        else { return }
         state.withLock { $0.content = Content(checkpoint: checkpoint, status: status) }
     }
 
