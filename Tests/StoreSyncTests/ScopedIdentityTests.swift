@@ -69,4 +69,41 @@ import Testing
             #expect(try await world.values("text", of: "Line") == ["b", "c"])
         }
     }
+
+    /// Lines of a list lead to more than their order, and each relationship to its own objects.
+    @Test(arguments: StoreKind.all, [false, true])
+    func linesLeadToOtherObjectsBesideTheirOrder(kind: StoreKind, isOrderFirst: Bool) async throws {
+        let (id, order, product) = (
+            SyncAttribute("id", .int64), SyncRelationship("order", toOne: "Order", inverse: "lines"),
+            SyncRelationship("product", toOne: "Product", inverse: "lines")
+        )
+        let model = try DataModel([
+            SyncEntity(
+                "Order", identity: ["id"], attributes: [id],
+                relationships: [SyncRelationship("lines", toMany: "Line", inverse: "order", deleteRule: .cascade)]),
+            SyncEntity(
+                "Product", identity: ["id"], attributes: [id, SyncAttribute("name", .string)],
+                relationships: [SyncRelationship("lines", toMany: "Line", inverse: "product")]),
+            SyncEntity("Line", identity: "id", within: "order") {
+                id
+                if isOrderFirst { order } else { product }
+                if isOrderFirst { product } else { order }
+            },
+        ])
+        try await RealJSONWorld.withBatches(kind, try RecordMapper(model)) { world, rowCount in
+            let result = try await world.sync(
+                #"""
+                [{"id":1,"order":{"id":1},"product":{"id":5,"name":"a"}},
+                 {"id":1,"order":{"id":2},"product":{"id":6,"name":"b"}},{"id":2,"order":{"id":1},"product_id":5}]
+                """#, into: "Line")
+            #expect(result.counts.inserted == 3 && result.rejectedCount == 0, "\(rowCount)")
+            #expect(try await world.count("Order") == 2, "\(rowCount)")
+            #expect(try await world.values("name", of: "Product") == ["a", "b"], "\(rowCount)")
+            for (order, product, count) in [(1, 5, 2), (1, 6, 0), (2, 5, 0), (2, 6, 1)] as [(Int64, Int64, Int)] {
+                let found = try await world.count(
+                    "Line", where: PropertyPath("order.id") == order && PropertyPath("product.id") == product)
+                #expect(found == count, "\(rowCount): \(order) \(product)")
+            }
+        }
+    }
 }
