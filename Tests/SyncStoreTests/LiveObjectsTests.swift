@@ -170,7 +170,8 @@ import Testing
         }
     }
 
-    @Test func aStoreWithoutNoticesIsAnErrorThatSaysWhatToDo() async throws {
+    @Test(.timeLimit(.minutes(10)))
+    func aStoreWithoutNoticesIsAnErrorThatSaysWhatToDo() async throws {
         struct Silent: Store {
             let base: MemoryStore
             var model: DataModel { base.model }
@@ -190,5 +191,10 @@ import Testing
         #expect(try await others.next() == [])
         try await observed.insert(user(1, "Ada"))
         #expect(try await others.next()?.map(\.id) == [1])
+        // Beside an observer of the changes.
+        var changes = observed.changes().makeAsyncIterator()
+        try await observed.insert(user(2, "Bob"))
+        #expect(try await others.next()?.map(\.id) == [1, 2])
+        #expect(await changes.next() == ChangeSet(["User": .init(inserted: [.identity(2)])]))
     }
 }

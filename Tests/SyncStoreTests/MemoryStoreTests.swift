@@ -133,14 +133,21 @@ import Testing
         #expect(try await store.record("Person", key: .identity(3))?.object == person)
     }
 
-    @Test func nothingIsReadAfterAChangeFailed() async throws {
+    @Test func nothingIsReadOrWrittenAfterAChangeFailed() async throws {
         let first = try await insert("Team", 1, ["code": "a"])
         let taken = StoreError.valuesTaken(entity: "Team", attributes: ["code"])
         var record = Record(of: try store.model.layout(of: "Team"))
         record["code"] = "a"
         let relationship = try relationship("Team", "members")
+        var other = Record(of: record.layout)
+        other["id"] = 2
+        var batch = LinkBatch(relationship, mode: .replace)
+        batch.append(first, to: [])
         let uses: [@Sendable (any StoreTransaction) async throws -> Void] = [
             { [record] in _ = try await $0.insert(record) },
+            { [other] in _ = try await $0.insert(other) },
+            { [batch] in _ = try await $0.link(batch) },
+            { _ = try await $0.remove(StoreQuery("Team")) },
             { _ = try await $0.count(StoreQuery("Team")) },
             { _ = try await $0.records(StoreQuery("Team")) },
             { _ = try await $0.links(relationship, of: [first]) },

@@ -65,6 +65,16 @@ import Testing
         #expect(first?.id == 60)
     }
 
+    @Test func aLimitOfNothingIsNothing() async throws {
+        let store = try await store()
+        let none = ObjectQuery<Book>(orderedBy: \.title, limit: 0)
+        #expect(try await store.read { try await $0.first(none) } == nil)
+        let page = try await store.page(none)
+        #expect(page.objects.isEmpty && page.next == nil)
+        let several = ObjectQuery<Book>(orderedBy: \.title, \.pages.descending, limit: 5)
+        #expect(try await store.read { try await $0.first(several)?.id } == Self.inOrder[0].id)
+    }
+
     @Test(arguments: [1, 7, 59, 60, 61])
     func pagesAfterAKeyAreTheWholeInOrder(limit: Int) async throws {
         let store = try await store()
