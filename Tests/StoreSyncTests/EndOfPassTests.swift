@@ -33,6 +33,21 @@ import Testing
         #expect(try await world.column("id", where: "company != null") == [])
     }
 
+    @Test func anUpdateOfOneObjectRemembersAnIdentifierAndForgetsIt() async throws {
+        let world = try SyncWorld()
+        try await world.sync(#"[{"id":1},{"id":2}]"#)
+        func update(_ json: String) async throws {
+            _ = try await world.json.update(.identity(1), in: "User", with: try JSONValue(parsing: json))
+        }
+        try await update(#"{"company_id":7}"#)
+        #expect(try await world.store.count(StoreQuery("SyncPendingLink")) == 1)
+        try await update(#"{"company_id":null}"#)
+        #expect(try await world.store.count(StoreQuery("SyncPendingLink")) == 0)
+        try await update(#"{"company_id":8}"#)
+        try await world.sync(#"[{"id":7},{"id":8}]"#, into: "Company")
+        #expect(try await world.column("id", where: "company.id = 8") == [1])
+    }
+
     /// A relationship that the model has no more leaves nothing to wait for.
     @Test func anIdentifierOfAnUnknownRelationshipIsForgotten() async throws {
         let world = try SyncWorld()
