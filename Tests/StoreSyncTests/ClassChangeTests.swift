@@ -185,6 +185,44 @@ import Testing
         }
     }
 
+    /// The places of both in a list, and what leads to them.
+    @Test(arguments: StoreKind.all, ["", #","garage":{"id":8}"#, #","garage_id":8"#, #","garage":{"id":9}"#])
+    func severalObjectsOfOneListChangeTheirClass(kind: StoreKind, stated: String) async throws {
+        try await with(kind) { world in
+            try await world.sync(
+                #"""
+                [{"id":8,"vehicles":[{"id":1,"type":"Car"},{"id":3,"type":"Car"},{"id":2,"type":"Car"}],"newest_id":2},
+                 {"id":9,"vehicles":[{"id":4,"type":"Car"}],"newest_id":1}]
+                """#, into: "Garage")
+            let json = #"""
+                [{"id":1,"type":"Lorry"},{"id":2,"type":"Lorry"\#(stated)},{"id":3,"type":"Car"},
+                 {"id":4,"type":"Lorry"},{"id":5,"type":"Lorry","garage_id":8}]
+                """#
+            try await world.store.sync(.bytes(Array(json.utf8)), into: "Vehicle")
+            let moves = stated.contains("9")
+            func ids(_ name: String, _ garage: Int64) async throws -> [RecordKey]? {
+                let query = StoreQuery("Garage", where: PropertyPath("id") == garage)
+                return try await world.store.store.records(query, with: [name]).first?.record[related: name]?.keys
+            }
+            #expect(try await ids("vehicles", 8) == (moves ? [1, 3, 5] : [1, 3, 2, 5]).map { .identity($0) })
+            #expect(try await ids("vehicles", 9) == (moves ? [4, 2] : [4]).map { .identity($0) })
+            #expect(try await ids("newest", 8) == [.identity(2)])
+            #expect(try await ids("newest", 9) == [.identity(1)])
+            #expect(try await world.store.sync(.bytes(Array(json.utf8)), into: "Vehicle").isUnchanged)
+        }
+    }
+
+    /// The classes are merged one after the other.
+    @Test(arguments: StoreKind.all, ["", #","type":"Car""#, #","type":"Lorry""#])
+    func theLaterStatementWinsBesideObjectsOfOtherClasses(kind: StoreKind, type: String) async throws {
+        try await with(kind) { world in
+            try await world.sync(#"[{"id":1,"type":"Car","name":"a"},{"id":2,"type":"Lorry"}]"#, into: "Vehicle")
+            let json = #"[{"id":1,"type":"Car","name":"y"},{"id":2,"type":"Lorry"},{"id":1,"name":"x"\#(type)}]"#
+            try await world.store.sync(.bytes(Array(json.utf8)), into: "Vehicle")
+            #expect(try await world.values("name", of: "Vehicle", where: PropertyPath("id") == 1) == ["x"])
+        }
+    }
+
     /// Such an object is read again as one of its class, with all that it leads to.
     @Test(arguments: StoreKind.all)
     func anObjectOfAClassThatOnlyTheStoreKnowsHasItsRelationships(kind: StoreKind) async throws {

@@ -3,8 +3,8 @@ import SyncModel
 
 /// The places at which a batch is cut, because its elements contradict each other.
 ///
-/// The objects of a batch are merged relationship by relationship. So if two elements say different
-/// things about one object, the later element does not always count. It does if each is in a part
+/// The objects of a batch are merged entity by entity, and relationship by relationship. So if two
+/// elements say different things about one object, the later element does not always count. It does if each is in a part
 /// of its own. Elements that agree stay together, because parts cost calls of the store.
 struct BatchCuts {
     /// An object of the batch, at any depth.
@@ -54,7 +54,7 @@ struct BatchCuts {
     /// Within one element, the order of merging is the same in every batch. Lists of a relationship
     /// between many objects and many that contradict the list at its other end are not looked for.
     static func cuts(of batch: MappedBatch, in model: DataModel) -> [Int] {
-        guard batch.groups.contains(where: \.hasNested) else { return [] }
+        guard batch.groups.count > 1 || batch.groups.contains(where: \.hasNested) else { return [] }
         var cuts = BatchCuts(model)
         cuts.visit(batch) { $0 }
         // The last element after which a part has to end, by the element that begins the next one.

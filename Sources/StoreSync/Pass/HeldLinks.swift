@@ -76,12 +76,6 @@ struct HeldLinks {
         return differing
     }
 
-    /// Whether a statement concerns one of the objects that a relationship starts from.
-    func touches(_ objects: [ObjectID?], _ relationship: RelationshipLayout, inverse: RelationshipLayout?) -> Bool {
-        guard let touched = touched(relationship, inverse: inverse) else { return false }
-        return objects.contains { $0.map(touched.contains) ?? false }
-    }
-
     /// The objects that a relationship starts from and that statements concern; nil for none.
     func touched(_ relationship: RelationshipLayout, inverse: RelationshipLayout?) -> ObjectSet? {
         statements[Self.pair(relationship, inverse)]?.touched[relationship.id]

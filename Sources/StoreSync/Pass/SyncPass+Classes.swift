@@ -53,19 +53,25 @@ extension SyncPass {
         try await writeHeld()
         var changes: [Int: ClassChange] = [:]
         var filled = RecordBatch(of: layout)
+        var replaced: [(row: Int, record: Record)] = []
         for row in 0..<records.count {
             guard let old = found[row], own[row] == nil, let record = others.removeValue(forKey: old) else {
                 filled.append(row: row, of: records)
                 continue
             }
             let common = try commonLayout(record.layout, layout)
-            changes[row] = try await remove(old, record, common)
+            // Before any of them is removed: they can be in the same lists.
+            changes[row] = try await change(of: old, record, common)
+            replaced.append((row, record))
             var both = RecordBatch(of: layout)
             both.beginRecord()
             for slot in common.attributes.indices { both.setValue(record[slot: slot], at: slot) }
             both.endRecord()
             both.append(row: row, of: records)
             filled.append(combining: [0, 1], of: both)
+        }
+        for (row, record) in replaced {
+            if let change = changes[row] { try await remove(record, change) }
         }
         records = filled
         return changes
@@ -78,8 +84,8 @@ extension SyncPass {
         return common
     }
 
-    /// Removes an object whose links are kept.
-    private func remove(_ old: ObjectID, _ record: Record, _ common: EntityLayout) async throws -> ClassChange {
+    /// The change of an object, with the links that are kept.
+    private func change(of old: ObjectID, _ record: Record, _ common: EntityLayout) async throws -> ClassChange {
         var change = ClassChange(old: old, root: common.root)
         for relationship in common.relationships {
             let targets = try await transaction.links(relationship, of: [old]).map(\.target)
@@ -94,16 +100,22 @@ extension SyncPass {
                 }
             }
             change.links.append((relationship, targets))
-            // The deletion must not delete these objects, or be denied because of them.
-            var batch = LinkBatch(relationship, mode: .replace)
-            batch.append(old, to: [])
-            _ = try await transaction.link(batch)
         }
         change.lists += try await lists(with: old, record)
-        let query = StoreQuery(record.layout.name, objects: .only([old]))
+        return change
+    }
+
+    /// Removes the object of a change.
+    private func remove(_ record: Record, _ change: ClassChange) async throws {
+        // The deletion must not delete the objects that it leads to, or be denied because of them.
+        for (relationship, _) in change.links {
+            var batch = LinkBatch(relationship, mode: .replace)
+            batch.append(change.old, to: [])
+            _ = try await transaction.link(batch)
+        }
+        let query = StoreQuery(record.layout.name, objects: .only([change.old]))
         tally.countDeleted(
             try await transaction.remove(query, reportsKeys: rules.reportsKeys || tally.mayHaveInserted(query)))
-        return change
     }
 
     /// The objects that lead to an object by relationships without an inverse.
@@ -144,24 +156,44 @@ extension SyncPass {
         _ changes: [Int: ClassChange], _ result: MergeResult,
         isStated: (_ record: Int, RelationshipLayout) -> Bool
     ) async throws {
-        for (row, change) in changes.sorted(by: { $0.key < $1.key }) {
+        let changes = changes.sorted { $0.key < $1.key }
+        let rows = Dictionary(changes.map { ($1.old, (row: $0, root: $1.root)) }) { first, _ in first }
+        // Objects of other families may have the same numbers.
+        func row(of object: ObjectID, _ entity: Int) -> Int? {
+            rows[object].flatMap { model.layouts[entity].root == $0.root ? $0.row : nil }
+        }
+        func current(_ object: ObjectID, _ entity: Int) -> ObjectID? {
+            guard let row = row(of: object, entity) else { return object }
+            return result.rows[row]?.object
+        }
+        for (row, change) in changes {
             guard let new = result.rows[row]?.object else { continue }
-            // Objects of other families may have the same numbers.
-            func current(_ object: ObjectID, _ entity: Int) -> ObjectID {
-                object == change.old && model.layouts[entity].root == change.root ? new : object
-            }
             for (relationship, targets) in change.links where !isStated(row, relationship) {
                 var batch = LinkBatch(relationship, mode: .replace)
-                batch.append(new, to: targets.map { current($0, relationship.destination) })
+                batch.append(new, to: targets.compactMap { current($0, relationship.destination) })
                 _ = try await transaction.link(batch)
             }
-            for (relationship, source, targets) in change.lists {
-                if let inverse = model.inverse(of: relationship), isStated(row, inverse) { continue }
-                var batch = LinkBatch(relationship, mode: .replace)
-                batch.append(
-                    current(source, relationship.source), to: targets.map { current($0, relationship.destination) })
-                _ = try await transaction.link(batch)
+        }
+        // Several objects of one list have it alike.
+        var restored: [RelationshipLayout.ID: Set<ObjectID>] = [:]
+        for (relationship, source, targets) in changes.flatMap(\.value.lists) {
+            guard let source = current(source, relationship.source),
+                restored[relationship.id, default: []].insert(source).inserted
+            else { continue }
+            let inverse = model.inverse(of: relationship)
+            let present = try await transaction.links(relationship, of: [source]).map(\.target)
+            var list = targets.compactMap { target -> ObjectID? in
+                guard let object = current(target, relationship.destination) else { return nil }
+                guard let inverse, let row = row(of: target, relationship.destination), isStated(row, inverse),
+                    !present.contains(object)
+                else { return object }
+                return nil
             }
+            // New objects of the batch can be in the list already.
+            list += present.filter { !list.contains($0) }
+            var batch = LinkBatch(relationship, mode: .replace)
+            batch.append(source, to: list)
+            _ = try await transaction.link(batch)
         }
     }
 }

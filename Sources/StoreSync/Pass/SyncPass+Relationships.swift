@@ -301,8 +301,12 @@ extension SyncPass {
         _ merged: MergedElements, of group: MappedBatch.Group, _ result: MergeResult,
         by relationship: RelationshipLayout
     ) {
-        let isRestated = deferred.concerns(relationship, inverse: model.inverse(of: relationship))
-        guard isRestated || merged.unknown?.rows.isEmpty == false else { return }
+        let inverse = model.inverse(of: relationship)
+        let lacksObjects = merged.unknown?.rows.isEmpty == false
+        // A later object of the batch keeps what it takes from one whose statement is made again.
+        let isRestated =
+            deferred.concerns(relationship, inverse: inverse) || lacksObjects && inverse?.isToMany == false
+        guard isRestated || lacksObjects else { return }
         let unknown = merged.unknown ?? (nil, [:])
         for source in merged.elements.sources
         where source.ordinals.contains(where: { unknown.rows[$0] != nil }) || isRestated && !source.isIncomplete {

@@ -75,10 +75,7 @@ package struct ChangedRoots: Sendable {
     ) {
         guard let layout, result.rows.contains(where: { $0.map { $0.change != .unchanged } ?? false }) else { return }
         roots.insert(layout.root)
-        for links in links {
-            roots.insert(model.layouts[links.relationship.source].root)
-            roots.insert(model.layouts[links.relationship.destination].root)
-        }
+        for links in links { roots.insert(model.layouts[links.relationship.destination].root) }
     }
 
     package mutating func add(_ result: LinkResult, _ relationship: RelationshipLayout, in model: DataModel) {
