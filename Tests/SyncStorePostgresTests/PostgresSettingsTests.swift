@@ -43,7 +43,8 @@ struct PostgresSettingsTests {
         try await SharedPostgres.withDatabase { database in
             let other = try await PostgresSession(database.url)
             try await other.use { connection in
-                _ = try connection.execute("BEGIN ISOLATION LEVEL SERIALIZABLE READ WRITE; SELECT count(*) FROM pg_class")
+                let begin = "BEGIN ISOLATION LEVEL SERIALIZABLE READ WRITE"
+                _ = try connection.execute("\(begin); SELECT count(*) FROM pg_class")
             }
             try await set(
                 [
