@@ -229,7 +229,8 @@ package struct StoreLife {
         return "delete \(entity) \(id)"
     }
 
-    /// A program whose model lacks the newest attributes, of the same version, syncs into the database.
+    /// A program whose model lacks the newest attributes, of the same version, syncs into the
+    /// database.
     private mutating func syncByAnOlderProgram() async throws -> String {
         var older = shape
         for entity in Self.entities { older.fields[entity] = Array(shape.fields[entity]?.dropLast() ?? []) }

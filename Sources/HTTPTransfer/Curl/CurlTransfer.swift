@@ -193,7 +193,8 @@ final class CurlTransfer: Sendable {
         }
     }
 
-    /// Hands what has arrived to whoever waits for it: all at once, because libcurl has small pieces.
+    /// Hands what has arrived to whoever waits for it: all at once, because libcurl has small
+    /// pieces.
     func deliver() {
         let (taker, bytes) = state.withLock { state -> (CheckedContinuation<[UInt8]?, any Error>?, [UInt8]) in
             guard let taker = state.taker, !state.unread.isEmpty else { return (nil, []) }

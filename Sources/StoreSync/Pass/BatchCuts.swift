@@ -4,8 +4,9 @@ import SyncModel
 /// The places at which a batch is cut, because its elements contradict each other.
 ///
 /// The objects of a batch are merged entity by entity, and relationship by relationship. So if two
-/// elements say different things about one object, the later element does not always count. It does if each is in a part
-/// of its own. Elements that agree stay together, because parts cost calls of the store.
+/// elements say different things about one object, the later element does not always count. It does
+/// if each is in a part of its own. Elements that agree stay together, because parts cost calls of
+/// the store.
 struct BatchCuts {
     /// An object of the batch, at any depth.
     private struct Mention {

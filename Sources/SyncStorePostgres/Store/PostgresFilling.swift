@@ -40,8 +40,8 @@ final class PostgresFilling {
         }
         let (name, indexName) = (SQLText.name(table), SQLText.name(index))
         // The lock keeps others from creating triggers meanwhile. `COPY` ignores rules and fails on
-        // tables with policies. Where a larger table begins with deleted rows, looking for the first
-        // other one could take long.
+        // tables with policies. Where a larger table begins with deleted rows, it could take long
+        // to find the first other one.
         let found = try connection.execute(
             """
             LOCK TABLE ONLY \(name) IN ROW EXCLUSIVE MODE; \

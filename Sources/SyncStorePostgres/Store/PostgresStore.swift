@@ -83,8 +83,8 @@ public final class PostgresStore: CommitObservable {
         /// A read inside of another read or of a transaction does not wait, since it would wait for
         /// itself.
         public var maximumReaderCount = 8
-        /// The least number of rows that are copied directly into an empty table; for fewer it is not
-        /// worth asking whether it is empty.
+        /// The least number of rows that are copied directly into an empty table; for fewer it is
+        /// not worth asking whether it is empty.
         package var fillMinimum = 256
 
         /// Creates options with default values.

@@ -47,8 +47,8 @@ struct SQLRenaming {
         return found
     }
 
-    /// Whether a stored declaration keeps its name, so that its former name is that of the stored one
-    /// that has it now.
+    /// Whether a stored declaration keeps its name, so that its former name is that of the stored
+    /// one that has it now.
     private static func isKept(
         _ declaration: Declaration, insteadOf formerName: String, of wanted: [Declaration], in stored: [Declaration]
     ) -> Bool {

@@ -86,8 +86,8 @@ extension SQLSchema {
         return "\(entityColumn) \(dialect.entityDeclaration) DEFAULT \(root)"
     }
 
-    /// The unique index of the identities of an entity without others in its family; nil if they have
-    /// none.
+    /// The unique index of the identities of an entity without others in its family; nil if they
+    /// have none.
     package func identityIndex(of entity: Int) -> String? {
         tables[familyIndex[entity]].indices.first { $0.isUnique && $0.attributes == nil }?.name
     }
