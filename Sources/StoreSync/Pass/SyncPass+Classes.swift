@@ -182,15 +182,17 @@ extension SyncPass {
             else { continue }
             let inverse = model.inverse(of: relationship)
             let present = try await transaction.links(relationship, of: [source]).map(\.target)
+            let linked = Set(present)
             var list = targets.compactMap { target -> ObjectID? in
                 guard let object = current(target, relationship.destination) else { return nil }
                 guard let inverse, let row = row(of: target, relationship.destination), isStated(row, inverse),
-                    !present.contains(object)
+                    !linked.contains(object)
                 else { return object }
                 return nil
             }
             // New objects of the batch can be in the list already.
-            list += present.filter { !list.contains($0) }
+            let listed = Set(list)
+            list += present.filter { !listed.contains($0) }
             var batch = LinkBatch(relationship, mode: .replace)
             batch.append(source, to: list)
             _ = try await transaction.link(batch)
