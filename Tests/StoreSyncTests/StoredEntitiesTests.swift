@@ -1,0 +1,30 @@
+import StoreSync
+import SyncModel
+import Testing
+
+/// The entities that syncs keep in a store beside its objects. Existing databases have these
+/// columns.
+@Suite struct StoredEntitiesTests {
+    private static func lines(_ entity: SyncEntity) -> [String] {
+        ["\(entity.name) by \(entity.identity.joined(separator: ", "))"]
+            + entity.attributes.map { "\($0.name) \($0.type.rawValue)\($0.isOptional ? "" : ", mandatory")" }
+    }
+
+    @Test func historiesStayReadable() {
+        #expect(
+            Self.lines(SyncHistory.entity) == [
+                "SyncPass by name, number", "name string, mandatory", "number int64, mandatory", "entity string",
+                "started date", "finished date", "seconds double", "status string", "inserted int64",
+                "updated int64", "unchanged int64", "deleted int64", "withheld int64", "rejected int64",
+                "pages int64", "bytes int64", "error string",
+            ])
+    }
+
+    @Test func bookmarksStayReadable() {
+        #expect(
+            Self.lines(SyncBookmark.entity) == [
+                "SyncBookmark by name", "name string, mandatory", "fingerprint string", "cursor string",
+                "lastFullPass date", "pages string",
+            ])
+    }
+}
