@@ -46,6 +46,12 @@ extension StoreHook {
     }
 }
 
+/// Nothing: the calls pass on as they are. The store lacks the refinements of the one behind it, such
+/// as the observation of commits.
+package struct NoHook: StoreHook {
+    package init() {}
+}
+
 /// Batches of a few rows, so that small payloads come in many batches, and no optional refinements.
 package struct SmallBatches: StoreHook {
     package let batchRowCount: Int?

@@ -1,4 +1,5 @@
 import OneWayStoreKinds
+import OneWayStoreTestSupport
 import Foundation
 import SyncBase
 import OneWayTestSupport
@@ -172,18 +173,7 @@ import Testing
 
     @Test(.timeLimit(.minutes(10)))
     func aStoreWithoutNoticesIsAnErrorThatSaysWhatToDo() async throws {
-        struct Silent: Store {
-            let base: MemoryStore
-            var model: DataModel { base.model }
-            func transaction<R: Sendable>(_ body: @Sendable (any StoreTransaction) async throws -> R) async throws -> R
-            {
-                try await base.transaction(body)
-            }
-            func read<R: Sendable>(_ body: @Sendable (any StoreReader) async throws -> R) async throws -> R {
-                try await base.read(body)
-            }
-        }
-        let silent = Silent(base: MemoryStore(try DataModel(User.self)))
+        let silent = HookedStore(MemoryStore(try DataModel(User.self)), NoHook())
         var states = silent.values(of: User.self).makeAsyncIterator()
         await #expect(throws: ObjectReadingError.notObservable) { _ = try await states.next() }
         let observed = ObservedStore(silent)

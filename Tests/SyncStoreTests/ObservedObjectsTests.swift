@@ -1,5 +1,6 @@
 #if canImport(Observation)
 import Observation
+import OneWayStoreTestSupport
 import SyncModel
 import SyncStore
 import Testing
@@ -10,25 +11,6 @@ import Testing
         var id: Int
         var name: String
         static let declaration = SyncDeclaration<User>(.identity(\.id))
-    }
-
-    /// A store whose commits are not observable.
-    private struct Silent: Store {
-        let base: MemoryStore
-
-        var model: DataModel { base.model }
-
-        func transaction<Result: Sendable>(
-            _ body: @Sendable (any StoreTransaction) async throws -> Result
-        ) async throws -> Result {
-            try await base.transaction(body)
-        }
-
-        func read<Result: Sendable>(
-            _ body: @Sendable (any StoreReader) async throws -> Result
-        ) async throws -> Result {
-            try await base.read(body)
-        }
     }
 
     /// Waits until what a function reads has changed.
@@ -72,7 +54,8 @@ import Testing
     @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
     @Test(.timeLimit(.minutes(10))) @MainActor
     func viewsObserveTheErrorThatEndsTheObservation() async throws {
-        let users = ObservedObjects(ObjectQuery<User>(), in: Silent(base: MemoryStore(try DataModel(User.self))))
+        let silent = HookedStore(MemoryStore(try DataModel(User.self)), NoHook())
+        let users = ObservedObjects(ObjectQuery<User>(), in: silent)
         await change { _ = users.error }
         #expect(users.error as? ObjectReadingError == .notObservable)
         #expect(!users.isLoaded && users.objects.isEmpty)
