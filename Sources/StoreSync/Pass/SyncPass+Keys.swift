@@ -1,0 +1,106 @@
+import JSONMapper
+import SyncModel
+import SyncStore
+
+// Which objects records stand for, and what is said of those without a key or a mandatory value.
+extension SyncPass {
+    /// The objects that rows stand for regardless of their identity; nil if all rows are found by
+    /// identity.
+    func matches(
+        of records: RecordBatch, _ ordinals: [Int], _ mapping: EntityMapping, _ origin: Origin,
+        skipping skipped: Set<Int>
+    ) -> [MergeRequest.Match]? {
+        let layout = mapping.layout
+        let keySlots = layout.identitySlots + layout.scopedIdentitySlots
+        // A child in an array cannot be told from its siblings without the key of its entity.
+        let demandsKey = !rules.isImport && (!origin.isNested || origin.isToMany)
+        var matches: [MergeRequest.Match]?
+        records.withReader { reader in
+            for row in 0..<reader.count {
+                var match = MergeRequest.Match.identity
+                if skipped.contains(row) {
+                    match = .skipped
+                } else if let known = origin.known {
+                    match = .object(known)
+                } else if !rules.isImport, !reader.isIdentified(row, by: layout.identitySlots) {
+                    let ordinal = ordinals[row]
+                    if demandsKey, let slot = keySlots.first(where: { !reader.isIdentified(row, by: [$0]) }) {
+                        match = .skipped
+                        tally.reject(missing(slot, mapping, origin.elementIndex(ordinal)), hasKey: false)
+                    } else if demandsKey, let scope = layout.identityScope, origin.parents?(ordinal) == nil,
+                        !origin.isNested || origin.parents != nil
+                    {
+                        match = .skipped
+                        tally.reject(
+                            missingParent(scope, mapping, origin.elementIndex(ordinal)), hasKey: true)
+                    } else if let reused = origin.reused[ordinal] {
+                        match = .object(reused)
+                    }
+                }
+                guard match != .identity else { continue }
+                matches = matches ?? Array(repeating: .identity, count: reader.count)
+                matches?[row] = match
+            }
+        }
+        return matches
+    }
+
+    /// Reports the rows of a group that have no key, and can name no object.
+    func rejectKeyless(_ group: MappedBatch.Group, elementIndex: (Int) -> Int) {
+        let keySlots = group.mapping.layout.identitySlots + group.mapping.layout.scopedIdentitySlots
+        group.records.withReader { reader in
+            for row in 0..<reader.count {
+                guard let slot = keySlots.first(where: { !reader.isIdentified(row, by: [$0]) }) else { continue }
+                tally.reject(
+                    missing(slot, group.mapping, elementIndex(group.elementIndices[row])), hasKey: false)
+            }
+        }
+    }
+
+    private func missing(_ slot: Int, _ mapping: EntityMapping, _ index: Int) -> MappingProblem {
+        MappingProblem(
+            entity: mapping.layout.name, attribute: mapping.layout.attributes[slot].name,
+            keyPath: mapping.keys.attributes[slot].path()?.joined(separator: ".") ?? "", index: index,
+            reason: .missingMandatory)
+    }
+
+    /// The problem of an object whose identity is scoped, and whose parent is not known.
+    private func missingParent(_ scope: Int, _ mapping: EntityMapping, _ index: Int) -> MappingProblem {
+        MappingProblem(
+            entity: mapping.layout.name, attribute: mapping.layout.relationships[scope].name,
+            keyPath: mapping.keys.relationships[scope].path()?.joined(separator: ".") ?? "", index: index,
+            reason: .missingMandatory)
+    }
+
+    /// Throws if a new object lacks a mandatory attribute, or if one is cleared.
+    func demandMandatory(
+        _ group: MappedBatch.Group, _ result: MergeResult, _ origin: Origin
+    ) throws(MappingError) {
+        let attributes = group.mapping.layout.attributes
+        let slots = attributes.indices.filter { !attributes[$0].isOptional && attributes[$0].defaultValue.isNull }
+        guard !slots.isEmpty else { return }
+        let stubs = Set(group.stubRows)
+        try group.records.withReader { reader throws(MappingError) in
+            for row in 0..<reader.count where !stubs.contains(row) {
+                guard let change = result.rows[row]?.change else { continue }
+                for slot in slots {
+                    let kind = reader.kind(row: row, slot: slot)
+                    guard kind == .null || (kind == .absent && change == .inserted) else { continue }
+                    throw .unfit(
+                        missing(slot, group.mapping, origin.elementIndex(group.elementIndices[row])))
+                }
+            }
+        }
+    }
+}
+
+extension RecordBatch.Reader {
+    /// Whether a row has a value other than null in each of some slots, at least one.
+    func isIdentified(_ row: Int, by slots: [Int]) -> Bool {
+        for slot in slots {
+            let kind = kind(row: row, slot: slot)
+            if kind == .absent || kind == .null { return false }
+        }
+        return !slots.isEmpty
+    }
+}
