@@ -163,6 +163,20 @@ struct PostgresFillingTests {
         }
     }
 
+    /// Somebody removed what numbers new rows.
+    @Test func aTableWithoutNumbersIsAnError() async throws {
+        try await SharedPostgres.withSchemas { schemas in
+            let options = schemas.emptyStore()
+            _ = try await PostgresStore(try model(), at: schemas.url, options: options)
+            try await schemas.run(#"ALTER TABLE "Person" ALTER COLUMN _id DROP IDENTITY"#, in: options)
+            let store = try await PostgresStore(try model(), at: schemas.url, options: options)
+            let error = await #expect(throws: PostgresError.self) {
+                try await merge([try batch([("a", nil, nil)])], into: store)
+            }
+            #expect(error?.code.rawValue == "23502")
+        }
+    }
+
     @Test func adoptedTablesAreNotFilled() async throws {
         try await SharedPostgres.withSchemas { schemas in
             let options = schemas.emptyStore()

@@ -89,6 +89,8 @@ extension PostgresMerge {
                 table, count: round.rows.count, index: schema.identityIndex(of: layout.index), connection)
         else { return nil }
         let numbers = try connection.query(statements.numbers, [.integer(Int64(round.rows.count))]).integers(0, 0)
+        // The merge says what is wrong with a table that numbers no rows.
+        guard numbers.count == round.rows.count else { return nil }
         do {
             try connection.copyIn("SAVEPOINT sync_fill; \(copying); RELEASE SAVEPOINT sync_fill") { writer in
                 try batch.write(
