@@ -46,8 +46,8 @@ extension StoreHook {
     }
 }
 
-/// Nothing: the calls pass on as they are. The store lacks the refinements of the one behind it, such
-/// as the observation of commits.
+/// Nothing: the calls pass on as they are. The store lacks the refinements of the one behind it,
+/// such as the observation of commits.
 package struct NoHook: StoreHook {
     package init() {}
 }
