@@ -48,6 +48,23 @@ import Testing
         #expect(try await world.column("id", where: "company.id = 8") == [1])
     }
 
+    /// A double does not have that many digits.
+    @Test func aRememberedIdentifierKeepsAllItsDigits() async throws {
+        let model = try DataModel {
+            SyncEntity("Transfer", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncRelationship("account", toOne: "Account")
+            }
+            SyncEntity("Account", identity: "number") { SyncAttribute("number", .decimal) }
+        }
+        let world = try SyncWorld(model: model)
+        let number = "12345678901234567890.0123456789"
+        try await world.sync(#"[{"id":1,"account":\#(number)}]"#, into: "Transfer")
+        #expect(try await world.store.count(StoreQuery("SyncPendingLink")) == 1)
+        try await world.sync(#"[{"number":\#(number)}]"#, into: "Account")
+        #expect(try await world.column("id", of: "Transfer", where: "account != null") == [1])
+    }
+
     /// A relationship that the model has no more leaves nothing to wait for.
     @Test func anIdentifierOfAnUnknownRelationshipIsForgotten() async throws {
         let world = try SyncWorld()

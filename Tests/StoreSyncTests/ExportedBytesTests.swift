@@ -1,6 +1,8 @@
 import JSONMapper
+import OneWayStoreTestSupport
 import OneWayTestSupport
 import StoreSync
+import SyncBase
 import SyncModel
 import SyncStore
 import Testing
@@ -41,5 +43,33 @@ import Testing
         // An error reaches the consumer, and ends the sequence.
         var chunks = store.export(StoreQuery("Thing")).makeAsyncIterator()
         await #expect(throws: ModelError.unknownEntity(entity: "Thing")) { _ = try await chunks.next() }
+    }
+
+    /// Counts the questions for links, and cancels the task that asks the first one.
+    private struct CancelsAtLinks: StoreHook {
+        let count = Locked(0)
+
+        func willMake(_ call: StoreCall) {
+            guard call == .links else { return }
+            count.withLock { $0 += 1 }
+            withUnsafeCurrentTask { $0?.cancel() }
+        }
+    }
+
+    /// Objects may lead to many others.
+    @Test func anExportOfOneObjectCanBeCancelled() async throws {
+        let model = try DataModel {
+            SyncEntity("Person", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncRelationship("manager", toOne: "Person")
+            }
+        }
+        let world = try SyncWorld(model: model)
+        try await world.sync(#"[{"id":1,"manager":{"id":2,"manager":{"id":3}}}]"#, into: "Person")
+        let hook = CancelsAtLinks()
+        let store = try JSONStore(HookedStore(world.store, hook), mapper: world.json.mapper)
+        let export = Task { try await store.export("Person", key: .identity(1)) }
+        await #expect(throws: CancellationError.self) { _ = try await export.value }
+        #expect(hook.count.withLock { $0 } == 1)
     }
 }

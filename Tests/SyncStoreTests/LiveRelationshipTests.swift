@@ -104,4 +104,34 @@ import Testing
         try await store.insert(Office(id: 2, rooms: .included([room(3, lamp: 3)])))
         #expect(rooms(try await states.next()) == [[2, 1], [3]])
     }
+
+    private struct Shelf: SyncObject {
+        var id: Int
+        var front: Related<[Book]>
+        var back: Related<[Book]>
+        static let declaration = SyncDeclaration<Shelf>(.identity(\.id))
+    }
+
+    private struct Book: SyncObject {
+        var id: Int
+        static let declaration = SyncDeclaration<Book>(.identity(\.id))
+    }
+
+    /// Both lists together still have the same books.
+    @Test(.timeLimit(.minutes(10)))
+    func anObjectThatMovesFromOneListToAnotherIsObserved() async throws {
+        let store = MemoryStore(try DataModel(Shelf.self))
+        func put(front: [Int], back: [Int]) async throws {
+            func books(_ ids: [Int]) -> Related<[Book]> { .included(ids.map { Book(id: $0) }) }
+            try await store.insert(Shelf(id: 1, front: books(front), back: books(back)))
+        }
+        try await put(front: [1], back: [])
+        var states = store.values(of: Shelf.self, including: \.front, \.back).makeAsyncIterator()
+        func places(_ shelves: [Shelf]?) -> [[Int]?]? {
+            shelves?.first.map { [$0.front.value?.map(\.id), $0.back.value?.map(\.id)] }
+        }
+        #expect(places(try await states.next()) == [[1], []])
+        try await put(front: [], back: [1])
+        #expect(places(try await states.next()) == [[], [1]])
+    }
 }

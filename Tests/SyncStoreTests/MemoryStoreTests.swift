@@ -1,3 +1,4 @@
+import OneWayStoreTestSupport
 import SyncBase
 import SyncModel
 import SyncStore
@@ -207,5 +208,44 @@ import Testing
         }
         try await store.transaction { try await $0.erase() }
         for layout in store.model.layouts { #expect(try await store.count(StoreQuery(layout.name)) == 0) }
+    }
+
+    /// The index of the identities has neither nulls nor values of other types.
+    @Test func predicatesFindWhatTheIndexOfIdentitiesLacks() async throws {
+        let one = try await insert("Person", 1)
+        let nameless = try await store.transaction { transaction in
+            try await transaction.insert(Record(of: try transaction.model.layout(of: "Person")))
+        }
+        func found(_ predicate: RecordPredicate) async throws -> [ObjectID] {
+            try await store.records(StoreQuery("Person", where: predicate)).map(\.object)
+        }
+        #expect(try await found(PropertyPath("id") == 1) == [one])
+        #expect(try await found(PropertyPath("id") == 1.0) == [one])
+        #expect(try await found(PropertyPath("id").isIn([1.0, 2])) == [one])
+        #expect(try await found(PropertyPath("id") == nil) == [nameless])
+    }
+
+    /// Refuses every removal for a reason of its own, and no more of them after many.
+    private struct RefusesRemovals: StoreHook {
+        struct IsAskedForever: Error {}
+
+        let count = Locked(0)
+
+        func willMake(_ call: StoreCall) throws {
+            guard call == .remove else { return }
+            let count = count.withLock { count in
+                count += 1
+                return count
+            }
+            guard count < 100 else { throw IsAskedForever() }
+            throw StoreError.transactionEnded
+        }
+    }
+
+    @Test func aStoreThatRemovesNothingIsNotErased() async throws {
+        let store = HookedStore(self.store, RefusesRemovals())
+        await #expect(throws: StoreError.transactionEnded) {
+            try await store.transaction { try await $0.erase() }
+        }
     }
 }

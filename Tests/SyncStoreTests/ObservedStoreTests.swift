@@ -147,6 +147,19 @@ import Testing
         return Dictionary(uniqueKeysWithValues: records.map { ($0.key, $0.record["name"]) })
     }
 
+    @Test func aTransactionSelectsWhatItHasWritten() async throws {
+        let seen = store.changes()
+        try await put(1, name: "a")
+        let record = record(2, name: "b")
+        let names = try await store.transaction { transaction in
+            try await transaction.insert(record)
+            let query = StoreQuery("Thing", orderedBy: [Ordering("id")])
+            return try await transaction.rows(StoreSelection(query, columns: [.value(PropertyPath("name"))]))
+        }
+        #expect(names == [["a"], ["b"]])
+        withExtendedLifetime(seen) {}
+    }
+
     @Test func anObjectWhoseLinksChangeIsUpdated() async throws {
         for id in 1...3 { try await put(id) }
         var seen = store.changes().makeAsyncIterator()

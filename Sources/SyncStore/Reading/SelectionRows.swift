@@ -57,14 +57,7 @@ struct SelectionRows {
     }
 
     private func areInIncreasingOrder(_ one: [AttributeValue], _ other: [AttributeValue]) -> Bool {
-        for (value, otherValue) in zip(one, other) {
-            switch value.compare(otherValue) {
-            case .orderedAscending: return true
-            case .orderedDescending: return false
-            case .orderedSame: continue
-            }
-        }
-        return false
+        zip(one, other).lazy.map { $0.compare($1) }.first { $0 != .orderedSame } == .orderedAscending
     }
 
     // MARK: Groups
