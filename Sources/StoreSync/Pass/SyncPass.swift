@@ -211,8 +211,7 @@ final class SyncPass {
         if !origin.areRelated, !layout.hasIdentity { policy.inserts = false }
         if origin.known != nil { try await writeHeld() }
         var early = try await mergeEarlyTargets(
-            of: group, combined, origin, scope: scope,
-            isWhole: skipped.isEmpty && !isHeld && matches?.contains(.skipped) != true)
+            of: group, combined, origin, scope: scope, isWhole: matches?.contains(.skipped) != true)
         var links: [InitialLinks] = []
         if let owners = origin.owners {
             links.append(InitialLinks(owners.relationship, targets: ordinals.map { owners.objects[$0] }))
