@@ -48,6 +48,32 @@ import Testing
         #expect(try await world.column("id", where: "company.id = 8") == [1])
     }
 
+    /// The word comes in another batch.
+    @Test func aLaterWordCountsInPlaceOfAnObjectThatIsDeleted() async throws {
+        let world = try SyncWorld { HookedStore($0, SingleRows()) }
+        try await world.sync(#"[{"id":1},{"id":5}]"#)
+        let result = try await world.sync(#"[{"id":1,"manager_id":5},{"id":1,"manager_id":null}]"#)
+        #expect(result.counts.deleted == 1)
+        #expect(result.drift.entries.map(\.kind) == [.duplicate, .conflict])
+        #expect(try await world.store.count(StoreQuery("SyncPendingLink")) == 0)
+    }
+
+    /// Databases give the numbers of deleted objects to new ones.
+    @Test func anIdentifierIsForgottenIfAnotherObjectHasTheNumberOfItsOwn() async throws {
+        let world = try SyncWorld()
+        try await world.sync(#"[{"id":1,"company_id":7},{"id":2}]"#)
+        let others = try await world.store.records(StoreQuery("User", where: PropertyPath("id") == 2))
+        let other = try #require(others.first)
+        for stored in try await world.store.records(StoreQuery("SyncPendingLink")) {
+            var record = stored.record
+            record["object"] = .int(other.object)
+            try await world.store.transaction { [record] in _ = try await $0.update(stored.object, to: record) }
+        }
+        try await world.sync(#"[{"id":7}]"#, into: "Company")
+        #expect(try await world.column("id", where: "company != null") == [])
+        #expect(try await world.store.count(StoreQuery("SyncPendingLink")) == 0)
+    }
+
     /// A double does not have that many digits.
     @Test func aRememberedIdentifierKeepsAllItsDigits() async throws {
         let model = try DataModel {
@@ -151,6 +177,16 @@ import Testing
         }
         #expect(try await world.column("number", of: "Line", where: "box.id == 2") == [1, 2])
         #expect(try await world.column("number", of: "Line", where: "box.id == 1") == [1])
+    }
+
+    /// Only an identity that does not fit may hide an object.
+    @Test(arguments: [(#"{"id":1,"age":"old"}"#, 1), (#"{"id":"one"}"#, 0)])
+    func aValueThatDoesNotFitHidesNoObject(user: String, deletedCount: Int) async throws {
+        let world = try SyncWorld()
+        try await world.sync(#"[{"id":1},{"id":2}]"#)
+        let result = try await world.sync("[\(user)]")
+        #expect(result.drift.count(of: .unfitValue) == 1)
+        #expect(result.counts.deleted == deletedCount)
     }
 
     @Test func aChildOfADeletedParentThatThePayloadHasStays() async throws {

@@ -118,6 +118,20 @@ import Testing
         #expect(again.isUnchanged)
     }
 
+    @Test func aHookSeesWhatObjectsOfTheListLeadTo() async throws {
+        let world = try SyncWorld()
+        try await world.sync(#"[{"id":8,"name":"known"}]"#, into: "Company")
+        let options = StoreSyncOptions { object, entity in
+            var object = object
+            object["name"] = .string("new \(entity)")
+            return object
+        }
+        let json = #"[{"id":1,"company":{"id":7}},{"id":2,"company":{"id":8}}]"#
+        _ = try await world.json.sync(.bytes(Array(json.utf8)), into: "User", options: options)
+        #expect(try await world.column("name") == ["new User", "new User"])
+        #expect(try await lines(world, "Company", "name", []) == ["7 new Company", "8 known"])
+    }
+
     private func keys(_ world: SyncWorld) async throws -> [String: Set<RecordKey>] {
         var keys: [String: Set<RecordKey>] = [:]
         for entity in ["User", "Note", "Tag", "Company"] {

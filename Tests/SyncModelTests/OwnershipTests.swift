@@ -56,13 +56,16 @@ import Testing
         #expect(line.entity.userInfo == ["sync.identityScope": "order"])
     }
 
-    @Test(arguments: ["lines", "nothing"])
-    func aScopeMustBeAToOneRelationship(scope: String) {
+    /// Without an inverse, nothing would lead from a parent to the objects that its identities are
+    /// compared with.
+    @Test(arguments: ["lines", "nothing", "parent"])
+    func aScopeMustBeAToOneRelationshipWithAnInverse(scope: String) {
         #expect(throws: ModelError.unsuitableScope(entity: "Line", relationship: scope)) {
             try DataModel {
                 SyncEntity("Line", identity: "number", within: scope) {
                     SyncAttribute("number", .int64)
                     SyncRelationship("lines", toMany: "Line")
+                    SyncRelationship("parent", toOne: "Line")
                 }
             }
         }

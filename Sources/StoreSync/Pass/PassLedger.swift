@@ -16,6 +16,9 @@ struct PassLedger {
     private(set) var linked: [Int: ObjectSet] = [:]
 
     /// Notes the links that a batch changed.
+    ///
+    /// Detached targets need no note: a later change that restores such a link names both its ends,
+    /// one of which is noted here.
     mutating func note(_ batch: LinkBatch, _ result: LinkResult, in model: DataModel) {
         guard !hasCertainInsertion, !result.changed.isEmpty else { return }
         let changed = ObjectSet(result.changed)
@@ -25,7 +28,6 @@ struct PassLedger {
         for (index, source) in batch.sources.enumerated() where changed.contains(source) {
             note(batch.targets(at: index), root: targets)
         }
-        note(result.detached, root: targets)
     }
 
     private mutating func note(_ objects: some Sequence<ObjectID>, root: Int) {

@@ -27,9 +27,7 @@ extension SyncPass {
                     if demandsKey, let slot = keySlots.first(where: { !reader.isIdentified(row, by: [$0]) }) {
                         match = .skipped
                         tally.reject(missing(slot, mapping, origin.elementIndex(ordinal)), hasKey: false)
-                    } else if demandsKey, let scope = layout.identityScope, origin.parents?(ordinal) == nil,
-                        !origin.isNested || origin.parents != nil
-                    {
+                    } else if demandsKey, let scope = layout.identityScope, origin.parents?(ordinal) == nil {
                         match = .skipped
                         tally.reject(
                             missingParent(scope, mapping, origin.elementIndex(ordinal)), hasKey: true)

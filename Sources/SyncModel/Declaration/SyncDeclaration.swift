@@ -44,7 +44,8 @@ extension SyncDeclaration.Part {
     ///
     /// - Parameters:
     ///   - properties: Attributes, at least one unless the parent entity has some.
-    ///   - scope: The to-one relationship to the object within which the identity is unique.
+    ///   - scope: The to-one relationship, with an inverse, to the object within which the identity
+    ///     is unique.
     public static func identity(
         _ properties: (any PartialKeyPath<Root> & Sendable)..., within scope: any PartialKeyPath<Root> & Sendable
     ) -> Self {

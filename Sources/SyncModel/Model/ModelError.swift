@@ -28,7 +28,7 @@ public enum ModelError: Error, Hashable, Sendable {
     /// An identity contains an attribute of a type that cannot identify objects: transformable or
     /// JSON.
     case unsuitableIdentity(entity: String, attribute: String, type: AttributeType)
-    /// The scope of an identity is not a to-one relationship of the entity.
+    /// The scope of an identity is not a to-one relationship of the entity, or it has no inverse.
     case unsuitableScope(entity: String, relationship: String)
     /// An index has no attributes, one that the entity does not have or cannot index, or a
     /// condition other than comparisons of own attributes with values, joined by `and`.
@@ -70,7 +70,8 @@ extension ModelError: CustomStringConvertible {
         case .unsuitableIdentity(let entity, let attribute, let type):
             "the identity of \(entity) names \(attribute), which is \(type.rawValue)"
         case .unsuitableScope(let entity, let relationship):
-            "the identity of \(entity) is scoped by \(relationship), which is not a to-one relationship of it"
+            "the identity of \(entity) is scoped by \(relationship), which is not a to-one relationship of it that has "
+                + "an inverse"
         case .unsuitableIndex(let entity, let attributes):
             "the index of \(entity) by \(attributes.joined(separator: ", ")) names no attributes of it, or has a condition "
                 + "that an index cannot have"

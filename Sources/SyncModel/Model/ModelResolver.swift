@@ -170,7 +170,7 @@ struct ModelResolver {
         let entity = entities[index]
         guard let name = entity.identityScope else { return nil }
         guard let found = relationships[index].firstIndex(where: { $0.name == name }),
-            !relationships[index][found].isToMany
+            !relationships[index][found].isToMany, relationships[index][found].inverse != nil
         else { throw .unsuitableScope(entity: entity.name, relationship: name) }
         return found
     }

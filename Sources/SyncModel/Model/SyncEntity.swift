@@ -15,8 +15,9 @@ public struct SyncEntity: Hashable, Sendable {
     public var identity: [String]
     /// The to-one relationship to the parent object within which the identity is unique.
     ///
-    /// An example is the order of an order line. Nil for an identity that is unique in the whole
-    /// store. Sub-entities inherit the scope. It is kept as the annotation `sync.identityScope`, so
+    /// An example is the order of an order line. The relationship must have an inverse, by which
+    /// the objects of a parent are found. Nil for an identity that is unique in the whole store.
+    /// Sub-entities inherit the scope. It is kept as the annotation `sync.identityScope`, so
     /// that model files contain it.
     public var identityScope: String? {
         get { userInfo["sync.identityScope"] }
@@ -43,8 +44,8 @@ public struct SyncEntity: Hashable, Sendable {
     ///   - abstract: Whether only objects of sub-entities exist; false by default.
     ///   - identity: The names of the attributes, own or inherited, that the entity adds to the
     ///     identity; empty by default.
-    ///   - identityScope: The to-one relationship to the object within which the identity is
-    ///     unique; nil, the default, for an identity that is unique in the whole store.
+    ///   - identityScope: The to-one relationship, with an inverse, to the object within which the
+    ///     identity is unique; nil, the default, for an identity that is unique in the whole store.
     ///   - attributes: The attributes that the entity itself declares.
     ///   - relationships: The relationships that the entity itself declares.
     ///   - formerName: The name in an earlier version of the model; nil by default.
@@ -74,8 +75,8 @@ public struct SyncEntity: Hashable, Sendable {
     ///   - abstract: Whether only objects of sub-entities exist; false by default.
     ///   - identity: The names of the attributes, own or inherited, that the entity adds to the
     ///     identity; none by default.
-    ///   - identityScope: The to-one relationship to the object within which the identity is
-    ///     unique; nil, the default, for an identity that is unique in the whole store.
+    ///   - identityScope: The to-one relationship, with an inverse, to the object within which the
+    ///     identity is unique; nil, the default, for an identity that is unique in the whole store.
     ///   - formerName: The name in an earlier version of the model; nil by default.
     ///   - userInfo: Annotations; empty by default.
     ///   - properties: The attributes and relationships that the entity itself declares.
