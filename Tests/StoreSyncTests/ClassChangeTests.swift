@@ -67,6 +67,19 @@ import Testing
     }
 
     @Test(arguments: StoreKind.all)
+    func objectsOfTwoClassesThatAreLinkedCountAsTheirs(kind: StoreKind) async throws {
+        try await with(kind) { world in
+            try await world.sync(#"[{"id":5}]"#, into: "Owner")
+            func vehicles(_ owner: String) -> String {
+                #"[{"id":1,"type":"Car","owner_id":\#(owner)},{"id":2,"type":"Lorry","owner_id":\#(owner)}]"#
+            }
+            try await world.sync(vehicles("null"), into: "Vehicle")
+            let result = try await world.store.sync(.bytes(Array(vehicles("5").utf8)), into: "Vehicle")
+            #expect(result.countsByEntity.mapValues(\.updated) == ["Car": 1, "Lorry": 1])
+        }
+    }
+
+    @Test(arguments: StoreKind.all)
     func anObjectOfTheListBecomesOneOfItsNewClass(kind: StoreKind) async throws {
         try await with(kind) { world in
             try await world.sync(

@@ -47,6 +47,9 @@ import Testing
             #expect(try await store.store.count(StoreQuery("Thing")) == 1)
         } catch StoreSyncError.payloadDiffers(let report, let rejectedCount) {
             #expect(report.entries.count == drift && rejectedCount == rejected)
+            let description = StoreSyncError.payloadDiffers(report, rejectedCount: rejectedCount).description
+            #expect(description.contains("1 object left out") == (rejected > 0))
+            #expect(description.contains("left out") == (rejected > 0))
             #expect(try await store.store.count(StoreQuery("Thing")) == 0)
         }
     }

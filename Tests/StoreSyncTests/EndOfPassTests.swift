@@ -15,6 +15,9 @@ import Testing
         try await world.sync(#"[{"id":1,"company_id":7},{"id":2,"company_id":8}]"#)
         #expect(try await world.column("id", where: "company != null") == [])
         #expect(try await world.store.count(StoreQuery("SyncPendingLink")) == 2)
+        // Of the object and of what it names: JSON arrays.
+        #expect(try await world.column("objectKey", of: "SyncPendingLink") == ["[1]", "[2]"])
+        #expect(try await world.column("targets", of: "SyncPendingLink") == ["[[0,7]]", "[[0,8]]"])
         try await world.sync(#"[{"id":7}]"#, into: "Company")
         #expect(try await world.column("id", where: "company.id == 7") == [1])
         try await world.sync(#"[{"id":7},{"id":8}]"#, into: "Company")
@@ -48,6 +51,16 @@ import Testing
         #expect(try await world.column("id", where: "company.id = 8") == [1])
     }
 
+    /// The update changes the identity of the object.
+    @Test func anUpdatedObjectIsFoundByItsNewIdentity() async throws {
+        let world = try SyncWorld()
+        try await world.sync(#"[{"id":1}]"#)
+        let json = #"{"id":5,"manager_id":5,"reports":[{"id":5,"name":"own"}]}"#
+        _ = try await world.json.update(.identity(1), in: "User", with: try JSONValue(parsing: json))
+        #expect(try await world.column("id", where: "manager.id = 5") == [5])
+        #expect(try await world.column("name") == ["own"])
+    }
+
     /// The word comes in another batch.
     @Test func aLaterWordCountsInPlaceOfAnObjectThatIsDeleted() async throws {
         let world = try SyncWorld { HookedStore($0, SingleRows()) }
@@ -56,6 +69,28 @@ import Testing
         #expect(result.counts.deleted == 1)
         #expect(result.drift.entries.map(\.kind) == [.duplicate, .conflict])
         #expect(try await world.store.count(StoreQuery("SyncPendingLink")) == 0)
+    }
+
+    /// One object of the list is unknown, and the end of the pass deletes the other one.
+    @Test func aListRemembersAllThatTheEndOfThePassLacks() async throws {
+        let world = try SyncWorld { HookedStore($0, SingleRows()) }
+        try await world.sync(#"[{"id":1},{"id":5}]"#)
+        let result = try await world.sync(#"[{"id":1,"reports_ids":[5,9,4]},{"id":4}]"#)
+        #expect(result.counts.deleted == 1)
+        #expect(result.drift.count(of: .unknownIdentifier) == 2)
+        #expect(try await world.column("id", where: "manager.id == 1") == [4])
+        try await world.sync(#"[{"id":9},{"id":5},{"id":4},{"id":1}]"#)
+        #expect(try await world.column("id", where: "manager.id == 1") == [4, 5, 9])
+        #expect(try await world.store.count(StoreQuery("SyncPendingLink")) == 0)
+    }
+
+    /// An object belongs to the one that nests it.
+    @Test func aNestedObjectForgetsTheUnknownOwnerThatItNames() async throws {
+        let world = try SyncWorld()
+        try await world.sync(#"[{"id":1,"notes":[{"id":3,"user_id":2}]}]"#)
+        #expect(try await world.store.count(StoreQuery("SyncPendingLink")) == 0)
+        try await world.sync(#"[{"id":2}]"#, [.insert])
+        #expect(try await world.column("id", of: "Note", where: "user.id == 1") == [3])
     }
 
     /// Databases give the numbers of deleted objects to new ones.
@@ -167,6 +202,16 @@ import Testing
         #expect(result.countsByEntity["Part"].map { $0.inserted + $0.deleted } == 0)
     }
 
+    /// Objects that a list contains belong to it; those that it names do not.
+    @Test func ofTwoListsTheOneThatContainsItsObjectsDeletesThem() async throws {
+        let world = try SyncWorld()
+        try await world.sync(#"[{"id":1,"notes":[{"id":1},{"id":2}]},{"id":2,"notes":[{"id":3},{"id":4}]}]"#)
+        let result = try await world.sync(#"[{"id":1,"notes":[{"id":1}]},{"id":2,"notes_ids":[3]}]"#)
+        #expect(result.countsByEntity["Note"]?.deleted == 1)
+        #expect(try await world.column("id", of: "Note") == [1, 3, 4])
+        #expect(try await world.column("id", of: "Note", where: "user == null") == [4])
+    }
+
     @Test func linesOfAParentAreIdentifiedWithinIt() async throws {
         let world = try Self.boxes()
         try await world.sync(#"[{"id":1,"lines":[{"number":1}]},{"id":2,"lines":[{"number":1}]}]"#, into: "Box")
@@ -187,6 +232,15 @@ import Testing
         let result = try await world.sync("[\(user)]")
         #expect(result.drift.count(of: .unfitValue) == 1)
         #expect(result.counts.deleted == deletedCount)
+    }
+
+    @Test func anIdentifierThatDoesNotFitIsNoObjectThatIsLeftOut() async throws {
+        let world = try SyncWorld()
+        try await world.sync(#"[{"id":1},{"id":2}]"#)
+        let result = try await world.sync(#"[{"id":1,"manager_id":"two"}]"#)
+        #expect(result.rejectedCount == 0)
+        #expect(result.drift.entries.map(\.keyPath) == ["manager"])
+        #expect(result.counts.deleted == 1)
     }
 
     @Test func aChildOfADeletedParentThatThePayloadHasStays() async throws {

@@ -1,6 +1,7 @@
 import Foundation
 import JSONMapper
 import OneWaySynchronizer
+import OneWayStoreTestSupport
 import OneWayTestSupport
 import StoreSync
 import SyncBase
@@ -137,6 +138,34 @@ private final class ScriptedFeed: RemoteFeed {
             try await live.apply([change(3, "later")])
             #expect(try await world.names() == [1: "user 1", 3: "later"])
             #expect(live.health.changeCount == 1)
+        }
+    }
+
+    /// Has transactions wait for a gate.
+    private struct GatedTransactions: StoreHook {
+        let isArmed = Locked(false)
+        let gate = Gate()
+
+        func leaving<Value>(_ call: () async throws -> Value) async rethrows -> Value {
+            if isArmed.withLock(\.self) { try? await gate.pass() }
+            return try await call()
+        }
+    }
+
+    @Test func aChangeThatHasBegunIsAwaitedByACancelledTask() async throws {
+        let hook = GatedTransactions()
+        let world = try SyncWorld.users { HookedStore($0, hook) }
+        let live = try live(world, ScriptedList { _ in usersJSON([1]) })
+        try await running(live) {
+            // The first pass has ended.
+            try await clock.waitForSleepers()
+            hook.isArmed.withLock { $0 = true }
+            let webhook = Task { try await live.apply([change(2, "new")]) }
+            try await hook.gate.waitForArrivals()
+            webhook.cancel()
+            hook.gate.open()
+            #expect(try await webhook.value.result.counts.inserted == 1)
+            #expect(try await world.names() == [1: "user 1", 2: "new"])
         }
     }
 

@@ -7,39 +7,56 @@ import Testing
 
 /// Pages that repeat themselves, contradict each other, or end in an error.
 @Suite struct OddPagesTests {
-    /// A source of one reading, whose pages a function makes by their index.
+    /// A source whose pages a function makes by their index.
     private struct Source: RemoteSource {
         let name = "odd"
         let fingerprint = ""
-        let page: @Sendable (_ index: Int) -> RemotePage?
+        /// Nil where there are no more pages.
+        let page: @Sendable (_ reading: Int, _ index: Int) -> RemotePage?
+        /// Whether the pages are of one moment, so that they are read once.
+        let isSnapshot: Bool
 
         init(_ page: @escaping @Sendable (_ index: Int) -> RemotePage?) {
-            self.page = page
+            self.page = { page($1) }
+            isSnapshot = true
         }
 
         init(_ pages: [String]) {
             self.init { pages.indices.contains($0) ? RemotePage(.bytes(Array(pages[$0].utf8))) : nil }
         }
 
+        /// - Parameter readings: The pages of each reading; those of the last one are read for ever.
+        init(readings: [[String]]) {
+            page = { reading, index in
+                let pages = readings[min(reading, readings.count - 1)]
+                return pages.indices.contains(index) ? RemotePage(.bytes(Array(pages[index].utf8))) : nil
+            }
+            isSnapshot = false
+        }
+
         func begin(after bookmark: SyncBookmark?, keyPath: String) async throws -> RemoteAnswer {
-            .changed(Pass(page: page))
+            .changed(Pass(self))
         }
 
         private actor Pass: RemotePass {
-            private let page: @Sendable (Int) -> RemotePage?
+            private let source: Source
+            private var reading = 0
             private var index = 0
 
-            init(page: @escaping @Sendable (Int) -> RemotePage?) { self.page = page }
+            init(_ source: Source) { self.source = source }
 
             func next() async throws -> RemotePage? {
                 defer { index += 1 }
-                return page(index)
+                return source.page(reading, index)
             }
 
-            func rewind() async throws { index = 0 }
+            func rewind() async throws {
+                reading += 1
+                index = 0
+            }
 
             func end() async throws -> RemoteEnd {
-                RemoteEnd(.everything, isSnapshot: true, bookmark: SyncBookmark(cursor: "c"))
+                RemoteEnd(.everything, isSnapshot: source.isSnapshot, bookmark: SyncBookmark(cursor: "c"))
             }
         }
     }
@@ -95,6 +112,19 @@ import Testing
         #expect(result.result.counts.all == [0, 1, 0, isDoubtful ? 0 : 2])
         #expect(result.result.counts.withheld == (isDoubtful ? 2 : 0))
         #expect(try await world.names()[1] == "a")
+    }
+
+    /// The reading that proves the absence of an object is the second one.
+    @Test func anObjectThatASecondReadingLeavesOutMayBeTheOneThatIsAbsent() async throws {
+        let world = try SyncWorld.users()
+        try await world.sync(usersJSON([1, 2, 4]))
+        let leavingOut = #"[{"id":2,"name":"user 2"},{"id":"four"}]"#
+        for (second, counts) in [(leavingOut, [0, 0, 2, 0]), (usersJSON([2]), [0, 0, 2, 1])] {
+            let source = Source(readings: [[usersJSON([1]), usersJSON([2])], [usersJSON([1]), second]])
+            let result = try await world.json.sync(from: source, into: "User")
+            #expect(result.result.counts.all == counts)
+            #expect(result.result.counts.withheld == 1 - counts[3])
+        }
     }
 
     /// What is left out was gone anyway.

@@ -78,22 +78,26 @@ import Testing
     }
 
     /// The revisions of the list are those of the stored objects.
-    @Test func objectsAreFetchedAgainAfterTheModelHasGainedAnAttribute() async throws {
+    @Test func objectsAreFetchedAgainAfterTheModelHasGainedAProperty() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "parts-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let path = folder.appending(path: "store.sqlite").path
         let asked = Locked(0)
-        func pass(_ attributes: [SyncAttribute]) async throws -> StoreSyncResult.Counts {
+        func pass(
+            _ attributes: [SyncAttribute], _ relationships: [SyncRelationship] = []
+        ) async throws -> StoreSyncResult.Counts {
             let mapper = try RecordMapper(
-                try DataModel([SyncEntity("Part", identity: ["id"], attributes: attributes, relationships: [])]))
+                try DataModel([
+                    SyncEntity("Part", identity: ["id"], attributes: attributes, relationships: relationships)
+                ]))
             let store = try JSONStore(try await SQLiteStore(mapper.model, at: .file(path)), mapper: mapper)
             let processor = StoreProcessor(store, entity: "Part", revision: "version") {
                 .bytes(Array(#"[{"id":1,"version":1},{"id":2,"version":1}]"#.utf8))
             } details: { key in
                 asked.withLock { $0 += 1 }
                 guard case .identity(let values) = key, case .int(let id)? = values.first else { return .bytes([]) }
-                return .bytes(Array(#"{"id":\#(id),"version":1,"name":"n","size":\#(id)}"#.utf8))
+                return .bytes(Array(#"{"id":\#(id),"version":1,"name":"n","size":\#(id),"whole":{"id":1}}"#.utf8))
             }
             let synchronizer = Synchronizer(processor: processor)
             _ = try await synchronizer.sync()
@@ -108,6 +112,11 @@ import Testing
         #expect(asked.withLock(\.self) == 4)
         _ = try await pass(new)
         #expect(asked.withLock(\.self) == 4)
+        let whole = [SyncRelationship("whole", toOne: "Part")]
+        #expect(try await pass(new, whole).updated == 2)
+        #expect(asked.withLock(\.self) == 6)
+        _ = try await pass(new, whole)
+        #expect(asked.withLock(\.self) == 6)
     }
 
     @Test(arguments: StoreKind.ofScenarios)

@@ -23,14 +23,16 @@ struct SyncWorld {
     /// A world of users with names alone, with the bookmarks of lists.
     ///
     /// - Parameter version: An attribute that orders the versions of a user.
-    static func users(version: SyncAttribute? = nil) throws -> SyncWorld {
+    static func users(
+        version: SyncAttribute? = nil, _ wrap: (any Store) -> any Store = { $0 }
+    ) throws -> SyncWorld {
         let attributes = [SyncAttribute("id", .int64), SyncAttribute("name", .string)]
         return try SyncWorld(
             model: DataModel([
                 SyncEntity(
                     "User", identity: ["id"], attributes: attributes + [version].compactMap { $0 },
                     relationships: []), SyncBookmark.entity,
-            ]))
+            ]), contract: nil, wrap)
     }
 
     /// The names of the stored users by their identifiers.

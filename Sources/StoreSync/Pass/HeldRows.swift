@@ -132,7 +132,7 @@ extension SyncPass {
             try await writeHeld()
             // The rows that could not be held are written after those that were.
             var again = request
-            again.policy = MergePolicy(inserts: false, updates: true)
+            again.policy = MergePolicy(inserts: false)
             held.rows = try await transaction.merge(again).rows
             for (row, merged) in result.rows.enumerated() where merged?.change == .inserted { held.rows[row] = merged }
             return held
@@ -150,7 +150,7 @@ extension SyncPass {
         for rows in heldRows.rows {
             let (records, matches) = HeldRows.combined(rows)
             let result = try await transaction.merge(
-                MergeRequest(records, matches: matches, policy: MergePolicy(inserts: false, updates: true)))
+                MergeRequest(records, matches: matches, policy: MergePolicy(inserts: false)))
             _ = tally.count(result, of: rows.layout)
         }
         heldRows = HeldRows()

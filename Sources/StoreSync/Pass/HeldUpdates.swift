@@ -63,9 +63,7 @@ extension SyncPass {
             }
             if !applied.isEmpty {
                 let result = try await transaction.merge(
-                    MergeRequest(
-                        records, matches: applied.map { .object($0) },
-                        policy: MergePolicy(inserts: false, updates: true)))
+                    MergeRequest(records, matches: applied.map { .object($0) }, policy: MergePolicy(inserts: false)))
                 _ = tally.count(result, of: updates.layout)
             }
             try await compare(updates, order.filter { listed.contains($0) }, rowsOfObjects)

@@ -214,14 +214,10 @@ extension SyncPass {
         }
         if let identifiers = elements.identifiers {
             mergeCount += 1
+            // Identifiers that do not fit were reported with the objects that name them.
             if rules.isImport {
                 try await merge(identifiers, origin, collect)
-            } else {
-                for problem in identifiers.rejected {
-                    tally.reject(problem.moved(to: origin.elementIndex(problem.index)), hasKey: false)
-                }
-            }
-            if !rules.isImport, let named = identifiers.groups.first {
+            } else if let named = identifiers.groups.first {
                 let found = try await transaction.find(named.records)
                 var rows: [Int: Int] = [:]
                 let isListed = model.layouts[relationship.destination].root == listRoot
