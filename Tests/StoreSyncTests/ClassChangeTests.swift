@@ -80,6 +80,21 @@ import Testing
     }
 
     @Test(arguments: StoreKind.all)
+    func anObjectWhoseClassThePayloadLacksKeepsIt(kind: StoreKind) async throws {
+        try await with(kind) { world in
+            try await world.sync(#"[{"id":1,"type":"Car","doors":3},{"id":2}]"#, into: "Vehicle")
+            let payload = #"[{"id":1,"doors":5,"wheels":[{"v":1}]},{"id":2,"name":"b"},{"id":3}]"#
+            for expected in [[1, 2, 0, 0], [0, 0, 3, 0]] {
+                let result = try await world.store.sync(.bytes(Array(payload.utf8)), into: "Vehicle")
+                #expect(result.counts.all == expected)
+                #expect(result.drift.isEmpty, "\(result.drift)")
+                #expect(try await world.values("doors", of: "Car") == [5])
+                #expect(try await world.count("Wheel") == 1)
+            }
+        }
+    }
+
+    @Test(arguments: StoreKind.all)
     func anObjectOfTheListBecomesOneOfItsNewClass(kind: StoreKind) async throws {
         try await with(kind) { world in
             try await world.sync(

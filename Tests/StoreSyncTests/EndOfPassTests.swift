@@ -243,6 +243,16 @@ import Testing
         #expect(result.counts.deleted == 1)
     }
 
+    /// Most objects of a batch are merged before those that lead to them.
+    @Test func anObjectThatIsLeftOutBringsNoOther() async throws {
+        let world = try SyncWorld()
+        let json = #"[{"id":1,"company":{"id":7}},{"company":{"id":8}},{"id":3,"company":{"id":9}}]"#
+        let result = try await world.sync(json)
+        #expect(result.rejectedCount == 1)
+        #expect(try await world.column("id", of: "Company") == [7, 9])
+        #expect(try await world.column("id", where: "company != null") == [1, 3])
+    }
+
     @Test func aChildOfADeletedParentThatThePayloadHasStays() async throws {
         let world = try Self.boxes()
         try await world.sync(#"[{"id":1,"tools":[{"id":5},{"id":6}]},{"id":2,"tools":[{"id":6}]}]"#, into: "Box")

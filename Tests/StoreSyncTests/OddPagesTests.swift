@@ -25,7 +25,7 @@ import Testing
             self.init { pages.indices.contains($0) ? RemotePage(.bytes(Array(pages[$0].utf8))) : nil }
         }
 
-        /// - Parameter readings: The pages of each reading; those of the last one are read for ever.
+        /// - Parameter readings: The pages of each reading; the last one repeats.
         init(readings: [[String]]) {
             page = { reading, index in
                 let pages = readings[min(reading, readings.count - 1)]

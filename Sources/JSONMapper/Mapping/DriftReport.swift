@@ -118,6 +118,25 @@ public struct DriftReport: Hashable, Sendable {
         omittedCount += other.omittedCount
     }
 
+    /// Takes back the occurrences of another report, which were added before.
+    ///
+    /// An entry of which some remain still names the first element of all.
+    package mutating func remove(_ other: DriftReport) {
+        for entry in other.entries {
+            if let known = indices[Place(kind: entry.kind, entity: entry.entity, keyPath: entry.keyPath)] {
+                entries[known].count -= entry.count
+            } else {
+                omittedCount -= entry.count
+            }
+        }
+        omittedCount -= other.omittedCount
+        entries.removeAll { $0.count <= 0 }
+        indices = [:]
+        for (index, entry) in entries.enumerated() {
+            indices[Place(kind: entry.kind, entity: entry.entity, keyPath: entry.keyPath)] = index
+        }
+    }
+
     private mutating func add(_ entry: Entry, at index: Int) {
         add(
             entry.kind, entity: entry.entity, keyPath: entry.keyPath, count: entry.count, index: index,

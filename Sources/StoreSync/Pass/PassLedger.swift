@@ -92,13 +92,7 @@ extension StoreReader {
         _ objects: [ObjectID], of root: EntityLayout, as other: any StoreReader, in model: DataModel
     ) async throws -> Bool {
         let query = StoreQuery(root.name, objects: .only(objects))
-        let (mine, others) = (try await records(query), try await other.records(query))
-        guard mine.count == others.count,
-            zip(mine, others).allSatisfy({
-                $0.object == $1.object && $0.record.layout.index == $1.record.layout.index
-                    && $0.record.values == $1.record.values
-            })
-        else { return false }
+        guard try await records(query) == other.records(query) else { return false }
         for layout in root.family.map({ model.layouts[$0] }) {
             for relationship in layout.relationships where relationship.source == layout.index {
                 let mine = try await links(relationship, of: objects)

@@ -175,17 +175,25 @@ final class SyncPass {
         try await transaction.fetch(query, batchRowCount: 1000) { records in
             for stored in records { entities[stored.object] = stored.record.layout.index }
         }
+        func makeCollector(_ entity: Int) throws -> RecordCollector {
+            try RecordCollector(mapper, entity: model.layouts[entity].name, options: rules.readerOptions)
+        }
         var collectors: [Int: RecordCollector] = [:]
+        var former = try makeCollector(group.mapping.layout.index)
         for row in known {
             guard let json = group.undetermined[row], let object = found[row], let entity = entities[object],
                 entity != group.mapping.layout.index
             else { continue }
-            var collector =
-                try collectors.removeValue(forKey: entity)
-                ?? RecordCollector(mapper, entity: model.layouts[entity].name, options: rules.readerOptions)
+            var collector = try collectors.removeValue(forKey: entity) ?? makeCollector(entity)
             try collector.add(json, index: group.elementIndices[row])
             collectors[entity] = collector
+            try former.add(json, index: group.elementIndices[row])
             skipped.insert(row)
+        }
+        // What the mapping of the sub-entity finds counts instead.
+        if let former = try former.takeBatch() {
+            tally.toleratedCount -= former.toleratedCount
+            tally.drift.remove(former.drift)
         }
         return try collectors.keys.sorted().compactMap { try collectors[$0]?.takeBatch() }
     }
