@@ -1,4 +1,5 @@
 public import Foundation
+import SyncBase
 public import SyncModel
 
 extension DataModel {
@@ -150,7 +151,7 @@ private struct ModelXMLWriter {
     private mutating func write(_ userInfo: [String: String], depth: Int) throws(ModelFileError) {
         guard !userInfo.isEmpty else { return }
         try open("userInfo", depth: depth, [], isEmpty: false)
-        for (key, value) in userInfo.sorted(by: { $0.key < $1.key }) {
+        for (key, value) in userInfo.sortedByKey {
             try open("entry", depth: depth + 1, [("key", key), ("value", value)], isEmpty: true)
         }
         close("userInfo", depth: depth)

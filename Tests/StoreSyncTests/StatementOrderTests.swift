@@ -53,6 +53,19 @@ import Testing
         }
     }
 
+    @Test func listsAndOwnersOfOneRelationshipAreBothLinked() async throws {
+        try await withBatches { world, rowCount in
+            try await world.sync(#"[{"id":1},{"id":2},{"id":3},{"id":4}]"#)
+            let json = #"[{"id":1,"reports_ids":[2]},{"id":2},{"id":3,"manager_id":4},{"id":4}]"#
+            for round in 0..<2 {
+                let result = try await world.sync(json)
+                #expect(try await world.column("id", where: "manager.id = 1") == [2], "\(rowCount)")
+                #expect(try await world.column("id", where: "manager.id = 4") == [3], "\(rowCount)")
+                #expect(result.isUnchanged == (round == 1), "\(rowCount)")
+            }
+        }
+    }
+
     /// The first list names an object that is not there, so that it is settled at the end.
     @Test func aLaterOwnerKeepsWhatAnEarlierListNamesBesideSomethingUnknown() async throws {
         try await withBatches { world, rowCount in

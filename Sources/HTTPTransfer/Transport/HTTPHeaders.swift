@@ -1,3 +1,5 @@
+import SyncBase
+
 /// Header fields of a request or response (RFC 9110, section 5).
 ///
 /// Names are compared without regard to case. Values are kept out of `description`, because some of
@@ -23,7 +25,7 @@ public struct HTTPHeaders: Hashable, Sendable {
 
     /// The fields in the order of their names, which are in lower case.
     public var fields: [(name: String, value: String)] {
-        values.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+        values.sortedByKey.map { ($0.key, $0.value) }
     }
 
     /// Adds fields, and replaces fields of the same name.

@@ -47,8 +47,8 @@ package final class PostgresConnection {
         var settings = options.clientSettings
         settings.append(("dbname", target.address.connectionString))
         settings.append(("fallback_application_name", options.applicationName))
-        settings += target.host.settings.sorted { $0.key < $1.key }
-        settings += options.parameters.sorted { $0.key < $1.key }
+        settings += target.host.settings.sortedByKey
+        settings += options.parameters.sortedByKey
         if let attributes = target.attributes { settings.append(("target_session_attrs", attributes)) }
         settings.append(("client_encoding", "UTF8"))
         let keywords = CStringArray(settings.map(\.0))

@@ -1,4 +1,5 @@
 import JSONMapper
+import SyncBase
 import SyncModel
 
 /// The places at which a batch is cut, because its elements contradict each other.
@@ -74,7 +75,7 @@ struct BatchCuts {
             }
         }
         var begins: [Int] = []
-        for (later, earlier) in last.sorted(by: { $0.key < $1.key }) where earlier >= begins.last ?? .min {
+        for (later, earlier) in last.sortedByKey where earlier >= begins.last ?? .min {
             begins.append(later)
         }
         return begins
@@ -99,15 +100,18 @@ struct BatchCuts {
     /// The mentions of each object that is mentioned more than once.
     private func repeatedMentions() -> [[Mention]] {
         let roots = places.map { model.layouts[$0.group.mapping.layout.index].root }
-        let counts = roots.reduce(into: [:]) { $0[$1, default: 0] += 1 }
+        var seen: Set<Int> = []
+        let repeated = Set(roots.filter { !seen.insert($0).inserted })
         var mentions: [Identity: [Mention]] = [:]
         for (place, root) in zip(places.indices, roots) {
             let group = places[place].group
             let slots = group.mapping.layout.identitySlots
             // In a single place, only what an object leads to depends on the order.
-            guard !slots.isEmpty, counts[root] != 1 || group.hasNested else { continue }
+            guard !slots.isEmpty, repeated.contains(root) || group.hasNested else { continue }
             group.records.withReader { reader in
-                guard counts[root] != 1 || slots.count > 1 || !reader.isAscending(slot: slots[0]) else { return }
+                guard repeated.contains(root) || slots.count > 1 || !reader.isAscending(slot: slots[0]) else {
+                    return
+                }
                 for row in 0..<reader.count {
                     guard let element = places[place].elements[row], reader.isIdentified(row, by: slots) else {
                         continue
@@ -191,13 +195,13 @@ struct BatchCuts {
         var claims: [Claimed: [Claim]] = [:]
         // In an order that is the same in every process. A relationship that is its own inverse
         // states both ends at once.
-        for (id, statements) in stated.sorted(by: { $0.key < $1.key })
+        for (id, statements) in stated.sortedByKey
         where statements.count > 1 || model.isSymmetric(model.layouts[id.source].relationships[id.index]) {
             for (place, index) in statements {
                 addClaims(of: place, index, to: &claims)
             }
         }
-        return claims.values.filter { $0.count > 1 }
+        return Array(claims.values)
     }
 
     private func addClaims(of place: Int, _ index: Int, to claims: inout [Claimed: [Claim]]) {

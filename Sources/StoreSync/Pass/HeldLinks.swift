@@ -1,3 +1,4 @@
+import SyncBase
 import SyncModel
 import SyncStore
 
@@ -117,7 +118,7 @@ extension SyncPass {
     /// Makes the changes of links that were held: works out the links that remain in the end, and
     /// makes only these.
     func writeHeldLinks() async throws {
-        let held = heldLinks.statements.sorted { $0.key < $1.key }.map(\.value)
+        let held = heldLinks.statements.sortedByKey.map(\.value)
         heldLinks = HeldLinks()
         for statements in held { try await write(statements.all) }
     }

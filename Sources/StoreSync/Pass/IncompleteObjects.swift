@@ -1,4 +1,5 @@
 import JSONMapper
+import SyncBase
 import SyncModel
 import SyncStore
 
@@ -39,7 +40,7 @@ extension SyncPass {
     ///
     /// - Throws: `MappingError.unfit` in an import of a dialect that demands mandatory values.
     func reportIncomplete() async throws {
-        for (id, places) in incomplete.places.sorted(by: { $0.key < $1.key }) {
+        for (id, places) in incomplete.places.sortedByKey {
             let layout = model.layouts[id.source]
             let relationship = layout.relationships[id.index]
             var reported = ObjectSet()

@@ -1,3 +1,4 @@
+import SyncBase
 import SyncModel
 import SyncStore
 
@@ -63,7 +64,7 @@ extension SyncPass {
         for (root, objects) in tally.updatedObjects {
             touched[root] = ObjectSet((touched[root]?.objects ?? []) + objects.objects)
         }
-        let queries = touched.sorted { $0.key < $1.key }.flatMap { root, objects in
+        let queries = touched.sortedByKey.flatMap { root, objects in
             let all = objects.objects
             return stride(from: 0, to: all.count, by: Self.comparedCount).map {
                 (root: root, objects: Array(all[$0..<min($0 + Self.comparedCount, all.count)]))

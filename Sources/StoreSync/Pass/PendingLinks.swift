@@ -1,4 +1,5 @@
 import JSONMapper
+import SyncBase
 import SyncModel
 import SyncStore
 
@@ -111,7 +112,7 @@ extension SyncPass {
             }
         }
         var remembered = pending
-        for (_, waiting) in waiting.sorted(by: { $0.key < $1.key }) {
+        for (_, waiting) in waiting.sortedByKey {
             try await resolve(waiting, obsolete: &obsolete, remaining: &remembered)
         }
         if !obsolete.isEmpty {

@@ -1,4 +1,5 @@
 import JSONMapper
+import SyncBase
 import SyncModel
 import SyncStore
 
@@ -95,7 +96,7 @@ extension SyncPass {
                 for link in try await transaction.links(inverse, of: targets.sorted()) {
                     lists[link.source, default: []].append(link.target)
                 }
-                for (source, targets) in lists.sorted(by: { $0.key < $1.key }) {
+                for (source, targets) in lists.sortedByKey {
                     change.lists.append((inverse, source, targets))
                 }
             }
@@ -156,7 +157,7 @@ extension SyncPass {
         _ changes: [Int: ClassChange], _ result: MergeResult,
         isStated: (_ record: Int, RelationshipLayout) -> Bool
     ) async throws {
-        let changes = changes.sorted { $0.key < $1.key }
+        let changes = changes.sortedByKey
         let rows = Dictionary(changes.map { ($1.old, (row: $0, root: $1.root)) }) { first, _ in first }
         // Objects of other families may have the same numbers.
         func row(of object: ObjectID, _ entity: Int) -> Int? {

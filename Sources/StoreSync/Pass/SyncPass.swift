@@ -1,4 +1,5 @@
 import JSONMapper
+import SyncBase
 import SyncModel
 import SyncStore
 
@@ -310,7 +311,7 @@ final class SyncPass {
 
     /// Reports objects of the list that the list states to be of another entity as well.
     private func noteReplaced(_ changes: [Int: ClassChange], _ layout: EntityLayout, _ elementIndex: (Int) -> Int) {
-        for (row, change) in changes.sorted(by: { $0.key < $1.key }) {
+        for (row, change) in changes.sortedByKey {
             guard layout.root == listRoot, listed.remove(change.old), reportsDuplicates else { continue }
             tally.drift.add(.duplicate, entity: layout.name, keyPath: "", index: elementIndex(row))
         }

@@ -142,7 +142,7 @@ extension Fingerprint {
 
     private mutating func combine(_ userInfo: [String: String]) {
         combine(userInfo.count)
-        for (key, value) in userInfo.sorted(by: { $0.key < $1.key }) {
+        for (key, value) in userInfo.sortedByKey {
             combine(key)
             combine(value)
         }

@@ -1,4 +1,5 @@
 import Foundation
+import SyncBase
 
 extension DataModel {
     /// Returns Swift source with a `SyncObject` type for each entity, and a function that makes an
@@ -177,7 +178,7 @@ private struct SwiftTypeWriter {
     }
 
     private static func literal(_ userInfo: [String: String]) -> String {
-        let pairs = userInfo.sorted { $0.key < $1.key }.map {
+        let pairs = userInfo.sortedByKey.map {
             "\($0.key.debugDescription): \($0.value.debugDescription)"
         }
         return "[\(pairs.joined(separator: ", "))]"

@@ -147,7 +147,7 @@ final class ObservedTransaction: InitialLinkingTransaction, SelectingReader, Thr
                     doomed[layout.root] = known
                 }
             }
-            for (entity, objects) in fresh.sorted(by: { $0.key < $1.key }) {
+            for (entity, objects) in fresh.sortedByKey {
                 for relationship in model.layouts[entity].relationships {
                     let cascades = relationship.deleteRule == .cascade
                     guard cascades || relationship.inverse != nil else { continue }

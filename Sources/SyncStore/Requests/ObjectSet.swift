@@ -1,4 +1,5 @@
 package import Foundation
+import SyncBase
 public import SyncModel
 
 /// A set of object numbers, kept as bits: a million consecutive numbers take about 130 KB.
@@ -87,7 +88,7 @@ public struct ObjectSet: Sendable {
     public var objects: [ObjectID] {
         var objects: [ObjectID] = []
         objects.reserveCapacity(count)
-        for (number, page) in pages.sorted(by: { $0.key < $1.key }) {
+        for (number, page) in pages.sortedByKey {
             for (index, word) in words(of: page).enumerated() where word != 0 {
                 for bit in 0..<64 where word & (1 << UInt64(bit)) != 0 {
                     objects.append(number << Self.pageShift + Int64(index << 6 + bit))
@@ -99,7 +100,7 @@ public struct ObjectSet: Sendable {
 
     /// The pages and their bits; the first number of a page is the lowest bit of the first byte.
     package var bitPages: [(number: Int64, bits: Data)] {
-        pages.sorted { $0.key < $1.key }.map { number, page in
+        pages.sortedByKey.map { number, page in
             (number, words(of: page).map(\.littleEndian).withUnsafeBytes { Data($0) })
         }
     }

@@ -1,5 +1,6 @@
 #if Postgres
 import OneWayPostgresClient
+import SyncBase
 import SyncModel
 import SyncStoreSQL
 
@@ -220,7 +221,7 @@ struct PostgresAdoptedTable {
     }
 
     private func checkMandatoryColumns(besides filled: Set<String>) throws(SQLSchemaError) {
-        for (name, column) in columns.sorted(by: { $0.key < $1.key })
+        for (name, column) in columns.sortedByKey
         where column.isMandatory && !column.hasDefault && !filled.contains(name) {
             throw unsuitable(
                 "its column \(name) is NOT NULL without a default, and new objects have no value for it; "

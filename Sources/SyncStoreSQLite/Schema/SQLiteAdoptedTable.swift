@@ -1,3 +1,4 @@
+import SyncBase
 import SyncModel
 import SyncStore
 import SyncStoreSQL
@@ -298,7 +299,7 @@ struct SQLiteAdoptedTable: Sendable {
     }
 
     private func checkMandatoryColumns(besides filled: Set<String>) throws(SQLSchemaError) {
-        for (key, column) in columns.sorted(by: { $0.key < $1.key })
+        for (key, column) in columns.sortedByKey
         where column.isMandatory && column.defaultValue == nil && !column.isGenerated && key != alias {
             guard filled.contains(key) else {
                 throw unsuitable(
