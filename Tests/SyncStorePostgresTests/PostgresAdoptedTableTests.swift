@@ -289,22 +289,9 @@ struct PostgresAdoptedTableTests {
                 [.aggregate(.minimum, path), .aggregate(.maximum, path)], [.value(path), .count],
             ] as [[StoreSelection.Column]] {
                 let selection = StoreSelection(StoreQuery("Person"), columns: columns)
-                #expect(try await Set(rows(selection, store)) == Set(rows(selection, memory)))
+                let found = try await store.read { try await $0.rows(selection) }
+                #expect(try await Set(memory.read { try await $0.rows(selection) }) == Set(found))
             }
-        }
-    }
-
-    private func rows(_ selection: StoreSelection, _ store: some Store) async throws -> [[AttributeValue]] {
-        try await store.read { reader in
-            var rows: [[AttributeValue]] = []
-            try await reader.select(selection) { batch in
-                batch.withReader { reader in
-                    for row in 0..<reader.count {
-                        rows.append((0..<reader.columnCount).map { reader.value(row: row, slot: $0) ?? .null })
-                    }
-                }
-            }
-            return rows
         }
     }
 }
