@@ -36,6 +36,69 @@ struct PostgresGuardedTableTests {
         }
     }
 
+    /// What is known of foreign keys when a store opens does not hold for ever.
+    @Test(arguments: ["boss", "mother"])
+    func aForeignKeyThatOthersAddMeanwhileDeletesNoObjects(column: String) async throws {
+        try await SharedPostgres.withDatabase { database in
+            let store = try await AdoptedPeople.open(try AdoptedPeople.model(), database)
+            try await AdoptedPeople.put([1, 2, 3], into: store)
+            try await database.run("ALTER TABLE people ADD COLUMN mother bigint")
+            let addition = "ALTER TABLE people ADD CONSTRAINT others FOREIGN KEY"
+            for (id, next) in [(1, 2), (2, 3)] as [(Int64, Int64)] {
+                try await database.run(
+                    """
+                    \(addition) (\(column)) REFERENCES people ON DELETE CASCADE; \
+                    UPDATE people SET \(column) = (SELECT row_number FROM people WHERE id = \(id)) WHERE id = \(next)
+                    """)
+                let removed = try await store.transaction {
+                    try await $0.remove(StoreQuery("Person", where: PropertyPath("id") == id))
+                }
+                #expect(removed.counts == ["Person": 1])
+                try await database.run("ALTER TABLE people DROP CONSTRAINT others")
+            }
+            #expect(try await database.run("SELECT id, \(column) FROM people") == [["3", nil]])
+        }
+    }
+
+    /// The store's own foreign key, which others made anew, with another action.
+    @Test func aForeignKeyThatOthersReplaceDeletesNoObjects() async throws {
+        try await SharedPostgres.withDatabase { database in
+            let store = try await PostgresWorld.store(at: database.url)
+            try await store.put([1, 2])
+            let key = try await database.run(
+                #"SELECT conname FROM pg_constraint WHERE conrelid = '"User"'::regclass AND contype = 'f'"#)
+            let name = try #require(key.first?.first ?? nil)
+            try await database.run(
+                """
+                ALTER TABLE "User" DROP CONSTRAINT "\(name)"; \
+                ALTER TABLE "User" ADD CONSTRAINT "\(name)" FOREIGN KEY (boss) REFERENCES "User" ON DELETE CASCADE; \
+                UPDATE "User" SET boss = (SELECT _id FROM "User" WHERE id = 1) WHERE id = 2
+                """)
+            let removed = try await store.transaction {
+                try await $0.remove(StoreQuery("User", where: PropertyPath("id") == 1))
+            }
+            #expect(removed.counts == ["User": 1])
+            #expect(try await database.run(#"SELECT id, boss FROM "User""#) == [["2", nil]])
+        }
+    }
+
+    /// Nothing is deleted where objects cannot be taken off a foreign key.
+    @Test func aForeignKeyThatOthersAddMeanwhileCanBeAnError() async throws {
+        try await SharedPostgres.withDatabase { database in
+            let store = try await AdoptedPeople.open(try AdoptedPeople.model(), database)
+            let rows = try await AdoptedPeople.put([1, 2], into: store).objects.compactMap(\.self)
+            try await database.run(
+                "ALTER TABLE people ADD mother bigint NOT NULL DEFAULT \(rows[0]) REFERENCES people ON DELETE CASCADE")
+            let error = await #expect(throws: SQLSchemaError.self) {
+                try await store.transaction {
+                    try await $0.remove(StoreQuery("Person", where: PropertyPath("id") == 1))
+                }
+            }
+            #expect(error?.description.contains("mother") == true)
+            #expect(try await store.count(StoreQuery("Person")) == 2)
+        }
+    }
+
     // MARK: Triggers and policies
 
     static let guards = [

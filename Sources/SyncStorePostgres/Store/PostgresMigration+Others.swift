@@ -11,6 +11,8 @@ extension PostgresMigration {
         var adopted: Set<String> = []
         /// Columns of no relationship whose foreign keys would delete rows of the model's tables.
         var cascades: [SQLSchema.ColumnLink] = []
+        /// What tells the foreign keys of the database from those of another moment.
+        var fingerprint = ""
     }
 
     // MARK: Tables
@@ -117,10 +119,33 @@ extension PostgresMigration {
 
     // MARK: Foreign keys
 
+    /// Selects what tells the foreign keys of the database from those of another moment.
+    private static let fingerprint = """
+        SELECT pg_catalog.hashtextextended(pg_catalog.string_agg(c.oid::text, ' '::text ORDER BY c.oid), 0::bigint)::text \
+        FROM pg_catalog.pg_constraint c WHERE c.contype::text = 'f'::text
+        """
+
+    /// Keeps the tables that a removal deletes rows of from getting further foreign keys in this
+    /// transaction, and verifies those that have come since they were verified last.
+    ///
+    /// - Parameters:
+    ///   - others: What was found then.
+    ///   - entity: The entity whose objects are deleted.
+    /// - Throws: `SQLSchemaError.unsuitableTable`.
+    func checkForeignKeys(since others: Others, deleting entity: Int) throws -> Others {
+        let tables = SQLRemoval.tables(deleting: entity, schema: schema)
+        // The mode of a deletion, which a new foreign key waits for.
+        let found = try connection.execute(
+            "LOCK TABLE \(SQLText.names(tables)) IN ROW EXCLUSIVE MODE; \(Self.fingerprint)")
+        return found.text(0, 0) ?? "" == others.fingerprint ? others : try checkForeignKeys(others.adopted)
+    }
+
     /// Verifies the foreign keys of others.
     ///
     /// - Parameter adopted: The tables that are not the store's own.
     func checkForeignKeys(_ adopted: Set<String>) throws -> Others {
+        // One that comes after it is found by the next removal.
+        let fingerprint = try connection.execute(Self.fingerprint).text(0, 0) ?? ""
         let result = try connection.run(
             SQLStatementText(
                 """
@@ -137,17 +162,21 @@ extension PostgresMigration {
                 JOIN pg_catalog.pg_attribute b ON b.attrelid = c.confrelid AND b.attnum = c.confkey[k.place] \
                 WHERE c.contype::text = 'f'::text
                 """, [.text(settings.schemaName)]))
-        let own = Set(schema.tables.flatMap { table in (table.foreignKeys ?? []).map { [table.name, $0.name] } })
-        var others = Others(released: adopted, adopted: adopted)
+        let own = schema.tables.reduce(into: [[String]: Bool]()) { own, table in
+            for key in table.foreignKeys ?? [] { own[[table.name, key.name]] = key.isCascade }
+        }
+        var others = Others(released: adopted, adopted: adopted, fingerprint: fingerprint)
         var parts: [SQLForeignKeys.Part] = []
         for row in 0..<result.rowCount {
             guard let table = result.text(row, 0), let column = result.text(row, 1), let target = result.text(row, 2)
             else { continue }
-            if let name = result.text(row, 7), !own.contains([table, name]) { others.released.insert(table) }
+            let isCascade = result.boolean(row, 4) == true
+            // The store's own has the action of the model.
+            if let name = result.text(row, 7), own[[table, name]] != isCascade { others.released.insert(table) }
             parts.append(
                 SQLForeignKeys.Part(
                     table: table, column: column, target: target, targetColumn: result.text(row, 3),
-                    isCascade: result.boolean(row, 4) == true, isWhole: result.boolean(row, 5) == true,
+                    isCascade: isCascade, isWhole: result.boolean(row, 5) == true,
                     isMandatory: result.boolean(row, 6) == true))
         }
         let foreignKeys = SQLForeignKeys(schema, parts: parts)

@@ -257,9 +257,12 @@ actor PostgresWorker: SQLWorker {
     }
 
     func remove(_ query: StoreQuery, reportsKeys: Bool) async throws -> RemovalResult {
-        try await perform { connection in
+        let entity = try schema.model.layout(of: query.entity).index
+        return try await perform { connection in
             try connection.retrying {
-                try connection.remove(query, reportsKeys: reportsKeys, others: others, queries)
+                others = try PostgresMigration(connection, schema: schema, settings: settings)
+                    .checkForeignKeys(since: others, deleting: entity)
+                return try connection.remove(query, reportsKeys: reportsKeys, others: others, queries)
             }
         }
     }

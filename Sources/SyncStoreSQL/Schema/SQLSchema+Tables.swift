@@ -31,6 +31,9 @@ extension SQLSchema {
         package let name: String
         package let definition: String
 
+        /// Whether a row is deleted with the one that it refers to.
+        package var isCascade: Bool { definition.contains(" \(SyncRelationship.DeleteRule.cascade.onDelete) ") }
+
         /// The statement that makes it.
         package func creation(on table: String) -> String {
             "ALTER TABLE \(SQLText.name(table)) ADD CONSTRAINT \(SQLText.name(name)) \(definition)"
@@ -276,7 +279,7 @@ extension SQLSchema {
         var foreignKeys: [ForeignKey] = []
         var lines: [String] = []
         for (column, table) in [(join.source, join.sourceTable), (join.target, join.targetTable)] {
-            let reference = reference(to: table, "ON DELETE CASCADE")
+            let reference = reference(to: table, SyncRelationship.DeleteRule.cascade.onDelete)
             lines.append(
                 referring(column, reference, from: join.table, constraint: " NOT NULL", &foreignKeys, &names))
         }

@@ -72,6 +72,23 @@ package struct SQLRemoval: Sendable {
         self.denials = denials
     }
 
+    /// The tables of the objects that can be deleted with those of an entity, by the delete rules.
+    package static func tables(deleting entity: Int, schema: SQLSchema) -> [String] {
+        let model = schema.model
+        var families = [schema.familyIndex[entity]]
+        var place = 0
+        while place < families.count {
+            let members = model.layouts[schema.families[families[place]].root].family
+            for relationship in members.flatMap({ model.layouts[$0].relationships })
+            where relationship.deleteRule == .cascade {
+                let family = schema.familyIndex[relationship.destination]
+                if !families.contains(family) { families.append(family) }
+            }
+            place += 1
+        }
+        return families.map { schema.families[$0].table }
+    }
+
     /// The pairs of a relationship as a subquery with the columns `source` and `target`.
     private static func pairs(_ relationship: RelationshipLayout, schema: SQLSchema) -> String {
         let row = schema.rowColumn
