@@ -198,5 +198,47 @@ struct PostgresGuardedTableTests {
             }
         }
     }
+
+    static let keepers: [(result: String, condition: String, target: Int64)] = [
+        ("NULL", "WHEN (OLD.id = 1)", 1), ("OLD", "WHEN (OLD.id = 1)", 1), ("OLD", "WHEN (OLD.id = 2)", 1),
+        ("OLD", "", 3),
+    ]
+
+    /// A trigger that keeps the old value is found as well as one that ignores the update; that of
+    /// the former holder as well as that of the new one.
+    @Test(arguments: keepers)
+    func aOneToOneLinkThatATriggerKeepsIsAnError(result: String, condition: String, target: Int64) async throws {
+        try await SharedPostgres.withDatabase { database in
+            let model = try DataModel {
+                SyncEntity("Person", identity: "id") {
+                    SyncAttribute("id", .int64)
+                    SyncRelationship("car", toOne: "Car", inverse: "owner")
+                }
+                SyncEntity("Car", identity: "id") {
+                    SyncAttribute("id", .int64)
+                    SyncRelationship("owner", toOne: "Person", inverse: "car")
+                }
+            }
+            let store = try await PostgresStore(model, at: database.url)
+            try await database.run(
+                """
+                INSERT INTO "Car" (_id, id) VALUES (1, 1), (3, 3); \
+                INSERT INTO "Person" (_id, id, car) VALUES (1, 1, 1), (2, 2, NULL); \
+                CREATE FUNCTION kept() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN \(result); END'; \
+                CREATE TRIGGER guard BEFORE UPDATE ON "Person" FOR EACH ROW \(condition) EXECUTE FUNCTION kept()
+                """)
+            for (entity, name, source, destination) in [("Person", "car", 2, target), ("Car", "owner", target, 2)] {
+                let relationship = try #require(try model.layout(of: entity).relationship(name))
+                await #expect(throws: SQLSchemaError.self, "\(entity)") {
+                    try await store.transaction { transaction in
+                        var links = LinkBatch(relationship, mode: .replace)
+                        links.append(source, to: [destination])
+                        _ = try await transaction.link(links)
+                    }
+                }
+            }
+            #expect(try await database.run(#"SELECT id, car FROM "Person" ORDER BY id"#) == [["1", "1"], ["2", nil]])
+        }
+    }
 }
 #endif

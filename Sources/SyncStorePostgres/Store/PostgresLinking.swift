@@ -33,12 +33,12 @@ struct PostgresLinking: SQLLinkWriter {
     func release(_ link: SQLSchema.ColumnLink) throws {
         guard !plan.released.isEmpty else { return }
         let column = SQLText.name(link.column)
+        let table = SQLText.name(link.table)
         // Rows that are assigned anyway may get what they have.
-        let text =
-            "UPDATE \(SQLText.name(link.table)) SET \(column) = NULL "
-            + "WHERE \(column) = ANY($1::bigint[]) AND \(schema.rowColumn) <> ALL($2::bigint[])"
-        try connection.run(
-            SQLStatementText(text, [.objects(plan.released), .objects(plan.assignments.map(\.object))]))
+        let condition = "\(column) = ANY($1::bigint[]) AND \(schema.rowColumn) <> ALL($2::bigint[])"
+        let rows: [SQLBinding] = [.objects(plan.released), .objects(plan.assignments.map(\.object))]
+        try connection.run(SQLStatementText("UPDATE \(table) SET \(column) = NULL WHERE \(condition)", rows))
+        try check(link.table, failing: SQLStatementText("SELECT 1 FROM \(table) WHERE \(condition) LIMIT 1", rows))
     }
 
     func assign(_ link: SQLSchema.ColumnLink, position: SQLLinkPosition) throws {
@@ -59,14 +59,21 @@ struct PostgresLinking: SQLLinkWriter {
                     + "(SELECT coalesce(max(o.\(name)), -1) FROM \(table) o WHERE o.\(column) = p.value) END"
             }
         }
+        // A trigger can also let an update keep the old value.
         let text =
-            "UPDATE \(table) t SET \(assigned) FROM ROWS FROM (unnest($1::bigint[], $2::bigint[], $3::bigint[])) "
-            + "WITH ORDINALITY AS p(row, value, position, n) WHERE t.\(schema.rowColumn) = p.row AND (\(differs))"
+            "WITH written AS (UPDATE \(table) t SET \(assigned) "
+            + "FROM ROWS FROM (unnest($1::bigint[], $2::bigint[], $3::bigint[])) "
+            + "WITH ORDINALITY AS p(row, value, position, n) WHERE t.\(schema.rowColumn) = p.row AND (\(differs)) "
+            + "RETURNING t.\(column) IS NOT DISTINCT FROM NULLIF(p.value, 0) AS is_right) "
+            + "SELECT count(*) FROM written WHERE is_right"
         let objects: SQLBinding = .objects(plan.assignments.map(\.object))
         let values: SQLBinding = .objects(plan.assignments.map { $0.value ?? 0 })
-        try write(
-            SQLStatementText(text, [objects, values, .objects(plan.assignments.map(\.position))]),
-            link.table, count: plan.assignments.count,
+        let written = try connection.run(
+            SQLStatementText(text, [objects, values, .objects(plan.assignments.map(\.position))])
+        ).integer(0, 0)
+        guard written != Int64(plan.assignments.count) else { return }
+        try check(
+            link.table,
             failing: SQLStatementText(
                 "SELECT 1 FROM unnest($1::bigint[], $2::bigint[]) AS p(row, value) JOIN \(table) t "
                     + "ON t.\(schema.rowColumn) = p.row WHERE t.\(column) IS DISTINCT FROM NULLIF(p.value, 0) LIMIT 1",
@@ -130,14 +137,17 @@ struct PostgresLinking: SQLLinkWriter {
     ///
     /// - Parameters:
     ///   - count: How many rows it writes at most.
-    ///   - check: Finds a row that should have been written and was not.
+    ///   - query: Finds a row that should have been written and was not.
     /// - Throws: `SQLSchemaError.unsuitableTable` if there is one.
     private func write(
-        _ statement: SQLStatementText, _ table: String, count: Int, failing check: SQLStatementText
+        _ statement: SQLStatementText, _ table: String, count: Int, failing query: SQLStatementText
     ) throws {
-        guard try connection.run(statement).affectedCount < count, try connection.run(check).rowCount > 0 else {
-            return
-        }
+        if try connection.run(statement).affectedCount < count { try check(table, failing: query) }
+    }
+
+    /// Fails if a statement finds a row that should have been written and was not.
+    private func check(_ table: String, failing query: SQLStatementText) throws {
+        guard try connection.run(query).rowCount > 0 else { return }
         throw SQLSchemaError.unsuitableTable(
             table: table, reason: "a trigger, a policy or another program kept links from being written")
     }
