@@ -294,5 +294,26 @@ struct PostgresAdoptedTableTests {
             }
         }
     }
+
+    /// What a type of the model has no room for is null, whichever sign it has.
+    @Test(arguments: [
+        (AttributeType.decimal, "numeric", ["Infinity", "-Infinity", "NaN"]),
+        (.date, "timestamptz", ["infinity", "-infinity"]), (.date, "timestamp", ["infinity", "-infinity"]),
+    ])
+    func infinityOfOthersIsNull(type: AttributeType, column: String, values: [String]) async throws {
+        try await SharedPostgres.withDatabase { database in
+            try await database.run("CREATE TABLE people (\(Self.people), value \(column))")
+            let store = try await AdoptedPeople.open(try AdoptedPeople.model(SyncAttribute("value", type)), database)
+            let path = PropertyPath("value")
+            for value in values {
+                try await database.run("DELETE FROM people; INSERT INTO people (id, value) VALUES (1, '\(value)')")
+                #expect(try await store.records(StoreQuery("Person")).map { $0.record["value"] } == [.null], "\(value)")
+                for column in [.value(path), .aggregate(.minimum, path)] as [StoreSelection.Column] {
+                    let selection = StoreSelection(StoreQuery("Person"), columns: [column])
+                    #expect(try await store.read { try await $0.rows(selection) } == [[.null]], "\(value)")
+                }
+            }
+        }
+    }
 }
 #endif

@@ -15,7 +15,7 @@ extension PostgresResult {
             case .bool: .bool(bytes.first == 1)
             case .int16, .int32, .int64: .int(bytes.bigEndianInteger)
             case .double, .float: .double(Double(bitPattern: UInt64(bitPattern: bytes.bigEndianInteger)))
-            case .decimal: Decimal(string: String(decoding: bytes, as: UTF8.self)).map { .decimal($0) } ?? .null
+            case .decimal: Self.decimal(String(decoding: bytes, as: UTF8.self))
             case .string: .string(PostgresText.text(bytes.bindMemory(to: UInt8.self)))
             case .uri: .uri(PostgresText.text(bytes.bindMemory(to: UInt8.self)))
             case .uuid: .uuid(bytes.loadUnaligned(as: UUID.self))
@@ -42,6 +42,13 @@ extension PostgresResult {
             }
             return numbers
         } ?? []
+    }
+
+    /// A decimal number from its text; null for an infinite one and for NaN.
+    private static func decimal(_ text: String) -> AttributeValue {
+        // Foundation reads `-Infinity` as zero.
+        guard text.last?.isNumber == true, let number = Decimal(string: text) else { return .null }
+        return .decimal(number)
     }
 
     /// A date from microseconds since 2000; null for an infinite one.
