@@ -161,7 +161,7 @@ struct PostgresNetworkTests {
             }
             #expect(alone?.code == .readOnlyTransaction && alone?.isRetryable == true)
             var reading = options
-            reading.needsPrimary = false
+            reading.servers = .any
             let preferred = try await ask(
                 "SELECT pg_is_in_recovery()",
                 at: "postgres://postgres@127.0.0.1:\(proxy.port),127.0.0.1:\(standbyProxy.port)/postgres"

@@ -14,7 +14,7 @@ package actor PostgresSession {
     /// Connects, to a standby server too.
     package init(_ url: String, silenceLimit: Duration = .seconds(10)) async throws {
         var options = PostgresSessionOptions(applicationName: "test", silenceLimit: silenceLimit)
-        options.needsPrimary = false
+        options.servers = .any
         try await self.init(url, options: options)
     }
 

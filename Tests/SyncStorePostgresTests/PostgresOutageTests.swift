@@ -231,6 +231,34 @@ struct PostgresOutageTests {
         }
     }
 
+    /// A standby can be behind, and reports no commits.
+    @Test func readsAndObserversFindThePrimaryBehindAStandby() async throws {
+        try await withProxy { primary, proxy in
+            let standby = try await PostgresServer()
+            try await store(standby.url()).put([1])
+            try await standby.becomeStandby()
+            let standbyProxy = try TestProxy(to: standby)
+            let url = "postgres://postgres@127.0.0.1:\(standbyProxy.port),127.0.0.1:\(proxy.port)/postgres"
+            let store = try await store(url)
+            try await store.put([1, 2])
+            #expect(try await store.count(StoreQuery("User")) == 2)
+            let signals = try await store.commits()
+            try await store.put([3])
+            #expect(await signals.next() != nil)
+            var options = PostgresStore.Options()
+            options.isReadOnly = true
+            let reader = try await PostgresStore(PostgresWorld.model(), at: url, options: options)
+            _ = try await reader.commits()
+            // A standby is better than nothing, as long as there is nothing better.
+            try await primary.stop()
+            #expect(try await store.count(StoreQuery("User")) == 1)
+            try await primary.start()
+            #expect(try await store.count(StoreQuery("User")) == 3)
+            standbyProxy.close()
+            await standby.close()
+        }
+    }
+
     // MARK: Connections
 
     @Test func readsHaveABudgetOfConnections() async throws {

@@ -7,8 +7,8 @@ extension PostgresConnection {
     /// Opens a connection.
     ///
     /// Hosts are tried in order, each for `connect_timeout` of the connection string or the silence
-    /// limit; standby servers are passed over if a primary is needed. A server without a free
-    /// connection is asked again.
+    /// limit; standby servers are passed over if a primary is needed or preferred. A server without
+    /// a free connection is asked again.
     ///
     /// - Parameters:
     ///   - address: The server, or several of them.
@@ -53,11 +53,15 @@ extension PostgresConnection {
         waker: PostgresWaker
     ) throws -> PostgresConnection {
         let attributes = options.parameters["target_session_attrs"] ?? hosts.targetSessionAttributes
+        let isList = hosts.list.count > 1
+        let prefersPrimary = isList && options.servers == .preferPrimary && [nil, "any"].contains(attributes)
         // libpq looks for a preferred standby among all hosts, and would see one host only.
         let rounds: [String?] =
-            attributes == "prefer-standby" && hosts.list.count > 1 ? ["standby", "any"] : [nil]
+            isList && attributes == "prefer-standby" ? ["standby", "any"] : prefersPrimary ? ["primary", nil] : [nil]
         var failure: PostgresError?
         for round in rounds {
+            // A full server may be the primary, which can be waited for.
+            if prefersPrimary, failure?.code == .tooManyConnections { break }
             for host in hosts.list {
                 try Task.checkCancellation()
                 do {
@@ -65,6 +69,7 @@ extension PostgresConnection {
                         PostgresTarget(address: address, host: host, attributes: round), options: options, waker: waker)
                     try connection.connect(until: .now + (hosts.timeout ?? options.silenceLimit))
                     try connection.prepareSession()
+                    connection.isSubstitute = prefersPrimary && connection.isStandby
                     return connection
                 } catch let error as PostgresError where error.leadsToNextHost {
                     // A full server explains more than one that is down.
@@ -112,7 +117,8 @@ extension PostgresConnection {
         // A pooler numbers its clients itself.
         isPooled = serverProcess != PQbackendPID(handle)
         cluster = facts.text(0, 2) ?? ""
-        if options.needsPrimary, facts.boolean(0, 1) == true {
+        isStandby = facts.boolean(0, 1) == true
+        if options.servers == .primary, isStandby {
             throw PostgresError(
                 code: .readOnlyTransaction, message: "the server is a standby, which accepts no writes",
                 statement: "SELECT pg_catalog.pg_is_in_recovery()")

@@ -38,6 +38,11 @@ package final class PostgresConnection {
     /// The database cluster and its timeline, which a failover changes; empty if unknown.
     package internal(set) var cluster = ""
 
+    /// Whether the server is a standby.
+    var isStandby = false
+    /// Whether the server is a standby in place of a primary that was not found.
+    package internal(set) var isSubstitute = false
+
     /// Begins to connect.
     init(_ target: PostgresTarget, options: PostgresSessionOptions, waker: PostgresWaker) throws(PostgresError) {
         self.target = target

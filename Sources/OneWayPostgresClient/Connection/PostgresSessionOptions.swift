@@ -12,11 +12,22 @@ package struct PostgresSessionOptions: Sendable {
         case transaction
     }
 
+    /// Which servers are accepted: standby servers accept no writes, report no notifications, and
+    /// can be behind.
+    package enum Servers: Sendable {
+        /// Primary servers only.
+        case primary
+        /// A standby only if no host is a primary, or if the connection string asks for one.
+        case preferPrimary
+        /// Any.
+        case any
+    }
+
     /// What `pg_stat_activity` shows if the connection string names no application; this process by
     /// default.
     package var applicationName: String
-    /// Whether the server must accept writes, which standby servers do not; true by default.
-    package var needsPrimary = true
+    /// Which servers are accepted; primary servers by default.
+    package var servers = Servers.primary
     /// Which poolers are accepted; none by default.
     package var pooling = Pooling.none
     /// How long the network or the other end may be silent before it is checked or given up.

@@ -28,7 +28,7 @@ final class PostgresSideCall: Sendable {
     ///   - waker: Woken when the call has ended.
     init(_ text: String, to target: PostgresTarget, limit: Duration, waking waker: PostgresWaker) {
         var options = PostgresSessionOptions(applicationName: PostgresProcess.name, silenceLimit: limit)
-        options.needsPrimary = false
+        options.servers = .any
         options.pooling = .transaction
         options.parameters = ["target_session_attrs": "any"]
         let session = options

@@ -112,7 +112,8 @@ private actor PostgresCommitLink {
     }
 
     init(_ settings: PostgresSettings) async throws {
-        connection = try await settings.open(writes: false)
+        // A standby cannot listen.
+        connection = try await settings.open(.primary)
         try await connection.interruptible { _ = try connection.execute("LISTEN \(settings.commitChannel)") }
     }
 

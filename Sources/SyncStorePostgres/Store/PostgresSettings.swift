@@ -21,10 +21,12 @@ struct PostgresSettings: Sendable {
 
     /// Opens a connection.
     ///
-    /// - Parameter writes: Whether the connection must be able to write.
-    func open(writes: Bool, isolation: isolated (any Actor)? = #isolation) async throws -> PostgresConnection {
+    /// - Parameter servers: Which servers are accepted.
+    func open(
+        _ servers: PostgresSessionOptions.Servers, isolation: isolated (any Actor)? = #isolation
+    ) async throws -> PostgresConnection {
         var options = PostgresSessionOptions(silenceLimit: silenceLimit)
-        options.needsPrimary = writes && !isReadOnly
+        options.servers = servers
         options.pooling = isBehindSessionPooler ? .session : .none
         let connection = try await PostgresConnection.open(address, options: options, isolation: isolation)
         // Tables are looked up in the store's schema before temporary ones. Plans for one batch are

@@ -28,7 +28,7 @@ struct PostgresSettlement {
     ///   that is unknown.
     func settle(after error: PostgresError, isolation: isolated (any Actor)? = #isolation) async throws {
         let deadline = ContinuousClock.now + settings.silenceLimit * 3
-        guard let connection = try? await settings.open(writes: true, isolation: isolation) else {
+        guard let connection = try? await settings.open(.primary, isolation: isolation) else {
             throw unknown("no server could be asked")
         }
         // Another server, or this one after a failover, numbers its transactions anew.

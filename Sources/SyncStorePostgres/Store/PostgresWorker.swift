@@ -59,7 +59,7 @@ actor PostgresWorker: SQLWorker {
     private func opened() async throws -> PostgresConnection {
         if let connection, !connection.isClosed { return connection }
         connection = nil
-        let new = try await settings.open(writes: writes)
+        let new = try await settings.open(writes && !settings.isReadOnly ? .primary : .preferPrimary)
         connection = new
         process.withLock { $0 = new.serverProcess }
         return new
@@ -165,7 +165,8 @@ actor PostgresWorker: SQLWorker {
     func rollback() {
         endTransaction()
         connection?.rollback()
-        if connection?.isClosed == true { connection = nil }
+        // The primary may be back at the next transaction.
+        if connection?.isClosed == true || connection?.isSubstitute == true { connection = nil }
     }
 
     private func endTransaction() {
