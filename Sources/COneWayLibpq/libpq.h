@@ -63,6 +63,7 @@ void PQfinish(PGconn *conn);
 ConnStatusType PQstatus(const PGconn *conn);
 PGTransactionStatusType PQtransactionStatus(const PGconn *conn);
 char *PQerrorMessage(const PGconn *conn);
+char *PQhostaddr(const PGconn *conn);
 int PQsocket(const PGconn *conn);
 int PQbackendPID(const PGconn *conn);
 PGVerbosity PQsetErrorVerbosity(PGconn *conn, PGVerbosity verbosity);

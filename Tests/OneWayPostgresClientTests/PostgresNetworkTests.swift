@@ -3,6 +3,7 @@ import Foundation
 import OneWayPostgresClient
 import OneWayPostgresTestSupport
 import OneWayTestSupport
+import SyncBase
 import Testing
 
 /// Networks that lose everything, several hosts, poolers, full servers.
@@ -44,18 +45,68 @@ struct PostgresNetworkTests {
 
     @Test func aStatementMayTakeLongWhileTheServerWorksOnIt() async throws {
         try await withProxy { server, proxy in
-            let holder = try await PostgresSession(server.url())
-            try await holder.use { _ = try $0.execute("SELECT pg_advisory_lock(1)") }
             let session = try await PostgresSession(proxy.url(), silenceLimit: .seconds(1))
-            let count = proxy.acceptedCount
-            let result = Task {
-                try await session.use { try $0.execute("SELECT pg_advisory_lock(1), 7").integer(0, 1) }
-            }
-            // It was asked about twice.
-            while proxy.acceptedCount < count + 2 { await Task.yield() }
-            try await holder.use { _ = try $0.execute("SELECT pg_advisory_unlock(1)") }
-            #expect(try await result.value == 7)
+            try await expectAnswer(of: session, server, proxy, questionCount: 2)
         }
+    }
+
+    /// What keeps a server from being asked about a session.
+    static let obstacles = [
+        (before: "ALTER ROLE one CONNECTION LIMIT 1", after: "SELECT 1", questionCount: 6),
+        (before: "SELECT 1", after: "ALTER ROLE one NOLOGIN", questionCount: 2),
+        (before: "ALTER ROLE one SET track_activities TO off", after: "SELECT 1", questionCount: 3),
+        (before: "REVOKE SELECT ON pg_stat_activity FROM PUBLIC", after: "SELECT 1", questionCount: 2),
+    ]
+
+    @Test(arguments: obstacles)
+    func aStatementMayTakeLongWhereItsServerCannotBeAsked(
+        before: String, after: String, questionCount: Int
+    ) async throws {
+        try await withProxy { server, proxy in
+            try await PostgresSession.run(server.url(), "CREATE ROLE one LOGIN; \(before)")
+            let session = try await PostgresSession(proxy.url(user: "one"), silenceLimit: .seconds(1))
+            try await PostgresSession.run(server.url(), after)
+            try await expectAnswer(of: session, server, proxy, questionCount: questionCount)
+        }
+    }
+
+    @Test func anotherServerKnowsNothingOfAStatement() async throws {
+        try await withProxy { server, proxy in
+            let other = try await PostgresServer()
+            let session = try await PostgresSession(proxy.url(), silenceLimit: .seconds(1))
+            proxy.turn(to: other)
+            try await expectAnswer(of: session, server, proxy, questionCount: 2)
+            await other.close()
+        }
+    }
+
+    /// A pooler without a free session keeps the question to itself.
+    @Test func aFullPoolerDoesNotEndAStatement() async throws {
+        try await withProxy { server, proxy in
+            proxy.poseAsPooler()
+            var options = PostgresSessionOptions(silenceLimit: .seconds(1))
+            options.pooling = .session
+            let session = try await PostgresSession(proxy.url(), options: options)
+            proxy.silence(at: "pg_stat_activity", isPassedOn: false)
+            try await expectAnswer(of: session, server, proxy, questionCount: 2)
+        }
+    }
+
+    /// Expects the answer to a statement that was asked about some times.
+    private func expectAnswer(
+        of session: PostgresSession, _ server: PostgresServer, _ proxy: TestProxy, questionCount: Int
+    ) async throws {
+        let holder = try await PostgresSession(server.url())
+        try await holder.use { _ = try $0.execute("SELECT pg_advisory_lock(1)") }
+        let count = proxy.acceptedCount
+        let hasEnded = Locked(false)
+        let result = Task {
+            defer { hasEnded.withLock { $0 = true } }
+            return try await session.use { try $0.execute("SELECT pg_advisory_lock(1), 7").integer(0, 1) }
+        }
+        while proxy.acceptedCount < count + questionCount, !hasEnded.withLock(\.self) { await Task.yield() }
+        try await holder.use { _ = try $0.execute("SELECT pg_advisory_unlock(1)") }
+        #expect(try await result.value == 7)
     }
 
     @Test func aLostAnswerIsNoticed() async throws {

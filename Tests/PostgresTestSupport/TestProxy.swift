@@ -10,6 +10,7 @@ import SyncBase
 /// which numbers its clients itself.
 package final class TestProxy: Sendable {
     private struct State {
+        var target: String?
         var isClosed = false
         var isSilent = false
         /// What a client sends that silences its connection, and whether that still reaches the
@@ -23,7 +24,6 @@ package final class TestProxy: Sendable {
     }
 
     private let listener: Int32
-    private let target: String?
     private let state = Locked(State())
     /// The port on 127.0.0.1.
     package let port: UInt16
@@ -39,7 +39,7 @@ package final class TestProxy: Sendable {
     ///
     /// - Parameter target: The path of the server's socket; nil to refuse all connections.
     package init(to target: String?) throws {
-        self.target = target
+        state.withLock { $0.target = target }
         listener = socket(AF_INET, Self.stream, 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -63,7 +63,16 @@ package final class TestProxy: Sendable {
 
     /// Starts a proxy to a test's server.
     package convenience init(to server: PostgresServer) throws {
-        try self.init(to: "\(server.folder)/.s.PGSQL.5432")
+        try self.init(to: Self.socketPath(of: server))
+    }
+
+    /// Leads to another server from the next connection on.
+    package func turn(to server: PostgresServer) {
+        state.withLock { $0.target = Self.socketPath(of: server) }
+    }
+
+    private static func socketPath(of server: PostgresServer) -> String {
+        "\(server.folder)/.s.PGSQL.5432"
     }
 
     #if canImport(Glibc)
@@ -144,7 +153,7 @@ package final class TestProxy: Sendable {
     }
 
     private func connectToServer() -> Int32? {
-        guard let target else { return nil }
+        guard let target = state.withLock(\.target) else { return nil }
         let descriptor = socket(AF_UNIX, Self.stream, 0)
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)

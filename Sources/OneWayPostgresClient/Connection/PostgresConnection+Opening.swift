@@ -81,7 +81,7 @@ extension PostgresConnection {
     }
 
     /// Waits until the connection is made.
-    private func connect(until deadline: ContinuousClock.Instant) throws {
+    func connect(until deadline: ContinuousClock.Instant) throws {
         var state = PGRES_POLLING_WRITING
         while state != PGRES_POLLING_OK {
             guard PQstatus(handle) != CONNECTION_BAD, state != PGRES_POLLING_FAILED else { throw connectError() }
@@ -110,13 +110,15 @@ extension PostgresConnection {
             SELECT pg_catalog.pg_backend_pid(), pg_catalog.pg_is_in_recovery(), \
             CASE WHEN NOT pg_catalog.pg_is_in_recovery() THEN (SELECT system_identifier FROM \
             pg_catalog.pg_control_system())::pg_catalog.text OPERATOR(pg_catalog.||) '/' OPERATOR(pg_catalog.||) \
-            pg_catalog.substr(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_lsn()), 1, 8) END; \
+            pg_catalog.substr(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_lsn()), 1, 8) END, \
+            \(PostgresSideCall.serverStart); \
             COMMIT
             """)
         serverProcess = Int32(clamping: facts.integer(0, 0) ?? 0)
         // A pooler numbers its clients itself.
         isPooled = serverProcess != PQbackendPID(handle)
         cluster = facts.text(0, 2) ?? ""
+        serverStart = facts.text(0, 3) ?? ""
         isStandby = facts.boolean(0, 1) == true
         if options.servers == .primary, isStandby {
             throw PostgresError(

@@ -38,6 +38,9 @@ package final class PostgresConnection {
     /// The database cluster and its timeline, which a failover changes; empty if unknown.
     package internal(set) var cluster = ""
 
+    /// When the server was started, in seconds since 1970; no other server of an address has the
+    /// same. Empty before it is known.
+    var serverStart = ""
     /// Whether the server is a standby.
     var isStandby = false
     /// Whether the server is a standby in place of a primary that was not found.
@@ -83,6 +86,12 @@ package final class PostgresConnection {
     /// Whether a transaction is open, including one that failed.
     package var isInTransaction: Bool {
         [PQTRANS_INTRANS, PQTRANS_INERROR, PQTRANS_ACTIVE].contains(PQtransactionStatus(handle))
+    }
+
+    /// The number of the host at the other end, as other connections can be led to it; nil for a
+    /// socket of this machine.
+    var hostAddress: String? {
+        PQhostaddr(handle).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
     }
 
     /// What a connection was opened with; nil for a keyword without a value.

@@ -5,8 +5,11 @@ import SyncBase
 /// A statement on a connection of its own, run on a thread of its own, about a session that does
 /// not answer.
 ///
-/// Unlike `PQcancel`, it never blocks the caller and always ends within its limit.
+/// Unlike `PQcancel`, it never blocks the caller and always ends.
 final class PostgresSideCall: Sendable {
+    /// Selects when the server was started, in seconds since 1970.
+    static let serverStart = "EXTRACT(epoch FROM pg_catalog.pg_postmaster_start_time())::pg_catalog.text"
+
     /// How a side call ended.
     enum Answer: Sendable {
         /// The first value of the first row; nil without a row.
@@ -14,39 +17,45 @@ final class PostgresSideCall: Sendable {
         case failed(PostgresError)
     }
 
-    private let state = Locked<Answer?>(nil)
+    private struct State {
+        var isConnected = false
+        var answer: Answer?
+    }
 
+    private let state = Locked(State())
+
+    /// Whether the server, or a pooler, has accepted the connection.
+    var isConnected: Bool { state.withLock(\.isConnected) }
     /// The answer; nil while the call runs.
-    var answer: Answer? { state.withLock(\.self) }
+    var answer: Answer? { state.withLock(\.answer) }
 
     /// Starts a call.
     ///
     /// - Parameters:
     ///   - text: The statement.
-    ///   - target: The server of the session in question.
+    ///   - session: The session in question.
     ///   - limit: How long each step may take.
-    ///   - waker: Woken when the call has ended.
-    init(_ text: String, to target: PostgresTarget, limit: Duration, waking waker: PostgresWaker) {
+    init(_ text: String, about session: PostgresConnection, limit: Duration) {
         var options = PostgresSessionOptions(applicationName: PostgresProcess.name, silenceLimit: limit)
-        options.servers = .any
-        options.pooling = .transaction
         options.parameters = ["target_session_attrs": "any"]
-        let session = options
+        // A name can lead to another server by now.
+        options.parameters["hostaddr"] = session.hostAddress
+        let (target, waker, settings) = (session.target, session.waker, options)
         Thread.detachNewThread { [state] in
             let answer: Answer
             do {
-                let own = try PostgresWaker()
-                let connection = try PostgresConnection.openOnce(
-                    target.address, PostgresAddress.Hosts(list: [target.host], timeout: limit), options: session,
-                    waker: own)
+                let connection = try PostgresConnection(target, options: settings, waker: PostgresWaker())
+                try connection.connect(until: .now + limit)
+                state.withLock { $0.isConnected = true }
                 connection.answerLimit = limit
-                let result = try connection.execute(text)
+                // By the defaults of a role, it could wait for transactions of others to end.
+                let result = try connection.execute("BEGIN ISOLATION LEVEL READ COMMITTED; \(text); COMMIT")
                 answer = .value(result.rowCount > 0 ? result.text(0, 0) : nil)
             } catch {
                 answer = .failed(
                     error as? PostgresError ?? PostgresError(code: .connectionLost, message: "\(error)"))
             }
-            state.withLock { $0 = answer }
+            state.withLock { $0.answer = answer }
             waker.wake()
         }
     }

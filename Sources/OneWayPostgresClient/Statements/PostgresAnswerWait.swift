@@ -5,11 +5,11 @@ import Foundation
 /// Waits for the server during one statement: for its answer, or until it takes more data.
 ///
 /// A silent server is asked about the session through another connection, so that a statement may
-/// take long and a silent network is noticed all the same. A cancellation is sent through another
-/// connection too.
+/// take long and a silent network is noticed all the same. Where the server refuses the question,
+/// or does not show what the session does, the statement goes on: TCP notices a dead host. A
+/// cancellation is sent through another connection too.
 struct PostgresAnswerWait {
-    /// How often another connection may fail to find out whether the server still works on the
-    /// statement.
+    /// How often another connection may fail without a word from a server.
     private static let failureLimit = 5
 
     private enum Phase {
@@ -27,7 +27,7 @@ struct PostgresAnswerWait {
     private var deadline: ContinuousClock.Instant
     /// How often the server was found to have nothing to do although no answer had come.
     private var idleCount = 0
-    /// How often the server could not be asked.
+    /// How often no server could be reached.
     private var failureCount = 0
 
     init(_ connection: PostgresConnection, _ text: String) {
@@ -86,30 +86,35 @@ struct PostgresAnswerWait {
             connection.isBroken = true
             throw CancellationError()
         }
-        let text = "SELECT pg_catalog.pg_cancel_backend(\(connection.serverProcess))"
-        phase = .cancelling(PostgresSideCall(text, to: connection.target, limit: limit, waking: connection.waker))
+        let text =
+            "SELECT pg_catalog.pg_cancel_backend(\(connection.serverProcess)) "
+            + "WHERE \(PostgresSideCall.serverStart) OPERATOR(pg_catalog.=) '\(connection.serverStart)'"
+        phase = .cancelling(PostgresSideCall(text, about: connection, limit: limit))
         deadline = .now + limit
     }
 
     private mutating func takeAnswer() throws {
         guard case .checking(let call) = phase, let answer = call.answer else { return }
         switch answer {
-        case .value("active"):
-            (idleCount, failureCount) = (0, 0)
-            listen(for: connection.options.silenceLimit)
-        case .value(.some):
+        case .value("active"), .value("fastpath function call"): (idleCount, failureCount) = (0, 0)
+        case .value("idle"), .value("idle in transaction"), .value("idle in transaction (aborted)"):
             // The answer may be on its way.
             idleCount += 1
             guard idleCount < 2 else { throw connection.silent(text) }
-            listen(for: .seconds(1))
-        case .value(nil): throw connection.silent(text)
+            return listen(for: .seconds(1))
+        case .value("gone"): throw connection.silent(text)
+        case .value: break
         case .failed(let error):
+            guard error.isOfNoServer, !isPooler(call) else { break }
             failureCount += 1
-            guard error.code == .tooManyConnections, failureCount < Self.failureLimit else {
-                throw connection.silent(text)
-            }
-            listen(for: connection.options.silenceLimit)
+            guard failureCount < Self.failureLimit else { throw connection.silent(text) }
         }
+        listen(for: connection.options.silenceLimit)
+    }
+
+    /// Whether a call has reached a pooler, which lets it wait until a session is free.
+    private func isPooler(_ call: PostgresSideCall) -> Bool {
+        connection.isPooled && call.isConnected
     }
 
     private mutating func listen(for time: Duration) {
@@ -122,16 +127,32 @@ struct PostgresAnswerWait {
         case .cancelling:
             connection.isBroken = true
             throw CancellationError()
-        case .checking: throw connection.silent(text)
+        case .checking(let call):
+            guard isPooler(call) else { throw connection.silent(text) }
+            listen(for: connection.options.silenceLimit)
         case .listening:
             guard connection.answerLimit == nil else { throw connection.silent(text) }
-            let question =
-                "SELECT state FROM pg_catalog.pg_stat_activity WHERE pid OPERATOR(pg_catalog.=) \(connection.serverProcess)"
             let limit = connection.options.silenceLimit
-            phase = .checking(
-                PostgresSideCall(question, to: connection.target, limit: limit, waking: connection.waker))
+            // What is not answered by the deadline decides, so the call itself may take longer.
+            phase = .checking(PostgresSideCall(question, about: connection, limit: limit * 2))
             deadline = .now + limit
         }
+    }
+
+    /// Selects what the session does; `elsewhere` on another server, and `gone` without a session.
+    private var question: String {
+        """
+        SELECT CASE WHEN \(PostgresSideCall.serverStart) OPERATOR(pg_catalog.<>) '\(connection.serverStart)' \
+        THEN 'elsewhere' ELSE coalesce((SELECT coalesce(state, 'hidden') FROM pg_catalog.pg_stat_activity \
+        WHERE pid OPERATOR(pg_catalog.=) \(connection.serverProcess)), 'gone') END
+        """
+    }
+}
+
+extension PostgresError {
+    /// Whether no server has reported the error.
+    fileprivate var isOfNoServer: Bool {
+        code == .cannotConnect || code == .connectionLost
     }
 }
 #endif
