@@ -99,6 +99,29 @@ struct PostgresGuardedTableTests {
         }
     }
 
+    /// A trigger keeps the object from being taken off a foreign key that would delete it.
+    @Test(arguments: ["NULL", "OLD"])
+    func aTriggerThatKeepsAReferenceDeletesNoObjects(result: String) async throws {
+        try await SharedPostgres.withDatabase { database in
+            try await database.run(
+                "CREATE TABLE people (\(AdoptedPeople.people), mother bigint REFERENCES people ON DELETE CASCADE)")
+            let store = try await AdoptedPeople.open(try AdoptedPeople.model(), database)
+            try await AdoptedPeople.put([1, 2], into: store)
+            try await database.run(
+                """
+                UPDATE people SET mother = (SELECT row_number FROM people WHERE id = 1) WHERE id = 2; \
+                CREATE FUNCTION kept() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN \(result); END'; \
+                CREATE TRIGGER guard BEFORE UPDATE ON people FOR EACH ROW EXECUTE FUNCTION kept()
+                """)
+            await #expect(throws: SQLSchemaError.self) {
+                try await store.transaction {
+                    try await $0.remove(StoreQuery("Person", where: PropertyPath("id") == 1))
+                }
+            }
+            #expect(try await store.count(StoreQuery("Person")) == 2)
+        }
+    }
+
     // MARK: Triggers and policies
 
     static let guards = [

@@ -89,6 +89,19 @@ extension AdoptedTableTests {
         #expect(try await sync(#"[{"id":1,"name":"keep"}]"#, store).counts.deleted == 1)
     }
 
+    /// A trigger keeps the object from being taken off a foreign key that would delete it.
+    @Test func aTriggerThatKeepsAReferenceDeletesNoObjects() async throws {
+        try await SQLiteShell.run(
+            """
+            CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT, parent INTEGER REFERENCES people ON DELETE CASCADE);
+            INSERT INTO people VALUES (1, 'a', NULL), (2, 'b', 1);
+            CREATE TRIGGER guard BEFORE UPDATE OF parent ON people BEGIN SELECT RAISE(IGNORE); END
+            """, at: path)
+        let store = try await open(.people(), rowColumn: "rowid")
+        await #expect(throws: SQLSchemaError.self) { try await sync(#"[{"id":2,"name":"b"}]"#, store) }
+        #expect(try await dump("people") == ["1|a", "2|b"])
+    }
+
     @Test func constraintsOfOthersHold() async throws {
         try await SQLiteShell.run(
             """

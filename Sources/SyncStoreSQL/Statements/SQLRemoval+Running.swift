@@ -33,7 +33,14 @@ extension SQLRemoval {
         }
         let doomed = schema.families.indices.filter { counts[$0] > 0 }
         for family in doomed {
-            for statement in releases(family: family) { try connection.perform(statement) }
+            for release in releases(family: family) {
+                try connection.perform(release.statement)
+                // Its foreign key could delete other objects.
+                try connection.forEachRow(of: release.remaining) { _ in
+                    throw SQLSchemaError.unsuitableTable(
+                        table: release.table, reason: "a trigger kept references to deleted objects")
+                }
+            }
         }
         for family in doomed {
             let count = try connection.change(SQLStatementText(deletion(family: family)))

@@ -141,9 +141,18 @@ package struct SQLRemoval: Sendable {
             + "WHERE d.family = \(family) ORDER BY d.row"
     }
 
+    /// A reference to objects to delete that a foreign key of others may have.
+    package struct Release: Hashable, Sendable {
+        package let table: String
+        /// Removes it.
+        package let statement: String
+        /// Selects a row that still has it.
+        package let remaining: String
+    }
+
     /// Removes references to the objects to delete of a family that foreign keys of others may
     /// have.
-    package func releases(family: Int) -> [String] {
+    package func releases(family: Int) -> [Release] {
         let table = schema.families[family].table
         let objects = "IN (SELECT row FROM \(doomed) WHERE family = \(family))"
         let links = schema.references.joined().map(\.link).filter { adopted.contains($0.table) } + foreignCascades
@@ -151,14 +160,21 @@ package struct SQLRemoval: Sendable {
         let ends = schema.joins.filter { adopted.contains($0.table) }.flatMap { join in
             [(join.table, join.source, join.sourceTable), (join.table, join.target, join.targetTable)]
         }
+        func release(_ table: String, _ column: String, _ statement: String) -> Release {
+            let condition = "WHERE \(SQLText.name(column)) \(objects)"
+            return Release(
+                table: table, statement: "\(statement) \(condition)",
+                remaining: "SELECT 1 FROM \(SQLText.name(table)) \(condition) LIMIT 1")
+        }
         return columns.map { link in
             let names = [link.column] + (link.position.map { [$0] } ?? [])
-            return "UPDATE \(SQLText.name(link.table)) "
-                + "SET \(names.map { "\(SQLText.name($0)) = NULL" }.joined(separator: ", ")) "
-                + "WHERE \(SQLText.name(link.column)) \(objects)"
+            return release(
+                link.table, link.column,
+                "UPDATE \(SQLText.name(link.table)) "
+                    + "SET \(names.map { "\(SQLText.name($0)) = NULL" }.joined(separator: ", "))")
         }
             + ends.filter { $0.2 == table }.map { join, column, _ in
-                "DELETE FROM \(SQLText.name(join)) WHERE \(SQLText.name(column)) \(objects)"
+                release(join, column, "DELETE FROM \(SQLText.name(join))")
             }
     }
 

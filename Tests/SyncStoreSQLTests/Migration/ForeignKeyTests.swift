@@ -119,7 +119,7 @@ import Testing
         let links = [SQLSchema.ColumnLink(table: "Tag", column: "owner", position: "place", target: "Person")]
         let removal = SQLRemoval(schema, adopted: ["Person", "Person_tags"], foreignCascades: links)
         #expect(
-            removal.releases(family: 0) == [
+            removal.releases(family: 0).map(\.statement) == [
                 #"UPDATE "Person" SET "boss" = NULL WHERE "boss" IN (SELECT row FROM temp.sync_doomed "#
                     + "WHERE family = 0)",
                 #"UPDATE "Tag" SET "owner" = NULL, "place" = NULL WHERE "owner" IN (SELECT row FROM "#
@@ -127,8 +127,12 @@ import Testing
                 #"DELETE FROM "Person_tags" WHERE "Person" IN (SELECT row FROM temp.sync_doomed WHERE family = 0)"#,
             ])
         #expect(
-            removal.releases(family: 1) == [
+            removal.releases(family: 1).map(\.statement) == [
                 #"DELETE FROM "Person_tags" WHERE "Tag" IN (SELECT row FROM temp.sync_doomed WHERE family = 1)"#
+            ])
+        #expect(
+            removal.releases(family: 1).map(\.remaining) == [
+                #"SELECT 1 FROM "Person_tags" WHERE "Tag" IN (SELECT row FROM temp.sync_doomed WHERE family = 1) LIMIT 1"#
             ])
         #expect(SQLRemoval(schema).releases(family: 0) == [])
     }
