@@ -149,6 +149,37 @@ struct PostgresGuardedTableTests {
         }
     }
 
+    /// Rows that a trigger deletes along are objects that nobody would be told of.
+    @Test(arguments: ["BEFORE DELETE ON people FOR EACH ROW", "AFTER DELETE ON people FOR EACH ROW"], [true, false])
+    func aTriggerThatDeletesFurtherObjectsIsAnError(trigger: String, deletesOwn: Bool) async throws {
+        try await SharedPostgres.withDatabase { database in
+            let store = try await AdoptedPeople.open(try AdoptedPeople.model(), database)
+            try await AdoptedPeople.put([1, 2, 3], into: store)
+            let table = deletesOwn ? "people" : "notes"
+            try await database.run(
+                """
+                CREATE TABLE notes (id bigint); INSERT INTO notes VALUES (2); \
+                CREATE FUNCTION along() RETURNS trigger LANGUAGE plpgsql AS \
+                'BEGIN DELETE FROM \(table) WHERE id = OLD.id + 1; RETURN OLD; END'; \
+                CREATE TRIGGER along \(trigger) EXECUTE FUNCTION along()
+                """)
+            let removal = Task {
+                try await store.transaction {
+                    try await $0.remove(StoreQuery("Person", where: PropertyPath("id") == 1))
+                }
+            }
+            guard deletesOwn else {
+                // What others do to their own tables is none of the store's business.
+                #expect(try await removal.value.counts == ["Person": 1])
+                #expect(try await database.run("SELECT 1 FROM notes").isEmpty)
+                return
+            }
+            let error = await #expect(throws: SQLSchemaError.self) { try await removal.value }
+            #expect(error?.description.contains("deleted 2 further rows") == true, "\(String(describing: error))")
+            #expect(try await store.count(StoreQuery("Person")) == 3)
+        }
+    }
+
     @Test func whatAPolicyKeepsFromBeingWrittenIsAnError() async throws {
         guard PostgresServer.isInstalled else { return }
         let server = try await PostgresServer()

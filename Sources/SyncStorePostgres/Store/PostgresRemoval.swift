@@ -13,9 +13,30 @@ extension PostgresConnection: SQLRemovalConnection {
     ) throws -> RemovalResult {
         let removal = SQLRemoval(queries.schema, adopted: others.released, foreignCascades: others.cascades)
         let layout = try queries.schema.model.layout(of: query.entity)
-        return try removal.run(layout, reportsKeys: reportsKeys, on: self) {
+        let before = try deletedRowCount(queries.schema)
+        let result = try removal.run(layout, reportsKeys: reportsKeys, on: self) {
             try change(removal.start(try queries.rows(query, objectSet: nil), entity: layout.index))
         }
+        let further = try deletedRowCount(queries.schema) - before - result.counts.values.reduce(0, +)
+        guard further <= 0 else {
+            throw SQLSchemaError.unsuitableTable(
+                table: queries.schema.table(of: layout.index),
+                reason: "a trigger or a foreign key of others deleted \(further) further rows of the model's tables")
+        }
+        return result
+    }
+
+    /// How many rows of the entities' tables this transaction has deleted, whatever deleted them.
+    ///
+    /// The server counts the rows of partitions apart, and none if `track_counts` is off.
+    private func deletedRowCount(_ schema: SQLSchema) throws -> Int {
+        let count = try query(
+            """
+            SELECT sum(pg_catalog.pg_stat_get_xact_tuples_deleted(to_regclass(t.name)::oid))::bigint \
+            FROM pg_catalog.unnest($1::text[]) AS t (name)
+            """, [.texts(schema.families.map { SQLText.name($0.table) })]
+        ).integer(0, 0)
+        return Int(count ?? 0)
     }
 
     package func perform(_ text: String) throws {

@@ -26,7 +26,8 @@ public import SyncStoreSQL
 /// indices that it lacks, and is never rebuilt or dropped. A table that would lose or change values
 /// is refused with `SQLSchemaError.unsuitableTable`, which says why. Its rows need numbers in a
 /// column of integers, `SQLNaming.rowColumn`, which is `NOT NULL` and unique. Triggers, policies
-/// and other programs that keep a row from being written make the transaction fail.
+/// and other programs that keep a row from being written, or that delete further objects, make the
+/// transaction fail.
 ///
 /// **Types.** `smallint`, `integer`, `bigint`, `double precision`, `real`, `numeric`, `boolean`,
 /// `timestamptz`, `bytea`, `uuid`, and `text` with collation `C`, which compares bytes. NaN is
