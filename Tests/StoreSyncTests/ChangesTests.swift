@@ -139,6 +139,18 @@ import Testing
         }
     }
 
+    /// Newer than the stored one is not enough.
+    @Test func ofChangesThatArriveTogetherTheNewestCounts() async throws {
+        let world = try SyncWorld.users(version: SyncAttribute("version", .int64))
+        try await world.json.apply([objects(#"{"id":1,"name":"stored","version":2}"#)], into: "User")
+        let changes = [(5, "newest"), (3, "late")].map { version, name in
+            objects(#"{"id":1,"name":"\#(name)","version":\#(version)}"#)
+        }
+        let result = try await world.json.apply(changes, into: "User", newerBy: "version")
+        #expect(try await world.names() == [1: "newest"])
+        #expect(result.warnings.count == 1)
+    }
+
     /// The other objects of a change are as they came, to the last digit.
     @Test func anObjectBesideAnOlderOneLosesNoDigit() async throws {
         let world = try SyncWorld.users(version: SyncAttribute("version", .decimal))
