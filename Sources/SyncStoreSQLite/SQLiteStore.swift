@@ -26,7 +26,8 @@ public import SyncStoreSQL
 /// adopted: the store writes objects into it and adds columns to it, but never rebuilds or drops
 /// it. Tables that would change or refuse values are refused when the store opens. Indices,
 /// triggers, views, foreign keys and columns that others add to the store's own tables survive
-/// changes of the model; one that cannot is an `SQLSchemaError.unfitForeignObject`.
+/// changes of the model; one that cannot is an `SQLSchemaError.unfitForeignObject`. A trigger that
+/// keeps a row from being written, or that deletes further objects, makes the transaction fail.
 ///
 /// A floating-point number that is not a number is stored as null.
 public final class SQLiteStore: CommitObservable {

@@ -39,6 +39,34 @@ import Testing
             ] + others)
     }
 
+    // MARK: Triggers
+
+    /// Rows that a trigger deletes along are objects that nobody would be told of.
+    @Test(arguments: ["BEFORE", "AFTER"], ["Person", "notes"])
+    func aTriggerThatDeletesFurtherObjectsIsAnError(time: String, table: String) async throws {
+        let json = try await world.open(.people(), version: 1)
+        let store = json.store
+        try await world.sync(
+            #"[{"id":1,"name":"a"},{"id":2,"name":"b"},{"id":3,"name":"c"}]"#, entity: "Person", into: json)
+        try run(
+            """
+            CREATE TABLE notes (id); INSERT INTO notes VALUES (2);
+            CREATE TRIGGER along \(time) DELETE ON Person BEGIN DELETE FROM \(table) WHERE id = old.id + 1; END
+            """)
+        let removal = Task {
+            try await store.transaction { try await $0.remove(StoreQuery("Person", where: PropertyPath("id") == 1)) }
+        }
+        guard table == "Person" else {
+            // What others do to their own tables is none of the store's business.
+            #expect(try await removal.value.counts == ["Person": 1])
+            #expect(try texts("SELECT id FROM notes").isEmpty)
+            return
+        }
+        let error = await #expect(throws: SQLSchemaError.self) { try await removal.value }
+        #expect(error?.description.hasSuffix("model's tables: 1") == true, "\(String(describing: error))")
+        #expect(try await store.count(StoreQuery("Person")) == 3)
+    }
+
     // MARK: Tables with another name
 
     /// Renamed alone, renamed and rebuilt, and with a new table of the former name.

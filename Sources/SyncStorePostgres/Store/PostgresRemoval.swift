@@ -17,12 +17,7 @@ extension PostgresConnection: SQLRemovalConnection {
         let result = try removal.run(layout, reportsKeys: reportsKeys, on: self) {
             try change(removal.start(try queries.rows(query, objectSet: nil), entity: layout.index))
         }
-        let further = try deletedRowCount(queries.schema) - before - result.counts.values.reduce(0, +)
-        guard further <= 0 else {
-            throw SQLSchemaError.unsuitableTable(
-                table: queries.schema.table(of: layout.index),
-                reason: "a trigger or a foreign key of others deleted \(further) further rows of the model's tables")
-        }
+        try removal.check(result, of: layout, deletedCount: try deletedRowCount(queries.schema) - before)
         return result
     }
 

@@ -49,6 +49,20 @@ extension SQLRemoval {
         return result
     }
 
+    /// Fails if more objects are gone than a removal reports: nobody would be told of them.
+    ///
+    /// - Parameters:
+    ///   - layout: The entity asked for.
+    ///   - deletedCount: How many rows of the entities' tables were deleted meanwhile.
+    /// - Throws: `SQLSchemaError.unsuitableTable`.
+    package func check(_ result: RemovalResult, of layout: EntityLayout, deletedCount: Int) throws(SQLSchemaError) {
+        let further = deletedCount - result.counts.values.reduce(0, +)
+        guard further > 0 else { return }
+        throw .unsuitableTable(
+            table: schema.table(of: layout.index),
+            reason: "a trigger or a foreign key of others deleted further rows of the model's tables: \(further)")
+    }
+
     /// Fails if a trigger of somebody else kept rows from being deleted.
     ///
     /// A statement also counts fewer rows where foreign keys deleted some of them before.

@@ -12,10 +12,29 @@ extension SQLiteConnection: SQLRemovalConnection {
         let removal = SQLRemoval(
             queries.schema, adopted: Set(others.tables.keys), foreignCascades: others.cascades)
         let layout = try queries.schema.model.layout(of: query.entity)
-        return try removal.run(layout, reportsKeys: reportsKeys, on: self) {
+        // Counting reads whole tables.
+        let isWatched = try integer(Self.deletingTriggers) != 0
+        let before = isWatched ? try rowCount(queries.schema) : 0
+        let result = try removal.run(layout, reportsKeys: reportsKeys, on: self) {
             try withObjectSet(of: query) { objectSet in
                 try change(removal.start(try queries.rows(query, objectSet: objectSet), entity: layout.index))
             }
+        }
+        if isWatched {
+            try removal.check(result, of: layout, deletedCount: before - (try rowCount(queries.schema)))
+        }
+        return result
+    }
+
+    /// Whether there are triggers that may delete rows.
+    private static let deletingTriggers = """
+        SELECT count(*) FROM sqlite_master WHERE type = 'trigger' AND (sql LIKE '%DELETE%FROM%' OR sql LIKE '%REPLACE%')
+        """
+
+    /// How many rows the entities' tables have.
+    private func rowCount(_ schema: SQLSchema) throws -> Int {
+        try schema.families.reduce(0) { count, family in
+            count + Int(try integer("SELECT count(*) FROM \(SQLText.name(family.table))") ?? 0)
         }
     }
 
