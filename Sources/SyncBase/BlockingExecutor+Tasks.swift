@@ -1,15 +1,15 @@
 extension BlockingExecutor {
-    /// Whether the current task prefers the thread of an executor.
+    /// Whether the current task prefers an executor's thread.
     @TaskLocal private static var isHosting = false
 
-    /// Runs an operation on the executor's thread, wherever no actor asks for another executor.
+    /// Runs an operation on the executor's thread, except where an actor requires another executor.
     ///
-    /// Calls of an actor of this executor then need no switch of threads. Two threads that work in
-    /// turns cost more than their switches: on a machine with few processors, the one that has the
-    /// next call to make waits behind a third one. The tasks that the operation starts run on the
-    /// thread as well, except in ``outside(_:)``.
+    /// Calls of an actor that uses this executor then need no thread switch. Two alternating
+    /// threads cost more than the switches themselves: on a machine with few processors, the thread
+    /// with the next call waits behind a third one. Tasks that the operation starts also run on the
+    /// thread, except in ``outside(_:)``.
     ///
-    /// Systems without executors of tasks run the operation on the shared pool of threads.
+    /// On systems without task executors, the operation runs on the shared thread pool.
     package func run<Result>(_ operation: () async throws -> Result) async rethrows -> Result {
         guard #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) else { return try await operation() }
         return try await Self.$isHosting.withValue(true) {
@@ -17,7 +17,7 @@ extension BlockingExecutor {
         }
     }
 
-    /// Runs an operation on the shared pool of threads, also inside of ``run(_:)``.
+    /// Runs an operation on the shared thread pool, even inside ``run(_:)``.
     package static func outside<Result>(_ operation: () async throws -> Result) async rethrows -> Result {
         guard #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *), isHosting else {
             return try await operation()
@@ -28,10 +28,10 @@ extension BlockingExecutor {
     }
 }
 
-/// Runs the jobs of tasks on the thread of a blocking executor.
+/// Runs the jobs of tasks on a blocking executor's thread.
 ///
-/// A type of its own: a job that comes by way of an actor runs as the actor's, and both ways have
-/// the same name.
+/// A separate type: jobs that arrive through an actor run as the actor's, and both protocols name
+/// their method `enqueue`.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 private final class ThreadTaskExecutor: TaskExecutor {
     private let executor: BlockingExecutor

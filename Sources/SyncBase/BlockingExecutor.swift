@@ -7,10 +7,10 @@ import Musl
 import Glibc
 #endif
 
-/// Runs the calls of an actor one after another on a thread of its own, which may block.
+/// Runs the calls of an actor one after another on a dedicated thread, which may block.
 ///
 /// A dispatch queue is no substitute: on Linux its threads come from the small pool that runs all
-/// other tasks, and a few blocked ones stop the whole program.
+/// other tasks, so a few blocked ones stop the whole program.
 package final class BlockingExecutor: SerialExecutor {
     private let inbox: Inbox
 
@@ -26,7 +26,7 @@ package final class BlockingExecutor: SerialExecutor {
     }
 
     #if canImport(Darwin)
-    /// `ExecutorJob` would need macOS 14.
+    /// `ExecutorJob` requires macOS 14.
     package func enqueue(_ job: UnownedJob) {
         add(job) { [self] job in job.runSynchronously(on: asUnownedSerialExecutor()) }
     }
@@ -36,9 +36,9 @@ package final class BlockingExecutor: SerialExecutor {
     }
     #endif
 
-    /// Has the thread run a job.
+    /// Adds a job for the thread to run.
     ///
-    /// - Parameter run: Runs the job, and keeps this executor alive until then.
+    /// - Parameter run: Runs the job. It keeps this executor alive until then.
     func add(_ job: UnownedJob, run: @escaping (UnownedJob) -> Void) {
         inbox.add(job, run: run)
     }
@@ -52,20 +52,19 @@ package final class BlockingExecutor: SerialExecutor {
     }
 }
 
-/// The jobs that wait for a thread.
+/// The jobs that wait for the thread.
 ///
-/// Unchecked, because the compiler does not know the lock: every variable is read and written only
-/// while `mutex` is held. A thread that has nothing to do blocks on `condition`, which ``Locked``
-/// does not offer.
+/// Unchecked, because the compiler does not know the lock: every variable is accessed only while
+/// `mutex` is held. An idle thread blocks on `condition`, which ``Locked`` does not offer.
 private final class Inbox: @unchecked Sendable {
     private struct Entry {
         let job: UnownedJob
-        /// Runs the job, and keeps the executor alive until then.
+        /// Runs the job. It keeps the executor alive until then.
         let run: (UnownedJob) -> Void
     }
 
     private let label: String
-    /// Memory of their own, because neither must move.
+    /// Allocated separately, because neither must move.
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let condition: UnsafeMutablePointer<pthread_cond_t>
     private var entries: [Entry] = []
@@ -101,7 +100,7 @@ private final class Inbox: @unchecked Sendable {
         }
     }
 
-    /// Ends the thread. No job is left: every entry keeps the executor alive.
+    /// Ends the thread. No jobs are left, because every job keeps the executor alive.
     func close() {
         withLock {
             isClosed = true
@@ -122,7 +121,7 @@ private final class Inbox: @unchecked Sendable {
         do throws(SystemThread.Failure) {
             return try SystemThread(name: label) { self.work() }
         } catch {
-            // Without a thread no job would ever run, and nobody would be told.
+            // Without a thread no job would ever run, and no error would be reported.
             preconditionFailure("the system refuses a thread: \(String(cString: strerror(error.code)))")
         }
     }
@@ -135,8 +134,7 @@ private final class Inbox: @unchecked Sendable {
 
     private static func run(_ entry: Entry) {
         #if canImport(Darwin)
-        // A thread of our own has no pool: without one, autoreleased objects would live as long as
-        // the thread.
+        // A thread without an autorelease pool would keep autoreleased objects until it ends.
         autoreleasepool { entry.run(entry.job) }
         #else
         entry.run(entry.job)

@@ -1,19 +1,18 @@
-/// Hands elements to any number of observers, in one order for all of them, and never waits for
-/// one.
+/// Sends elements to any number of observers, in the same order to all, without waiting for them.
 ///
-/// Each observer has a queue of bounded size. A full queue is made shorter by the broadcaster's
-/// compaction, which decides what may be merged and what may be dropped.
+/// Each observer has a queue of bounded size. The broadcaster's compaction shortens a full queue:
+/// it decides which elements to merge or drop.
 package final class Broadcaster<Element: Sendable>: Sendable {
-    /// Makes a queue shorter that has more elements than its capacity.
+    /// Shortens a queue that has more elements than its capacity.
     ///
-    /// Called under a lock: elements that are dropped are returned, so that they are released after
-    /// it.
+    /// Called under a lock. It returns the dropped elements, so that they are released outside the
+    /// lock.
     package typealias Compaction = @Sendable (_ queue: inout FIFO<Element>, _ capacity: Int) -> [Element]
 
     private let compaction: Compaction
     private let observers: Observers
 
-    /// The queues of the observers; known to subscriptions, which outlive the broadcaster.
+    /// The observers' queues. Subscriptions, which outlive the broadcaster, refer to them.
     fileprivate final class Observers: Sendable {
         private struct State {
             var lastID = 0
@@ -33,13 +32,13 @@ package final class Broadcaster<Element: Sendable>: Sendable {
         }
 
         func remove(_ id: Int) {
-            // Released outside the lock, with all that waits in it.
+            // Released outside the lock, together with the elements that wait in it.
             let mailbox = state.withLock { $0.mailboxes.removeValue(forKey: id) }
             _ = mailbox
         }
 
         func deliver(_ element: Element, _ compaction: Compaction) {
-            // One lock around all, so that every observer sees the same order.
+            // One lock around all deliveries gives every observer the same order.
             let deliveries = state.withLock { $0.mailboxes.values.map { $0.add(element, compaction) } }
             for delivery in deliveries { delivery.waiter?.resume(returning: element) }
         }
@@ -60,27 +59,27 @@ package final class Broadcaster<Element: Sendable>: Sendable {
         observers.finish()
     }
 
-    /// Whether there is an observer.
+    /// Whether there is at least one observer.
     package var isObserved: Bool { !observers.isEmpty }
 
-    /// Adds an observer, who sees the elements sent from now on.
+    /// Adds an observer, which receives the elements sent from now on.
     ///
-    /// - Parameter capacity: How many elements wait in its queue before compaction; at least 1.
+    /// - Parameter capacity: The number of elements that wait in its queue before compaction; at
+    ///   least 1.
     package func subscribe(capacity: Int) -> Subscription<Element> {
         let mailbox = Mailbox<Element>(capacity: capacity)
         let id = observers.add(mailbox)
         return Subscription(mailbox: mailbox, observers: observers, id: id)
     }
 
-    /// Sends an element to all observers. It is not made if there are none.
+    /// Sends an element to all observers. Without observers, the element is not created.
     package func send(_ element: @autoclosure () -> Element) {
         guard isObserved else { return }
         observers.deliver(element(), compaction)
     }
 }
 
-/// One observer's side of a ``Broadcaster``. The observer is forgotten when the last reference is
-/// gone.
+/// One observer's side of a ``Broadcaster``; releasing the last reference removes the observer.
 package final class Subscription<Element: Sendable>: Sendable {
     private let mailbox: Mailbox<Element>
     private let observers: Broadcaster<Element>.Observers
@@ -96,11 +95,11 @@ package final class Subscription<Element: Sendable>: Sendable {
         observers.remove(id)
     }
 
-    /// How many elements were dropped or merged because the queue was full.
+    /// The number of elements dropped or merged because the queue was full.
     package var droppedCount: Int { mailbox.droppedCount }
 
-    /// Waits for the next element; nil when the task is cancelled, or the broadcaster is gone and
-    /// the queue is empty.
+    /// Waits for the next element. Returns nil when the task is cancelled, or when the broadcaster
+    /// is gone and the queue is empty.
     package func next() async -> Element? {
         await mailbox.next()
     }
@@ -110,7 +109,7 @@ package final class Subscription<Element: Sendable>: Sendable {
 private final class Mailbox<Element: Sendable>: Sendable {
     struct Delivery {
         var waiter: Waiters<Element?>.Waiter?
-        /// Released by whoever gets the delivery, outside all locks.
+        /// Released by the recipient of the delivery, outside all locks.
         var dropped: [Element] = []
     }
 
@@ -130,7 +129,7 @@ private final class Mailbox<Element: Sendable>: Sendable {
 
     var droppedCount: Int { state.withLock(\.droppedCount) }
 
-    /// Adds an element, or returns who waits for it.
+    /// Adds an element, or returns the observer that waits for it.
     func add(_ element: Element, _ compaction: Broadcaster<Element>.Compaction) -> Delivery {
         state.withLock { state in
             if let waiter = state.waiters.removeFirst() { return Delivery(waiter: waiter) }

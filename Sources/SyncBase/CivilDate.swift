@@ -8,7 +8,7 @@ package struct CivilDate: Equatable, Sendable {
     /// The day of the month, from 1.
     package var day: Int
 
-    /// Creates a date, which may be one that the calendar does not have.
+    /// Creates a date, which need not exist in the calendar.
     @inlinable @inline(__always)
     package init(year: Int, month: Int, day: Int) {
         self.year = year
@@ -32,12 +32,12 @@ package struct CivilDate: Equatable, Sendable {
 
     /// The number of days from 1970-01-01 to this date, for years from -400 on.
     ///
-    /// Years are counted from March, so that the leap day is the last of its year. 400 years
+    /// Years are counted from March, which makes the leap day the last day of a year. 400 years
     /// always have 146,097 days, and the months from March on repeat 31, 30, 31, 30, 31 days.
     @inlinable
     package var daysSince1970: Int {
         @inline(__always) get {
-            // One cycle of 400 years later, so that year 0 needs no negative division.
+            // Shifted by one cycle of 400 years, so that year 0 needs no negative division.
             let marchYear = (month <= 2 ? year - 1 : year) + 400
             let marchMonth = month > 2 ? month - 3 : month + 9
             let dayOfYear = (153 * marchMonth + 2) / 5 + day - 1

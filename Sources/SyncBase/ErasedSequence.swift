@@ -1,6 +1,6 @@
-/// An asynchronous sequence of any type, known by its elements only.
+/// An asynchronous sequence whose concrete type is hidden.
 ///
-/// Takes the place of `any AsyncSequence<Element, any Error>`, which needs macOS 15 and iOS 18.
+/// Replaces `any AsyncSequence<Element, any Error>`, which requires macOS 15 and iOS 18.
 package struct ErasedSequence<Element: Sendable>: AsyncSequence, Sendable {
     private let makeIterator: @Sendable () -> Iterator
 
@@ -12,11 +12,11 @@ package struct ErasedSequence<Element: Sendable>: AsyncSequence, Sendable {
         makeIterator()
     }
 
-    /// An iterator that actors can keep.
+    /// An iterator that actors can store.
     ///
-    /// Unchecked, because the iterator that `advance` changes is of a type that need not be
-    /// `Sendable`. As with any iterator, a call of ``next()`` begins after the one before has
-    /// returned; owners take the iterator out of their state for the time of a call.
+    /// Unchecked, because the iterator that `advance` changes need not be `Sendable`. As with any
+    /// iterator, a call of ``next()`` begins only after the previous one has returned. Owners take
+    /// the iterator out of their state during a call.
     package final class Iterator: AsyncIteratorProtocol, @unchecked Sendable {
         private let advance: () async throws -> Element?
 

@@ -1,18 +1,18 @@
-/// A first-in, first-out queue: adding at the end and removing from the front take constant time.
+/// A first-in, first-out queue that appends and removes in constant time.
 package struct FIFO<Element> {
-    /// The elements from `head` on; those before it were removed.
+    /// The elements from `head` on; earlier slots are already removed.
     private var slots: [Element?] = []
     private var head = 0
 
     /// Creates an empty queue.
     package init() {}
 
-    /// Adds an element at the end.
+    /// Appends an element at the end.
     package mutating func append(_ element: Element) {
         slots.append(element)
     }
 
-    /// Removes the first element; nil in an empty queue.
+    /// Removes and returns the first element; nil if the queue is empty.
     package mutating func popFirst() -> Element? {
         guard head < slots.count else { return nil }
         defer {
@@ -33,13 +33,13 @@ package struct FIFO<Element> {
 extension FIFO: Sendable where Element: Sendable {}
 
 extension FIFO: RandomAccessCollection, MutableCollection, RangeReplaceableCollection {
-    /// 0.
+    /// The position of the first element: 0.
     package var startIndex: Int { 0 }
 
-    /// The number of elements.
+    /// The position after the last element, which equals the number of elements.
     package var endIndex: Int { slots.count - head }
 
-    /// The element at a distance from the first one.
+    /// The element at a position; 0 is the first.
     package subscript(position: Int) -> Element {
         get {
             guard let element = slots[head + position] else { preconditionFailure("slots from head on are filled") }
@@ -48,7 +48,7 @@ extension FIFO: RandomAccessCollection, MutableCollection, RangeReplaceableColle
         set { slots[head + position] = newValue }
     }
 
-    /// Replaces some elements, in linear time.
+    /// Replaces a range of elements, in linear time.
     package mutating func replaceSubrange(_ range: Range<Int>, with elements: some Collection<Element>) {
         slots.replaceSubrange(range.lowerBound + head..<range.upperBound + head, with: elements.lazy.map(Optional.some))
     }

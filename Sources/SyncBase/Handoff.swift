@@ -1,13 +1,13 @@
 /// Passes elements from one task to another, one at a time.
 ///
-/// The sender waits until its last element was taken, so that it is never more than one element
-/// ahead: back-pressure.
+/// The sender waits until its last element is taken, so it is never more than one element ahead
+/// (back-pressure).
 package final class Handoff<Element: Sendable>: Sendable {
     private struct State: Sendable {
         var element: Element?
-        /// How the sender ended; nil while it goes on.
+        /// The sender's result; nil until it has finished.
         var end: Result<Void, any Error>?
-        /// Whether nobody takes elements any more.
+        /// Whether the receiver has stopped taking elements.
         var isClosed = false
         var senders = Waiters<Void>()
         var takers = Waiters<Void>()
@@ -15,12 +15,12 @@ package final class Handoff<Element: Sendable>: Sendable {
 
     private let state = Locked(State())
 
-    /// Creates a handoff without an element.
+    /// Creates an empty handoff.
     package init() {}
 
-    /// Waits until the last element was taken, and offers the next one.
+    /// Waits until the last element is taken, then offers the next one.
     ///
-    /// - Throws: `CancellationError` if the task is cancelled or nobody takes elements any more.
+    /// - Throws: `CancellationError` if the task is cancelled or the receiver has stopped.
     package func send(_ element: Element) async throws {
         while true {
             let (isSent, taker) = try state.withLock { state in
@@ -35,7 +35,7 @@ package final class Handoff<Element: Sendable>: Sendable {
         }
     }
 
-    /// Ends the sequence after the elements so far.
+    /// Ends the sequence after the elements sent so far.
     package func finish(_ result: Result<Void, any Error>) {
         let takers = state.withLock { state in
             state.end = result
@@ -44,9 +44,9 @@ package final class Handoff<Element: Sendable>: Sendable {
         for taker in takers { taker.resume() }
     }
 
-    /// Waits for the next element; nil after the last.
+    /// Waits for the next element; nil after the last one.
     ///
-    /// - Throws: The error that the sender ended with; `CancellationError`.
+    /// - Throws: The sender's error; `CancellationError` if the task is cancelled.
     package func next() async throws -> Element? {
         while true {
             let (element, end, sender) = state.withLock { state in
@@ -63,7 +63,7 @@ package final class Handoff<Element: Sendable>: Sendable {
         }
     }
 
-    /// Ends the sender: nobody takes elements any more.
+    /// Stops receiving, which ends the sender.
     package func close() {
         let senders = state.withLock { state in
             state.isClosed = true

@@ -6,20 +6,20 @@ import Musl
 import Glibc
 #endif
 
-/// A value behind a lock, the only lock of this package.
+/// A value behind a lock; the only lock of this package.
 ///
-/// Does the same as `Synchronization.Mutex`, with a lock that the Thread Sanitizer understands: on
+/// Does the same as `Synchronization.Mutex`, with a lock that the Thread Sanitizer supports: on
 /// Linux the sanitizer reports false races for values that a `Mutex` protects.
 ///
-/// A value that the body replaces is released while the lock is held. Return it from the body if
-/// its `deinit`, or that of a value inside it, may call into this package.
+/// A value that the body replaces is released while the lock is held. If its `deinit`, or the
+/// `deinit` of a value inside it, may call into this package, return the value from the body.
 ///
-/// Unchecked, because the compiler does not know the lock: what `content` points to is read and
-/// written only while `lock` is held.
+/// Unchecked, because the compiler does not know the lock: the memory of `content` is accessed only
+/// while `lock` is held.
 package final class Locked<Value: Sendable>: @unchecked Sendable {
-    /// Memory of its own, because a lock must not move.
+    /// Allocated separately, because a lock must not move.
     private let lock: UnsafeMutablePointer<pthread_mutex_t>
-    /// Memory of its own: a stored property would be checked for exclusive access each time.
+    /// Allocated separately: each access to a stored property would be checked for exclusivity.
     private let content: UnsafeMutablePointer<Value>
 
     /// Creates a lock around a value.
@@ -38,7 +38,7 @@ package final class Locked<Value: Sendable>: @unchecked Sendable {
         lock.deallocate()
     }
 
-    /// Runs a function that reads or changes the value while no other one does.
+    /// Runs a function with exclusive access to the value.
     ///
     /// Not reentrant: the body must not use the same lock again.
     package func withLock<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
@@ -47,9 +47,9 @@ package final class Locked<Value: Sendable>: @unchecked Sendable {
         return try body(&content.pointee)
     }
 
-    /// The value. Changing a part of it in place, as in `options.value.limit = 3`, is atomic.
+    /// The value; changing a part of it in place, as in `options.value.limit = 3`, is atomic.
     ///
-    /// What such a change replaces is released after the lock.
+    /// The replaced part is released outside the lock.
     package var value: Value {
         get { withLock { $0 } }
         _modify {

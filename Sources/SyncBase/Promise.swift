@@ -1,4 +1,4 @@
-/// A value that becomes known once, and the tasks that wait for it.
+/// A value that is set once, and the tasks that wait for it.
 package final class Promise<Value: Sendable>: Sendable {
     private struct State: Sendable {
         var result: Result<Value, any Error>?
@@ -7,10 +7,10 @@ package final class Promise<Value: Sendable>: Sendable {
 
     private let state = Locked(State())
 
-    /// Creates a promise that is not kept yet.
+    /// Creates a promise without a value.
     package init() {}
 
-    /// The value or failure; nil before it is known.
+    /// The value or failure; nil until it is set.
     package var result: Result<Value, any Error>? { state.withLock(\.result) }
 
     /// Sets the value or failure, and resumes all waiters. Later calls do nothing.
@@ -26,16 +26,16 @@ package final class Promise<Value: Sendable>: Sendable {
     /// Waits for the value.
     ///
     /// - Parameters:
-    ///   - deadline: When the wait ends without a value; nil (default) for never.
+    ///   - deadline: When the wait ends without a value; nil (default) for no limit.
     ///   - isCancellable: Whether cancelling the task ends the wait. `true` by default.
-    /// - Throws: The failure; `CancellationError`; ``DeadlineExceeded``.
+    /// - Throws: The failure of the promise; `CancellationError`; ``DeadlineExceeded``.
     package func value(until deadline: Deadline? = nil, isCancellable: Bool = true) async throws -> Value {
         try await state.wait(in: \.waiters, until: deadline, isCancellable: isCancellable) { $0.result }
     }
 }
 
 extension Promise<Void> {
-    /// Sets the value, which says only that something has happened.
+    /// Settles a promise without a value, and resumes all waiters.
     package func settle() {
         settle(.success(()))
     }

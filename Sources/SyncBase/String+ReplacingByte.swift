@@ -1,10 +1,10 @@
 extension String {
     /// Returns the text with an ASCII character replaced wherever its byte occurs.
     ///
-    /// For text that another language reads. `replacing(_:with:)` compares whole characters: it
-    /// does not find a quotation mark that a combining accent follows, and SQL and shells do.
+    /// For text that SQL or a shell reads. `replacing(_:with:)` compares whole characters, so it
+    /// misses a quotation mark followed by a combining accent, which SQL and shells recognize.
     package func replacing(byte: UInt8, with replacement: String) -> String {
-        // Most texts do not have it.
+        // Most texts do not contain the byte.
         guard utf8.contains(byte) else { return self }
         var bytes: [UInt8] = []
         bytes.reserveCapacity(utf8.count + replacement.utf8.count)

@@ -1,10 +1,9 @@
-/// A clock without its type: the current time and a cancellable sleep.
+/// A type-erased clock: the current time and a cancellable sleep.
 package struct SyncClock: Sendable {
-    /// The system's continuous clock, which goes on while the machine sleeps.
+    /// The system's continuous clock, which keeps running while the machine sleeps.
     package static let continuous = SyncClock(ContinuousClock())
 
-    /// The longest single sleep: about 100 years. The clocks of the system trap on much longer
-    /// ones.
+    /// The longest single sleep: about 100 years. System clocks trap on much longer ones.
     package static let longestSleep = Duration.seconds(Int64(3_155_760_000))
 
     /// The time since the clock value was created.
@@ -12,30 +11,29 @@ package struct SyncClock: Sendable {
 
     private let wait: @Sendable (Duration) async throws -> Void
 
-    /// Creates a wrapper around a clock.
+    /// Creates a wrapper of a clock.
     package init(_ clock: some Clock<Duration>) {
         let start = clock.now
         now = { start.duration(to: clock.now) }
         wait = { try await clock.sleep(for: $0) }
     }
 
-    /// Suspends the task, for 100 years at most.
+    /// Suspends the task for a duration, at most 100 years.
     ///
-    /// - Throws: `CancellationError` when the task is cancelled.
+    /// - Throws: `CancellationError` if the task is cancelled.
     package func sleep(_ duration: Duration) async throws {
         try await wait(min(duration, Self.longestSleep))
     }
 }
 
 extension Duration {
-    /// The sum of both, or the longest or shortest duration where the sum has none.
+    /// The sum of two durations, limited to the longest or shortest one instead of overflowing.
     package func addingClamped(_ other: Duration) -> Duration {
         if other > .zero { return self > .longest - other ? .longest : self + other }
         return self < .shortest - other ? .shortest : self + other
     }
 
-    /// The duration times a factor of at least 0, at most ``longest``; a factor that is no number
-    /// counts as 0.
+    /// The duration times a factor of at least 0, at most ``longest``; NaN counts as 0.
     package func multipliedClamped(by factor: Double) -> Duration {
         guard factor > 0 else { return .zero }
         let seconds = (self / .seconds(1)) * factor
@@ -50,12 +48,12 @@ extension Duration {
     package static var shortest: Duration { .seconds(-Int64.max) }
 }
 
-/// The moment at which a wait ends, by some clock.
+/// The time at which a wait ends, by a clock.
 package struct Deadline: Sendable {
-    /// The time of the clock at which the wait ends.
+    /// The clock's time at which the wait ends.
     package let time: Duration
 
-    /// The clock that measures it.
+    /// The clock that measures the time.
     package let clock: SyncClock
 
     /// Creates the deadline at a time of a clock.
@@ -64,7 +62,7 @@ package struct Deadline: Sendable {
         self.clock = clock
     }
 
-    /// Creates the deadline that is a duration away.
+    /// Creates a deadline a duration from now.
     package init(in duration: Duration, by clock: SyncClock = .continuous) {
         self.init(at: clock.now().addingClamped(duration), by: clock)
     }
@@ -74,7 +72,7 @@ package struct Deadline: Sendable {
 
     /// Suspends the task until the deadline.
     ///
-    /// - Throws: `CancellationError` when the task is cancelled.
+    /// - Throws: `CancellationError` if the task is cancelled.
     package func sleep() async throws {
         while case let remaining = remaining, remaining > .zero { try await clock.sleep(remaining) }
     }

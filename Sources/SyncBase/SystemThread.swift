@@ -6,16 +6,16 @@ import Musl
 import Glibc
 #endif
 
-/// A thread of the system that runs one closure.
+/// A system thread that runs one closure.
 ///
-/// Foundation has such a thread too, but FoundationEssentials has none.
+/// Foundation has a similar class, but FoundationEssentials has none.
 package final class SystemThread: Sendable {
-    /// An error of the system, by its number.
+    /// A system error, by its number.
     package struct Failure: Error {
         package let code: Int32
     }
 
-    /// What the new thread takes over.
+    /// The state that the new thread takes over.
     private final class Work: Sendable {
         let name: String
         let body: @Sendable () -> Void
@@ -29,8 +29,8 @@ package final class SystemThread: Sendable {
     #if canImport(Glibc)
     private let thread: pthread_t
     #else
-    /// Unsafe, because it is a pointer here. It is set once, only passed to the functions of
-    /// threads, and never dereferenced.
+    /// Unsafe, because it is a pointer on this platform. It is set once, passed only to thread
+    /// functions, and never dereferenced.
     private nonisolated(unsafe) let thread: pthread_t
     #endif
     private let isJoined = Locked(false)
@@ -39,7 +39,7 @@ package final class SystemThread: Sendable {
     ///
     /// - Parameters:
     ///   - name: The thread's name, which debuggers and `top` show. Linux keeps its first 15 bytes.
-    ///   - body: Runs on the thread, which ends with it.
+    ///   - body: Runs on the thread, which ends when it returns.
     /// - Throws: ``Failure`` if the system refuses a thread.
     package init(name: String, _ body: @escaping @Sendable () -> Void) throws(Failure) {
         var attributes = pthread_attr_t()

@@ -1,7 +1,7 @@
-/// Suspended tasks that wait for a value each, in the order of their arrival.
+/// Suspended tasks that each wait for a value, in order of arrival.
 ///
-/// Part of the state that a ``Locked`` protects. Who changes that state removes the waiters whose
-/// wait is over, and resumes them after the lock is released:
+/// Part of a state that a ``Locked`` protects. Code that changes the state removes the waiters
+/// whose wait is over, and resumes them after it has released the lock:
 ///
 ///     try await state.wait(in: \.waiters) { state in
 ///         guard state.isFree else { return nil }  // nil: wait
@@ -16,24 +16,24 @@
 ///     }
 ///     next?.resume(returning: ())
 package struct Waiters<Value: Sendable>: Sendable {
-    /// Resumes a task that waited.
+    /// The continuation of a task that waits.
     package typealias Waiter = CheckedContinuation<Value, any Error>
 
     private var waiting: [Int: Waiter] = [:]
-    /// The numbers of those that wait, ascending, and of some that do not wait any more.
+    /// The numbers of waiting tasks, ascending, and of some that no longer wait.
     private var order = FIFO<Int>()
     private var lastID = 0
 
     /// Creates an empty queue.
     package init() {}
 
-    /// How many tasks wait.
+    /// The number of waiting tasks.
     package var count: Int { waiting.count }
 
     /// Whether no task waits.
     package var isEmpty: Bool { waiting.isEmpty }
 
-    /// Removes the task that has waited longest; nil if none waits. The caller resumes it, once.
+    /// Removes the task that has waited longest; nil if none waits. The caller must resume it once.
     package mutating func removeFirst() -> Waiter? {
         while let id = order.popFirst() {
             if let waiter = waiting.removeValue(forKey: id) { return waiter }
@@ -41,7 +41,7 @@ package struct Waiters<Value: Sendable>: Sendable {
         return nil
     }
 
-    /// Removes all tasks, the longest waiting first. The caller resumes each of them, once.
+    /// Removes all tasks, the longest waiting first. The caller must resume each of them once.
     package mutating func removeAll() -> [Waiter] {
         let waiters = order.compactMap { waiting[$0] }
         waiting = [:]
@@ -49,7 +49,7 @@ package struct Waiters<Value: Sendable>: Sendable {
         return waiters
     }
 
-    /// A number for a task that may have to wait; those of later arrivals are higher.
+    /// Returns a number for a task that may have to wait; later arrivals get higher numbers.
     fileprivate mutating func makeID() -> Int {
         lastID += 1
         return lastID
@@ -57,7 +57,7 @@ package struct Waiters<Value: Sendable>: Sendable {
 
     fileprivate mutating func insert(_ waiter: Waiter, id: Int) {
         waiting[id] = waiter
-        // A later arrival may have been inserted first.
+        // A later arrival may already be in the queue.
         let place = order.lastIndex { $0 < id }.map { $0 + 1 } ?? 0
         if place == order.count { order.append(id) } else { order.insert(id, at: place) }
     }
@@ -73,19 +73,18 @@ package struct Waiters<Value: Sendable>: Sendable {
 }
 
 extension Locked {
-    /// Waits until a task that changes the value resumes this one: the only cancellable wait of
+    /// Waits until a task that changes the value resumes this one; the only cancellable wait of
     /// this package.
     ///
     /// - Parameters:
     ///   - waiters: The waiting tasks inside the value.
-    ///   - deadline: When the wait ends without a result; nil (default) for never.
+    ///   - deadline: When the wait ends without a result; nil (default) for no limit.
     ///   - isCancellable: Whether cancelling the task ends the wait. `true` by default.
-    ///   - body: Returns the result if there is no need to wait; nil to wait. Runs under the lock,
-    ///     up to twice: it must
-    ///     not change the value when it returns nil.
+    ///   - body: Returns the result if there is no need to wait, or nil to wait. Runs under the
+    ///     lock, at most twice. It must not change the value when it returns nil.
     /// - Returns: The result of `body`, or the value that the task was resumed with.
-    /// - Throws: The error of either; `CancellationError`; ``DeadlineExceeded``. A task that was
-    ///   resumed is not told of a cancellation or a deadline that comes later.
+    /// - Throws: The error of either; `CancellationError`; ``DeadlineExceeded``. A cancellation or
+    ///   a deadline after the task was resumed has no effect.
     package func wait<Answer: Sendable>(
         in waiters: any WritableKeyPath<Value, Waiters<Answer>> & Sendable, until deadline: Deadline? = nil,
         isCancellable: Bool = true, unless body: (inout Value) -> Result<Answer, any Error>?
@@ -103,7 +102,7 @@ extension Locked {
             try await withCheckedThrowingContinuation { waiter in
                 let answer = withLock { value -> Result<Answer, any Error>? in
                     if let answer = body(&value) { return answer }
-                    // Read under the lock: a cancellation from now on finds the waiter.
+                    // Checked under the lock: any later cancellation finds the waiter.
                     if isCancellable, Task.isCancelled { return .failure(CancellationError()) }
                     value[keyPath: waiters].insert(waiter, id: id)
                     return nil
