@@ -5,9 +5,9 @@
 /// for synchronizer in all where synchronizer.isSyncing { synchronizer.cancel() }
 /// ```
 ///
-/// ``Synchronizer`` conforms to it; other types have no reason to.
+/// Only ``Synchronizer`` needs to conform to it.
 public protocol AnySynchronizer: AnyObject, Sendable {
-    /// Whether a pass runs or is about to.
+    /// Whether a pass runs or is about to begin.
     var isSyncing: Bool { get }
 
     /// The events from now on, for one observer, with a buffer of 256 events.

@@ -1,6 +1,6 @@
 import SyncBase
 
-/// Marks the tasks of a pass, so that a call that would wait for its own pass is recognized.
+/// Marks the tasks of a pass, so that a call that would wait for its own pass is detected.
 final class PassMarker: Sendable {
     /// The passes that the current task is part of. A task that outlives its pass keeps the markers
     /// of ended passes.
@@ -13,18 +13,18 @@ final class PassMarker: Sendable {
         self.synchronizer = ObjectIdentifier(synchronizer)
     }
 
-    /// Whether the pass still runs. A running pass keeps its synchronizer alive, so that its
-    /// identifier is unique.
+    /// Whether the pass still runs. A running pass keeps its synchronizer alive, which makes the
+    /// identifier unique.
     fileprivate var isRunning: Bool { !hasEnded.value }
 
-    /// Runs a pass whose tasks are marked.
+    /// Runs a pass and marks its tasks.
     func mark<Value: Sendable>(_ pass: @Sendable () async -> Value) async -> Value {
         defer { hasEnded.value = true }
         return await Self.$surrounding.withValue(Self.surrounding.filter(\.isRunning) + [self]) { await pass() }
     }
 }
 
-/// The passes that wait for a synchronizer, in the whole process: finds waits that would never end.
+/// The passes of the process that wait for a synchronizer; detects waits that would never end.
 struct PassWait {
     private struct Edge {
         var pass: PassMarker
@@ -40,9 +40,10 @@ struct PassWait {
 
     private let ids: [Int]
 
-    /// Notes that the passes around the current task wait for a synchronizer, until ``end()``.
+    /// Records that the passes around the current task wait for a synchronizer, until ``end()``.
     ///
-    /// - Returns: Nil if one of them is a pass of that synchronizer, or of one that waits for it.
+    /// - Returns: Nil if one of those passes belongs to that synchronizer, or to one that it waits
+    ///   for.
     init?(for synchronizer: AnyObject) {
         let passes = PassMarker.surrounding.filter(\.isRunning)
         guard !passes.isEmpty else {
@@ -71,7 +72,7 @@ struct PassWait {
         self.ids = ids
     }
 
-    /// Forgets the wait.
+    /// Removes the wait.
     func end() {
         guard !ids.isEmpty else { return }
         Self.state.withLock { state in

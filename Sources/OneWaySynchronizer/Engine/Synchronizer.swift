@@ -10,28 +10,28 @@ import SyncBase
 /// One execution of the processor's calls is a *pass*. Passes never overlap.
 ///
 /// - **Answers.** A caller of `sync()` is answered at the end of the first pass that began after
-///   its call, with the result of that pass. Calls during a pass queue one more, however many there
-///   are.
+///   its call, with the result of that pass. Any number of calls during a pass queue one more.
 /// - **Context.** A pass runs with the task-locals of the request that begins it, and with the
-///   highest priority of the callers that wait. Callers under different leases do not share a pass.
-/// - **Cancel.** ``cancel()`` ends the pass when its running calls have returned, drops the queued
-///   passes, and every caller gets a ``SyncFailure`` that says so. `sync()` after that starts a
-///   fresh pass.
-/// - **Structure.** A caller whose own task is cancelled returns at once while others wait. The
-///   last one cancels the pass and returns when the pass has ended: no call of the processor runs
-///   after that. A pass that was begun under a ``SyncLease`` has ended before the lease is
-///   released.
-/// - **Errors** end a pass as ``SyncOptions/stopOnError`` says. `owsSyncEnd` is called in any case.
+///   highest priority of the waiting callers. Callers under different leases do not share a pass.
+/// - **Cancel.** ``cancel()`` ends the pass when its running calls have returned, and drops the
+///   queued passes. Every caller gets a ``SyncFailure`` with ``SyncFailure/isCancelled``. A later
+///   `sync()` starts a new pass.
+/// - **Structure.** If a caller's own task is cancelled while others wait, its call returns at
+///   once. The last caller cancels the pass and returns when the pass has ended: no call of the
+///   processor runs after that. A pass that was begun under a ``SyncLease`` ends before the lease
+///   is released.
+/// - **Errors.** ``SyncOptions/stopOnError`` decides whether an error of a preview or content ends
+///   a pass; other errors always do. `owsSyncEnd` is called in any case.
 ///
 /// The processor's calls are made off this actor. A running pass keeps its synchronizer alive.
 public actor Synchronizer<Processor: SyncProcessor>: AnySynchronizer {
-    /// The processor that is driven.
+    /// The processor that the synchronizer drives.
     public nonisolated let processor: Processor
 
-    /// What callers without `await` see and change.
+    /// The state that callers access without `await`.
     private struct Shared {
         var isSyncing = false
-        /// Requests and cancels in order, until the actor admits them.
+        /// Requests and cancels, in order, until the actor takes them.
         var inbox: [Message] = []
         /// The running pass.
         var control: PassControl?
@@ -49,7 +49,7 @@ public actor Synchronizer<Processor: SyncProcessor>: AnySynchronizer {
 
     private var state = SynchronizerState()
     private var answers: [SynchronizerState.Waiter: PassRequest.Answer] = [:]
-    /// The contexts of queued passes, by the callers that found them.
+    /// The contexts of queued passes, by the callers that founded them.
     private var contexts: [SynchronizerState.Waiter: PassContext] = [:]
     private var runningContext: PassContext?
     private var lastWaiter: SynchronizerState.Waiter = 0
@@ -61,8 +61,9 @@ public actor Synchronizer<Processor: SyncProcessor>: AnySynchronizer {
     ///
     /// - Parameters:
     ///   - processor: The processor to drive, kept for the life of the synchronizer.
-    ///   - options: How passes are run; can be changed at any time.
-    ///   - clock: The clock for durations, retries and time-outs.
+    ///   - options: How passes run; can be changed at any time.
+    ///   - clock: The clock for durations, retries and time-outs; the system's continuous clock by
+    ///     default.
     public init(
         processor: Processor, options: SyncOptions = SyncOptions(), clock: some Clock<Duration> = ContinuousClock()
     ) {
@@ -71,11 +72,11 @@ public actor Synchronizer<Processor: SyncProcessor>: AnySynchronizer {
         currentOptions = Locked(options)
     }
 
-    /// How passes are run. A running pass keeps the options it began with.
+    /// How passes run; a running pass keeps the options it began with.
     ///
-    /// Setting a single property, as in `synchronizer.options.concurrency = 4`, is atomic: changes
-    /// of other properties by other tasks are not lost. Use ``changeOptions(_:)`` for changes that
-    /// belong together.
+    /// Setting a single property, as in `synchronizer.options.concurrency = 4`, is atomic and does
+    /// not overwrite concurrent changes of other properties. Use ``changeOptions(_:)`` to change
+    /// several properties together.
     public nonisolated var options: SyncOptions {
         get { currentOptions.withLock(\.self) }
         _modify { yield &currentOptions.value }
@@ -90,11 +91,11 @@ public actor Synchronizer<Processor: SyncProcessor>: AnySynchronizer {
             change(&options)
             return former
         }
-        // A closure in the former options is released outside the lock.
+        // Closures in the former options are released outside the lock.
         _ = former
     }
 
-    /// Whether a pass runs or is about to.
+    /// Whether a pass runs or is about to begin.
     public nonisolated var isSyncing: Bool {
         shared.withLock { shared in
             shared.isSyncing
@@ -110,12 +111,13 @@ public actor Synchronizer<Processor: SyncProcessor>: AnySynchronizer {
 
     // MARK: Syncing
 
-    /// Runs a pass. If one runs already, queues one more and waits for that.
+    /// Runs a pass, or queues one if a pass is running, and waits for its end.
     ///
     /// - Returns: The report of the first pass that began after the call.
-    /// - Throws: ``SyncFailure``: the errors of that pass; or that it, or this task, was cancelled.
-    ///   A call from inside a pass that would wait for the call (of this synchronizer, or of one
-    ///   that waits for it) fails with ``SyncError/Reason/syncInsidePass``.
+    /// - Throws: ``SyncFailure`` with the errors of that pass, or with ``SyncFailure/isCancelled``
+    ///   if that pass or this task was cancelled. A call from inside a pass fails with
+    ///   ``SyncError/Reason/syncInsidePass`` if it could never be answered: that pass belongs to
+    ///   this synchronizer, or to one that this synchronizer waits for.
     @discardableResult
     public func sync() async throws(SyncFailure) -> SyncReport {
         guard !Task.isCancelled else { throw SyncFailure(report: SyncReport(), isCancelled: true) }
@@ -132,7 +134,7 @@ public actor Synchronizer<Processor: SyncProcessor>: AnySynchronizer {
                 admit(request, context, as: waiter)
             }
         } onCancel: {
-            // Enters the actor after the waiter was registered: nothing above suspends before that.
+            // Enters the actor after the waiter is registered: nothing above suspends before that.
             Task { await self.stopWaiting(waiter) }
         }
         return try result.get()
@@ -140,15 +142,15 @@ public actor Synchronizer<Processor: SyncProcessor>: AnySynchronizer {
 
     /// Runs a pass without waiting for it.
     ///
-    /// Returns at once. Requests are taken in the order in which they are made, together with
-    /// ``cancel()``. Never fails with ``SyncError/Reason/syncInsidePass``, because nothing waits.
+    /// Returns at once. Requests and calls of ``cancel()`` take effect in the order in which they
+    /// are made. Never fails with ``SyncError/Reason/syncInsidePass``, because nothing waits.
     ///
-    /// - Parameter completion: Called once, on no particular thread, with the result of the first
+    /// - Parameter completion: Called once, on an arbitrary thread, with the result of the first
     ///   pass that began after the call.
     public nonisolated func sync(completion: @escaping @Sendable (Result<SyncReport, SyncFailure>) -> Void) {
-        // In a task of its own, so that a slow completion does not hold up the actor.
+        // In a separate task, so that a slow completion does not delay the actor.
         let request = PassRequest { result in Task { completion(result) } }
-        // The surrounding pass does not wait for the one that is requested.
+        // The surrounding pass does not wait for the requested one.
         let context = PassMarker.$surrounding.withValue([]) {
             PassContext(leases: request.leases) { await self.run($0) }
         }
@@ -156,11 +158,11 @@ public actor Synchronizer<Processor: SyncProcessor>: AnySynchronizer {
         Task { await admitInbox() }
     }
 
-    /// Ends the running pass when its running calls have returned, and drops the queued ones.
+    /// Ends the running pass when its running calls have returned, and drops the queued passes.
     ///
-    /// When it returns, no further call of the processor is started, except `owsSyncEnd`. The tasks
-    /// of the running calls are cancelled. Every caller of `sync()` gets a failure with
-    /// ``SyncFailure/isCancelled`` when the pass has ended. Does nothing when no pass runs.
+    /// After it returns, no further call of the processor is started, except `owsSyncEnd`. The
+    /// tasks of the running calls are cancelled. When the pass has ended, every caller of `sync()`
+    /// gets a failure with ``SyncFailure/isCancelled``. Does nothing when no pass runs.
     public nonisolated func cancel() {
         let control = shared.withLock { shared in
             shared.inbox.append(.cancel)
@@ -170,32 +172,33 @@ public actor Synchronizer<Processor: SyncProcessor>: AnySynchronizer {
         Task { await admitInbox() }
     }
 
-    /// Waits until no pass runs or is about to, also in a cancelled task.
+    /// Waits until no pass runs or is about to begin, even if the task is cancelled.
     ///
-    /// Returns at once when it is called from inside a pass that would wait for the call.
+    /// Inside a pass that would wait for itself, directly or through other synchronizers, it
+    /// returns at once.
     public func waitUntilIdle() async {
         guard let wait = PassWait(for: self) else { return }
         defer { wait.end() }
         while true {
             admitInbox()
             guard state.isSyncing else { return }
-            // Never fails, and is not cancellable.
+            // Cannot fail, because the wait is not cancellable.
             try? await idle.value(isCancellable: false)
         }
     }
 
-    /// What a pass would do now: lists, compares and asks which items changed, without changing
-    /// anything.
+    /// Returns what a pass would do now, without changing anything.
     ///
-    /// Calls `owsFetchSourceList`, `owsGetLocalKeys`, `owsGetLocalRevisions`,
-    /// `owsShouldUpdateItems` and `owsShouldUpdateItem` and no others: `owsPrepareDownload`, which
-    /// may leave out or add downloads, has no say in a plan. Independent of passes, also of a
-    /// running one. A removal limit that is exceeded is part of the plan: see ``SyncPlan/refusal``.
+    /// Lists the source, compares keys, and asks which items changed. It calls
+    /// `owsFetchSourceList`, `owsGetLocalKeys`, `owsGetLocalRevisions`, `owsShouldUpdateItems` and
+    /// `owsShouldUpdateItem`, but not `owsPrepareDownload`, which may add or leave out downloads.
+    /// It can run during a pass. If the removal limit is exceeded, the plan says so in
+    /// ``SyncPlan/refusal``.
     ///
-    /// - Throws: ``SyncFailure``, as `sync()` would; `isCancelled` when the task was cancelled.
+    /// - Throws: ``SyncFailure`` as `sync()` does, with `isCancelled` if the task was cancelled.
     public nonisolated func plan() async throws(SyncFailure) -> SyncPlan<Processor.Item> {
         let control = PassControl()
-        // Its progress is nobody's business but the caller's.
+        // Only the caller sees its progress.
         let pass = Pass(
             processor: processor, options: options, clock: clock, events: Broadcaster.ofEvents(), control: control)
         return try await withTaskCancellationHandler {
@@ -208,21 +211,21 @@ public actor Synchronizer<Processor: SyncProcessor>: AnySynchronizer {
 
     // MARK: Observing
 
-    /// The events from now on, for one observer; each access makes a new one, with a buffer of 256
-    /// events.
+    /// The events from now on, for one observer, with a buffer of 256 events. Each access creates a
+    /// new observer.
     public nonisolated var events: SyncEvents<SyncEvent> { events(bufferSize: 256) }
 
     /// The events from now on, for one observer.
     ///
-    /// - Parameter bufferSize: How many events wait for the observer before they are merged and
-    ///   dropped; see ``SyncEvents``. At least 1.
+    /// - Parameter bufferSize: The number of events that wait for the observer before they are
+    ///   merged and dropped; see ``SyncEvents``. At least 1.
     public nonisolated func events(bufferSize: Int) -> SyncEvents<SyncEvent> {
         let events = SyncEvents(subscription: broadcaster.subscribe(capacity: bufferSize))
         shared.withLock(\.control)?.observe()
         return events
     }
 
-    // MARK: Doing what the machine says
+    // MARK: Running effects
 
     private func newWaiter() -> SynchronizerState.Waiter {
         lastWaiter += 1
@@ -263,7 +266,7 @@ public actor Synchronizer<Processor: SyncProcessor>: AnySynchronizer {
 
     private func handle(_ event: SynchronizerState.Event) {
         let effects = state.handle(event)
-        // Before anybody is answered, so that a caller sees the status that its answer implies.
+        // Before any caller is answered, so that it sees the status that its answer implies.
         shared.withLock { $0.isSyncing = state.isSyncing }
         for effect in effects {
             switch effect {
@@ -283,7 +286,7 @@ public actor Synchronizer<Processor: SyncProcessor>: AnySynchronizer {
         context?.begin(control)
     }
 
-    /// Runs a pass, in the context of the request that founded it.
+    /// Runs a pass in the context of the request that founded it.
     private nonisolated func run(_ control: PassControl) async {
         let pass = Pass(processor: processor, options: options, clock: clock, events: broadcaster, control: control)
         let result = await HeldLease.running(control) {
@@ -297,7 +300,7 @@ public actor Synchronizer<Processor: SyncProcessor>: AnySynchronizer {
         shared.withLock { $0.control = nil }
         runningContext = nil
         control.ended.settle()
-        // What was asked for while the pass ran is queued behind it, not begun after its end.
+        // Requests made while the pass ran are queued behind it, not begun after its end.
         admitInbox()
         handle(.passEnded)
     }

@@ -1,7 +1,6 @@
-/// Decides what a ``Synchronizer`` does next: a pure machine from a state and an event to a new
-/// state and effects.
+/// Decides what a ``Synchronizer`` does next: a pure state machine that returns effects.
 ///
-/// It uses no I/O, tasks, clock or continuations. Callers that wait are numbers, so that everything
+/// It uses no I/O, tasks, clock or continuations. Waiting callers are numbers, so that everything
 /// here is `Equatable` and every sequence of events can be tested.
 ///
 ///     idle ── syncRequested ──▶ running ── passEnded, empty queue ──▶ idle
@@ -20,11 +19,11 @@ package struct SynchronizerState: Equatable, Sendable {
     /// The leases that a request was made under, outermost first; empty without leases.
     package typealias Scope = [Int]
 
-    /// The callers of one pass to come. They made their requests under the same leases.
+    /// The callers of a queued pass, which made their requests under the same leases.
     package struct Group: Equatable, Sendable {
         /// The leases of the requests.
         package var scope: Scope
-        /// The first of the callers, in whose context the pass will run.
+        /// The first of the callers, whose context the pass runs in.
         package var founder: Waiter
         /// The callers that still wait; never empty.
         package var waiters: [Waiter]
@@ -34,21 +33,22 @@ package struct SynchronizerState: Equatable, Sendable {
         /// No pass runs. `syncRequested` leads to `running`.
         case idle
 
-        /// A pass runs for `current`; each group of `queue` gets a pass of its own after it, in
-        /// order. `current` is empty when its callers were cancelled while others waited.
-        /// `passEnded` leads to `idle` or to the next pass; `cancelRequested`, or the last waiter's
-        /// cancellation, to `cancelling`.
+        /// A pass runs for `current`. Afterwards each group of `queue` gets a pass of its own, in
+        /// order. `current` is empty if its callers were cancelled while others waited. `passEnded`
+        /// leads to `idle` or to the next pass. `cancelRequested`, or the last waiter's
+        /// cancellation, leads to `cancelling`.
         case running(current: [Waiter], queue: [Group])
 
-        /// A cancelled pass is ending. `cancelled` are answered at its end. `queue` asked since and
-        /// gets fresh passes. `passEnded` leads to `running` if anybody is queued, else to `idle`.
+        /// A cancelled pass is ending. `cancelled` are answered at its end. `queue` holds later
+        /// requests, which get new passes. `passEnded` leads to `running` if the queue is not
+        /// empty, otherwise to `idle`.
         case cancelling(cancelled: [Waiter], queue: [Group])
     }
 
     package enum Event: Equatable, Sendable {
-        /// A caller asks for a sync and waits.
+        /// A caller requests a sync and waits.
         case syncRequested(Waiter, Scope)
-        /// Someone called `cancel()`.
+        /// `cancel()` was called.
         case cancelRequested
         /// A caller's own task was cancelled. Unknown waiters, such as those just answered, are
         /// ignored.
@@ -74,7 +74,7 @@ package struct SynchronizerState: Equatable, Sendable {
         case passResult
         /// Cancelled, with the report of the pass that just ended.
         case cancelledPass
-        /// Cancelled, while others wait for the pass.
+        /// Cancelled while other callers wait for the pass.
         case stoppedWaiting
     }
 
@@ -82,11 +82,11 @@ package struct SynchronizerState: Equatable, Sendable {
 
     package init() {}
 
-    /// Whether a pass runs or is about to.
+    /// Whether a pass runs or is about to begin.
     package var isSyncing: Bool { phase != .idle }
 
-    /// The caller in whose context a request of this scope would be served; nil if the request
-    /// would found a pass.
+    /// The caller whose context would serve a request of this scope; nil if the request would found
+    /// a pass.
     package func founder(for scope: Scope) -> Waiter? {
         switch phase {
         case .idle: nil
@@ -94,7 +94,7 @@ package struct SynchronizerState: Equatable, Sendable {
         }
     }
 
-    /// Takes an event and returns what is to be done, in order.
+    /// Handles an event, and returns the effects to run, in order.
     package mutating func handle(_ event: Event) -> [Effect] {
         switch (phase, event) {
         case (.idle, .syncRequested(let waiter, _)):
@@ -123,7 +123,7 @@ package struct SynchronizerState: Equatable, Sendable {
                 return []
             }
             guard !current.isEmpty || !queue.isEmpty else {
-                // Nobody else waits: this caller is answered when the pass has ended.
+                // No other caller waits: this one is answered when the pass has ended.
                 phase = .cancelling(cancelled: [waiter], queue: [])
                 return drops + [.cancelPass]
             }
@@ -152,7 +152,7 @@ package struct SynchronizerState: Equatable, Sendable {
                 return []
             }
             guard !cancelled.isEmpty || !queue.isEmpty else {
-                // Nobody else waits: this caller is answered when the pass has ended.
+                // No other caller waits: this one is answered when the pass has ended.
                 phase = .cancelling(cancelled: [waiter], queue: [])
                 return drops
             }
@@ -176,7 +176,7 @@ package struct SynchronizerState: Equatable, Sendable {
 }
 
 extension [SynchronizerState.Waiter] {
-    /// Removes a waiter; whether it was there.
+    /// Removes a waiter, and returns whether it was there.
     fileprivate mutating func remove(_ waiter: SynchronizerState.Waiter) -> Bool {
         guard let index = firstIndex(of: waiter) else { return false }
         remove(at: index)
@@ -185,7 +185,7 @@ extension [SynchronizerState.Waiter] {
 }
 
 extension [SynchronizerState.Group] {
-    /// Adds a waiter to the group of its scope, the last one if there is none.
+    /// Adds a waiter to the last group of its scope, or to a new group if there is none.
     fileprivate mutating func add(_ waiter: SynchronizerState.Waiter, _ scope: SynchronizerState.Scope) {
         if let index = firstIndex(where: { $0.scope == scope }) {
             self[index].waiters.append(waiter)
@@ -194,9 +194,9 @@ extension [SynchronizerState.Group] {
         }
     }
 
-    /// Removes a waiter, and its group with the last one.
+    /// Removes a waiter, and its group if it was the last one.
     ///
-    /// - Returns: The effects of that; nil if the waiter is in no group.
+    /// - Returns: The resulting effects; nil if the waiter is in no group.
     fileprivate mutating func remove(_ waiter: SynchronizerState.Waiter) -> [SynchronizerState.Effect]? {
         for index in indices where self[index].waiters.remove(waiter) {
             guard self[index].waiters.isEmpty else { return [] }
@@ -205,6 +205,6 @@ extension [SynchronizerState.Group] {
         return nil
     }
 
-    /// The effects of dropping all groups.
+    /// The effects that drop all groups.
     fileprivate var drops: [SynchronizerState.Effect] { map { .dropPass(founder: $0.founder) } }
 }
