@@ -1,7 +1,6 @@
 import SyncBase
 
-/// A granted lease: renews it, knows until when it is certain to be held, and ends what runs under
-/// it when it is lost.
+/// A granted lease that renews itself, and cancels the work under it when it is lost.
 final class HeldLease: Sendable {
     /// The leases that the current task runs under, outermost first.
     @TaskLocal static var surrounding: [HeldLease] = []
@@ -9,15 +8,15 @@ final class HeldLease: Sendable {
     private static let lastID = Locked(0)
 
     private struct State {
-        /// Until when it is certain to be held, by the clock.
+        /// The time until which the lease is certain to be held, by the clock.
         var deadline: Duration
-        /// Why it is no longer held.
+        /// Why the lease is no longer held.
         var loss: (any Error)?
-        /// The passes that run under it.
+        /// The passes that run under the lease.
         var passes: [ObjectIdentifier: PassControl] = [:]
     }
 
-    /// A number that no other lease of the process has.
+    /// A number that is unique among the leases of the process.
     let id = HeldLease.lastID.withLock { lastID in
         lastID += 1
         return lastID
@@ -30,9 +29,9 @@ final class HeldLease: Sendable {
     /// Fails when the lease is lost.
     private let lossPromise = Promise<Void>()
 
-    /// Creates the keeper of a grant.
+    /// Creates a held lease from a grant.
     ///
-    /// - Parameter start: When the lease was asked for.
+    /// - Parameter start: When the lease was requested.
     init(_ grant: any SyncLeaseGrant, name: String, duration: Duration, clock: SyncClock, since start: Duration) {
         self.grant = grant
         self.name = name
@@ -41,8 +40,8 @@ final class HeldLease: Sendable {
         state = Locked(State(deadline: start.addingClamped(duration)))
     }
 
-    /// Runs a function, and cancels it when the lease is lost. The function, and every pass that
-    /// was begun under the lease, have ended when it returns.
+    /// Runs a function, and cancels it when the lease is lost. Returns when the function, and every
+    /// pass begun under the lease, have ended.
     func run<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async -> Result<Value, any Error> {
         let result = await withTaskGroup(of: Result<Value, any Error>?.self) { group in
             group.addTask {
@@ -54,13 +53,13 @@ final class HeldLease: Sendable {
                 await self.keepRenewing()
                 return nil
             }
-            // Apart from the renewals, so that one that never returns does not keep the body
-            // running.
+            // Separate from the renewals, so that a renewal that never returns does not keep the
+            // body running.
             group.addTask {
                 await self.waitForExpiry()
                 return nil
             }
-            // A loss that is noticed when the body confirms the lease.
+            // Reports a loss that was noticed when the body confirmed the lease.
             group.addTask {
                 try? await self.lossPromise.value()
                 return nil
@@ -72,14 +71,14 @@ final class HeldLease: Sendable {
             }
             return result.mapError { error in state.withLock(\.loss).map(lost) ?? error }
         }
-        // Nothing may run under the lease from now on, whoever waits for it.
+        // Nothing may run under the lease from now on, even if a caller outside waits for it.
         let passes = lose(SyncLeaseError.Reason.released).passes
         for pass in passes { try? await pass.ended.value(isCancellable: false) }
         return result
     }
 
-    /// Runs a pass, which is stopped when one of the surrounding leases ends. A pass under a lease
-    /// that has ended fails.
+    /// Runs a pass, and stops it when one of the surrounding leases ends. Fails if one has ended
+    /// already.
     static func running(
         _ control: PassControl, _ pass: () async -> Result<SyncReport, SyncFailure>
     ) async -> Result<SyncReport, SyncFailure> {
@@ -107,8 +106,8 @@ final class HeldLease: Sendable {
 
     /// Renews the lease.
     ///
-    /// - Throws: ``SyncLeaseError/lost(name:underlying:)``, then and from then on;
-    ///   `CancellationError` when the task is cancelled.
+    /// - Throws: ``SyncLeaseError/lost(name:underlying:)`` if the lease is lost, and on every later
+    ///   call; `CancellationError` if the task is cancelled.
     func confirm() async throws {
         try Task.checkCancellation()
         try checkDeadline()
@@ -121,7 +120,7 @@ final class HeldLease: Sendable {
         state.withLock { $0.deadline = max($0.deadline, start.addingClamped(duration)) }
     }
 
-    /// Gives the lease back.
+    /// Releases the lease.
     func release() async {
         await grant.release()
     }
@@ -133,7 +132,7 @@ final class HeldLease: Sendable {
                 try await confirm()
             }
         } catch {
-            // The loss is recorded, or the body has returned.
+            // Either the loss is recorded, or the body has returned.
         }
     }
 
@@ -144,7 +143,7 @@ final class HeldLease: Sendable {
                 try await clock.sleep(state.withLock(\.deadline) - clock.now())
             }
         } catch {
-            // The loss is recorded, or the body has returned.
+            // Either the loss is recorded, or the body has returned.
         }
     }
 
@@ -154,7 +153,7 @@ final class HeldLease: Sendable {
         guard clock.now() < deadline else { throw lose(SyncLeaseError.Reason.notRenewed(within: duration)).error }
     }
 
-    /// Notes that the lease is no longer held, and stops what runs under it.
+    /// Records that the lease is no longer held, and stops the work under it.
     ///
     /// - Returns: The error of the first loss, and the passes that have not ended yet.
     @discardableResult

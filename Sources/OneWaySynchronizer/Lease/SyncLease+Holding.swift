@@ -2,33 +2,33 @@ import SyncBase
 
 /// How long to wait for a lease that another process holds.
 public enum SyncLeaseWait: Sendable, Hashable, Codable {
-    /// Not at all.
+    /// No wait.
     case never
-    /// That long.
+    /// A wait of at most a duration.
     case upTo(Duration)
-    /// Until it is free, or the task is cancelled.
+    /// A wait until the lease is free, or the task is cancelled.
     case forever
 }
 
 extension SyncLease {
     /// Runs a function while this process holds the lease.
     ///
-    /// While another process holds it, the keeper is asked again each ``retryInterval``. If the
-    /// lease is lost, the body's task is cancelled. The lease is released when the body, and every
-    /// pass of a ``Synchronizer`` that was begun in it, have ended; passes that still run when the
-    /// body returns are cancelled.
+    /// While another process holds the lease, this one requests it again at each ``retryInterval``.
+    /// If the lease is lost, the body's task is cancelled. When the body returns, passes of a
+    /// ``Synchronizer`` that were begun in it and still run are cancelled. The lease is released
+    /// when they have ended.
     ///
     /// - Parameters:
-    ///   - waiting: How long to wait for another holder; not at all by default.
-    ///   - clock: The clock for waits. Should go on while the machine sleeps, as the default one
-    ///     does.
-    ///   - onWait: Called before waiting for a holder, once for each; `nil` stands for an unknown
-    ///     one.
-    ///   - body: The function. Its task, and tasks that are made in it, can confirm the lease with
+    ///   - waiting: How long to wait for another holder; by default, no wait.
+    ///   - clock: The clock for waits. It should keep running while the machine sleeps, as the
+    ///     default one does.
+    ///   - onWait: Called once for each holder, before the wait for it; `nil` stands for an unknown
+    ///     holder.
+    ///   - body: The function. Its task, and tasks created in it, can confirm the lease with
     ///     ``SyncLeaseScope``.
-    /// - Returns: What the body returned, also if the lease was lost meanwhile.
-    /// - Throws: The error of the body; ``SyncLeaseError``; `CancellationError` if the task is
-    ///   cancelled while it waits; the keeper's error when it is asked for the lease.
+    /// - Returns: The body's result, even if the lease was lost meanwhile.
+    /// - Throws: The body's error; ``SyncLeaseError``; `CancellationError` if the task is cancelled
+    ///   while it waits; the keeper's error if the lease cannot be requested.
     @discardableResult
     public func withLease<Result: Sendable>(
         waiting: SyncLeaseWait = .never, clock: some Clock<Duration> = ContinuousClock(),
@@ -38,14 +38,14 @@ extension SyncLease {
         try await withLease(waiting: waiting, clock: SyncClock(clock), onWait: onWait, body)
     }
 
-    /// Runs a function while this process holds the lease, with a clock of any type.
+    /// Runs a function while this process holds the lease, with a type-erased clock.
     func withLease<Result: Sendable>(
         waiting: SyncLeaseWait = .never, clock: SyncClock, onWait: (SyncLeaseHolder?) -> Void = { _ in },
         _ body: @escaping @Sendable () async throws -> Result
     ) async throws -> Result {
         let held = try await acquire(waiting: waiting, clock: clock, onWait: onWait)
         let result = await held.run(body)
-        // In a task of its own, because this one may be cancelled.
+        // In a separate task, because this one may be cancelled.
         await Task { await held.release() }.value
         return try result.get()
     }
@@ -82,13 +82,13 @@ public enum SyncLeaseScope {
     /// The grants of the leases that the current task runs under, outermost first.
     package static var grants: [any SyncLeaseGrant] { HeldLease.surrounding.map(\.grant) }
 
-    /// Renews the leases whose ``SyncLease/withLease(waiting:clock:onWait:_:)`` surrounds the
-    /// current task.
+    /// Renews the leases of ``SyncLease/withLease(waiting:clock:onWait:_:)`` that the current task
+    /// runs under.
     ///
-    /// Call it last before a change becomes permanent that no other process may make at the same
-    /// time. Without a lease it does nothing. Syncs of a `JSONStore` call it before they commit.
+    /// Call it right before a change becomes permanent that no other process may make meanwhile.
+    /// Without a lease it does nothing. Syncs of a `JSONStore` call it before they commit.
     ///
-    /// - Throws: ``SyncLeaseError/lost(name:underlying:)``; `CancellationError` when the task is
+    /// - Throws: ``SyncLeaseError/lost(name:underlying:)``; `CancellationError` if the task is
     ///   cancelled.
     public static func confirm() async throws {
         for held in HeldLease.surrounding { try await held.confirm() }

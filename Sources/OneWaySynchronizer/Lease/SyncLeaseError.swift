@@ -4,29 +4,29 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// Why something was not done under a lease, or not to its end.
+/// Why work under a lease was not started or not completed.
 public enum SyncLeaseError: Error {
-    /// Another process holds the lease, and did so for the whole wait; `holder` is `nil` if it is
-    /// not known.
+    /// Another process held the lease for the whole wait; `holder` is `nil` if it is not known.
     case held(name: String, holder: SyncLeaseHolder?)
 
-    /// The lease was held and is no longer, and what ran under it was cancelled. `underlying` is
-    /// the keeper's error, or a ``Reason``.
+    /// The lease was lost, and the work under it was cancelled. `underlying` is the keeper's error,
+    /// or a ``Reason``.
     case lost(name: String, underlying: any Error)
 
-    /// Why the holder itself gives a lease up.
+    /// Why the holder itself gives up a lease.
     public enum Reason: Error, Hashable, Sendable, Codable {
-        /// It could not be renewed for its whole duration, because the keeper did not answer or the
-        /// process was stopped.
+        /// The keeper did not answer for the lease's whole duration, or the process was stopped.
         case notRenewed(within: Duration)
-        /// It was released. A task that outlives `withLease` gets this error.
+        /// The lease was released. A task that outlives `withLease` gets this error.
         case released
     }
 }
 
 extension SyncLeaseError: CustomStringConvertible {
-    /// The error in words, such as `the lease on data.sqlite is held by Demo (process 4711 on
-    /// web-1) since 2026-11-21T13:00:00Z`.
+    /// The error as a readable sentence.
+    ///
+    /// For example, `the lease on data.sqlite is held by Demo (process 4711 on web-1) since
+    /// 2026-11-21T13:00:00Z`.
     public var description: String {
         switch self {
         case .held(let name, let holder?): "the lease on \(name) is held by \(holder)"
@@ -37,7 +37,7 @@ extension SyncLeaseError: CustomStringConvertible {
 }
 
 extension SyncLeaseError.Reason: CustomStringConvertible {
-    /// The reason in a few words.
+    /// The reason as readable text.
     public var description: String {
         switch self {
         case .notRenewed(let duration): "it could not be renewed within \(duration)"

@@ -12,18 +12,18 @@ import Musl
 import Glibc
 #endif
 
-/// The holder of a lease: a process of a host.
+/// The holder of a lease: a process on a host.
 public struct SyncLeaseHolder: Hashable, Sendable, Codable {
-    /// The name of the host, as it calls itself.
+    /// The host's own name.
     public let host: String
 
     /// The name of the program.
     public let program: String
 
-    /// The number of the process on its host.
+    /// The process identifier on the host.
     public let processID: Int32
 
-    /// When the granted lease was requested, by the clock of the host.
+    /// When the holder requested the lease, by the host's clock.
     public let since: Date
 
     /// Creates a holder; by default this process.
@@ -37,7 +37,7 @@ public struct SyncLeaseHolder: Hashable, Sendable, Codable {
         self.since = since
     }
 
-    /// From the system itself: Foundation may ask the network.
+    /// From the system itself, because Foundation may query the network.
     private static let thisHost: String = {
         var name = [CChar](repeating: 0, count: 256)
         guard gethostname(&name, name.count - 1) == 0 else { return "unknown host" }
@@ -46,7 +46,7 @@ public struct SyncLeaseHolder: Hashable, Sendable, Codable {
 }
 
 extension SyncLeaseHolder: CustomStringConvertible {
-    /// The holder in words, such as `Demo (process 4711 on web-1) since 2026-11-21T13:00:00Z`.
+    /// The holder as text, such as `Demo (process 4711 on web-1) since 2026-11-21T13:00:00Z`.
     public var description: String {
         "\(program) (process \(processID) on \(host)) since \(since.formatted(.iso8601))"
     }

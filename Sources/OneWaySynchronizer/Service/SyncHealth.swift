@@ -9,29 +9,29 @@ public struct SyncHealth<Report: Sendable>: Sendable {
     /// When a sync last succeeded; `nil` if none has.
     public var lastSuccess: Date?
 
-    /// The report of that sync.
+    /// The report of the last successful sync; `nil` if there is none.
     public var lastReport: Report?
 
     /// When a sync last failed; `nil` if none has. A cancelled sync is neither a success nor a
     /// failure.
     public var lastFailure: Date?
 
-    /// The error of that failure: what the sync threw (a ``SyncFailure`` for a ``Synchronizer``),
-    /// or why the lease was lost or could not be requested. A ``SyncError/Recorded`` after
-    /// decoding.
+    /// The error of the last failure; `nil` if there is none. It is the error that the sync threw
+    /// (a ``SyncFailure`` for a ``Synchronizer``), or the reason why the lease was lost or could
+    /// not be requested. A ``SyncError/Recorded`` after decoding.
     public var lastError: (any Error)?
 
-    /// The number of failures since a sync last succeeded.
+    /// The number of failures since the last success.
     public var consecutiveFailures: Int
 
-    /// When the next sync begins; `nil` while one runs, while the service stands by, and when it
+    /// When the next sync begins; `nil` while a sync runs, while the service stands by, and when it
     /// does not run.
     public var nextRun: Date?
 
-    /// What the service does at this moment, and since when; `nil` when it does not run.
+    /// The service's activity and its start; `nil` if the service does not run.
     public var activity: SyncActivity?
 
-    /// Creates a snapshot; by default that of a service that has not run.
+    /// Creates a snapshot; by default, of a service that has not run.
     public init(
         lastSuccess: Date? = nil, lastReport: Report? = nil, lastFailure: Date? = nil, lastError: (any Error)? = nil,
         consecutiveFailures: Int = 0, nextRun: Date? = nil, activity: SyncActivity? = nil
@@ -45,7 +45,7 @@ public struct SyncHealth<Report: Sendable>: Sendable {
         self.activity = activity
     }
 
-    /// Whether a sync of the service is running.
+    /// Whether the service is running a sync.
     public var isSyncing: Bool { activity?.kind == .syncing }
 
     /// Whether the service waits for a lease that another process holds.
@@ -56,45 +56,45 @@ public struct SyncHealth<Report: Sendable>: Sendable {
     public var leaseHolder: SyncLeaseHolder? { activity?.leaseHolder }
 }
 
-/// What a ``SyncService`` does at a moment: true also while a call hangs.
+/// The current activity of a ``SyncService``, accurate even while a call hangs.
 public struct SyncActivity: Sendable, Hashable, Codable {
-    /// What a service can do.
+    /// The kinds of activity.
     public enum Kind: String, Sendable, Hashable, Codable, CaseIterable {
-        /// Waits for the next sync.
+        /// The service waits for the next sync.
         case waiting
-        /// Runs a sync.
+        /// The service runs a sync.
         case syncing
-        /// Asks the keeper of the lease for it, and waits for the answer.
+        /// The service has requested the lease from its keeper, and waits for the answer.
         case requestingLease
-        /// Waits until it asks again for the lease, which another process holds or which could not
-        /// be requested.
+        /// The service waits before it requests the lease again, which another process holds or
+        /// which could not be requested.
         case standingBy
-        /// Gives the lease back.
+        /// The service releases the lease.
         case releasingLease
     }
 
-    /// What the service does.
+    /// The kind of activity.
     public var kind: Kind
 
-    /// Since when.
+    /// When the activity began.
     public var since: Date
 
-    /// The stage that the running pass is in; `nil` unless a ``Synchronizer`` is syncing.
+    /// The current stage of the running pass; `nil` unless a ``Synchronizer`` is syncing.
     public var stage: SyncStage?
 
-    /// Since when the pass is in that stage.
+    /// When the pass entered that stage.
     public var stageSince: Date?
 
-    /// The name of the lease that the service shares; `nil` without one.
+    /// The name of the lease that the service shares; `nil` without a lease.
     public var leaseName: String?
 
     /// The process that holds the lease while the service stands by; `nil` if it is not known.
     public var leaseHolder: SyncLeaseHolder?
 
-    /// Since when the keeper of the lease has owed an answer; `nil` if it was not asked.
+    /// When the lease was requested, if its keeper has not answered yet; otherwise `nil`.
     public var unansweredSince: Date?
 
-    /// Whether a stop was requested, which takes effect when the activity has ended.
+    /// Whether a stop was requested; it takes effect when the activity ends.
     public var isStopRequested: Bool
 
     /// Creates an activity.
@@ -118,7 +118,7 @@ extension SyncHealth: Codable where Report: Codable {
         case lastSuccess, lastReport, lastFailure, lastError, consecutiveFailures, nextRun, activity
     }
 
-    /// Decodes a snapshot. Its error is a ``SyncError/Recorded``.
+    /// Decodes a snapshot. Its error becomes a ``SyncError/Recorded``.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         self.init(

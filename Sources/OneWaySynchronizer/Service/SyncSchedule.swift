@@ -4,19 +4,22 @@ import SyncBase
 public struct SyncSchedule: Sendable, Hashable, Codable {
     /// The time from the end of one sync to the beginning of the next.
     ///
-    /// Above 0; zero or less counts as one second, so that a service never spins.
+    /// Zero or less counts as one second, so that a service never spins.
     public var interval: Duration
 
-    /// The share of each wait, from 0 to 1, by which it is randomly lengthened, so that many hosts
-    /// do not ask at the same moment. Default 0.1.
+    /// The random extension of each wait as a share of it, from 0 to 1. Default 0.1.
+    ///
+    /// It spreads the requests of many hosts over time.
     public var jitter: Double
 
-    /// The wait after a first failure, doubled with every further one. Default `nil`: ``interval``;
-    /// so do zero and less.
+    /// The wait after a first failure, doubled with every further one. Default `nil`.
+    ///
+    /// With `nil`, zero or less, it is ``interval``.
     public var failureDelay: Duration?
 
-    /// The longest wait after failures, before jitter. Default `nil`: ten times the longer of
-    /// ``interval`` and ``failureDelay``; so do zero and less.
+    /// The longest wait after failures, before jitter. Default `nil`.
+    ///
+    /// With `nil`, zero or less, it is ten times the longer of ``interval`` and ``failureDelay``.
     public var maxFailureDelay: Duration?
 
     /// Whether the first sync begins at once instead of after an ``interval``. Default `true`.
@@ -40,8 +43,8 @@ public struct SyncSchedule: Sendable, Hashable, Codable {
     /// The wait before the next sync; above 0.
     ///
     /// - Parameters:
-    ///   - consecutiveFailures: How many syncs failed since one last succeeded; 0 or more.
-    ///   - random: In 0 ..< 1; chooses the jitter.
+    ///   - consecutiveFailures: The number of failures since the last success; 0 or more.
+    ///   - random: A number in 0 ..< 1 that chooses the jitter.
     package func delay(consecutiveFailures: Int, random: Double) -> Duration {
         let interval = interval > .zero ? interval : .seconds(1)
         var delay = interval

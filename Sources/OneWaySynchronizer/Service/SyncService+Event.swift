@@ -1,10 +1,11 @@
 extension SyncService {
-    /// Something that an observer of a ``SyncService`` can see happen.
+    /// An event that an observer of a ``SyncService`` receives.
     public enum Event: Sendable {
         /// A sync began.
         case began
 
-        /// A stage of the running sync went on. Only for services that run a ``Synchronizer``.
+        /// A stage of the running sync made progress. Only for services that run a
+        /// ``Synchronizer``.
         case progress(SyncProgress)
 
         /// A call of the running sync failed and will be tried again. Only for services that run a
@@ -20,7 +21,7 @@ extension SyncService {
         /// A sync was cancelled.
         case cancelled
 
-        /// The service began to wait for a lease that this process holds; `nil` if the holder is
+        /// The service began to wait for a lease that another process holds; `nil` if the holder is
         /// not known.
         case standingBy(SyncLeaseHolder?)
 

@@ -7,11 +7,11 @@ public import Foundation
 #endif
 
 extension SyncService where Report == SyncReport {
-    /// Creates a service that runs the passes of a synchronizer, and does nothing until it is run.
+    /// Creates a service that runs the passes of a synchronizer; ``run()`` starts it.
     ///
     /// - Parameters:
-    ///   - synchronizer: The synchronizer; others may use it too.
-    ///   - schedule: When it syncs.
+    ///   - synchronizer: The synchronizer; other code may use it too.
+    ///   - schedule: When the service syncs.
     ///   - lease: The lease that lets one service at a time sync; none by default.
     ///   - clock: The clock for waits between syncs and for the lease.
     ///   - date: The date source for ``health``.
@@ -22,14 +22,14 @@ extension SyncService where Report == SyncReport {
         self.init(
             schedule: schedule, lease: lease, clock: SyncClock(clock), date: date, stage: { synchronizer.stage }
         ) { observers in
-            // Also for those who begin to observe while it runs.
+            // Needed even without observers, because some may subscribe while it runs.
             let events = synchronizer.events
             let forwarding = Task { await events.forwardProgress(to: observers) }
             let result: Result<SyncReport, SyncFailure>
             do throws(SyncFailure) { result = .success(try await synchronizer.sync()) } catch {
                 result = .failure(error)
             }
-            // What has happened so far is still forwarded.
+            // Events that have already happened are still forwarded.
             forwarding.cancel()
             await forwarding.value
             return try result.get()
@@ -38,7 +38,7 @@ extension SyncService where Report == SyncReport {
 }
 
 extension SyncEvents<SyncEvent> {
-    /// Forwards progress and retries until the task is cancelled, those that wait included.
+    /// Forwards progress and retries until the task is cancelled, including events that then wait.
     fileprivate func forwardProgress(to observers: Broadcaster<SyncService<SyncReport>.Event>) async {
         for await event in self {
             switch event {

@@ -6,7 +6,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// Syncs on a schedule, for as long as a server app lives.
+/// Runs a sync on a schedule, for the lifetime of a server app.
 ///
 /// ```swift
 /// let everyMinute = SyncSchedule(interval: .seconds(60))
@@ -16,13 +16,13 @@ public import Foundation
 /// try await service.run()
 /// ```
 ///
-/// Has the shape of a `Service` of swift-service-lifecycle: ``run()`` returns after
+/// It has the shape of a `Service` of swift-service-lifecycle: ``run()`` returns after
 /// ``requestStop()``, and throws `CancellationError` when its task is cancelled.
 ///
-/// Several services can share a lease; one of them holds it, from its first sync until it stops,
-/// and syncs. The others stand by to take over, so that more services do not mean more requests to
-/// the source. A trigger reaches the service it is called on; a service that stands by keeps it
-/// until it takes over.
+/// Several services can share a lease. One of them holds it, from its first sync until it stops,
+/// and syncs. The others stand by to take over, so more services do not cause more requests to the
+/// source. A trigger reaches the service it is called on; a service that stands by keeps the
+/// trigger until it takes over.
 public final class SyncService<Report: Sendable>: Sendable {
     /// Runs a sync, and reports its progress.
     typealias Operation = @Sendable (Broadcaster<Event>) async throws -> Report
@@ -31,9 +31,9 @@ public final class SyncService<Report: Sendable>: Sendable {
         var isRunning = false
         var isTriggered = false
         var isStopRequested = false
-        /// Whether a stop ran out of time.
+        /// Whether a stop reached its time limit.
         var isCutShort = false
-        /// Cancels what `run()` does.
+        /// Cancels the work of `run()`.
         var cancelWork: (@Sendable () -> Void)?
         var stopTimers: [Task<Void, Never>] = []
         var waiters = Waiters<Void>()
@@ -41,7 +41,7 @@ public final class SyncService<Report: Sendable>: Sendable {
     }
 
     private let operation: Operation
-    /// Runs beside the schedule, under the same lease; nil for nothing.
+    /// Runs beside the schedule, under the same lease; nil if there is none.
     private let companion: (@Sendable () async -> Void)?
     /// The stage of the running pass and the time since it began.
     private let stage: @Sendable () -> (stage: SyncStage, elapsed: Duration)?
@@ -52,16 +52,15 @@ public final class SyncService<Report: Sendable>: Sendable {
     private let control = Locked(Control())
     private let broadcaster = Broadcaster<Event>.ofEvents()
 
-    /// Creates a service that does nothing until it is run.
+    /// Creates a service; ``run()`` starts it.
     ///
     /// - Parameters:
-    ///   - schedule: When it syncs.
+    ///   - schedule: When the service syncs.
     ///   - lease: The lease that lets one service at a time sync; none by default.
     ///   - clock: The clock for waits between syncs and for the lease.
     ///   - date: The date source for ``health``.
-    ///   - sync: The sync. Called again only when it has returned. When its task is cancelled, it
-    ///     undoes or finishes what
-    ///     it has begun and returns.
+    ///   - sync: The sync. Called again only after it has returned. When its task is cancelled, it
+    ///     undoes or finishes its work and returns.
     public convenience init(
         schedule: SyncSchedule, lease: (any SyncLease)? = nil, clock: some Clock<Duration> = ContinuousClock(),
         date: @escaping @Sendable () -> Date = { Date() }, sync: @escaping @Sendable () async throws -> Report
@@ -113,14 +112,14 @@ public final class SyncService<Report: Sendable>: Sendable {
         return health
     }
 
-    /// The events from now on, for one observer, for logs and metrics; each access makes a new one,
-    /// with a buffer of 256 events.
+    /// The events from now on, for one observer, such as logs and metrics; the buffer holds 256
+    /// events. Each access creates a new observer.
     public var events: SyncEvents<Event> { events(bufferSize: 256) }
 
     /// The events from now on, for one observer.
     ///
-    /// - Parameter bufferSize: How many events wait for the observer before they are merged and
-    ///   dropped; at least 1.
+    /// - Parameter bufferSize: The number of events that wait for the observer before they are
+    ///   merged and dropped; at least 1.
     public func events(bufferSize: Int) -> SyncEvents<Event> {
         SyncEvents(subscription: broadcaster.subscribe(capacity: bufferSize))
     }
@@ -129,19 +128,19 @@ public final class SyncService<Report: Sendable>: Sendable {
 
     /// Syncs on schedule until a stop is requested.
     ///
-    /// A failed sync is noted in ``health`` and tried again by the schedule. So is a lease that is
-    /// lost, which cancels a running sync, or that cannot be requested; it is requested again at
-    /// its ``SyncLease/retryInterval``.
+    /// A failed sync is recorded in ``health`` and repeated by the schedule. Losing the lease
+    /// cancels a running sync. A lease that was lost, or could not be requested, is also recorded,
+    /// and requested again after its ``SyncLease/retryInterval``.
     ///
-    /// - Throws: `CancellationError` once the task is cancelled and a running sync has ended;
-    ///   ``SyncServiceError/alreadyRunning`` if it runs already.
+    /// - Throws: `CancellationError` after the task is cancelled and a running sync has ended;
+    ///   ``SyncServiceError/alreadyRunning`` if the service already runs.
     public func run() async throws {
         let isFirst = control.withLock { control in
             defer { control.isRunning = true }
             return !control.isRunning
         }
         guard isFirst else { throw SyncServiceError.alreadyRunning }
-        // In a task that a stop can cancel when it runs out of time.
+        // In a separate task, which a stop can cancel at its time limit.
         let work = Task {
             if let lease { try await runWhileHolding(lease) } else { try await runOnSchedule() }
         }
@@ -165,30 +164,29 @@ public final class SyncService<Report: Sendable>: Sendable {
         }
         for timer in timers { timer.cancel() }
         try Task.checkCancellation()
-        // A stop that ran out of time is a stop.
+        // A stop that reached its time limit is not an error.
         if case .failure(let error) = result, !wasCutShort { throw error }
     }
 
-    /// Requests a sync now. Requests during a sync are followed by one more, however many there
-    /// are.
+    /// Requests a sync now. Any number of requests during a sync cause one more sync.
     public func trigger() {
         wake { $0.isTriggered = true }
     }
 
-    /// Lets a running sync finish, starts no other, and has ``run()`` return.
+    /// Lets a running sync finish, starts no other, and makes ``run()`` return.
     ///
-    /// Holds for good, also when it is called before `run()`. Cancel the task of `run()` to end a
-    /// running sync.
+    /// The request is permanent, even if it is made before `run()`. To end a running sync, cancel
+    /// the task of `run()`.
     public func requestStop() {
         wake { $0.isStopRequested = true }
     }
 
-    /// Lets a running sync finish within a time, then cancels it, and has ``run()`` return.
+    /// Lets a running sync finish within a time limit, then cancels it, and makes ``run()`` return.
     ///
-    /// `run()` returns when the cancelled sync has ended. Of several requests, the first that runs
-    /// out of time counts.
+    /// `run()` returns when the cancelled sync has ended. Of several requests, the earliest limit
+    /// counts.
     ///
-    /// - Parameter limit: The longest time for the running sync, or for the lease's keeper to
+    /// - Parameter limit: The longest time for the running sync, or for the keeper of the lease to
     ///   answer; zero cancels at once.
     public func requestStop(within limit: Duration) {
         requestStop()
@@ -246,7 +244,7 @@ public final class SyncService<Report: Sendable>: Sendable {
                 noteFailure(error)
                 noteStandby(for: nil)
             }
-            // A trigger is of no use before the lease is there.
+            // A trigger has no effect before the lease is granted.
             await wait(max(lease.retryInterval, .milliseconds(1))) { $0.isStopRequested }
         }
     }
@@ -274,9 +272,9 @@ public final class SyncService<Report: Sendable>: Sendable {
         }
     }
 
-    // MARK: Noting
+    // MARK: Recording
 
-    /// Changes the health; what it loses is released outside the lock.
+    /// Changes the health; replaced values are released outside the lock.
     private func change(_ change: (inout SyncHealth<Report>) -> Void) {
         let former = control.withLock { control in
             let former = control.health
@@ -337,7 +335,7 @@ public final class SyncService<Report: Sendable>: Sendable {
     private func wait(_ delay: Duration, unless isOver: (Control) -> Bool) async {
         let deadline = Deadline(in: delay, by: clock)
         do {
-            // Woken by every trigger and stop.
+            // Every trigger and stop wakes it.
             while !control.withLock({ isOver($0) }) {
                 try await control.wait(in: \.waiters, until: deadline) { isOver($0) ? .success(()) : nil }
             }
@@ -348,7 +346,7 @@ public final class SyncService<Report: Sendable>: Sendable {
 }
 
 extension Error {
-    /// Whether the error says that a sync was cancelled.
+    /// Whether the error means that a sync was cancelled.
     fileprivate var isCancellation: Bool {
         self is CancellationError || (self as? SyncFailure)?.isCancelled == true
     }

@@ -11,7 +11,7 @@ public enum SyncServiceError: Error, Hashable, Codable {
 }
 
 extension SyncServiceError: LocalizedError, CustomStringConvertible {
-    /// One sentence for people.
+    /// The error as a readable sentence.
     public var description: String {
         switch self {
         case .alreadyRunning: "the sync service is running already"
