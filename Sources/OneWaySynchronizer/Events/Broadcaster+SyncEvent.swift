@@ -1,25 +1,25 @@
 import SyncBase
 
-/// An event that a full buffer treats by how much its loss would matter.
+/// An event with a rule for full buffers.
 protocol BufferedEvent: Sendable {
-    /// What a full buffer does with the event.
+    /// How a full buffer treats the event.
     var retention: EventRetention { get }
 }
 
-/// What a full buffer does with an event.
+/// How a full buffer treats an event.
 enum EventRetention: Hashable {
-    /// Dropped first if a later event of the same stage waits, which says more. Has one bit for
-    /// each stage.
+    /// Dropped first if a later event of the same stage, which supersedes it, waits. Has one bit
+    /// for each stage.
     case merged(stage: UInt32)
-    /// Dropped when nothing can be merged.
+    /// Dropped if nothing can be merged.
     case droppable
-    /// Kept until ``maximumKeptCount`` of its kind wait.
+    /// Kept until ``maximumKeptCount`` events of its kind wait.
     case kept
 
-    /// How many events are kept beyond a buffer's size.
+    /// The number of events kept beyond a buffer's size.
     static let maximumKeptCount = 1_024
 
-    /// The retention of progress of a stage.
+    /// The retention of a stage's progress events.
     static func progress(of stage: SyncStage) -> EventRetention {
         .merged(stage: 1 << UInt32(stage.ordinal))
     }
@@ -36,8 +36,7 @@ extension SyncEvent: BufferedEvent {
 }
 
 extension Broadcaster where Element: BufferedEvent {
-    /// Creates a broadcaster whose observers lose no failure and no end of a pass before 1,024 of
-    /// them wait.
+    /// Creates a broadcaster that keeps up to 1,024 failures and ends of passes for each observer.
     static func ofEvents() -> Broadcaster {
         Broadcaster { queue, capacity in
             var dropped: [Element] = []
@@ -46,7 +45,7 @@ extension Broadcaster where Element: BufferedEvent {
         }
     }
 
-    /// The event whose loss matters least; nil if all are kept.
+    /// The index of the event whose loss matters least; nil if all must be kept.
     private static func indexToDrop(in queue: FIFO<Element>) -> Int? {
         var newerStages: UInt32 = 0
         var oldestMerged: Int?

@@ -2,17 +2,17 @@
 import Foundation
 import SyncBase
 
-/// Posts status notifications on the main actor, in order, without any pass waiting for it.
+/// Posts status notifications on the main actor, in order, without delaying any pass.
 ///
-/// One for the whole process, so that the posts that wait for a busy main actor are bounded for all
-/// synchronizers together. Waiting posts do not keep their synchronizers alive.
+/// The whole process shares one poster, which bounds the number of posts that wait for a busy main
+/// actor. Waiting posts do not keep their synchronizers alive.
 final class NotificationPoster: Sendable {
     static let shared = NotificationPoster()
     static let maximumWaitingCount = 1024
 
     private struct Post: Sendable {
         let status: SyncStatus
-        /// Posted without an object when it is gone.
+        /// The notification's object; it is posted without one if the synchronizer is gone.
         weak let sender: (any AnyObject & Sendable)?
     }
 
@@ -44,7 +44,7 @@ final class NotificationPoster: Sendable {
         }
     }
 
-    /// The post that has waited longest; nil ends the draining.
+    /// The post that has waited longest; nil ends the loop.
     private func nextPost() -> Post? {
         state.withLock { state in
             let post = state.waiting.popFirst()

@@ -1,4 +1,4 @@
-/// Something that an observer of a ``Synchronizer`` can see happen.
+/// An event that an observer of a ``Synchronizer`` receives.
 public enum SyncEvent: Sendable {
     /// The synchronizer became busy or idle. It stays busy between queued passes.
     case statusChanged(SyncStatus)
@@ -6,15 +6,15 @@ public enum SyncEvent: Sendable {
     /// A pass entered a stage.
     case stageBegan(SyncStage)
 
-    /// A stage went on: reported about 100 times per stage, and up to ten times a second.
+    /// A stage made progress: reported about 100 times per stage, and up to ten times a second.
     case progress(SyncProgress)
 
     /// A call failed and will be tried again. `attempt` is the number of the failed attempt, from
     /// 1.
     case willRetry(SyncError, attempt: Int, after: Duration)
 
-    /// A call failed for good. Sent for the first ``SyncReport/maximumErrorCount`` errors of a
-    /// pass.
+    /// A call failed after its last attempt. Sent for the first ``SyncReport/maximumErrorCount``
+    /// errors of a pass.
     case failed(SyncError)
 
     /// A pass ended. Another may follow before the status changes.
@@ -23,7 +23,7 @@ public enum SyncEvent: Sendable {
 
 /// Whether a synchronizer is busy.
 public struct SyncStatus: Sendable, Hashable, Codable {
-    /// Whether a pass is running or about to.
+    /// Whether a pass runs or is about to begin.
     public var isSyncing: Bool
 
     /// Creates a status.
@@ -37,13 +37,13 @@ public struct SyncProgress: Sendable, Hashable, Codable {
     /// The stage.
     public var stage: SyncStage
 
-    /// How many items of the stage succeeded so far.
+    /// The number of items of the stage that have succeeded.
     public var done: Int
 
-    /// How many failed so far, after their last attempt.
+    /// The number of items that have failed, after their last attempt.
     public var failed: Int
 
-    /// How many there are in all; `nil` if that is not known, as during listing.
+    /// The total number of items; `nil` if it is not known, as during listing.
     public var total: Int?
 
     /// Creates a progress value.

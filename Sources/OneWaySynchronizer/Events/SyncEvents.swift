@@ -1,20 +1,21 @@
 import SyncBase
 
-/// The events of a ``Synchronizer`` or a ``SyncService`` as one observer sees them, from the moment
-/// it subscribed.
+/// The events of a ``Synchronizer`` or a ``SyncService`` that one observer receives.
 ///
-/// For a single `for await` loop. Slow observers never slow a pass: events wait in a buffer of
-/// bounded size. When it is full, progress is merged first, so that the latest of each stage stays;
-/// then the oldest of the other events are dropped. Failures, ends of passes, results of a
-/// service's syncs and changes of its lease are kept beyond the buffer's size, until 1,024 of them
-/// wait. The sequence ends when the loop's task is cancelled or the source of the events is gone.
+/// The sequence begins when the observer subscribes, and ends when the loop's task is cancelled or
+/// the source of the events is gone. Use it in a single `for await` loop.
+///
+/// Slow observers never slow a pass: events wait in a buffer of bounded size. When the buffer is
+/// full, progress events are merged first, which keeps the latest of each stage; then the oldest
+/// other events are dropped. Failures, ends of passes, results of a service's syncs and changes of
+/// its lease are kept beyond the buffer's size, until 1,024 of them wait.
 public struct SyncEvents<Element: Sendable>: AsyncSequence, Sendable {
     /// The sequence never throws.
     public typealias Failure = Never
 
     let subscription: Subscription<Element>
 
-    /// How many events were merged or dropped so far because the buffer was full.
+    /// The number of events merged or dropped because the buffer was full.
     public var droppedCount: Int { subscription.droppedCount }
 
     /// Creates an iterator over the waiting and future events.
@@ -22,7 +23,7 @@ public struct SyncEvents<Element: Sendable>: AsyncSequence, Sendable {
         AsyncIterator(subscription: subscription)
     }
 
-    /// An iterator over the events of an observer, oldest first.
+    /// An iterator over an observer's events, oldest first.
     public struct AsyncIterator: AsyncIteratorProtocol {
         let subscription: Subscription<Element>
 

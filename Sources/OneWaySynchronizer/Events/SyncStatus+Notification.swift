@@ -4,7 +4,7 @@ public import Foundation
 extension Notification.Name {
     /// Posted when a synchronizer's status changes.
     ///
-    /// Posted on the main actor, in order; no pass waits for it. `object` is the synchronizer
+    /// Posted on the main actor, in order, without delaying a pass. `object` is the synchronizer
     /// (`nil` if it is gone by then), and `userInfo[SyncStatus.userInfoKey]` the new
     /// ``SyncStatus``. While the main actor is busy, at most the latest 1,024 notifications wait.
     public static let OneWaySynchronizerDidChangeSyncStatusNotification = Notification.Name(

@@ -1,11 +1,11 @@
 import SyncBase
 
-/// An error that knows whether trying again may help, and when.
+/// An error that states whether a retry may help, and after which wait.
 public protocol RetryableError: Error {
     /// Whether the same call may succeed later. Default `true`.
     var isRetryable: Bool { get }
 
-    /// How long to wait before trying again, such as a server's `Retry-After`. Default `nil`: the
+    /// How long to wait before the retry, such as a server's `Retry-After`. Default `nil`: the
     /// policy decides.
     var retryAfter: Duration? { get }
 }
@@ -18,23 +18,23 @@ extension RetryableError {
     public var retryAfter: Duration? { nil }
 }
 
-/// Whether a failed call is tried again, and after how long: exponential backoff with full jitter.
+/// Whether a failed call is retried, and after which wait: exponential backoff with full jitter.
 ///
-/// A call is tried again if its error is a ``RetryableError`` that says so, or if ``accepts``
-/// returns `true`. The wait before attempt *n* + 1 is random between zero and the smaller of
-/// ``maxDelay`` and ``baseDelay`` · 2ⁿ⁻¹. If the error says how long to wait, the wait is exactly
-/// that long, at least ``baseDelay`` and at most ``maxDelay``.
+/// A call is retried if its error is a ``RetryableError`` that allows it, or if ``accepts`` returns
+/// `true`. The wait before attempt *n* + 1 is random between zero and the smaller of ``maxDelay``
+/// and ``baseDelay`` · 2ⁿ⁻¹. If the error specifies a wait, exactly that is used, but at least
+/// ``baseDelay`` and at most ``maxDelay``.
 public struct RetryPolicy: Sendable {
-    /// The number of attempts in all, the first one included. At least 1; default 3.
+    /// The total number of attempts, the first one included. At least 1; default 3.
     public var maxAttempts: Int
 
-    /// The bound of the first wait, doubled by every further attempt. Default 0.5 s.
+    /// The upper bound of the first wait, doubled by every further attempt. Default 0.5 s.
     public var baseDelay: Duration
 
-    /// The longest wait, whatever the attempt or the error says. Default 60 s.
+    /// The longest wait, whatever the attempt or the error. Default 60 s.
     public var maxDelay: Duration
 
-    /// Accepts errors that do not themselves say that they can be retried. Default `nil`: none.
+    /// Accepts errors that do not themselves allow a retry. Default `nil`: none.
     public var accepts: (@Sendable (any Error) -> Bool)?
 
     /// Creates a policy. The defaults are those of the properties.
@@ -50,16 +50,16 @@ public struct RetryPolicy: Sendable {
         self.accepts = accepts
     }
 
-    /// How long to wait after the `attempt`-th try (1 is the first) failed with `error`; `nil`:
-    /// give up.
+    /// The wait after attempt number `attempt` (from 1) failed with `error`; `nil` for no further
+    /// attempt.
     ///
-    /// - Parameter random: In 0 ..< 1; chooses the wait within its bounds.
+    /// - Parameter random: A number in 0 ..< 1 that chooses the wait within its bounds.
     package func delay(afterAttempt attempt: Int, error: any Error, random: Double) -> Duration? {
         guard attempt < maxAttempts else { return nil }
         let retryable = error as? any RetryableError
         guard retryable?.isRetryable ?? false || accepts?(error) ?? false else { return nil }
         if let wanted = retryable?.retryAfter {
-            // A server that says "at once" would be asked again without any pause.
+            // A server that asks for no wait would otherwise be called again at once.
             return max(min(max(wanted, baseDelay), maxDelay), .zero)
         }
         return backoff(initial: baseDelay, doublings: attempt - 1, cap: maxDelay).multipliedClamped(by: random)
@@ -68,7 +68,7 @@ public struct RetryPolicy: Sendable {
 
 /// `initial` · 2^`doublings`, at most `cap`; without overflow for any number of doublings.
 func backoff(initial: Duration, doublings: Int, cap: Duration) -> Duration {
-    // 200 doublings of any wait are longer than the longest one.
+    // 200 doublings of any wait exceed the longest wait.
     let factor = Double(sign: .plus, exponent: min(doublings, 200), significand: 1)
     return min(initial.multipliedClamped(by: factor), cap)
 }

@@ -4,12 +4,11 @@ extension SyncOptions {
         /// Before anything is downloaded.
         case beforeDownloads
 
-        /// After the last download, and only if none failed: a failed pass never leaves less than
-        /// there was before.
+        /// After the last download, and only if nothing failed. Until then, nothing is removed.
         ///
-        /// The removals of a pass with a failure are withheld; the next pass finds them again. An
-        /// item that the processor downloaded in the pass is not removed, even if the source does
-        /// not list it.
+        /// If the pass fails before that, its removals are withheld, and the next pass finds them
+        /// again. An item that the processor downloaded in the pass is not removed, even if the
+        /// source does not list it.
         case afterDownloads
     }
 }

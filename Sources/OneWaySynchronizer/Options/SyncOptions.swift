@@ -4,7 +4,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// How a pass is run. A pass uses the options that its synchronizer had when it began.
+/// How a pass runs. A pass uses the options that its synchronizer had when it began.
 ///
 /// ```swift
 /// var options = SyncOptions(concurrency: 8, stopOnError: false)
@@ -13,16 +13,16 @@ import Foundation
 /// options.stageTimeouts[.list] = .seconds(30)
 /// ```
 public struct SyncOptions: Sendable {
-    /// The number of previews or contents that are downloaded at a time. Default 0: the number of
-    /// active processors.
+    /// The number of previews or contents downloaded at a time. Default 0: the number of active
+    /// processors.
     ///
-    /// Never more calls than that run at once, and that many run whenever there is work. A value
-    /// below 0 becomes 0.
+    /// Never more calls than that run at once, and that many run whenever there is enough work. A
+    /// value below 0 becomes 0.
     public var concurrency: Int {
         didSet { concurrency = max(concurrency, 0) }
     }
 
-    /// Whether previews are downloaded, all of them before the first content. Default `false`.
+    /// Whether previews are downloaded, all before the first content. Default `false`.
     public var downloadPreview: Bool
 
     /// Whether contents are downloaded. Default `true`.
@@ -30,40 +30,43 @@ public struct SyncOptions: Sendable {
 
     /// Whether the first error of a preview or content ends the pass. Default `true`.
     ///
-    /// `true`: no further item is started, running ones are cancelled and awaited, the pass ends.
-    /// `false`: every item is tried and every error reported. An error in listing, comparing,
-    /// removing or preparing always ends the pass.
+    /// - `true`: No further item is started, running calls are cancelled and awaited, and the pass
+    ///   ends.
+    /// - `false`: Every item is tried, and every error is reported.
+    ///
+    /// An error in listing, comparing, removing or preparing always ends the pass.
     public var stopOnError: Bool
 
-    /// How many removals a pass may make before they are suspicious. Default `nil`: any number.
+    /// The limit of removals, as protection against incomplete lists. Default `nil`: any number.
     public var removalLimit: RemovalLimit?
 
     /// When removals are made. Default ``SyncOptions/RemovalOrder/beforeDownloads``.
     public var removalOrder: RemovalOrder
 
-    /// Whether and how a failed call is tried again. Default `nil`: never.
+    /// Whether and how a failed call is retried. Default `nil`: never.
     ///
-    /// Holds for every call of a pass except `owsSyncBegin` and `owsSyncEnd`. An item that waits to
-    /// be tried again leaves its place to the next one.
+    /// Applies to every call of a pass except `owsSyncBegin` and `owsSyncEnd`. While an item waits
+    /// for its retry, the next item takes its place.
     public var retry: RetryPolicy?
 
-    /// The longest duration of one preview or content call. Default `nil`: any.
+    /// The longest duration of one preview or content call. Default `nil`: no limit.
     ///
     /// A call that takes longer is cancelled, and fails with ``SyncError/Reason/timedOut(after:)``
     /// unless it still succeeds. A call that ignores its cancellation is awaited. With a ``retry``
-    /// policy, each attempt has this long.
+    /// policy, the limit applies to each attempt.
     public var itemTimeout: Duration?
 
-    /// The longest duration of a whole stage, retries and their waits included. Default empty: any.
+    /// The longest duration of a whole stage, including retries and their waits. Default empty: no
+    /// limit.
     ///
     /// A stage that takes longer is cancelled and awaited, and the pass ends with
     /// ``SyncError/Reason/timedOut(after:)``, whatever ``stopOnError`` says. ``SyncStage/compare``
     /// cannot be cancelled.
     public var stageTimeouts: [SyncStage: Duration]
 
-    /// The longest duration of a pass, `owsSyncEnd` not included. Default `nil`: any.
+    /// The longest duration of a pass without `owsSyncEnd`. Default `nil`: no limit.
     ///
-    /// A pass that takes longer is stopped as by a cancel, and fails with
+    /// A pass that takes longer is stopped as if cancelled, and fails with
     /// ``SyncError/Reason/timedOut(after:)`` in the stage that it had reached.
     public var passTimeout: Duration?
 
@@ -104,7 +107,7 @@ public struct SyncOptions: Sendable {
         self.reportsKeys = reportsKeys
     }
 
-    /// ``concurrency`` with 0 resolved; at least 1.
+    /// ``concurrency``, with 0 replaced by the number of processors; at least 1.
     var width: Int {
         concurrency > 0 ? concurrency : ProcessInfo.processInfo.activeProcessorCount
     }

@@ -1,4 +1,4 @@
-/// The items that the source lists, and whether they are all of them.
+/// The items that the source lists, and whether the list is complete.
 ///
 /// An array literal is a complete list:
 ///
@@ -6,17 +6,16 @@
 /// func owsFetchSourceList() async throws -> SourceList<Page> { [Page("a"), Page("b")] }
 /// ```
 ///
-/// An empty list is legal: everything local is then absent from the source. See
+/// An empty list is valid: all local items are then absent from the source. See
 /// ``SyncOptions/removalLimit``.
 public struct SourceList<Item: SyncItem>: Sendable, ExpressibleByArrayLiteral {
     /// The items in the source's order. May be empty; the pass checks that keys are unique.
     public var items: [Item]
 
-    /// Whether the source may hold more than `items`, for example because a page of it could not be
-    /// read.
+    /// Whether the source may hold more than `items`, for example because a page could not be read.
     ///
-    /// Nothing is removed in a pass with a partial list, because a missing item may exist. The
-    /// report says how many removals were withheld.
+    /// A pass with a partial list removes nothing, because a missing item may exist. The report
+    /// counts the withheld removals.
     public var isPartial: Bool
 
     /// Creates a list, complete by default.

@@ -1,4 +1,4 @@
-/// What a processor's preview or content call can learn about itself.
+/// Information about a preview or content call, which the processor can read during the call.
 ///
 /// ```swift
 /// func owsDownloadItem(for item: Page) async throws {
@@ -7,17 +7,17 @@
 /// }
 /// ```
 ///
-/// It costs nothing for calls that do not ask.
+/// Calls that do not read it have no cost.
 public struct SyncAttempt: Sendable, Hashable, Codable {
-    /// Whether the item was not stored when the pass began. `false`: it is downloaded again,
+    /// Whether the item was not stored when the pass began. `false` if it is downloaded again
     /// because it changed.
     public var isNew: Bool
 
     /// The number of the attempt within the pass; 1 is the first.
     public var number: Int
 
-    /// The time until the call is cancelled by a time-out of the item, the stage or the pass, at
-    /// the moment of asking; at least zero. `nil`: there is none.
+    /// The time until a time-out of the item, the stage or the pass cancels the call; zero or more.
+    /// `nil`: no time-out.
     public var timeLeft: Duration?
 
     /// Creates a description of an attempt.
@@ -27,9 +27,9 @@ public struct SyncAttempt: Sendable, Hashable, Codable {
         self.timeLeft = timeLeft
     }
 
-    /// Finds the attempt that a worker makes at the moment.
+    /// Finds the current attempt of a worker.
     ///
-    /// An object, because Swift 6.3 miscompiles task-local values that are closures: binding one in
+    /// A class, because Swift 6.3 miscompiles task-local values that are closures: binding one in
     /// generic code crashes in release builds.
     final class Provider: Sendable {
         fileprivate let attempt: @Sendable () -> SyncAttempt?
@@ -41,8 +41,8 @@ public struct SyncAttempt: Sendable, Hashable, Codable {
 
     @TaskLocal static var provider: Provider?
 
-    /// The attempt that the current task makes; `nil` outside of preview and content calls.
+    /// The attempt that the current task makes; `nil` outside preview and content calls.
     ///
-    /// Meaningful until the call returns: ask in the call itself or in tasks that it awaits.
+    /// Valid until the call returns: read it in the call itself or in tasks that the call awaits.
     public static var current: SyncAttempt? { provider?.attempt() }
 }

@@ -1,30 +1,28 @@
-/// One entry of the source list: its key, its place in the download order, and its revision if it
-/// has one.
+/// An entry of the source list: a key, a place in the download order, and an optional revision.
 ///
-/// An item is what the source says *about* something (key, revision, address …), not the thing
-/// itself; ``SyncProcessor/owsDownloadItem(for:)`` fetches that.
+/// An item is what the source lists *about* something (key, revision, address …), not its content;
+/// ``SyncProcessor/owsDownloadItem(for:)`` fetches that.
 public protocol SyncItem: Sendable {
-    /// The type of keys, which identify items in the source and in the local collection. Usually
+    /// The type of keys, which identify items in the source and in the local collection; usually
     /// `String`.
     ///
-    /// Keys are compared with `==`. For `String`, canonically equivalent texts are equal, such as
-    /// `é` as one and as two scalars; if bytes decide, use a key type that compares bytes. Many
+    /// Keys are compared with `==`. Canonically equivalent `String` keys are equal, such as `é` as
+    /// one and as two scalars. To distinguish them, use a key type that compares bytes. Many
     /// different keys with the same hash value end a pass with
     /// ``SyncError/Reason/collidingKeys(type:)``.
     associatedtype Key: Hashable & Sendable
 
-    /// The key of the item. Unique within a source list: a key that occurs twice ends the pass with
+    /// The key of the item, unique within a source list. A key that occurs twice ends the pass with
     /// an error.
     var owsPrimaryKey: Key { get }
 
-    /// The place in the download order: lower ones are downloaded first, ties in the source's
-    /// order. Default 0.
+    /// The place in the download order: lower numbers first, ties in the source's order. Default 0.
     var owsDownloadOrder: Int { get }
 
-    /// What changes whenever the item changes: an entity tag, a date or a number, as text. Default
+    /// A text that changes whenever the item changes: an entity tag, a date or a number. Default
     /// `nil`: not known.
     ///
-    /// With a processor that implements ``SyncProcessor/owsGetLocalRevisions()``, a stored item is
+    /// If the processor implements ``SyncProcessor/owsGetLocalRevisions()``, a stored item is
     /// downloaded again when its revision differs from the stored one.
     var owsRevision: String? { get }
 }
