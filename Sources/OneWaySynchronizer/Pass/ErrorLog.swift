@@ -1,7 +1,6 @@
 import SyncBase
 
-/// The errors of a pass: the first ones in full, all of them counted by stage and kind, in bounded
-/// memory.
+/// The errors of a pass, in bounded memory: the first in full, all counted by stage and kind.
 final class ErrorLog: Sendable {
     static let maximumErrorCount = 100
     private static let maximumKindCount = 32
@@ -21,7 +20,7 @@ final class ErrorLog: Sendable {
 
     var isEmpty: Bool { state.withLock { $0.errors.isEmpty } }
 
-    /// Adds an error; from any number of tasks.
+    /// Adds an error. Any number of tasks may call it.
     ///
     /// - Returns: Whether it is kept in full.
     @discardableResult
@@ -45,7 +44,7 @@ final class ErrorLog: Sendable {
         }
     }
 
-    /// Writes what was recorded so far into a report.
+    /// Writes the recorded errors into a report.
     func fill(_ report: inout SyncReport) {
         let (errors, counts) = state.withLock { ($0.errors, Array($0.counts.values)) }
         report.errors = errors

@@ -1,6 +1,6 @@
 import SyncBase
 
-/// The processor's method that a stage calls for each item.
+/// The processor method that a stage calls for each item.
 enum ItemCall: Sendable {
     case shouldUpdate
     case preview
@@ -15,25 +15,25 @@ enum ItemCall: Sendable {
     }
 }
 
-/// The calls of a stage that calls its processor once per item, made by any number of workers.
+/// The per-item processor calls of a stage, made by any number of workers.
 struct ItemCalls<Processor: SyncProcessor>: Sendable {
     typealias Item = Processor.Item
 
     let call: ItemCall
     let items: [Item]
-    /// For each of `items`, whether it was stored before; empty if none was, or nobody asks.
+    /// For each of `items`, whether it was stored before; empty if none was, or if not needed.
     let isStored: [Bool]
     let processor: Processor
     let cursor: ItemCursor
     let clock: SyncClock
-    /// When the stage or the pass takes too long, by the clock.
+    /// When the stage or the pass times out, by the clock.
     let deadline: Duration?
-    /// Decides what becomes of a step whose call threw.
+    /// Decides what follows a step whose call threw.
     let callEnd: @Sendable (ItemCursor.Step, any Error) -> ItemCursor.CallEnd
 
-    /// Makes calls, one after another, until there is none left for the worker.
+    /// Makes calls, one after another, until none is left for the worker.
     func work(_ worker: Int) async {
-        // Set once for all calls of the worker, so that an item costs nothing unless it asks.
+        // Set once for all calls of the worker: an item costs nothing unless its call reads it.
         await SyncAttempt.$provider.withValue(SyncAttempt.Provider { attempt(of: worker) }) {
             var last: ItemCursor.CallEnd?
             while let step = cursor.advance(worker, after: last) {
@@ -52,10 +52,10 @@ struct ItemCalls<Processor: SyncProcessor>: Sendable {
         }
     }
 
-    /// Makes one call: whether the item should be updated; whether the downloaded item was stored
-    /// before.
+    /// Makes one call. Returns whether the item should be updated or, for a download, whether it
+    /// was stored before.
     ///
-    /// Inlined, because an async call of generic code costs more than taking the cursor's lock.
+    /// Inlined, because an async call of generic code costs more than the cursor's lock.
     @inline(__always)
     private func makeCall(for item: Item, at index: Int) async throws -> Bool {
         switch call {

@@ -1,28 +1,28 @@
 import SyncBase
 
-/// The shared position of a stage's workers: hands out each item once, and failed ones again after
+/// The shared position of a stage's workers: hands out each item once, and failed items again after
 /// their wait.
 ///
-/// One lock per item, for the end of a call and the next position together; no task, node or array
-/// element per item.
+/// The lock is taken once per item, for the end of a call and the next position together. There is
+/// no task, node or array element per item.
 final class ItemCursor: Sendable {
     /// A call to make.
     struct Step {
         var index: Int
         /// From 1.
         var attempt: Int
-        /// How long to wait before the call; nil for not at all.
+        /// The wait before the call; nil for none.
         var delay: Duration?
     }
 
     /// How a call ended.
     enum CallEnd {
-        /// The call at a position answered.
+        /// The call for a position returned an answer.
         case done(Int, Bool)
         case failed
-        /// Ended by the stop of its stage; neither done nor failed.
+        /// The stage was stopped before the call ended; neither done nor failed.
         case interrupted
-        /// To be made again after a while.
+        /// The call is repeated after a wait.
         case retry(Step)
     }
 
@@ -30,14 +30,13 @@ final class ItemCursor: Sendable {
     struct Call {
         var index: Int
         var attempt: Int
-        /// When it began, by the clock; zero unless there is a time-out.
+        /// When the call began, by the clock; zero unless there is a time-out.
         var start: Duration
     }
 
     private struct Worker {
         var call: Call?
-        /// Whether the running call took too long, so that the worker's task is cancelled and it
-        /// has to be replaced.
+        /// Whether the running call timed out: the worker's task is cancelled and must be replaced.
         var isTimedOut = false
         var cancel: (@Sendable () -> Void)?
     }
@@ -48,10 +47,10 @@ final class ItemCursor: Sendable {
         var failed = 0
         var retries = 0
         var trueCount = 0
-        /// By position; empty unless they are kept.
+        /// The answers by position; empty unless they are kept.
         var answers: [Bool?] = []
         var isStopped = false
-        /// Whether the stage took too long.
+        /// Whether the stage timed out.
         var isTimedOut = false
         var waiting = RetryQueue()
         var workers: [Worker]
@@ -61,20 +60,19 @@ final class ItemCursor: Sendable {
         var reportedTime: Duration = .zero
     }
 
-    /// How the stage went.
+    /// The results of a stage.
     struct Tally {
         var done = 0
         var failed = 0
         var retries = 0
-        /// How many calls answered `true`.
+        /// The number of calls that returned `true`.
         var trueCount = 0
-        /// What each position's call answered, nil without an answer; empty unless answers are
-        /// kept.
+        /// The answer for each position, nil if there is none; empty unless answers are kept.
         var answers: [Bool?] = []
-        /// Whether the stage took too long.
+        /// Whether the stage timed out.
         var isTimedOut = false
 
-        /// The positions whose calls answered so, ascending.
+        /// The positions with a given answer, ascending.
         func positions(answering answer: Bool) -> [Int] {
             answers.indices.filter { answers[$0] == answer }
         }
@@ -86,9 +84,9 @@ final class ItemCursor: Sendable {
     private let clock: SyncClock
     private let events: Broadcaster<SyncEvent>
     private let keepsAnswers: Bool
-    /// Whether calls may ask about themselves.
+    /// Whether calls can read ``SyncAttempt/current``.
     private let keepsCalls: Bool
-    /// How long a call may take.
+    /// The longest duration of a call.
     let callTimeout: Duration?
     private let state: Locked<State>
 
@@ -112,7 +110,7 @@ final class ItemCursor: Sendable {
 
     // MARK: Workers
 
-    /// Notes how a worker's last call ended, and hands out its next one; nil when there is none for
+    /// Records how a worker's last call ended, and returns its next one; nil if none is left for
     /// it.
     func advance(_ worker: Int, after end: CallEnd?) -> Step? {
         let start = callStart()
@@ -128,7 +126,7 @@ final class ItemCursor: Sendable {
         }
     }
 
-    /// Notes that a worker begins a call that had to wait. Returns whether it may.
+    /// Records that a worker begins a delayed call, and returns whether it may.
     func begin(_ step: Step, by worker: Int) -> Bool {
         let start = callStart()
         return state.withLock { state in
@@ -138,8 +136,8 @@ final class ItemCursor: Sendable {
         }
     }
 
-    /// The time, if calls have a time-out. Looked up outside the lock, so that workers do not wait
-    /// for each other's look at the clock.
+    /// The time, if calls have a time-out. It is read outside the lock, so that workers do not wait
+    /// for each other's clock access.
     private func callStart() -> Duration {
         callTimeout == nil ? .zero : clock.now()
     }
@@ -150,28 +148,27 @@ final class ItemCursor: Sendable {
         if keepsCalls { state.workers[worker].call = Call(index: step.index, attempt: step.attempt, start: start) }
     }
 
-    /// The call that a worker makes now, or made last; nil in stages whose calls have no
-    /// ``SyncAttempt``.
+    /// The call that a worker makes now, or made last; nil in stages without ``SyncAttempt``.
     func call(of worker: Int) -> Call? {
         state.withLock { $0.workers[worker].call }
     }
 
-    /// Whether a worker's call took too long.
+    /// Whether a worker's call timed out.
     func isTimedOut(_ worker: Int) -> Bool {
         state.withLock { $0.workers[worker].isTimedOut }
     }
 
-    /// Notes that a worker begins or continues its work, and how its task is cancelled.
+    /// Records that a worker begins or continues to work, and how to cancel its task.
     func enter(_ worker: Int, cancel: @escaping @Sendable () -> Void) {
         let isTimedOut = state.withLock { state in
             state.workers[worker].cancel = cancel
             return state.workers[worker].isTimedOut
         }
-        // The watch was faster.
+        // The watch came first.
         if isTimedOut { cancel() }
     }
 
-    /// Notes that a worker's task has ended. Returns whether another one takes its place.
+    /// Records that a worker's task has ended, and returns whether another task replaces it.
     func leave(_ worker: Int) -> Bool {
         let (former, isReplaced) = state.withLock { state in
             let former = state.workers[worker]
@@ -182,9 +179,9 @@ final class ItemCursor: Sendable {
         return isReplaced
     }
 
-    /// Cancels the calls that take too long.
+    /// Cancels the calls that have timed out.
     ///
-    /// - Returns: When the next one may.
+    /// - Returns: When the next call may time out.
     func cancelLateCalls(_ timeout: Duration) -> Duration {
         let now = clock.now()
         let (cancels, next) = state.withLock { state in
@@ -208,7 +205,7 @@ final class ItemCursor: Sendable {
 
     // MARK: Items
 
-    /// Reports progress from now on. Without observers, an item costs no look at the clock.
+    /// Reports progress from now on. Without observers, an item does not read the clock.
     func observe() {
         state.withLock { $0.isObserved = true }
     }
@@ -231,7 +228,7 @@ final class ItemCursor: Sendable {
         if state.isObserved { reportProgress(in: &state) }
     }
 
-    /// Waiting items that are due come first, then new ones, then those not yet due.
+    /// Returns waiting items that are due first, then new items, then waiting items not yet due.
     private func nextStep(in state: inout State) -> Step? {
         if let due = state.waiting.nextDue {
             let delay = due - clock.now()
@@ -244,10 +241,10 @@ final class ItemCursor: Sendable {
         return Step(index: state.next, attempt: 1)
     }
 
-    /// Whether a call that threw counts as a failure; otherwise it was interrupted, because the
-    /// stage was stopped before.
+    /// Returns whether a call that threw counts as a failure; false if its stage was already
+    /// stopped.
     ///
-    /// The first failure of a stage that ends with it stops it.
+    /// In a stage that stops on failure, the first failure stops it.
     func claimFailure() -> Bool {
         state.withLock { state in
             guard !state.isStopped else { return false }
@@ -256,9 +253,9 @@ final class ItemCursor: Sendable {
         }
     }
 
-    /// Hands out nothing more.
+    /// Stops handing out steps.
     ///
-    /// - Parameter isTimedOut: Whether the stage took too long.
+    /// - Parameter isTimedOut: Whether the stage timed out.
     func stop(isTimedOut: Bool = false) {
         state.withLock { state in
             if !state.isStopped { state.isTimedOut = isTimedOut }
@@ -276,8 +273,8 @@ final class ItemCursor: Sendable {
         }
     }
 
-    /// Sends progress about a hundred times by count, and ten times a second when items are slow.
-    /// Under the lock, so that observers see the counts rise.
+    /// Sends progress about a hundred times by count, and ten times a second if items are slow.
+    /// Runs under the lock, so that observers see rising counts.
     private func reportProgress(in state: inout State) {
         let finished = state.done + state.failed
         let now = clock.now()

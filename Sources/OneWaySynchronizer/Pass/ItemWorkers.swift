@@ -1,13 +1,13 @@
 import SyncBase
 
-/// Runs the workers of a stage in one task group, and the watch over their time.
+/// Runs the workers of a stage, and the watch over their time-outs, in one task group.
 ///
-/// Returns when every call that was started has returned. A stop of the cursor cancels the running
-/// calls.
+/// Returns when every started call has returned. Stopping the cursor cancels the running calls.
 ///
 /// - Parameters:
-///   - deadline: When the stage takes too long, by the clock; nil for never.
-///   - worker: Makes calls until the cursor has none for it. Gets its number, below `width`.
+///   - deadline: When the stage times out, by the clock; nil for no limit.
+///   - worker: Makes calls until the cursor has none left for it. Receives its number, below
+///     `width`.
 func runWorkers(
     _ cursor: ItemCursor, width: Int, clock: SyncClock, deadline: Duration?,
     worker: @escaping @Sendable (Int) async -> Void
@@ -21,7 +21,7 @@ func runWorkers(
                     await worker(number)
                     return number
                 }
-                // In a task that the watch can cancel without the others.
+                // In a separate task, which the watch can cancel without the others.
                 let task = Task { await worker(number) }
                 cursor.enter(number) { task.cancel() }
                 await withTaskCancellationHandler {
@@ -50,14 +50,14 @@ func runWorkers(
     }
 }
 
-/// Cancels calls that take too long until the task is cancelled, and stops the stage at its
-/// deadline: one timer for a stage, not one per item.
+/// Cancels calls that time out, and stops the stage at its deadline: one timer per stage, not per
+/// item.
 private func watch(_ cursor: ItemCursor, clock: SyncClock, deadline: Duration?) async {
     while !Task.isCancelled {
         var next = deadline ?? .longest
         if let timeout = cursor.callTimeout { next = min(next, cursor.cancelLateCalls(timeout)) }
         if let deadline, clock.now() >= deadline { return cursor.stop(isTimedOut: true) }
-        // Fails only when the task is cancelled, or with a clock that cannot wait.
+        // Fails only if the task is cancelled, or the clock cannot wait.
         guard (try? await clock.sleep(next - clock.now())) != nil else { return }
     }
 }

@@ -2,8 +2,8 @@ import SyncBase
 
 /// One execution of a processor's calls, from `owsSyncBegin` to `owsSyncEnd`.
 ///
-/// Runs off any actor: its calls come one after another, or side by side under one bound, in the
-/// task that runs it.
+/// Runs off any actor. Its calls run one after another, or side by side under one limit, in the
+/// task that runs the pass.
 struct Pass<Processor: SyncProcessor>: Sendable {
     typealias Item = Processor.Item
 
@@ -13,11 +13,10 @@ struct Pass<Processor: SyncProcessor>: Sendable {
     let events: Broadcaster<SyncEvent>
     let control: PassControl
     let errors = ErrorLog()
-    /// When the pass takes too long, by the clock; nil for never.
+    /// When the pass times out, by the clock; nil for no limit.
     let deadline: Duration?
 
-    /// Why a pass does not go on. What went wrong is in the error log, why it was stopped in its
-    /// control.
+    /// Ends a pass early. The error log has the errors, and the control the reason for a stop.
     enum Stop: Error {
         case failed
         case stopped
@@ -46,7 +45,7 @@ struct Pass<Processor: SyncProcessor>: Sendable {
             try await synchronize(&report)
         }
         let result = result(of: report, isCancelled: isCancelled)
-        // Outside the part that can be stopped: this call is never cancelled.
+        // Outside the stoppable part: this call is never cancelled.
         try? await perform(.end, in: &report, retries: false, evenIfStopped: true) {
             try await processor.owsSyncEnd(result)
         }
@@ -55,7 +54,7 @@ struct Pass<Processor: SyncProcessor>: Sendable {
         return final
     }
 
-    /// Lists and compares without changing anything: what a pass would do.
+    /// Lists and compares without changing anything, and returns what a pass would do.
     func plan() async -> Result<SyncPlan<Item>, SyncFailure> {
         let made = Locked<SyncPlan<Item>?>(nil)
         let (report, isCancelled) = await stoppable { report throws(Stop) in
@@ -67,7 +66,7 @@ struct Pass<Processor: SyncProcessor>: Sendable {
         return .failure(SyncFailure(report: filled(report), isCancelled: isCancelled))
     }
 
-    /// Runs what a cancel and the time-out of the pass end.
+    /// Runs the part of a pass that a cancel or its time-out ends.
     private func stoppable(
         _ body: @escaping @Sendable (inout SyncReport) async throws(Stop) -> Void
     ) async -> (report: SyncReport, isCancelled: Bool) {
@@ -80,7 +79,7 @@ struct Pass<Processor: SyncProcessor>: Sendable {
         defer { timer?.cancel() }
         let (report, reason) = await control.run {
             var report = SyncReport()
-            // The log and the control say why it ended.
+            // The log and the control record why it ended.
             do throws(Stop) { try await body(&report) } catch {}
             return report
         }
@@ -168,8 +167,10 @@ struct Pass<Processor: SyncProcessor>: Sendable {
         if options.reportsKeys { report.keys[.withheld] = Array(keys) }
     }
 
-    /// Finds the stored items to download again: by their revisions if both sides have them, else
-    /// by asking the processor, for all at once if it answers that, else one by one.
+    /// Finds the stored items to download again.
+    ///
+    /// If both sides have revisions, these decide. Otherwise the processor is asked for all items
+    /// at once or, if it does not support that, one by one.
     private func askForUpdates(_ plan: inout SyncPlan<Item>, in report: inout SyncReport) async throws(Stop) {
         var indices = plan.keptIndices
         var items = plan.items(at: indices)
@@ -181,7 +182,7 @@ struct Pass<Processor: SyncProcessor>: Sendable {
                 return stored[items[index].owsPrimaryKey] != revision
             }
             plan.update(changed.map { indices[$0] })
-            // Only items without a revision are asked for.
+            // Only items without a revision need to be asked for.
             let unknown = items.indices.filter { items[$0].owsRevision == nil }
             (indices, items) = (unknown.map { indices[$0] }, unknown.map { items[$0] })
         }
@@ -203,8 +204,8 @@ struct Pass<Processor: SyncProcessor>: Sendable {
     ///
     /// - Parameters:
     ///   - isStored: For each of `items`, whether it was stored before; empty if none was.
-    ///   - isDecisive: Whether this stage, and no later one, decides what the report says
-    ///     became of an item.
+    ///   - isDecisive: Whether this stage, not a later one, determines what the report says about
+    ///     an item.
     private func download(
         _ items: [Item], _ call: ItemCall, isStored: [Bool], isDecisive: Bool, in report: inout SyncReport
     ) async throws(Stop) {
@@ -226,7 +227,7 @@ struct Pass<Processor: SyncProcessor>: Sendable {
 
     // MARK: Calls
 
-    /// Makes one call of the processor, as a stage of its own, tried again as the options say.
+    /// Makes one processor call as a stage of its own, with the retries that the options allow.
     @discardableResult
     private func perform<Value: Sendable>(
         _ stage: SyncStage, in report: inout SyncReport, retries: Bool = true, evenIfStopped: Bool = false,
@@ -253,7 +254,7 @@ struct Pass<Processor: SyncProcessor>: Sendable {
                     throw .failed
                 }
                 guard (try? await clock.sleep(min(delay, timeLeft() ?? delay))) != nil, !control.isStopped else {
-                    // Cancelled, or a clock that cannot wait.
+                    // The pass is cancelled, or the clock cannot wait.
                     if !control.isStopped { fail(error) }
                     throw control.isStopped ? .stopped : .failed
                 }
@@ -267,21 +268,22 @@ struct Pass<Processor: SyncProcessor>: Sendable {
         }
     }
 
-    /// Notes that a stage begins or goes on. Returns the time.
+    /// Records that a stage begins or continues, and returns the time.
     private func enter(_ stage: SyncStage, in report: SyncReport) -> Duration {
         let now = clock.now()
         control.enter(stage, at: now)
-        // Observers are told once, also when the stage is made of several calls.
+        // Observers get one event, even if the stage has several calls.
         if report.durations[stage] == nil { events.send(.stageBegan(stage)) }
         return now
     }
 
-    /// Makes a call for each of `items`, several at a time, as a stage of its own.
+    /// Calls the processor for each of `items`, several at a time, as a stage of its own.
     ///
     /// - Parameters:
     ///   - isStored: See ``ItemCalls/isStored``.
-    ///   - keepsAnswers: Whether the tally says what each call answered.
-    /// - Returns: How the stage went, and why the pass must end after it; nil if it goes on.
+    ///   - keepsAnswers: Whether the tally keeps the answer of each call.
+    /// - Returns: The results of the stage, and the reason to end the pass after it; nil to
+    ///   continue.
     private func forEach(
         _ items: [Item], _ call: ItemCall, isStored: [Bool] = [], width: Int, stopsOnFailure: Bool, keepsAnswers: Bool,
         in report: inout SyncReport
@@ -297,7 +299,7 @@ struct Pass<Processor: SyncProcessor>: Sendable {
             stage: stage, count: items.count, width: width, stopsOnFailure: stopsOnFailure, keepsAnswers: keepsAnswers,
             callTimeout: call == .shouldUpdate ? nil : options.itemTimeout, clock: clock, events: events)
         control.adopt(cursor)
-        // Who observes from now on finds the cursor.
+        // Later observers find the cursor through the control.
         if events.isObserved { cursor.observe() }
         let calls = ItemCalls(
             call: call, items: items, isStored: isStored, processor: processor, cursor: cursor, clock: clock,
@@ -327,7 +329,7 @@ struct Pass<Processor: SyncProcessor>: Sendable {
 
     // MARK: Errors
 
-    /// How long to wait before the call that failed is made again; nil if it is not.
+    /// The wait before the failed call is repeated; nil for no retry.
     private func retryDelay(after error: SyncError, attempt: Int) -> Duration? {
         let delay = options.retry?.delay(
             afterAttempt: attempt, error: error.underlying, random: Double.random(in: 0..<1))
@@ -345,7 +347,7 @@ struct Pass<Processor: SyncProcessor>: Sendable {
         return report
     }
 
-    /// The result of a pass that did what `report` says.
+    /// The result of a pass with this report.
     private func result(of report: SyncReport, isCancelled: Bool) -> Result<SyncReport, SyncFailure> {
         let report = filled(report)
         return isCancelled || !report.errors.isEmpty
@@ -354,8 +356,8 @@ struct Pass<Processor: SyncProcessor>: Sendable {
 }
 
 extension Array {
-    /// Whether both are the same array, never copied; in constant time. A `false` says nothing of
-    /// their elements.
+    /// Whether both arrays share their storage, in constant time. If not, their elements may still
+    /// be equal.
     fileprivate func isIdentical(to other: [Element]) -> Bool {
         withUnsafeBufferPointer { elements in
             other.withUnsafeBufferPointer { elements.baseAddress == $0.baseAddress && elements.count == $0.count }

@@ -1,6 +1,6 @@
 import SyncBase
 
-/// What others may do with a pass: see its stage, stop it, and wait for its end.
+/// A handle to a pass: reads its stage, stops it, and waits for its end.
 final class PassControl: Sendable {
     /// Why a pass was stopped.
     enum StopReason: Sendable, Equatable {
@@ -8,7 +8,7 @@ final class PassControl: Sendable {
         case timedOut(after: Duration)
     }
 
-    /// A stage and when it began, by the clock of the pass.
+    /// A stage and its start, by the clock of the pass.
     struct Place: Sendable {
         var stage: SyncStage
         var since: Duration
@@ -30,7 +30,7 @@ final class PassControl: Sendable {
     /// The stage that the pass is in; nil before the first one.
     var place: Place? { state.withLock(\.place) }
 
-    /// Stops handing out work, then cancels the running calls. The first reason counts. Without
+    /// Stops handing out work, then cancels the running calls. Only the first reason counts. Has no
     /// effect once the stoppable part has ended.
     func stop(_ reason: StopReason) {
         let (cursor, cancelWork) = state.withLock { state -> (ItemCursor?, (@Sendable () -> Void)?) in
@@ -41,11 +41,11 @@ final class PassControl: Sendable {
         cancelWork?()
     }
 
-    /// Runs the stoppable part of a pass, in a task of its own that inherits the context of the
-    /// current one.
+    /// Runs the stoppable part of a pass in a separate task that inherits the current task's
+    /// context.
     ///
-    /// - Returns: The function's result, and why the pass was stopped. From then on it cannot be
-    ///   stopped any more.
+    /// - Returns: The function's result, and why the pass was stopped. After it returns, the pass
+    ///   can no longer be stopped.
     func run<Value: Sendable>(_ body: @escaping @Sendable () async -> Value) async -> (Value, StopReason?) {
         let work = Task { await body() }
         let isStopped = state.withLock { state in
@@ -61,17 +61,17 @@ final class PassControl: Sendable {
         return (value, reason)
     }
 
-    /// Notes that a stage begins.
+    /// Records that a stage begins.
     func enter(_ stage: SyncStage, at time: Duration) {
         state.withLock { $0.place = Place(stage: stage, since: time) }
     }
 
-    /// Has the progress of the running stage reported.
+    /// Enables progress reports of the running stage.
     func observe() {
         state.withLock(\.cursor)?.observe()
     }
 
-    /// Has a cursor stopped with the pass, until it is replaced.
+    /// Sets the cursor that is stopped with the pass.
     func adopt(_ cursor: ItemCursor?) {
         let (isStopped, former) = state.withLock { state in
             let former = state.cursor

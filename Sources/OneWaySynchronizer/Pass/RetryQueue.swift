@@ -1,4 +1,4 @@
-/// Items that wait to be tried again, the one that is due first on top: a binary heap.
+/// The items that wait for a retry, as a binary heap ordered by due time.
 struct RetryQueue {
     struct Item: Equatable {
         var index: Int
@@ -8,7 +8,7 @@ struct RetryQueue {
 
     private var heap: [Item] = []
 
-    /// When the first item is due; nil in an empty queue.
+    /// When the first item is due; nil if the queue is empty.
     var nextDue: Duration? { heap.first?.due }
 
     /// Adds an item, in logarithmic time.

@@ -1,9 +1,9 @@
 import SyncBase
 
 extension SyncClock {
-    /// Runs a function, and cancels it when it takes longer than a limit. Awaits it in any case.
+    /// Runs a function, and cancels it when it exceeds a time limit; always waits for its end.
     ///
-    /// A function that finishes successfully counts, also after the limit.
+    /// A function that succeeds after the limit still counts as successful.
     ///
     /// - Throws: The function's error; ``SyncError/Reason/timedOut(after:)`` with `named` if it
     ///   took too long.

@@ -1,32 +1,31 @@
-/// The decision about an item of the source.
+/// The decision for an item of the source.
 enum SyncDecision: UInt8, Sendable {
     case insert
     case update
     case keep
 }
 
-/// The comparison of a source's keys with the stored ones.
+/// A comparison of a source's keys with the stored keys.
 ///
-/// A hash join. Every key is hashed once; both sides are grouped by their hashes' top bits, and
-/// each group is matched by a table that fits the processor's cache, so that a key costs about the
-/// same among a million as among thousands. Looking up each key in a large `Set` instead waits for
+/// A hash join. Every key is hashed once, and both sides are grouped by the top bits of their
+/// hashes. Each group is matched with a table that fits the processor's cache, so that the cost per
+/// key hardly grows with the number of keys. A lookup in a large `Set` would instead wait for
 /// memory three times per key.
 struct KeyComparison<Key: Hashable & Sendable>: Sendable {
     /// For each key of the source, `insert` or `keep`.
     private(set) var decisions: [SyncDecision]
-    /// The keys that are stored and not in the source.
+    /// The stored keys that are absent from the source.
     let absentKeys: Set<Key>
-    /// The first ten repetitions in the source, in its order, and how many there are.
+    /// The first ten repeated keys of the source, in its order, and the number of repetitions.
     let repeatedKeys: [Key]
     let repeatedCount: Int
 
-    /// Compares in O(keys). Keys are the same if `==` says so, whatever their hashes.
+    /// Compares keys in linear time. Keys are the same if they are equal by `==`.
     ///
-    /// - Throws: ``SyncError/Reason/collidingKeys(type:)`` when so many different keys have equal
-    ///   hashes that comparing them would take time that grows with the square of their number.
+    /// - Throws: ``SyncError/Reason/collidingKeys(type:)`` if so many different keys have equal
+    ///   hashes that comparing them would take quadratic time.
     ///
-    /// Compiled apart for the usual key types, which takes half the time of code for keys of any
-    /// type.
+    /// Specialized for the usual key types, which halves the time of generic code.
     @_specialize(where Key == String)
     @_specialize(where Key == Int)
     init(_ keys: [Key], with localKeys: Set<Key>) throws(SyncError.Reason) {
@@ -39,8 +38,8 @@ struct KeyComparison<Key: Hashable & Sendable>: Sendable {
         var repeats: [(position: Int, first: Int)] = []
         var absentPositions: [Int] = []
         var table = HashTable(layout)
-        // Different keys of equal hash that may be compared: plenty for hashes that collide by
-        // chance.
+        // The limit of comparisons between different keys with equal hashes: ample for accidental
+        // collisions.
         var collisionsLeft = 1_000_000 + 16 * (keys.count + storedKeys.count)
         for group in 0..<layout.groupCount {
             let sourceRange = source.range(of: group)
@@ -97,8 +96,7 @@ struct KeyComparison<Key: Hashable & Sendable>: Sendable {
             absentPositions.count == storedKeys.count ? localKeys : Set(absentPositions.lazy.map { storedKeys[$0] })
     }
 
-    /// For each of `keys`, whether it is among `localKeys`; empty where none is because there are
-    /// no local keys.
+    /// For each of `keys`, whether it is among `localKeys`; empty if there are no local keys.
     @_specialize(where Key == String)
     static func membership(of keys: [Key], in localKeys: Set<Key>) -> [Bool] {
         guard !localKeys.isEmpty else { return [] }
@@ -106,16 +104,16 @@ struct KeyComparison<Key: Hashable & Sendable>: Sendable {
     }
 }
 
-/// How a hash and the position of its key share 64 bits, an *entry*: the hash's top bits above the
-/// position's. The first of them are the number of its group.
+/// The layout of a 64-bit *entry*: the top bits of a key's hash above the key's position. The
+/// highest bits are the number of the group.
 private struct HashLayout {
-    /// From 1, like all widths here: shifts by less than a word take one instruction.
+    /// At least 1, like all widths here: shifts by less than a word take one instruction.
     let groupBits: Int
     private let positionMask: UInt64
 
-    /// Groups are of about two thousand keys: their table then fits a processor's first cache.
+    /// A group has about two thousand keys, so that its table fits the first-level cache.
     init(count: Int) {
-        // Positions are below `count`, so that none has all bits set.
+        // Positions are below `count`, so no position has all bits set.
         let positionBits = Int.bitWidth - max(count, 1).leadingZeroBitCount
         positionMask = (1 &<< UInt64(positionBits)) - 1
         groupBits = min(max(positionBits - 11, 1), 16)
@@ -123,8 +121,7 @@ private struct HashLayout {
 
     var groupCount: Int { 1 &<< groupBits }
 
-    /// A hash whose top bits depend on all of its bits, also for a key type whose own `hashValue`
-    /// is a small number.
+    /// A hash whose top bits depend on all bits, even if a key's own `hashValue` is a small number.
     static func mixed(_ hash: Int) -> UInt64 {
         let product = UInt64(truncatingIfNeeded: hash).multipliedFullWidth(by: 0x9E37_79B9_7F4A_7C15)
         return product.low ^ product.high
@@ -138,20 +135,20 @@ private struct HashLayout {
 
     func position(of entry: UInt64) -> Int { Int(truncatingIfNeeded: entry & positionMask) }
 
-    /// An entry's hash, with the position's bits cleared.
+    /// The hash of an entry, with the bits of the position cleared.
     func hashBits(of entry: UInt64) -> UInt64 { entry & ~positionMask }
 
     func haveEqualHashes(_ left: UInt64, _ right: UInt64) -> Bool { hashBits(of: left ^ right) == 0 }
 }
 
-/// Entries by their group; in a group, in the order of their positions.
+/// Entries sorted by group and, within a group, by position.
 private struct HashGroups {
     private(set) var entries: [UInt64]
-    /// Where each group ends.
+    /// The end of each group.
     private var ends: [Int]
 
     init(_ hashes: [UInt64], _ layout: HashLayout) {
-        // Each group's end is first its start, and moves as the group is filled.
+        // A group's end starts at its beginning, and advances as the group is filled.
         var ends = [Int](repeating: 0, count: layout.groupCount + 1)
         for hash in hashes { ends[layout.group(of: hash) + 1] += 1 }
         for group in 1..<ends.count { ends[group] += ends[group - 1] }
@@ -165,13 +162,13 @@ private struct HashGroups {
         self.ends = ends
     }
 
-    /// Where the entries of a group are.
+    /// The positions of a group's entries.
     func range(of group: Int) -> Range<Int> {
         (group == 0 ? 0 : ends[group - 1])..<ends[group]
     }
 }
 
-/// A table of open addressing, half full at most, that is used for one group after another.
+/// A hash table with open addressing, at most half full, reused for one group after another.
 private struct HashTable {
     private static let empty = UInt64.max
     private let layout: HashLayout
@@ -190,7 +187,7 @@ private struct HashTable {
         for slot in 0..<slotCount { slots[slot] = Self.empty }
     }
 
-    /// By the bits of the hash that follow the group's.
+    /// Returns the slot given by the bits of the hash below the group's bits.
     func firstSlot(for entry: UInt64) -> Int {
         let bits = layout.hashBits(of: entry) &<< UInt64(layout.groupBits)
         return Int(truncatingIfNeeded: bits &>> UInt64(UInt64.bitWidth - slotBits))
@@ -198,7 +195,7 @@ private struct HashTable {
 
     func slot(after slot: Int) -> Int { (slot + 1) & ((1 &<< slotBits) - 1) }
 
-    /// The entry in a slot; `nil` in an empty one.
+    /// The entry in a slot; `nil` if the slot is empty.
     subscript(slot: Int) -> UInt64? {
         get { slots[slot] == Self.empty ? nil : slots[slot] }
         set { slots[slot] = newValue ?? Self.empty }

@@ -1,12 +1,12 @@
-/// What a pass would do with each key of the source and of the local collection, and why.
+/// The actions that a pass would take for the keys of the source and the local collection.
 ///
-/// The pure comparison of a source list with the local keys; a pass acts on the same value that
-/// ``Synchronizer/plan()`` returns. Applied to its own result it changes nothing.
+/// The pure comparison of a source list with the local keys. A pass acts on the same value that
+/// ``Synchronizer/plan()`` returns. Applied to its own result, it changes nothing.
 public struct SyncPlan<Item: SyncItem>: Sendable {
     /// The type of keys.
     public typealias Key = Item.Key
 
-    /// What would happen to a key, which also says why.
+    /// An action for a key, including its reason.
     public enum Action: Sendable, Hashable {
         /// In the source and not stored: downloaded.
         case insert
@@ -16,44 +16,44 @@ public struct SyncPlan<Item: SyncItem>: Sendable {
         case keep
         /// Stored and absent from the source: removed.
         case remove
-        /// Stored and absent from the source, but kept, because removals are withheld.
+        /// Stored and absent from the source, but kept because removals are withheld.
         case withhold(SyncReport.WithheldRemovals.Reason)
-        /// Stored and absent from the source; so many are that the pass would end with an error
-        /// instead of removing any.
+        /// Stored and absent from the source. There are so many such keys that the pass would end
+        /// with an error instead of removing any.
         case refuse
     }
 
-    /// One key's part of the plan.
+    /// The plan for one key.
     public struct Step: Sendable {
         /// The key.
         public let key: Key
-        /// What would happen to it.
+        /// The action for the key.
         public let action: Action
         /// The source's item; `nil` if the key is absent from the source.
         public let item: Item?
     }
 
-    /// What becomes of the local items that are absent from the source.
+    /// The action for the local items that are absent from the source.
     enum Removal: Sendable, Hashable {
         case remove
         case withhold(SyncReport.WithheldRemovals.Reason)
         case refuse(SyncError.Reason)
     }
 
-    /// The source's items, in its order.
+    /// The items of the source, in its order.
     public let items: [Item]
 
-    /// The keys that are stored and absent from the source.
+    /// The stored keys that are absent from the source.
     public let absentKeys: Set<Key>
 
-    /// How many items were stored when the plan was made.
+    /// The number of items stored when the plan was made.
     public let localCount: Int
 
-    /// What happens to each of `items`, at the same index.
+    /// The decisions for `items`, at the same indices.
     private(set) var decisions: [SyncDecision]
     let removal: Removal
 
-    /// Compares a source list with the stored keys. Stored items are kept until ``update(_:)``
+    /// Compares a source list with the stored keys. Stored items are kept unless ``update(_:)``
     /// changes that.
     ///
     /// - Throws: ``SyncError/Reason/duplicateKeys(keys:count:)``;
@@ -86,24 +86,24 @@ public struct SyncPlan<Item: SyncItem>: Sendable {
         }
     }
 
-    /// The positions in ``items`` of stored items that are not known to need an update.
+    /// The positions in ``items`` of stored items that are not marked for an update.
     var keptIndices: [Int] {
         decisions.indices.filter { decisions[$0] == .keep }
     }
 
-    /// How many stored items are not to be downloaded again.
+    /// The number of stored items that are not downloaded again.
     var keptCount: Int { decisions.count { $0 == .keep } }
 
-    /// Notes that the stored items at these positions are to be downloaded again.
+    /// Marks the stored items at some positions for an update.
     mutating func update(_ indices: [Int]) {
         for index in indices { decisions[index] = .update }
     }
 
-    /// What would be downloaded: new and changed items by their download order, ties in the
+    /// The items that would be downloaded: new and changed ones by download order, ties in the
     /// source's order.
     public var downloads: [Item] { items(at: downloadIndices) }
 
-    /// The positions in ``items`` of what would be downloaded, in that order.
+    /// The positions in ``items`` of ``downloads``, in the same order.
     var downloadIndices: [Int] {
         var indices: [Int] = []
         indices.reserveCapacity(decisions.count { $0 != .keep })
@@ -116,12 +116,12 @@ public struct SyncPlan<Item: SyncItem>: Sendable {
             indices.append(index)
         }
         guard !isInOrder else { return indices }
-        // Sorted as pairs of integers, so that items are not moved, and the position keeps ties in
-        // place.
+        // Sorted as pairs of integers, so that items are not moved; the position keeps ties in
+        // order.
         return indices.map { (order: items[$0].owsDownloadOrder, index: $0) }.sorted(by: <).map(\.index)
     }
 
-    /// The items at some positions; not copied if they are all items in order.
+    /// The items at some positions; not copied if these are all positions in order.
     func items(at indices: [Int]) -> [Item] {
         indices.elementsEqual(items.indices) ? items : indices.map { items[$0] }
     }
@@ -131,7 +131,7 @@ public struct SyncPlan<Item: SyncItem>: Sendable {
         decisions.contains { $0 != .insert } ? indices.map { decisions[$0] != .insert } : []
     }
 
-    /// How many keys have each action; without actions that no key has.
+    /// The number of keys with each action; actions without keys are omitted.
     public var counts: [Action: Int] {
         var counts: [Action: Int] = [:]
         for decision in decisions { counts[Self.action(decision), default: 0] += 1 }
@@ -139,8 +139,7 @@ public struct SyncPlan<Item: SyncItem>: Sendable {
         return counts
     }
 
-    /// Every key, once: those of the source in its order, then those absent from it, in no
-    /// particular order.
+    /// Every key once: the source's keys in its order, then the absent keys in any order.
     public var steps: some Sequence<Step> {
         let listed = zip(items, decisions).lazy.map { Step(key: $0.owsPrimaryKey, action: Self.action($1), item: $0) }
         let absent = absentKeys.lazy.map { Step(key: $0, action: absentAction, item: nil) }
@@ -155,7 +154,7 @@ public struct SyncPlan<Item: SyncItem>: Sendable {
         }
     }
 
-    /// What happens to the keys that are absent from the source.
+    /// The action for keys that are absent from the source.
     private var absentAction: Action {
         switch removal {
         case .remove: .remove
@@ -164,8 +163,8 @@ public struct SyncPlan<Item: SyncItem>: Sendable {
         }
     }
 
-    /// Why the pass would end with an error before it removes or downloads anything; `nil` if it
-    /// would not.
+    /// The error that would end the pass before it removes or downloads anything; `nil` if there is
+    /// none.
     public var refusal: SyncError? {
         guard case .refuse(let reason) = removal else { return nil }
         return SyncError(stage: .remove, underlying: reason)
@@ -173,7 +172,7 @@ public struct SyncPlan<Item: SyncItem>: Sendable {
 }
 
 extension SyncPlan.Action: CustomStringConvertible {
-    /// What happens and why, such as `remove: absent from the source`.
+    /// The action and its reason as text, such as `remove: absent from the source`.
     public var description: String {
         switch self {
         case .insert: "insert: not stored yet"

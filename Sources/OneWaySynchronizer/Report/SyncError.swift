@@ -4,20 +4,20 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// An error of a pass: its stage, its item, and its cause.
+/// An error of a pass, with its stage, its key and its cause.
 public struct SyncError: Error {
-    /// The stage in which it happened.
+    /// The stage in which the error occurred.
     public var stage: SyncStage
 
-    /// The key of the item concerned; `nil` if the error concerns no single item. A `String` after
+    /// The key of the item; `nil` if the error does not concern a single item. A `String` after
     /// decoding.
     public var key: (any Hashable & Sendable)?
 
-    /// What the processor threw, or a ``Reason`` of the synchronizer itself. A
+    /// The error that the processor threw, or a ``Reason`` of the synchronizer itself. A
     /// ``SyncError/Recorded`` after decoding.
     public var underlying: any Error
 
-    /// Creates an error of `stage`.
+    /// Creates an error of a stage.
     public init(stage: SyncStage, key: (any Hashable & Sendable)? = nil, underlying: any Error) {
         self.stage = stage
         self.key = key
@@ -26,12 +26,11 @@ public struct SyncError: Error {
 
     /// Why the synchronizer itself ends a call or a pass.
     public enum Reason: Error, Hashable, Sendable, Codable {
-        /// The source list has keys that occur more than once. `keys` describes the first ten of
-        /// the `count` repetitions.
+        /// The source list has repeated keys. `keys` describes the first ten of the `count`
+        /// repetitions.
         case duplicateKeys(keys: [String], count: Int)
 
-        /// Too many different keys have the same hash value, so that comparing them would take too
-        /// long.
+        /// Too many different keys have the same hash value to compare them in reasonable time.
         case collidingKeys(type: String)
 
         /// The pass would remove more than ``SyncOptions/removalLimit`` allows.
@@ -40,13 +39,13 @@ public struct SyncError: Error {
         /// A call, a stage or the pass took longer than ``SyncOptions`` allows, and was cancelled.
         case timedOut(after: Duration)
 
-        /// `sync()` was awaited from inside a pass that it would wait for.
+        /// `sync()` was awaited inside a pass that would then have waited for itself.
         case syncInsidePass
     }
 }
 
 extension SyncError: CustomStringConvertible {
-    /// The error in words, such as `content of "a": connection refused`.
+    /// The error as text, such as `content of "a": connection refused`.
     public var description: String {
         let subject = key.map { " of \(String(reflecting: $0))" } ?? ""
         return "\(stage.rawValue)\(subject): \(underlying)"
@@ -54,7 +53,7 @@ extension SyncError: CustomStringConvertible {
 }
 
 extension SyncError.Reason: CustomStringConvertible {
-    /// One sentence for people.
+    /// The reason as a readable sentence.
     public var description: String {
         switch self {
         case .duplicateKeys(let keys, let count):
@@ -84,7 +83,7 @@ extension SyncError: RetryableError {
     /// Whether the underlying error can be retried.
     public var isRetryable: Bool { (underlying as? any RetryableError)?.isRetryable ?? false }
 
-    /// The wait that the underlying error asks for.
+    /// The wait that the underlying error requests; `nil` for none.
     public var retryAfter: Duration? { (underlying as? any RetryableError)?.retryAfter }
 }
 
@@ -103,7 +102,7 @@ extension SyncError: Codable {
         case stage, key, reason, underlying
     }
 
-    /// Decodes an error. Its key is a `String`; its cause is a ``Reason`` or a
+    /// Decodes an error. Its key becomes a `String`, its cause a ``Reason`` or a
     /// ``SyncError/Recorded``.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
@@ -116,7 +115,7 @@ extension SyncError: Codable {
         }
     }
 
-    /// Encodes the error, with its key and cause as texts.
+    /// Encodes the error, with its key and cause as text.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(stage, forKey: .stage)
@@ -130,21 +129,21 @@ extension SyncError: Codable {
 }
 
 extension SyncError {
-    /// An error as it was encoded: its type and its description.
+    /// The decoded form of an arbitrary error: its type and its description.
     ///
-    /// Errors of any type can be part of a report; after decoding, a `SyncError.Recorded` stands
-    /// for them.
+    /// A report can contain errors of any type. After decoding, a `SyncError.Recorded` represents
+    /// them.
     public struct Recorded: Error, Hashable, Sendable, Codable {
         /// The type of the error, such as `Foundation.URLError`.
         public var type: String
 
-        /// What the error says of itself.
+        /// The error's own description.
         public var message: String
 
-        /// Whether the same call may succeed later.
+        /// Whether a retry may help.
         public var isRetryable: Bool
 
-        /// Creates a record of an error. A record of a record is the same.
+        /// Creates the recorded form of an error. Recording a `Recorded` changes nothing.
         public init(_ error: any Error) {
             if let record = error as? SyncError.Recorded {
                 self = record

@@ -4,22 +4,21 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// The error of `sync()`: the pass was cancelled, or its errors; with the report of what was done.
+/// The error of `sync()`: a cancelled pass, or the errors of a pass, with its report.
 public struct SyncFailure: Error, Codable {
-    /// The pass's errors in the order in which they happened, at most
-    /// ``SyncReport/maximumErrorCount`` of them.
+    /// The errors of the pass, in the order of their occurrence; at most
+    /// ``SyncReport/maximumErrorCount``.
     ///
-    /// The report counts the rest. Empty when the pass was cancelled before anything went wrong.
+    /// The report counts the rest. Empty if the pass was cancelled before any error.
     public var errors: [SyncError] { report.errors }
 
-    /// What the pass did before it ended. Empty for a caller that stopped waiting.
+    /// The report of the pass up to its end. Empty for a caller that stopped waiting.
     public var report: SyncReport
 
-    /// Whether the pass, or this caller's waiting for it, was cancelled. An item that failed is
-    /// never the cause.
+    /// Whether the pass, or this caller's wait for it, was cancelled. Errors of items never set it.
     public var isCancelled: Bool
 
-    /// Creates the failure of a pass that did what `report` says.
+    /// Creates the failure of a pass with a report.
     public init(report: SyncReport, isCancelled: Bool = false) {
         self.report = report
         self.isCancelled = isCancelled
@@ -36,7 +35,7 @@ public struct SyncFailure: Error, Codable {
 }
 
 extension SyncFailure: CustomStringConvertible {
-    /// The failure in words, such as `2 errors; first: content of "a": connection refused`.
+    /// The failure as text, such as `2 errors; first: content of "a": connection refused`.
     public var description: String {
         let count = report.errorCount
         guard let first = errors.first else { return isCancelled ? "cancelled" : "failed" }
@@ -54,6 +53,6 @@ extension SyncFailure: RetryableError {
     /// Whether another pass may succeed: there are errors, and each can be retried.
     public var isRetryable: Bool { !isCancelled && !errors.isEmpty && errors.allSatisfy(\.isRetryable) }
 
-    /// The longest wait that an error asks for.
+    /// The longest wait that an error requests; `nil` if none does.
     public var retryAfter: Duration? { errors.compactMap(\.retryAfter).max() }
 }

@@ -4,7 +4,7 @@ extension SyncReport: Codable {
         case durations, errors, errorCounts, keys
     }
 
-    /// Decodes a report. Its keys are strings.
+    /// Decodes a report. Its keys become strings.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         listed = try container.decode(Int.self, forKey: .listed)
@@ -24,7 +24,7 @@ extension SyncReport: Codable {
         keys = try container.decodeIfPresent([KeyGroup: [String]].self, forKey: .keys) ?? [:]
     }
 
-    /// Encodes the report, with keys and errors as texts.
+    /// Encodes the report, with keys and errors as text.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(listed, forKey: .listed)

@@ -1,5 +1,5 @@
 extension SyncReport {
-    /// What became of a key in a pass.
+    /// The groups of keys in a report, by their result in a pass.
     public enum KeyGroup: String, Sendable, Hashable, CaseIterable, Codable, CodingKeyRepresentable {
         /// It was not stored, and was downloaded.
         case inserted
@@ -17,37 +17,37 @@ extension SyncReport {
         public enum Reason: String, Sendable, Hashable, Codable, CaseIterable {
             /// The source's list was partial: a missing item may exist.
             case partialList
-            /// There were more than ``SyncOptions/removalLimit`` allows, and its action is to
-            /// withhold.
+            /// There were more removals than ``SyncOptions/removalLimit`` allows, and its action is
+            /// to withhold them.
             case removalLimit
-            /// Under ``SyncOptions/RemovalOrder/afterDownloads`` the pass failed, or was cancelled,
+            /// With ``SyncOptions/RemovalOrder/afterDownloads``, the pass failed or was cancelled
             /// before its removals were due.
             case incompletePass
         }
 
-        /// How many local items were kept that are absent from the source; above 0.
+        /// The number of local items that are absent from the source but were kept; above 0.
         public var count: Int
 
         /// Why they were kept.
         public var reason: Reason
 
-        /// Creates `count` removals, withheld for `reason`.
+        /// Creates a number of withheld removals, with the reason.
         public init(count: Int, reason: Reason) {
             self.count = count
             self.reason = reason
         }
     }
 
-    /// How often one kind of error happened in one stage.
+    /// The number of errors of one kind in one stage.
     public struct ErrorCount: Sendable, Hashable, Codable {
         /// The stage.
         public var stage: SyncStage
 
         /// The type of the underlying error, such as `Foundation.URLError`; `other` beyond 32 kinds
-        /// in a pass.
+        /// per pass.
         public var kind: String
 
-        /// How often it happened; above 0.
+        /// The number of errors; above 0.
         public var count: Int
 
         /// Creates a count.

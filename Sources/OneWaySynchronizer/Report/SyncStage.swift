@@ -21,7 +21,7 @@ public enum SyncStage: String, Sendable, Hashable, CaseIterable, Codable, Coding
     /// `owsSyncEnd`.
     case end
 
-    /// The place among the stages, from 0.
+    /// The position among the stages, from 0.
     var ordinal: Int {
         switch self {
         case .begin: 0
