@@ -1,7 +1,6 @@
 public import OneWaySynchronizer
 
-/// Runs a processor against scripted source lists and reports the rules of `SyncProcessor` that it
-/// breaks.
+/// A conformance suite that runs a processor against scripted source lists.
 ///
 /// ```swift
 /// @Test func mirrorConforms() async throws {
@@ -14,15 +13,15 @@ public import OneWaySynchronizer
 /// }
 /// ```
 ///
-/// The processor's own list method is not called: the steps replace it. Its downloads have to work
-/// for the steps' items, for example from a fake server.
+/// The check does not call the processor's own list method: the steps replace it. Its downloads
+/// must work for the items of the steps, for example with a fake server.
 public enum ProcessorConformance {
-    /// A list of the source, and what changed in it since the step before.
+    /// A list of the source, and its changes since the previous step.
     public struct Step<Item: SyncItem>: Sendable {
         /// The items of the source.
         public var items: [Item]
 
-        /// The keys of stored items that have to be downloaded again in this step.
+        /// The keys of stored items that must be downloaded again in this step.
         public var changedKeys: Set<Item.Key>
 
         /// Creates a step.
@@ -32,19 +31,21 @@ public enum ProcessorConformance {
         }
     }
 
-    /// Runs a processor through the steps, each in several ways, and through an empty list at the
-    /// end.
+    /// Runs a processor through the steps, each in several ways, and finally through an empty list.
     ///
-    /// For each step it checks that the local keys equal the step's, that changed items are
-    /// downloaded again, that a second pass over the same list downloads and removes nothing, that
-    /// removing a key twice is no error, and that a pass that is cancelled in the middle is
-    /// completed by the next one.
+    /// It checks for each step that:
+    /// - the local keys equal the keys of the step,
+    /// - changed items are downloaded again,
+    /// - a second pass over the same list downloads and removes nothing,
+    /// - removing a key twice is not an error,
+    /// - the next pass completes a pass that was cancelled in the middle.
     ///
     /// - Parameters:
     ///   - processor: The processor, with an empty local collection.
     ///   - steps: The lists of the source, in order.
-    ///   - options: How passes are run. Previews, contents, limits and order are used as they are.
-    /// - Throws: ``Failure`` with every rule that was broken.
+    ///   - options: How passes run. Previews, contents, limits and order are used as given.
+    /// - Throws: ``Failure`` with every rule that the processor breaks; the error of its
+    ///   `owsGetLocalKeys()`.
     public static func check<Processor: SyncProcessor>(
         _ processor: Processor, steps: [Step<Processor.Item>], options: SyncOptions = SyncOptions()
     ) async throws {
@@ -57,7 +58,7 @@ public enum ProcessorConformance {
             let keys = Set(step.items.map { $0.owsPrimaryKey })
             scripted.begin(step.items)
             if !keys.isEmpty {
-                // The next pass completes what this one leaves.
+                // The next pass completes this one.
                 scripted.cancelAfterFirstDownload { synchronizer.cancel() }
                 _ = try? await synchronizer.sync()
                 await synchronizer.waitUntilIdle()
@@ -111,7 +112,7 @@ extension ProcessorConformance {
         /// One sentence for each broken rule.
         public var violations: [String]
 
-        /// All violations, one on a line.
+        /// All violations, one per line.
         public var description: String { violations.joined(separator: "\n") }
     }
 }

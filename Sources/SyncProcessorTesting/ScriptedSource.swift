@@ -1,7 +1,8 @@
 import OneWaySynchronizer
 import SyncBase
 
-/// A processor whose source list is scripted, and whose other calls go to the processor under test.
+/// A processor with a scripted source list that forwards all other calls to the processor under
+/// test.
 final class ScriptedSource<Base: SyncProcessor>: SyncProcessor {
     typealias Item = Base.Item
 
@@ -20,12 +21,12 @@ final class ScriptedSource<Base: SyncProcessor>: SyncProcessor {
         self.base = base
     }
 
-    /// What was downloaded since the step began.
+    /// The items downloaded since the step began.
     var downloads: [Item] { state.withLock(\.downloads) }
     var beginCount: Int { state.withLock(\.beginCount) }
     var endCount: Int { state.withLock(\.endCount) }
 
-    /// Begins a step: the source has these items from now on.
+    /// Begins a step with new items of the source.
     func begin(_ items: [Item]) {
         state.withLock { state in
             state.items = items
@@ -34,7 +35,7 @@ final class ScriptedSource<Base: SyncProcessor>: SyncProcessor {
         }
     }
 
-    /// Has a function called once, after the next download.
+    /// Sets a function that is called once, after the next download.
     func cancelAfterFirstDownload(_ cancel: @escaping @Sendable () -> Void) {
         state.withLock { $0.onDownload = cancel }
     }
