@@ -8,7 +8,7 @@ extension ObjectParts {
         var ascending = true
         var nulls = Ordering.NullPlacement.first
 
-        /// The same criterion with objects without a value at the end.
+        /// This criterion, with objects without a value at the end.
         public var nullsLast: ObjectParts.Order {
             var order = self
             order.nulls = .last
@@ -24,7 +24,7 @@ extension ObjectParts {
         }
     }
 
-    /// What `orderedBy` accepts: a property, or a property with a direction.
+    /// A property, or a property with a direction, for `orderedBy`.
     public protocol Criterion: Sendable {
         /// The sort criterion.
         var order: ObjectParts.Order { get }

@@ -4,10 +4,10 @@
 public enum ObjectParts {}
 
 extension ObjectParts {
-    /// The properties of a type, as the key paths of conditions and orderings start from them.
+    /// The properties of a type, where the key paths of conditions and orderings start.
     ///
-    /// Never made by a program: in `\.company.name`, it is the root of the key path. A key path
-    /// goes on through an optional related object without a question mark.
+    /// Programs never create it: in `\.company.name`, it is the root of the key path. A key path
+    /// passes through an optional related object without a question mark.
     @dynamicMemberLookup
     public struct Fields<Root: SyncObject>: Sendable {
         package init() {}
@@ -98,7 +98,7 @@ extension ObjectParts {
     /// A property that holds any number of related objects.
     public protocol RelatedList: ObjectParts.RelatedValue {}
 
-    /// A relationship of each of some objects; only key paths of `including` lead to it.
+    /// A relationship of each object in a list; only key paths of `including` lead to it.
     public enum Each<Value: ObjectParts.RelatedValue>: ObjectParts.RelatedList {
         /// The type of the related objects.
         public typealias Object = Value.Object
@@ -128,7 +128,7 @@ extension ObjectParts.Field where Value: ValueConvertible {
     }
 }
 
-/// The names along a key path, or the reason why it has none.
+/// The names along a key path, or the reason why there are none.
 package struct FieldPath: Sendable {
     private var names: [String] = []
     private var error: SyncDeclarationError?

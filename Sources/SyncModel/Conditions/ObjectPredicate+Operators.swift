@@ -1,14 +1,14 @@
-// The operators of conditions. Both operands have one type, so that a comparison of values of
+// The operators of conditions. Both operands have the same type, so that a comparison of values of
 // different types does not compile.
 
-/// A condition that is true if a value equals another; for nil, if there is none.
+/// A condition that is true if a value equals another; `== nil` is true if there is no value.
 public func == <Root: SyncObject, Value: ValueConvertible>(
     path: ObjectPath<Root, Value>, value: Value
 ) -> ObjectPredicate<Root> {
     ObjectPredicate { () throws(SyncDeclarationError) in try path.fieldPath() == value }
 }
 
-/// A condition that is true if a value differs from another; for nil, if there is one.
+/// A condition that is true if a value differs from another; `!= nil` is true if there is a value.
 public func != <Root: SyncObject, Value: ValueConvertible>(
     path: ObjectPath<Root, Value>, value: Value
 ) -> ObjectPredicate<Root> {
@@ -43,28 +43,28 @@ public func >= <Root: SyncObject, Value: ValueConvertible>(
     ObjectPredicate { () throws(SyncDeclarationError) in try path.fieldPath() >= value }
 }
 
-/// A condition that is true if a value equals another; for nil, if there is none.
+/// A condition that is true if a value equals another; `== nil` is true if there is no value.
 public func == <Root: SyncObject, Value: RawRepresentable>(
     path: ObjectPath<Root, Value>, value: Value
 ) -> ObjectPredicate<Root> where Value.RawValue: ValueConvertible {
     ObjectPredicate { () throws(SyncDeclarationError) in try path.fieldPath() == value.rawValue }
 }
 
-/// A condition that is true if a value equals another; for nil, if there is none.
+/// A condition that is true if a value equals another; `== nil` is true if there is no value.
 public func == <Root: SyncObject, Value: RawRepresentable>(
     path: ObjectPath<Root, Value?>, value: Value?
 ) -> ObjectPredicate<Root> where Value.RawValue: ValueConvertible {
     ObjectPredicate { () throws(SyncDeclarationError) in try path.fieldPath() == value?.rawValue }
 }
 
-/// A condition that is true if a value equals another; for nil, if there is none.
+/// A condition that is true if a value equals another; `== nil` is true if there is no value.
 public func == <Root: SyncObject, Value: RawRepresentable & ValueConvertible>(
     path: ObjectPath<Root, Value>, value: Value
 ) -> ObjectPredicate<Root> where Value.RawValue: ValueConvertible {
     ObjectPredicate { () throws(SyncDeclarationError) in try path.fieldPath() == value }
 }
 
-/// A condition that is true if a value equals another; for nil, if there is none.
+/// A condition that is true if a value equals another; `== nil` is true if there is no value.
 public func == <Root: SyncObject, Value: RawRepresentable & ValueConvertible>(
     path: ObjectPath<Root, Value?>, value: Value?
 ) -> ObjectPredicate<Root> where Value.RawValue: ValueConvertible {
@@ -85,28 +85,28 @@ public func == <Root: SyncObject, Value: SyncObject>(
     ObjectPredicate { () throws(SyncDeclarationError) in try path.fieldPath().isNull }
 }
 
-/// A condition that is true if a value differs from another; for nil, if there is one.
+/// A condition that is true if a value differs from another; `!= nil` is true if there is a value.
 public func != <Root: SyncObject, Value: RawRepresentable>(
     path: ObjectPath<Root, Value>, value: Value
 ) -> ObjectPredicate<Root> where Value.RawValue: ValueConvertible {
     ObjectPredicate { () throws(SyncDeclarationError) in try path.fieldPath() != value.rawValue }
 }
 
-/// A condition that is true if a value differs from another; for nil, if there is one.
+/// A condition that is true if a value differs from another; `!= nil` is true if there is a value.
 public func != <Root: SyncObject, Value: RawRepresentable>(
     path: ObjectPath<Root, Value?>, value: Value?
 ) -> ObjectPredicate<Root> where Value.RawValue: ValueConvertible {
     ObjectPredicate { () throws(SyncDeclarationError) in try path.fieldPath() != value?.rawValue }
 }
 
-/// A condition that is true if a value differs from another; for nil, if there is one.
+/// A condition that is true if a value differs from another; `!= nil` is true if there is a value.
 public func != <Root: SyncObject, Value: RawRepresentable & ValueConvertible>(
     path: ObjectPath<Root, Value>, value: Value
 ) -> ObjectPredicate<Root> where Value.RawValue: ValueConvertible {
     ObjectPredicate { () throws(SyncDeclarationError) in try path.fieldPath() != value }
 }
 
-/// A condition that is true if a value differs from another; for nil, if there is one.
+/// A condition that is true if a value differs from another; `!= nil` is true if there is a value.
 public func != <Root: SyncObject, Value: RawRepresentable & ValueConvertible>(
     path: ObjectPath<Root, Value?>, value: Value?
 ) -> ObjectPredicate<Root> where Value.RawValue: ValueConvertible {

@@ -22,7 +22,7 @@ public struct ObjectPredicate<Root: SyncObject>: Sendable {
         result = .success(predicate)
     }
 
-    /// A predicate that every object fulfils, or none.
+    /// A predicate that is true for every object, or for none.
     public static func constant(_ holds: Bool) -> ObjectPredicate {
         ObjectPredicate(.constant(holds))
     }
@@ -101,42 +101,42 @@ extension ObjectPredicate {
 
     // MARK: Lists
 
-    /// True if the value is one of some.
+    /// True if the value is in a list.
     public static func `in`<Value: ValueConvertible>(
         _ path: ObjectPath<Root, Value>, _ values: some Sequence<Value>
     ) -> ObjectPredicate {
         ObjectPredicate { () throws(SyncDeclarationError) in try path.fieldPath().isIn(values) }
     }
 
-    /// True if there is a value and it is one of some.
+    /// True if there is a value and it is in a list.
     public static func `in`<Value: ValueConvertible>(
         _ path: ObjectPath<Root, Value?>, _ values: some Sequence<Value>
     ) -> ObjectPredicate {
         ObjectPredicate { () throws(SyncDeclarationError) in try path.fieldPath().isIn(values) }
     }
 
-    /// True if the value is one of some cases.
+    /// True if the value is in a list of cases.
     public static func `in`<Value: RawRepresentable>(
         _ path: ObjectPath<Root, Value>, _ values: some Sequence<Value>
     ) -> ObjectPredicate where Value.RawValue: ValueConvertible {
         ObjectPredicate { () throws(SyncDeclarationError) in try path.fieldPath().isIn(values.map(\.rawValue)) }
     }
 
-    /// True if there is a value and it is one of some cases.
+    /// True if there is a value and it is in a list of cases.
     public static func `in`<Value: RawRepresentable>(
         _ path: ObjectPath<Root, Value?>, _ values: some Sequence<Value>
     ) -> ObjectPredicate where Value.RawValue: ValueConvertible {
         ObjectPredicate { () throws(SyncDeclarationError) in try path.fieldPath().isIn(values.map(\.rawValue)) }
     }
 
-    /// True if the value is one of some cases.
+    /// True if the value is in a list of cases.
     public static func `in`<Value: RawRepresentable & ValueConvertible>(
         _ path: ObjectPath<Root, Value>, _ values: some Sequence<Value>
     ) -> ObjectPredicate where Value.RawValue: ValueConvertible {
         ObjectPredicate { () throws(SyncDeclarationError) in try path.fieldPath().isIn(values) }
     }
 
-    /// True if there is a value and it is one of some cases.
+    /// True if there is a value and it is in a list of cases.
     public static func `in`<Value: RawRepresentable & ValueConvertible>(
         _ path: ObjectPath<Root, Value?>, _ values: some Sequence<Value>
     ) -> ObjectPredicate where Value.RawValue: ValueConvertible {

@@ -3,7 +3,7 @@ import SyncBase
 extension DateText {
     /// The number of fraction digits in a written date.
     package enum Fraction: Hashable, Sendable {
-        /// No fraction digits. The fraction is rounded down, also before 1970.
+        /// No fraction digits. The fraction is rounded down, even before 1970.
         case none
         /// Three or six digits if the fraction needs them; otherwise none.
         case shortest

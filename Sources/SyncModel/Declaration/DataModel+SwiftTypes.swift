@@ -6,7 +6,7 @@ extension DataModel {
     /// equal model of them.
     ///
     /// Relationships are `Related`, so that each query includes only what it needs. Bookkeeping
-    /// entities are left out. A type cannot state that a to-many relationship is mandatory, that an
+    /// entities are omitted. A type cannot state that a to-many relationship is mandatory, that an
     /// inverse belongs to a parent or sub-entity, and some conditions of indexes. Comments name
     /// what is missing.
     public func swiftTypes() -> String {
@@ -27,7 +27,7 @@ private struct SwiftTypeWriter {
     private let names: SwiftNames
     private let properties: [String: String]
     private var parts: [String] = []
-    /// What the type cannot state.
+    /// The facts that the type cannot state.
     private var omissions: [String] = []
 
     init(_ layout: EntityLayout, in model: DataModel, names: SwiftNames) {

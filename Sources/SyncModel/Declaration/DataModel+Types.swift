@@ -1,5 +1,5 @@
 extension DataModel {
-    /// Creates the model of some types, in their order, and of all types that are related to them.
+    /// Creates the model of some types, in their order, and of all types related to them.
     ///
     ///     let model = try DataModel(User.self)
     ///
@@ -24,7 +24,7 @@ extension DataModel {
         try self.init(entities)
     }
 
-    /// Names the inverse of each relationship that another one names as its own.
+    /// Sets the missing inverse of each relationship that another one names as its inverse.
     private static func completeInverses(_ entities: inout [SyncEntity]) {
         for entity in entities {
             for relationship in entity.relationships {

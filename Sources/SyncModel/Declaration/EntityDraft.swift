@@ -1,4 +1,4 @@
-/// An entity while the parts of a declaration are applied to it.
+/// An entity to which the parts of a declaration are applied.
 struct EntityDraft<Root: SyncObject> {
     let shape: ObjectShape<Root>
     var identity: [String] = []

@@ -14,14 +14,14 @@ package struct ObjectProperty: Sendable {
     /// Whether the property may be missing.
     package let isOptional: Bool
     package let content: Content
-    /// Whether the property may be left out of `including`.
+    /// Whether the property may be omitted from `including`.
     package let isOptionallyIncluded: Bool
 }
 
-/// What a type's properties are, and which key path leads to which of them.
+/// The properties of a type, and the key paths that lead to them.
 ///
 /// Swift does not relate key paths to coding keys. The shape decodes the type several times, with
-/// one of two values for each property. The pattern of these values tells which property a key path
+/// one of two values for each property. The pattern of these values shows which property a key path
 /// reads.
 package final class ObjectShape<Root: SyncObject>: Sendable {
     /// The properties in the order in which the type decodes them.

@@ -12,7 +12,7 @@ struct ProbeForms: Sendable {
         values[bit ? 1 : 0] = form
     }
 
-    /// The form of a value; nil if it has none, and so equals no property's.
+    /// The form of a value; nil if it has none, so that it matches no property.
     static func form(of value: Any) -> AttributeValue? {
         switch value {
         case let list as any ProbedList: return .int(Int64(list.count))
@@ -49,9 +49,9 @@ final class ProbeLog {
         self.type = type
     }
 
-    /// Which of its two values a property has in a round.
+    /// Returns which of its two values a property has in a round.
     static func bit(property: Int, round: Int) -> Bool {
-        // The finalizer of SplitMix64, so that patterns have nothing in common.
+        // The finalizer of SplitMix64 makes the patterns independent.
         var mixed = UInt64(truncatingIfNeeded: property &+ 1) &* 0x9E37_79B9_7F4A_7C15
         mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
         mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB

@@ -1,15 +1,15 @@
-/// Related objects that a value may come without.
+/// Related objects that can be left out when an object is read.
 ///
 /// A property of type `Company?` or `[Note]` must be named in `including:` whenever its type is
 /// read; leaving it out is an error. A property of type `Related<Company?>` or `Related<[Note]>` is
 /// `notIncluded` then. The enum also lets two types contain each other.
 public indirect enum Related<Value: ObjectParts.RelatedValue & Codable>: Sendable {
-    /// The objects were not asked for; the store may have some.
+    /// The objects were not requested; the store may have some.
     case notIncluded
     /// The related objects.
     case included(Value)
 
-    /// The related objects; nil if they were not asked for.
+    /// The related objects; nil if they were not included.
     public var value: Value? {
         if case .included(let value) = self { value } else { nil }
     }
@@ -27,7 +27,7 @@ extension Related: ObjectParts.RelatedValue {
         self = .included(value)
     }
 
-    /// The related objects; nil if they were not asked for.
+    /// The related objects; nil if they were not included.
     public var relatedObjects: [Object]? { value?.relatedObjects }
 }
 
@@ -37,7 +37,7 @@ extension Related: Codable {
         self = .included(try Value(from: decoder))
     }
 
-    /// Encodes the related objects, or null if they were not asked for.
+    /// Encodes the related objects, or null if they were not included.
     public func encode(to encoder: any Encoder) throws {
         switch self {
         case .included(let value): try value.encode(to: encoder)
@@ -51,9 +51,9 @@ extension Related: Codable {
 extension Related: Equatable where Value: Equatable {}
 extension Related: Hashable where Value: Hashable {}
 
-/// A related value that says whether it was asked for.
+/// A related value that states whether it was included.
 package protocol OptionallyIncluded {
-    /// The value of a property that was not asked for.
+    /// The value of a property that was not included.
     static var notIncludedValue: Self { get }
     /// Whether the value holds related objects.
     var isIncluded: Bool { get }

@@ -10,8 +10,8 @@ struct SwiftNames {
             let isFree = !taken.contains(plain) && !Self.keywords.contains(plain)
             types[layout.name] = Self.unused(isFree ? plain : "\(plain)Object", &taken)
         }
-        // A property with the name of a type hides the type. A key path to one of the others would
-        // be something else.
+        // A property with the name of a type hides that type. The other names have a meaning of
+        // their own after a type or in a key path.
         let reserved = taken.union(["self", "init", "CodingKeys"])
         for layout in layouts {
             var identifiers: [String: String] = [:]
@@ -39,7 +39,7 @@ struct SwiftNames {
     private static func plain(_ name: String) -> String {
         var plain = String(name.unicodeScalars.map { $0.properties.isXIDContinue ? Character($0) : "_" })
         if plain.unicodeScalars.first.map({ !$0.properties.isXIDStart && $0 != "_" }) ?? true { plain = "_" + plain }
-        // A single underscore is no name.
+        // An identifier cannot consist of underscores alone.
         return plain.allSatisfy { $0 == "_" } ? plain + "value" : plain
     }
 

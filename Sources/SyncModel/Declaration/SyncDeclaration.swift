@@ -1,4 +1,4 @@
-/// What a type states about its entity beyond its properties.
+/// A type's statements about its entity, in addition to its properties.
 ///
 ///     static let declaration = SyncDeclaration<User>(
 ///         .identity(\.id), .toMany(\.notes, inverse: \.author, deleteRule: .cascade),
@@ -21,7 +21,7 @@ public struct SyncDeclaration<Root: SyncObject>: Sendable {
         self.parts = parts
     }
 
-    /// Creates the declaration of an entity with a name of its own.
+    /// Creates the declaration of an entity with an explicit name.
     ///
     /// - Parameters:
     ///   - entity: The name of the entity.
@@ -55,7 +55,7 @@ extension SyncDeclaration.Part {
         }
     }
 
-    /// A relationship to at most one object, with what its property does not state.
+    /// A relationship to at most one object, with the facts that its property does not state.
     ///
     /// - Parameters:
     ///   - property: The property.
@@ -89,7 +89,7 @@ extension SyncDeclaration.Part {
             userInfo)
     }
 
-    /// A relationship to any number of objects, with what its property does not state.
+    /// A relationship to any number of objects, with the facts that its property does not state.
     ///
     /// - Parameters:
     ///   - property: The property.
@@ -146,13 +146,13 @@ extension SyncDeclaration.Part {
         }
     }
 
-    /// An attribute, with what its property does not state.
+    /// An attribute, with the facts that its property does not state.
     ///
     /// - Parameters:
     ///   - property: The property.
     ///   - type: The type of the attribute; nil, the default, for the type that the property
     ///     implies.
-    ///   - defaultValue: The value of an object that JSON gives none.
+    ///   - defaultValue: The value of an object for which the JSON has none.
     ///   - remoteKey: The key in JSON, or a dotted path into nested objects; nil, the default, for
     ///     the one that the name implies.
     ///   - transformer: The name of the transformer between JSON and the value; nil by default.
@@ -187,7 +187,7 @@ extension SyncDeclaration.Part {
         index(properties, isUnique: false, condition)
     }
 
-    /// An index that no two objects may have the same values in; null equals nothing.
+    /// A unique index: no two objects may have the same values in it; null equals nothing.
     ///
     /// - Parameters:
     ///   - properties: The attributes, the most important first.

@@ -13,8 +13,8 @@ extension SyncDeclarationError {
         case nullable(entity: String, property: String)
         /// A relationship leads to another entity in the model.
         case otherDestination(entity: String, property: String, declared: String, model: String)
-        /// A relationship leads to one object on one side, and to many on the other, or is ordered
-        /// on one side only.
+        /// A relationship is to-one on one side and to-many on the other, or is ordered on one side
+        /// only.
         case otherCardinality(entity: String, property: String)
         /// A relationship has another inverse in the model; nil for none.
         case otherInverse(entity: String, property: String, declared: String?, model: String?)

@@ -29,7 +29,7 @@
 /// The type is examined once, by decoding it from invented values. Its `init(from:)` must therefore
 /// accept any value of a property's type.
 public protocol SyncObject: Codable, ObjectParts.RelatedValue where Object == Self {
-    /// What the properties of the type do not state about its entity.
+    /// The statements about the type's entity, in addition to its properties.
     static var declaration: SyncDeclaration<Self> { get }
 }
 
@@ -54,9 +54,9 @@ extension ObjectParts {
         associatedtype Object: SyncObject
         /// Whether the property holds any number of objects instead of at most one.
         static var isToMany: Bool { get }
-        /// Creates a value of some objects; nil if it cannot hold none.
+        /// Creates a value from objects; nil if there are none and it cannot be empty.
         init?(related objects: [Object])
-        /// The related objects; nil if they were not asked for.
+        /// The related objects; nil if they were not included.
         var relatedObjects: [Object]? { get }
     }
 }
@@ -67,10 +67,10 @@ extension Optional: ObjectParts.RelatedValue where Wrapped: SyncObject {
     /// False: at most one object.
     public static var isToMany: Bool { false }
 
-    /// Creates the first of some objects, or nil as a value.
+    /// Creates the first of some objects, or nil as a value if there are none.
     public init?(related objects: [Wrapped]) { self = objects.first }
 
-    /// The object, if there is one.
+    /// The object, if there is one; otherwise an empty array.
     public var relatedObjects: [Wrapped]? { map { [$0] } ?? [] }
 }
 
@@ -80,7 +80,7 @@ extension Array: ObjectParts.RelatedValue where Element: SyncObject {
     /// True: any number of objects.
     public static var isToMany: Bool { true }
 
-    /// Creates a list of the objects.
+    /// Creates an array of the objects.
     public init?(related objects: [Element]) { self = objects }
 
     /// The objects.

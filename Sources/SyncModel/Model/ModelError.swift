@@ -30,7 +30,9 @@ public enum ModelError: Error, Hashable, Sendable {
     case unsuitableIdentity(entity: String, attribute: String, type: AttributeType)
     /// The scope of an identity is not a to-one relationship of the entity, or it has no inverse.
     case unsuitableScope(entity: String, relationship: String)
-    /// An index has no attributes, one that the entity does not have or cannot index, or a
+    /// An index has unsuitable attributes or an unsuitable condition.
+    ///
+    /// It has no attributes, an attribute that the entity does not have or cannot index, or a
     /// condition other than comparisons of own attributes with values, joined by `and`.
     case unsuitableIndex(entity: String, attributes: [String])
     /// The type of an attribute does not accept its default value.

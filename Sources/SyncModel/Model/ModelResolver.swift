@@ -99,8 +99,8 @@ struct ModelResolver {
                 through.append(entities[place].name)
                 next = parents[place]
             }
-            // An entity that inherits from a cycle but is not part of it never reaches itself.
-            // Continue until an entity of the cycle is found.
+            // An entity that inherits from a cycle but is not part of it never reaches itself. The
+            // loop continues until it finds an entity of the cycle.
             if next == index {
                 throw .inheritanceCycle(entity: entities[index].name, through: through + [entities[index].name])
             }

@@ -1,11 +1,11 @@
 extension SyncAttribute {
-    /// The annotation `lower` of an attribute whose UUIDs JSON has in lowercase.
+    /// The annotation of an attribute whose UUIDs are lowercase in JSON; its value is `lower`.
     ///
-    /// The attribute keeps it if its type becomes wider, so that stored UUIDs become texts in
-    /// lowercase. Without it, texts of UUIDs are in uppercase.
+    /// The attribute keeps the annotation if its type becomes wider, so that stored UUIDs become
+    /// lowercase texts. Without it, they become uppercase texts.
     package static let letterCaseAnnotation = "sync.letterCase"
 
-    /// Whether JSON has the attribute's UUIDs, or had them, in lowercase.
+    /// Whether the attribute's UUIDs are, or were, lowercase in JSON.
     package var hasLowercaseUUIDs: Bool {
         userInfo[Self.letterCaseAnnotation] == "lower"
     }

@@ -7,7 +7,7 @@ public struct SyncAttribute: Hashable, Sendable {
     public var type: AttributeType
     /// Whether the value can be null. Checked when objects are mapped, not by stores.
     public var isOptional: Bool
-    /// The value of a new object that was given none; `.null` means no default.
+    /// The value of a new object for which none is given; `.null` means no default.
     public var defaultValue: AttributeValue
     /// The name of the transformer between JSON and the value; nil for none.
     ///
@@ -26,7 +26,7 @@ public struct SyncAttribute: Hashable, Sendable {
     ///   - name: The name, not empty.
     ///   - type: The type of the values.
     ///   - optional: Whether the value can be null; true by default.
-    ///   - defaultValue: The value of a new object that was given none, accepted by `type`;
+    ///   - defaultValue: The value of a new object for which none is given, accepted by `type`;
     ///     `.null`, the default, for none.
     ///   - transformer: The name of the transformer between JSON and the value; nil by default.
     ///   - formerName: The name in an earlier version of the model; nil by default.

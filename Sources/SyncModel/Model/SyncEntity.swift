@@ -10,15 +10,15 @@ public struct SyncEntity: Hashable, Sendable {
     public var isAbstract: Bool
     /// The names of the attributes that the entity adds to the identity of its parent.
     ///
-    /// The values of an identity tell objects apart. An entity has no identity if neither it nor an
-    /// ancestor names an attribute.
+    /// The values of an identity distinguish objects. An entity has no identity if neither it nor
+    /// an ancestor names an attribute.
     public var identity: [String]
     /// The to-one relationship to the parent object within which the identity is unique.
     ///
-    /// An example is the order of an order line. The relationship must have an inverse, by which
-    /// the objects of a parent are found. Nil for an identity that is unique in the whole store.
-    /// Sub-entities inherit the scope. It is kept as the annotation `sync.identityScope`, so
-    /// that model files contain it.
+    /// An example is the order of an order line. The relationship must have an inverse, which leads
+    /// to the objects of a parent. Nil for an identity that is unique in the whole store.
+    /// Sub-entities inherit the scope. It is stored as the annotation `sync.identityScope`, so that
+    /// model files contain it.
     public var identityScope: String? {
         get { userInfo["sync.identityScope"] }
         set { userInfo["sync.identityScope"] = newValue }
@@ -27,7 +27,7 @@ public struct SyncEntity: Hashable, Sendable {
     public var attributes: [SyncAttribute]
     /// The relationships that the entity itself declares, in order.
     public var relationships: [SyncRelationship]
-    /// The indexes of own and inherited attributes, in addition to that of the identity.
+    /// The indexes of own and inherited attributes, in addition to the index of the identity.
     public var indexes: [SyncIndex] = []
     /// The entity's name in an earlier version of the model; nil if it was not renamed.
     ///

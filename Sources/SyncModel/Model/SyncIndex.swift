@@ -1,4 +1,4 @@
-/// An index of an entity's attributes, for databases to find objects by.
+/// An index of an entity's attributes, with which databases find objects.
 public struct SyncIndex: Hashable, Sendable {
     /// The names of the indexed attributes, the most important first.
     public var attributes: [String]

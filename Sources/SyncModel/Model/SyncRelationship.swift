@@ -34,7 +34,8 @@ public struct SyncRelationship: Hashable, Sendable {
     /// Nil, the default, lets the model decide: objects of an entity without an identity belong to
     /// the object that contains them. See ``RelationshipLayout/isOwning``.
     ///
-    /// It is kept as the annotation `sync.owned`, `YES` or `NO`, so that model files contain it.
+    /// The value is stored as the annotation `sync.owned`, `YES` or `NO`, so that model files
+    /// contain it.
     public var ownsTargets: Bool? {
         get { userInfo["sync.owned"].map { $0 == "YES" || $0 == "true" } }
         set { userInfo["sync.owned"] = newValue.map { $0 ? "YES" : "NO" } }

@@ -1,8 +1,10 @@
 extension PredicateTree where Path == BoundKey {
-    /// An equal predicate in which only single conditions are negated, no conjunction is part of a
-    /// conjunction, and no disjunction part of a disjunction.
+    /// An equal predicate in a normal form.
     ///
-    /// It selects the same records, and parts of it that are unknown can be taken for false.
+    /// Only single conditions are negated, no conjunction is part of a conjunction, and no
+    /// disjunction is part of a disjunction.
+    ///
+    /// It selects the same records, and its unknown parts can be treated as false.
     package var normalized: BoundPredicate { normalized(isNegated: false) }
 
     private func normalized(isNegated: Bool) -> BoundPredicate {
@@ -24,7 +26,8 @@ extension PredicateTree where Path == BoundKey {
         }
     }
 
-    /// Joins normalized parts, those of the same kind with their own parts.
+    /// Joins normalized parts; the parts of a nested conjunction or disjunction of the same kind
+    /// are added directly.
     private static func joined(_ parts: [BoundPredicate], isAll: Bool) -> BoundPredicate {
         let flat = parts.flatMap { part in
             switch part {

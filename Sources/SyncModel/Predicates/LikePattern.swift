@@ -6,7 +6,7 @@ package enum LikePattern {
     ///   - text: UTF-8.
     ///   - pattern: UTF-8, with `%`, `_` and backslashes.
     package static func matches(_ text: [UInt8], pattern: [UInt8]) -> Bool {
-        // Where to go on after a mismatch: behind the last `%`, with one more byte of the text.
+        // Where to continue after a mismatch: after the last `%`, with one more byte of the text.
         var resume: (text: Int, pattern: Int)?
         var index = 0
         var patternIndex = 0
@@ -57,7 +57,7 @@ package enum LikePattern {
             }
             prefix.append(scalar)
         }
-        // A backslash at the end is itself.
+        // A backslash at the end stands for itself.
         if isEscaped { prefix.append("\\") }
         return String(prefix)
     }

@@ -77,7 +77,7 @@ private struct PredicateParser {
         guard !path.isEmpty else { throw expected("a key") }
         index += path.count
         let key = PropertyPath(String(decoding: path, as: UTF8.self))
-        // Longer signs come before their prefixes.
+        // Longer operators come before their prefixes.
         let signs: [(String, PropertyPath.Comparison)] = [
             ("==", .equal), ("=", .equal), ("!=", .notEqual), ("<>", .notEqual), ("<=", .lessOrEqual),
             (">=", .greaterOrEqual), ("<", .less), (">", .greater),
@@ -142,7 +142,7 @@ private struct PredicateParser {
         if let first = digits.first, first >= UInt8(ascii: "0"), first <= UInt8(ascii: "9") {
             if let number = Int64(token) { return .int(number) }
             if let number = Double(token) { return .double(number) }
-            // A date; binding to an attribute decides it.
+            // Possibly a date; binding to an attribute verifies it.
             if token.utf8.dropFirst(4).first == UInt8(ascii: "-") { return .string(token) }
         }
         index = start

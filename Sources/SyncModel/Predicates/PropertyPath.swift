@@ -81,7 +81,7 @@ public struct PropertyPath: Hashable, Sendable {
         .related(self, .all, predicate)
     }
 
-    /// A predicate that is true if the value equals another; for null, if there is no value.
+    /// A predicate that is true if the value equals another; with null, if there is no value.
     public static func == (key: PropertyPath, value: some ValueConvertible) -> RecordPredicate {
         value.value.isNull ? .isNull(key) : .comparison(key, .equal, value.value)
     }
@@ -91,7 +91,7 @@ public struct PropertyPath: Hashable, Sendable {
         .isNull(key)
     }
 
-    /// A predicate that is true if there is a value and it differs; for null, if there is a value.
+    /// A predicate that is true if there is a value and it differs; with null, if there is a value.
     public static func != (key: PropertyPath, value: some ValueConvertible) -> RecordPredicate {
         value.value.isNull ? .not(.isNull(key)) : .comparison(key, .notEqual, value.value)
     }

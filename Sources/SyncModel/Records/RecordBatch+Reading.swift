@@ -140,7 +140,8 @@ extension RecordBatch {
             }
         }
 
-        /// Returns a hash of the cells of a row, by their bits. Its seed is the process's.
+        /// Returns a hash of the cells of a row, by their bits, with a seed that differs between
+        /// processes.
         package func hash(row: Int) -> Int {
             var hasher = Hasher()
             for slot in 0..<columnCount {

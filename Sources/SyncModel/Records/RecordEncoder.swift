@@ -37,7 +37,7 @@ private final class RecordEncoder: Encoder {
     let codingPath: [any CodingKey] = []
     let userInfo: [CodingUserInfoKey: Any] = [:]
 
-    /// Takes properties that are not the record's.
+    /// Receives each property first, and returns whether it has taken it.
     private let take: (String, any Encodable) throws -> Bool
 
     init(record: Record, take: @escaping (String, any Encodable) throws -> Bool) {

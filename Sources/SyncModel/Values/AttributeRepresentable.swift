@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A Swift type whose values are those of one type of attribute.
+/// A Swift type whose values are the values of one attribute type.
 ///
 /// An enumeration with raw values only has to declare that it conforms. Typed queries can then
 /// order by it, and return its distinct values, the least and the greatest, and the count of each:
@@ -85,16 +85,16 @@ extension UInt32: AttributeRepresentable {
 }
 
 extension UInt: AttributeRepresentable {
-    /// `int64`; a store refuses greater values.
+    /// `int64`; a store rejects greater values.
     public static var attributeType: AttributeType { .int64 }
-    /// An `.int` value, or a `.decimal` beyond 64 bits with a sign.
+    /// An `.int` value, or a `.decimal` beyond the range of `Int64`.
     public var value: AttributeValue { UInt64(self).value }
 }
 
 extension UInt64: AttributeRepresentable {
-    /// `int64`; a store refuses greater values.
+    /// `int64`; a store rejects greater values.
     public static var attributeType: AttributeType { .int64 }
-    /// An `.int` value, or a `.decimal` beyond 64 bits with a sign.
+    /// An `.int` value, or a `.decimal` beyond the range of `Int64`.
     public var value: AttributeValue { Int64(exactly: self).map { .int($0) } ?? .decimal(Decimal(self)) }
 }
 

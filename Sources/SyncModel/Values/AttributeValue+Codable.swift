@@ -1,7 +1,7 @@
 import Foundation
 
-// Null, Booleans, integers and texts are JSON values of their own. A value of any other kind is an
-// object with one key, because JSON would not tell it from those.
+// Null, Booleans, integers and texts are plain JSON values. A value of any other kind is an object
+// with one key, because JSON could not distinguish it from them.
 extension AttributeValue: Codable {
     private enum CodingKeys: String, CodingKey {
         case double, decimal, date, binary, uuid, uri, json
@@ -31,7 +31,7 @@ extension AttributeValue: Codable {
                 DecodingError.Context(
                     codingPath: container.codingPath, debugDescription: "A value has exactly one known kind."))
         }
-        // Converts the text of the key, and fails for a text that the kind does not have.
+        // Converts the text of the key, and fails if the text is not a value of the kind.
         func value<Value>(_ convert: (String) -> Value?) throws -> Value {
             guard let value = convert(try container.decode(String.self, forKey: key)) else {
                 throw DecodingError.dataCorruptedError(
@@ -51,8 +51,9 @@ extension AttributeValue: Codable {
             }
     }
 
-    /// Encodes null, a Boolean, an integer or a text as itself, and any other value as an object
-    /// with one key, such as `{"uuid": "…"}`.
+    /// Encodes null, a Boolean, an integer or a text as itself, and other values as objects.
+    ///
+    /// Such an object has one key, as in `{"uuid": "…"}`.
     ///
     /// Decimals and floating-point numbers are texts, because encoders round them and refuse NaN.
     /// Dates are microseconds since 1970; bytes are Base64.

@@ -2,8 +2,8 @@ public import Foundation
 
 /// A value of an attribute.
 ///
-/// **Equality** is that of a store that compares its contents. Two values are equal if they have
-/// the same kind and content:
+/// **Equality** is the rule by which stores compare their contents. Two values are equal if they
+/// have the same kind and content:
 ///
 /// - `.int(1)` and `.double(1)` differ.
 /// - Texts are compared by their UTF-8 bytes, as in SQL: two normalization forms of a letter
@@ -12,7 +12,7 @@ public import Foundation
 /// - JSON values are equal as `CanonicalJSON` describes.
 /// - Zero and minus zero are the same double, and NaN equals itself.
 ///
-/// The *comparisons of predicates* use `compare(_:)` instead, by which `1` and `1.0` are equal.
+/// The *comparisons of predicates* use `compare(_:)` instead, in which `1` and `1.0` are equal.
 public enum AttributeValue: Sendable {
     /// No value.
     case null

@@ -22,15 +22,14 @@ public struct CanonicalJSON: Sendable {
     /// The canonical text.
     public let text: String
 
-    /// Creates a value from JSON text; nil if the text is not exactly one JSON value (RFC 8259) or
-    /// exceeds a limit.
+    /// Creates a value from JSON text; nil unless it is one JSON value (RFC 8259) within the
+    /// limits.
     public init?(_ text: String) {
         guard let value = text.withUTF8Bytes({ Self(utf8: $0) }) else { return nil }
         self = value
     }
 
-    /// Creates a value from JSON text as UTF-8; nil if the text is not exactly one JSON value or
-    /// exceeds a limit.
+    /// Creates a value from JSON text as UTF-8; nil unless it is one JSON value within the limits.
     ///
     /// Bytes that are not UTF-8 become U+FFFD.
     public init?(utf8 bytes: UnsafeBufferPointer<UInt8>) {

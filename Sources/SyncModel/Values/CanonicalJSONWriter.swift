@@ -1,8 +1,8 @@
 /// A converter of JSON text to the canonical form that `CanonicalJSON` describes.
 ///
 /// It reads the text once and appends canonical tokens. At the end of an object whose keys are not
-/// in order, the members that it has appended are put in order. Containers are kept on a stack of
-/// its own, so that deep nesting does not grow the call stack.
+/// in order, it sorts the members that it has appended. It keeps open containers on its own stack,
+/// so that deep nesting does not grow the call stack.
 package struct CanonicalJSONWriter {
     /// The maximum depth of arrays and objects, the default of SQLite's JSON functions.
     static let maximumDepth = 1000
