@@ -2,10 +2,11 @@ import Foundation
 import SyncModel
 
 extension AttributeType {
-    /// The annotation of an attribute whose type model files lack; its value is `json`.
+    /// The annotation of an attribute whose type does not exist in model files; its value is
+    /// `json`.
     static let typeAnnotation = "sync.type"
 
-    /// The first type with a name is the one that the name stands for.
+    /// A name that occurs several times stands for the first type that has it.
     private static let coreDataNames: [(type: AttributeType, name: String)] = [
         (.int16, "Integer 16"), (.int32, "Integer 32"), (.int64, "Integer 64"), (.double, "Double"),
         (.float, "Float"), (.decimal, "Decimal"), (.string, "String"), (.bool, "Boolean"), (.date, "Date"),
@@ -13,8 +14,8 @@ extension AttributeType {
         (.json, "String"),
     ]
 
-    /// The type of an attribute that consists of several values. `DataModel` keeps them together as
-    /// JSON.
+    /// The type of an attribute that consists of several values, which `DataModel` stores together
+    /// as JSON.
     static let compositeCoreDataName = "Composite"
 
     /// Creates the type with a name in a model file; nil for a type that `DataModel` lacks.

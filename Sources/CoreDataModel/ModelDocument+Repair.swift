@@ -3,7 +3,7 @@ import SyncModel
 extension ModelDocument {
     /// Removes declarations that Core Data accepts and a `DataModel` does not, with warnings.
     ///
-    /// Warnings are in file order afterwards.
+    /// Afterwards, the warnings are in file order.
     mutating func repair() {
         removeInheritedProperties()
         removeAimlessRelationships()
@@ -43,7 +43,7 @@ extension ModelDocument {
         }
     }
 
-    /// Removes inverses that do not exist or do not point back, until those that are left agree.
+    /// Removes inverses that do not exist or do not point back, until the remaining ones agree.
     private mutating func removeUnusableInverses() {
         let ancestors = self.ancestors
         let indices = Dictionary(entities.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
@@ -87,9 +87,9 @@ extension ModelDocument {
 
     /// Makes the first suitable uniqueness constraint of each entity its identity.
     ///
-    /// Constraints of Core Data are alternatives, while a sub-entity's identity extends that of its
-    /// parent. A sub-entity's constraint is its identity, therefore, only if it begins with the
-    /// attributes that identify its parent, or if nothing identifies the parent.
+    /// Core Data's constraints are alternatives, while a sub-entity's identity extends its parent's
+    /// identity. A sub-entity's constraint therefore becomes its identity only if it begins with
+    /// the attributes that identify its parent, or if nothing identifies the parent.
     private mutating func chooseIdentities() {
         let ancestors = self.ancestors
         var identities: [String: [String]] = [:]
@@ -146,7 +146,7 @@ extension ModelDocument {
         }
     }
 
-    /// The reason why names are no identity and no index; nil if they can be.
+    /// Why names cannot form an identity or an index; nil if they can.
     private func obstacle(to names: [String], of entity: SyncEntity, inheriting lineage: [SyncEntity]) -> String? {
         guard !names.isEmpty else { return "nothing" }
         let declaring = [entity] + lineage

@@ -14,7 +14,7 @@ struct ModelDocument {
         var names: [String] = []
         /// Whether some properties are in descending order, and some in ascending order.
         var hasMixedOrders = false
-        /// What the index has that no other index can have; nil for nothing.
+        /// The feature of the index that a model cannot express; nil for none.
         var obstacle: String?
         fileprivate var isDescending: Bool?
     }
@@ -26,7 +26,7 @@ struct ModelDocument {
     private(set) var constraints: [String: [Constraint]] = [:]
     /// The indexes of the entities, in order, by the entity's name.
     private(set) var indexes: [String: [Index]] = [:]
-    /// The lines of the entities, and of the properties that were kept, by name.
+    /// The lines of the entities, and of the kept properties, by name.
     private var entityLines: [String: Int] = [:]
     private var propertyLines: [String: [String: Int]] = [:]
 
@@ -34,7 +34,7 @@ struct ModelDocument {
         self.file = file
     }
 
-    // MARK: What the reader finds
+    // MARK: Declarations
 
     mutating func note(_ line: Int, of entity: String) {
         entityLines[entity] = line
@@ -71,7 +71,7 @@ struct ModelDocument {
         }
     }
 
-    /// Marks the last index of an entity as one that the model cannot have.
+    /// Marks the last index of an entity as one that a model cannot express.
     mutating func addIndexObstacle(_ obstacle: String, of entity: SyncEntity?) {
         changeLastIndex(of: entity) { $0.obstacle = obstacle }
     }

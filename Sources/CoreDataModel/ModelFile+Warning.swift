@@ -42,7 +42,7 @@ extension ModelFile {
 }
 
 extension ModelFile.Warning: CustomStringConvertible {
-    /// The warning as one line of text for people.
+    /// The warning as one readable line.
     public var description: String {
         let text =
             switch reason {

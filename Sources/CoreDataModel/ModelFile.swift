@@ -13,7 +13,7 @@ public import SyncModel
 /// classes and Core Data's internals are ignored. All other contents are reported in `warnings`.
 ///
 /// Declarations that Core Data accepts and a `DataModel` does not are repaired, and reported as
-/// well: a relationship without a destination is left out, an inverse that does not point back is
+/// well: a relationship without a destination is omitted, an inverse that does not point back is
 /// removed, and a constraint that is unsuitable as an identity is ignored.
 public struct ModelFile: Sendable {
     /// The model.

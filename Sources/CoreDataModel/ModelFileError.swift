@@ -14,7 +14,7 @@ public enum ModelFileError: Error, Hashable, Sendable {
     /// The model has the binary format that Xcode wrote before version 4.
     case outdatedFormat(file: String)
     /// The current version does not exist, or `.xccurrentversion` is not a property list that names
-    /// one.
+    /// a version.
     case unknownCurrentVersion(file: String)
     /// The file is larger than `ModelFile.maximumByteCount`.
     case tooLarge(file: String)
@@ -41,7 +41,7 @@ public enum ModelFileError: Error, Hashable, Sendable {
 }
 
 extension ModelFileError: CustomStringConvertible {
-    /// The error as one line of text for people.
+    /// The error as one readable line.
     public var description: String {
         switch self {
         case .unreadable(let file, let reason): "\(file): the file cannot be read: \(reason)"

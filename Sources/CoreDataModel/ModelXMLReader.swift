@@ -41,7 +41,7 @@ final class ModelXMLReader: NSObject, XMLParserDelegate {
         let parser = XMLParser(data: checked)
         parser.shouldResolveExternalEntities = false
         parser.delegate = reader
-        // The result does not report a document that ends too early or has no element.
+        // The parser's result does not reveal a document that ends too early or has no element.
         _ = parser.parse()
         if let failure = reader.failure { throw failure }
         guard reader.isComplete else {
@@ -242,7 +242,8 @@ final class ModelXMLReader: NSObject, XMLParserDelegate {
         }
     }
 
-    /// Returns an attribute with its user info, from which the annotation of its type is taken.
+    /// Returns an attribute with its user info; an annotation of the type is moved from there to
+    /// the type.
     private func annotated(_ attribute: SyncAttribute, line: Int) -> SyncAttribute {
         var attribute = attribute
         let type = userInfo.removeValue(forKey: AttributeType.typeAnnotation)

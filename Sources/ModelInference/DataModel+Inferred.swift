@@ -2,7 +2,7 @@ public import JSONMapper
 public import SyncModel
 
 extension DataModel {
-    /// Infers a model from a JSON sample, as a start without a model file.
+    /// Infers a model from a JSON sample, as a starting point if there is no model file.
     ///
     ///     let json = #"[{"id": 1, "first_name": "Ada", "notes": [{"id": 7}]}]"#
     ///     let model = try DataModel.inferred(from: json, entity: "User")
@@ -126,7 +126,8 @@ extension ShapeSampler {
     /// - Returns: Whether the value is an object; if not, it was skipped.
     fileprivate mutating func examine(_ cursor: inout JSONCursor) throws(JSONFault) -> Bool {
         let isObject = try cursor.kind() == .object
-        // The value may still be incomplete. It is examined only once, when all of it is there.
+        // The value may still be incomplete. It is examined only once, when it has arrived
+        // completely.
         var whole = cursor
         try cursor.skipValue()
         if isObject { try add(&whole) }

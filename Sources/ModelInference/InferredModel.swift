@@ -1,6 +1,6 @@
 public import SyncModel
 
-/// A model that was inferred from a sample, and what a person should know about it.
+/// A model inferred from a sample, with findings to review.
 public struct InferredModel: Sendable {
     /// The model.
     public let model: DataModel
@@ -13,15 +13,16 @@ public struct InferredModel: Sendable {
     public let elementCount: Int
     /// Whether the sample had more elements than were read.
     public let isPartial: Bool
-    /// What a person should know, in the order of the sample.
+    /// The facts to review, in the order of the sample.
     public let findings: [Finding]
 
-    /// Something about a model that its entities do not show.
+    /// A fact about an inferred model that its entities do not show.
     public struct Finding: Hashable, Sendable {
         /// The kind of a finding.
         public enum Kind: Hashable, Sendable {
-            /// No keys identify the elements, so they are matched by their whole content: an
-            /// element that changed is deleted and inserted.
+            /// No keys identify the elements, so they are matched by their whole content.
+            ///
+            /// An element that changed is deleted and inserted.
             case noKey
             /// Values were always null, so their type is unknown. They are text.
             case onlyNulls
@@ -43,8 +44,8 @@ public struct InferredModel: Sendable {
             case empty
             /// The limits for entities, properties or depth are reached.
             case limit
-            /// No property can have the names of the keys: they have control characters, or consist
-            /// of the same characters as another key in other Unicode scalars.
+            /// No property can have the names of the keys. They contain control characters, or
+            /// differ from another key only in their Unicode scalars.
             case unnameable
         }
 

@@ -8,13 +8,13 @@ public enum ModelInferenceError: Error, Hashable, Sendable {
     case notAnObject(index: Int)
     /// No element has a key.
     case noKeys(entity: String)
-    /// An element lacks a value under a key that is to identify it.
+    /// An element lacks a value under a requested key.
     case incompleteKey(entity: String, key: [String])
-    /// Two elements have the same values under the keys that are to identify them.
+    /// Two elements have the same values under the requested keys.
     case repeatedKey(entity: String, key: [String])
-    /// Entities of that name record the progress of syncs.
+    /// The name is reserved for entities that record the progress of syncs.
     case reservedName(entity: String)
-    /// The values of a key that is to identify elements are no numbers, texts or dates.
+    /// The values of a requested key are not all integers, all texts, all UUIDs or all dates.
     case unsuitableKey(entity: String, key: String)
 }
 

@@ -27,8 +27,8 @@ struct DraftEntity {
             || relationships.contains { $0.name.lowercased() == name }
     }
 
-    /// Decides how absent, null and empty values are written, and adds an attribute for what no
-    /// other property can express.
+    /// Decides how absent, null and empty values are written, and adds an attribute for values that
+    /// no other property can express.
     mutating func addBookkeeping() {
         var isExpressible = !hasOtherKeys
         for index in attributes.indices {
@@ -43,7 +43,7 @@ struct DraftEntity {
             let isNull = property.nullCount > 0
             let isEmpty = property.kinds.contains(.emptyArray)
             let isToMany = relationships[index].isToMany
-            // By default, an empty to-one relationship is left out, and a to-many one is an empty
+            // By default, an empty to-one relationship is omitted, and a to-many one is an empty
             // array.
             if [isAbsent, isNull, isEmpty].count(where: { $0 }) > 1 {
                 isExpressible = false
@@ -117,7 +117,7 @@ struct DraftEntity {
 struct DraftAttribute {
     let name: String
     let type: AttributeType
-    /// What the sample has under the key; nil for an attribute that has no key.
+    /// The sample's values under the key; nil for an attribute without a key.
     let property: ShapeProperty?
     var userInfo: [String: String]
     var isOptional = true
@@ -129,7 +129,7 @@ struct DraftAttribute {
         userInfo = type.userInfo
     }
 
-    /// Creates an attribute that has no key.
+    /// Creates an attribute without a key.
     init(name: String, type: AttributeType, userInfo: [String: String]) {
         self.name = name
         self.type = type
@@ -145,12 +145,12 @@ struct DraftAttribute {
 /// A relationship of a ``DraftEntity``.
 struct DraftRelationship {
     let name: String
-    /// The index of the entity that it leads to.
+    /// The index of the destination entity.
     let destination: Int
     let isToMany: Bool
     /// Whether the relationship is not in the sample.
     let isInverse: Bool
-    /// What the sample has under the key; nil for an inverse.
+    /// The sample's values under the key; nil for an inverse.
     let property: ShapeProperty?
     var inverse: String?
     var isOwning = false

@@ -14,8 +14,8 @@ enum EntityNaming {
 
     /// Returns the property name for a key.
     ///
-    /// The name follows the naming convention, or else consists of the key's letters and digits. It
-    /// is `value` if there are none.
+    /// The name follows the naming convention. If that is not possible, it consists of the key's
+    /// letters and digits, or is `value` if there are none.
     static func property(ofKey key: String) -> String {
         if !key.isEmpty, key.allSatisfy({ $0.isUppercase }) { return key.lowercased() }
         let legible = String(key.map { $0.isLetter || $0.isNumber ? $0 : "_" })
@@ -27,7 +27,7 @@ enum EntityNaming {
         name.utf8.count <= 48 ? name : String(name.prefix(24))
     }
 
-    /// Returns whether XML, the format of model files, has all characters of a key.
+    /// Returns whether XML, the format of model files, can represent all characters of a key.
     static func isWritable(_ key: String) -> Bool {
         key.unicodeScalars.allSatisfy { scalar in
             switch scalar.value {
@@ -37,7 +37,7 @@ enum EntityNaming {
         }
     }
 
-    /// Returns whether entities of that name record the progress of syncs.
+    /// Returns whether a name is reserved for entities that record the progress of syncs.
     static func isReserved(_ name: String) -> Bool {
         ["syncpendinglink", "syncbookmark", "syncpass", "syncmodel"].contains(name.lowercased())
     }

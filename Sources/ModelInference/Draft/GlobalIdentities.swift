@@ -6,7 +6,7 @@ import JSONMapper
 enum GlobalIdentities {
     private static let maximumNodeCount = 300
 
-    /// The property that identifies nested objects within an array at least; nil for none.
+    /// The property that identifies nested objects, at least within an array; nil for none.
     static func property(of node: ShapeNode) -> ShapeProperty? {
         guard !node.isRoot, !node.isRecursive else { return nil }
         return node.all.compactMap { property -> (rank: Int, property: ShapeProperty)? in

@@ -3,8 +3,8 @@ import SyncModel
 
 /// A model derived from the shapes of a sample.
 ///
-/// Every place of objects in the sample becomes an entity, unless its keys are data. The entities
-/// are found level by level, so that a limit leaves the innermost places as JSON.
+/// Every place of objects in the sample becomes an entity, unless its keys are data. Entities are
+/// found level by level, so that a limit keeps the innermost places as JSON.
 struct ModelDraft {
     let options: InferredModel.Options
     private(set) var entities: [DraftEntity] = []
@@ -12,18 +12,18 @@ struct ModelDraft {
     /// The JSON keys that identify an element; empty if its whole content does.
     private(set) var key: [String] = []
     private var indices: [ObjectIdentifier: Int] = [:]
-    /// The places that an earlier model has entities for, which no limit applies to.
+    /// The places with entities in an earlier model, to which no limit applies.
     private var known = KnownPlaces()
-    /// The number of entities that count for the limit.
+    /// The number of entities that count toward the limit.
     private var entityCount = 0
 
     /// Creates a draft.
     ///
     /// - Parameters:
     ///   - sampler: The sample.
-    ///   - options: Limits, which include what the earlier model has.
-    ///   - earlier: The model that the draft is to extend, and the entity of the elements in it;
-    ///     nil for a model of its own.
+    ///   - options: The limits, which include the contents of the earlier model.
+    ///   - earlier: The model that the draft extends, and the entity of the elements in it; nil for
+    ///     a new model.
     /// - Throws: `ModelInferenceError` if the name of the elements is reserved, if the sample has
     ///   no elements or no keys, or if the requested key does not identify the elements.
     init(
@@ -142,7 +142,7 @@ struct ModelDraft {
 
     private enum Destination {
         case success((entity: Int, isToMany: Bool))
-        /// The property is an attribute; with a reason, one of JSON.
+        /// The property is an attribute; with a reason, a JSON attribute.
         case failure(NotNested?)
     }
 
@@ -179,7 +179,7 @@ struct ModelDraft {
 
     // MARK: Identities
 
-    /// Determines how objects of an entity are told apart.
+    /// Determines how objects of an entity are identified.
     private mutating func identify(_ index: Int, _ requested: [String]?) {
         let entity = entities[index]
         if let requested {

@@ -32,7 +32,7 @@ struct RootIdentity {
             keys = [single.key]
             return
         }
-        // Each key must repeat: otherwise the other one proves nothing.
+        // Each key must have repeated values: otherwise the other one proves nothing.
         let pair = sampler.combinations.first { combination in
             combination.count == root.objectCount && !combination.identity.repeats
                 && combination.keys.allSatisfy { key in
@@ -44,7 +44,7 @@ struct RootIdentity {
 }
 
 extension RootIdentity {
-    /// Whether the keys that a sampler was asked for identify every element.
+    /// Whether the requested keys of a sampler identify every element.
     static func holds(_ sampler: borrowing ShapeSampler) -> Bool {
         guard let requested = sampler.combinations.first else { return false }
         return requested.count == sampler.root.objectCount && !requested.identity.repeats

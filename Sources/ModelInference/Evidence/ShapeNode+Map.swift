@@ -33,7 +33,7 @@ extension ShapeNode {
         case names
     }
 
-    /// The share of the different keys that an object has on average.
+    /// The average share of all distinct keys that an object has.
     private var share: Double {
         Double(memberCount) / Double(max(propertyCount * objectCount, 1))
     }
@@ -55,7 +55,7 @@ extension ShapeNode {
         return "A"..."Z" ~= key.prefix(1) && !digits.isEmpty && digits.utf8.allSatisfy { (0x30...0x39).contains($0) }
     }
 
-    /// Common codes of languages by ISO 639 that are no English words.
+    /// Common ISO 639 language codes that are not English words.
     private static let languages: Set<String> = [
         "en", "fr", "de", "es", "pt", "ru", "ja", "zh", "ko", "ar", "nl", "sv", "pl", "tr", "cs", "da", "fi", "el",
         "hu",

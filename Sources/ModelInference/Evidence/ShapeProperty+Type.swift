@@ -4,7 +4,7 @@ import SyncModel
 /// The type of an attribute for the values under a key.
 struct InferredType {
     let type: AttributeType
-    /// The annotations that an export needs to write the values as they were.
+    /// The annotations with which an export writes the values as they were.
     var userInfo: [String: String] = [:]
     /// Why the values are kept as JSON; nil if they have another type.
     var reason: InferredModel.Finding.JSONReason?
@@ -65,7 +65,7 @@ extension ShapeProperty {
     ]
     private static let looseTimeWords: Set<String> = ["start", "end", "begin", "finish", "ms", "on", "seen"]
 
-    /// The format of the numbers as Unix timestamps; nil unless their name and range are those of
+    /// The format of the numbers as Unix timestamps; nil unless the name and the range indicate
     /// times between 1990 and 2100.
     private var epochFormat: String? {
         guard kinds == .integer || kinds == .wholeFraction else { return nil }

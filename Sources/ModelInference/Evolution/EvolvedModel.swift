@@ -1,29 +1,28 @@
 public import JSONMapper
 public import SyncModel
 
-/// An inferred model, extended by what a later sample has.
+/// An inferred model, extended to fit a later sample.
 ///
 ///     let evolved = try EvolvedModel(kept, with: JSONReader(file: "users.json"), entity: "User")
 ///     for change in evolved.changes { print(change) }   // User.age is new: int64
 ///     let store = try await SQLiteStore(RecordMapper(evolved.model).model, at: .file(path))
 ///
-/// Properties and entities are added, and types are widened; none is removed. An entity that the
-/// earlier model lacks is added with those that it leads to, which it shares with no other. A value
-/// that no type but JSON holds becomes JSON. Keys and objects beyond the limits stay JSON, and are
-/// among the ``findings``. What remains impossible is an ``Obstacle``; the model then keeps the
-/// property as it was, and a sync reports its values as drift.
+/// Properties and entities are added, and types are widened; nothing is removed. A new entity is
+/// added with the entities that it leads to, and shares them with no other entity. A value that
+/// only JSON can hold becomes JSON. Keys and objects beyond the limits stay JSON, and are reported
+/// in ``findings``. A difference that cannot be merged is an ``Obstacle``: the model keeps the
+/// property unchanged, and a sync reports its values as drift.
 ///
-/// An export by the evolved model writes the later sample as it is, so sync the whole sample with
-/// it.
+/// The evolved model exports values in the style of the later sample. Therefore, sync the whole
+/// sample with it.
 public struct EvolvedModel: Sendable {
     /// The model.
     public let model: DataModel
     /// The differences from the earlier model, in the order of the sample.
     public let changes: [Change]
-    /// What the model cannot take over from the sample.
+    /// The reasons why the model does not fit the sample; empty if it does.
     public let obstacles: [Obstacle]
-    /// What a person should know about entities and keys that the earlier model lacks, also about
-    /// those that the limits leave out.
+    /// The facts to review about new entities and keys, including those that exceed the limits.
     public let findings: [InferredModel.Finding]
 
     /// A difference between two models.
@@ -38,7 +37,7 @@ public struct EvolvedModel: Sendable {
             case newRelationship(destination: String)
             /// The type of an attribute is wider.
             case widened(from: AttributeType, to: AttributeType)
-            /// Dates are written in another way.
+            /// Dates are written in another style.
             case restyled
         }
 
@@ -52,8 +51,8 @@ public struct EvolvedModel: Sendable {
 
     /// A reason why the model does not fit the sample.
     ///
-    /// There are three ways on: keep the property as it is, and have its values reported as drift;
-    /// drop it from the model; or infer a new model and fill a new store.
+    /// There are three solutions: keep the property unchanged, and let its values be reported as
+    /// drift; remove it from the model; or infer a new model and fill a new store.
     public struct Obstacle: Hashable, Sendable {
         /// The kind of an obstacle.
         public enum Kind: Hashable, Sendable {
@@ -81,10 +80,11 @@ public struct EvolvedModel: Sendable {
     ///   - earlier: The inferred model of a store.
     ///   - reader: A reader of the later sample, which is read to its end.
     ///   - entity: The name of the elements' entity.
-    ///   - options: Limits. What the earlier model has counts toward them, and stays. The key
-    ///     applies only to an entity that the earlier model lacks.
-    /// - Throws: The errors of ``InferredModel/init(from:entity:options:)``. An empty sample is
-    ///   one only for an entity that the earlier model lacks.
+    ///   - options: Limits, and the key of the elements. The contents of the earlier model count
+    ///     toward the limits, and are kept. The key applies only to an entity that the earlier
+    ///     model lacks.
+    /// - Throws: The errors of ``InferredModel/init(from:entity:options:)``. An empty sample is an
+    ///   error only for an entity that the earlier model lacks.
     public init(
         _ earlier: DataModel, with reader: JSONReader, entity: String,
         options: InferredModel.Options = InferredModel.Options()
@@ -157,7 +157,7 @@ extension EvolvedModel.Obstacle: CustomStringConvertible {
         }
     }
 
-    /// The obstacle and the ways on, as one sentence.
+    /// The obstacle and its solutions, as one sentence.
     public var description: String {
         "\(reason); keep the model and have it reported, drop the property, or rebuild the store from this file"
     }

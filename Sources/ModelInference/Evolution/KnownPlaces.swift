@@ -3,16 +3,16 @@ import SyncModel
 
 /// The places of a sample whose objects belong to entities of an earlier model.
 struct KnownPlaces {
-    /// The number of entities that objects of the earlier model lead to.
+    /// The number of entities that the objects of the earlier model lead to.
     private(set) var entityCount = 0
-    /// The objects of each entity of the earlier model that the sample has.
+    /// The sample's objects of each entity of the earlier model.
     private var places: [Int: ShapeNode] = [:]
     private var keys: [Int: EntityKeys] = [:]
 
-    /// Creates the places of a sample without an earlier model: none.
+    /// Creates an empty set of places, for a sample without an earlier model.
     init() {}
 
-    /// Finds the places, and unites those whose objects belong to one entity.
+    /// Finds the places, and unites places whose objects belong to the same entity.
     ///
     /// - Parameters:
     ///   - root: The elements.
@@ -40,7 +40,7 @@ struct KnownPlaces {
                 }
                 guard known !== child else { continue }
                 known.absorb(child)
-                // It may lead to more places than before.
+                // The place may now lead to more places than before.
                 waiting += places.filter { $0.value.resolved === known }.keys.sorted()
             }
         }
@@ -72,14 +72,14 @@ struct KnownPlaces {
 }
 
 extension AttributeKeys {
-    /// The key of the attribute; nil unless objects have it themselves.
+    /// The key of the attribute; nil unless it is a single key.
     var key: String? {
         path().flatMap { $0.count == 1 ? $0.first : nil }
     }
 }
 
 extension RelationshipKeys {
-    /// The key of the relationship; nil unless objects have it themselves.
+    /// The key of the relationship; nil unless it is a single key.
     var key: String? {
         path().flatMap { $0.count == 1 ? $0.first : nil }
     }

@@ -1,14 +1,15 @@
 import JSONMapper
 import SyncModel
 
-/// Merges the model of a later sample into an earlier one, entity by entity from the elements on.
+/// Merges the model of a later sample into an earlier one, entity by entity, starting from the
+/// elements.
 ///
 /// Properties are matched by their JSON keys.
 struct ModelEvolution {
     private let earlier: DataModel
     private let later: DataModel
     private var entities: [SyncEntity]
-    /// The entities of the result by the names of those of the later model; the first one if the
+    /// The entities of the result, by the names of the later model's entities; the first one if the
     /// earlier model has several.
     private var counterparts: [String: String] = [:]
     /// The pairs of entities that have been merged, the later one first.
@@ -16,7 +17,8 @@ struct ModelEvolution {
     private(set) var changes: [EvolvedModel.Change] = []
     var obstacles: [EvolvedModel.Obstacle] = []
 
-    /// The annotations on how values are written, which those of the later sample replace.
+    /// The annotations that describe how values are written; those of the later sample replace
+    /// them.
     private static let styles = [
         JSONDialect.dateFormatAnnotation, JSONDialect.wholeNumbersAnnotation, JSONDialect.untypedAnnotation,
     ]
@@ -94,8 +96,8 @@ struct ModelEvolution {
         _ = addEntity(name)
     }
 
-    /// Returns those of the later model's findings that are about what the earlier one lacks, with
-    /// the names of the result.
+    /// Returns the later model's findings about parts that the earlier model lacks, with the names
+    /// of the result.
     func news(of findings: [InferredModel.Finding]) -> [InferredModel.Finding] {
         var added: [String: Set<String>] = [:]
         for change in changes {
@@ -128,7 +130,7 @@ struct ModelEvolution {
             for annotation in Self.styles { merged.userInfo[annotation] = nil }
         }
         if wider == .uuid, !isUntyped {
-            // A wider type keeps it, as stores have UUIDs in uppercase.
+            // Kept even if the type becomes wider, because stores hold UUIDs in uppercase.
             let annotation = SyncAttribute.letterCaseAnnotation
             merged.userInfo[annotation] = attribute.userInfo[annotation]
         }
@@ -144,7 +146,7 @@ struct ModelEvolution {
     private mutating func add(_ attribute: SyncAttribute, key: String, to place: Int) {
         var attribute = attribute
         attribute.name = EntityNaming.unused(attribute.name, isUsed: entities[place].isUsed)
-        // Its name may be another one than in the later model, so the key is stated.
+        // The name may differ from the later model, so the key is stated.
         attribute.userInfo["sync.remoteKey"] = nil
         attribute.userInfo[JSONDialect.literalKeyAnnotation] = key
         entities[place].attributes.append(attribute)
@@ -152,7 +154,7 @@ struct ModelEvolution {
             .init(kind: .newAttribute(attribute.type), entity: entities[place].name, key: key))
     }
 
-    /// Adds the attribute for what other properties cannot express, unless there is one.
+    /// Adds the attribute for values that no other property can express, unless it exists.
     private mutating func addOtherKeys(_ attribute: SyncAttribute?, to place: Int) {
         let annotation = JSONDialect.otherKeysAnnotation
         if let index = entities[place].attributes.firstIndex(where: { $0.userInfo[annotation] != nil }) {
@@ -183,7 +185,7 @@ struct ModelEvolution {
         merge(declared.destination, known.destination)
     }
 
-    /// Adds a relationship, its inverse, and its destination unless the result has that already.
+    /// Adds a relationship, its inverse and, unless the result already has it, its destination.
     private mutating func add(_ relationship: SyncRelationship, key: String, to place: Int) {
         let destination = counterparts[relationship.destination] ?? addEntity(relationship.destination)
         guard let target = entities.firstIndex(where: { $0.name == destination }) else { return }
@@ -232,7 +234,7 @@ struct ModelEvolution {
 
     // MARK: Identities
 
-    /// Reports nested objects that their key no longer tells apart.
+    /// Reports nested objects that their key no longer identifies.
     private mutating func checkIdentity(of known: EntityLayout, _ found: EntityLayout) {
         let isTold = obstacles.contains { $0.kind == .keyType && $0.entity == known.name }
         guard counterparts.count > 1, !isTold else { return }
@@ -266,8 +268,8 @@ extension SyncEntity {
 }
 
 extension SyncAttribute {
-    /// The narrowest type that holds the values of both attributes and that stores can change the
-    /// type to.
+    /// The narrowest type that holds the values of both attributes and to which stores can change
+    /// the type.
     fileprivate func widened(by other: SyncAttribute) -> AttributeType {
         switch (type, other.type) {
         case _ where type == other.type: type
@@ -279,7 +281,7 @@ extension SyncAttribute {
         }
     }
 
-    /// Whether the values are dates that JSON has as numbers.
+    /// Whether the values are dates that are numbers in JSON.
     private var isTimestamp: Bool {
         userInfo[JSONDialect.dateFormatAnnotation]?.hasPrefix("epoch") == true
     }
