@@ -22,8 +22,8 @@ public struct DriftReport: Hashable, Sendable {
         /// The object of an identifier is not in the store. The identifier is stored, and linked by
         /// the sync that delivers the object.
         case unknownIdentifier
-        /// The object of an identifier is not in the store, and the store's model has no place for
-        /// the identifier. A store with the model of the mapper has one.
+        /// The object of an identifier is not in the store, and the store's model cannot hold the
+        /// identifier. A store with the mapper's model can.
         case lostIdentifier
         /// An object lacks a mandatory relationship at the end of the sync.
         case missingRelationship
@@ -39,11 +39,11 @@ public struct DriftReport: Hashable, Sendable {
         /// Two pages of a source, or two readings of a page, have different values of one object.
         /// The object may have changed at the source in the meantime. The later page wins.
         case changedBetweenPages
-        /// Two objects in the list of the payload, or in that of a relationship, have the same
+        /// Two objects in the list of the payload, or in the list of a relationship, have the same
         /// identity. It is stored once.
         case duplicate
-        /// An object has the key of a property twice, or an object in the JSON of an attribute has
-        /// a key twice. The later value wins.
+        /// An object of the payload, or in an attribute's JSON, has a key twice. The later value
+        /// wins.
         case repeatedKey
     }
 
@@ -118,9 +118,9 @@ public struct DriftReport: Hashable, Sendable {
         omittedCount += other.omittedCount
     }
 
-    /// Takes back the occurrences of another report, which were added before.
+    /// Removes the occurrences of another report that was added before.
     ///
-    /// An entry of which some remain still names the first element of all.
+    /// The first index of a remaining entry does not change.
     package mutating func remove(_ other: DriftReport) {
         for entry in other.entries {
             if let known = indices[Place(kind: entry.kind, entity: entry.entity, keyPath: entry.keyPath)] {

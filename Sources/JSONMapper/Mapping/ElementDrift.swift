@@ -1,11 +1,11 @@
 import SyncModel
 
-/// The differences of elements from their model: those of committed elements, and those of elements
-/// that may still be discarded.
+/// The differences between elements and their model. Those of the latest elements may still be
+/// discarded.
 struct ElementDrift {
     /// A difference between an element and the model.
     private struct Note {
-        /// Nil if the drift report does not count it.
+        /// Nil if the drift report does not count the difference.
         let kind: DriftReport.Kind?
         let keyPath: String
         let found: JSONKind?
@@ -17,9 +17,9 @@ struct ElementDrift {
     private let entity: String
     private let walk: MappingWalk
     private var unknownKeys = UnknownKeys()
-    /// What was found in elements that may still be discarded.
+    /// The differences of elements that may still be discarded.
     private var notes: [Note] = []
-    /// The element of the walk that notes and unknown keys were last taken from.
+    /// The element of the walk to which the notes and the latest unknown keys belong.
     private var notedElement = 0
     /// The drift of committed elements, and the number of their values that did not fit.
     private var report = DriftReport()
@@ -30,10 +30,10 @@ struct ElementDrift {
         self.walk = walk
     }
 
-    /// Notes a difference.
+    /// Records a difference.
     ///
     /// - Parameters:
-    ///   - kind: Nil if the drift report does not count it.
+    ///   - kind: Nil if the drift report does not count the difference.
     ///   - isTolerated: Whether a value did not fit.
     ///   - index: The index of the element.
     mutating func note(_ kind: DriftReport.Kind?, path: [String]?, found: JSONKind?, isTolerated: Bool, index: Int) {
@@ -44,32 +44,32 @@ struct ElementDrift {
                 index: index))
     }
 
-    /// Counts a key that was found to be unknown before.
+    /// Counts a key if it is already registered as unknown.
     ///
-    /// - Returns: Whether the key is known to be unknown. If false, nothing was counted.
+    /// - Returns: Whether the key is registered. If false, nothing was counted.
     mutating func countUnknown(_ hash: UInt64, index: Int) -> Bool {
         begin()
         return unknownKeys.count(hash, element: index)
     }
 
-    /// Counts a key that is unknown.
+    /// Registers and counts an unknown key.
     mutating func addUnknown(_ hash: UInt64, path: [String], found: JSONKind?, index: Int) {
         unknownKeys.add(hash, path: path, found: found, index: index, entity: entity, evictingInto: &report)
     }
 
-    /// Keeps what was found so far.
+    /// Commits all differences so far.
     mutating func commit() {
         unknownKeys.commit()
         if !notes.isEmpty { flushNotes() }
     }
 
-    /// Takes back what was found in elements from an index on, unless it was committed.
+    /// Reverts the differences of elements from an index on, unless they were committed.
     mutating func revert(from index: Int) {
         while let last = notes.last, last.index >= index { notes.removeLast() }
         unknownKeys.revert(from: index)
     }
 
-    /// Returns the report, with the number of values that did not fit, and begins a new one.
+    /// Returns the report, with the number of values that did not fit, and starts a new one.
     mutating func take() -> (drift: DriftReport, toleratedCount: Int) {
         commit()
         unknownKeys.flush(entity: entity, into: &report)
@@ -80,7 +80,7 @@ struct ElementDrift {
         return (report, toleratedCount)
     }
 
-    /// Keeps what was noted before the element of the walk that is being read.
+    /// Commits the differences of earlier elements when the walk has reached another one.
     private mutating func begin() {
         guard notedElement != walk.element else { return }
         commit()

@@ -1,6 +1,6 @@
 import SyncModel
 
-// What does not fit: tolerated, reported, or the end of an element.
+// The handling of misfits: they are tolerated or reported, or end the element.
 extension ElementMapper {
     /// Performs the contract's action for a value that does not fit.
     ///
@@ -23,8 +23,8 @@ extension ElementMapper {
         return true
     }
 
-    /// Reports a whole number that a double cannot represent exactly, and any other number of more
-    /// digits than the text of a double ever needs.
+    /// Reports a whole number that a double cannot represent exactly, or any other number with more
+    /// digits than a double's text ever needs.
     @inline(never)
     mutating func noteRounding(_ number: JSONNumber, _ value: Double, _ field: EntityMapping.Field, entry: Int) {
         if number.isInteger {
@@ -36,7 +36,7 @@ extension ElementMapper {
     }
 
     /// Reports a value of an inferred model that an export would write in another form. It is kept
-    /// as it is where the entity has room for that.
+    /// unchanged if the entity has an attribute for such values.
     @inline(never)
     mutating func noteConversion(_ field: EntityMapping.Field, entry: Int, found: JSONKind) {
         let isKept = mapping.otherKeysSlot != nil && !mapping.layout.identitySlots.contains(field.slot)
@@ -52,10 +52,10 @@ extension ElementMapper {
         noteConversion(field, entry: entry, found: .string)
     }
 
-    /// Reports the key of a property that has a value of the same object already.
+    /// Reports a repeated key of a property that already has a value in this object.
     @inline(never)
     mutating func noteRepeated(_ found: KeyTrie.Entry, entry: Int) {
-        // Those of the key, and those of the object under it.
+        // The fields of the key, and those of the object under it.
         let fields = (0..<found.fieldCount).map { found.firstField + $0 }
         let below = found.level < 0 ? [] : mapping.trie.levels[found.level].fields
         let isSet = (fields + below).contains { group.records.openKind(at: mapping.fields[$0].slot) != .absent }
@@ -70,23 +70,23 @@ extension ElementMapper {
 
     /// Returns the keys that lead to the value of an attribute; nil if there are none.
     ///
-    /// - Parameter entry: The entry of the trie that the value was found under; negative if none.
+    /// - Parameter entry: The trie's entry under which the value was found; negative if none.
     private func path(of field: EntityMapping.Field, entry: Int) -> [String]? {
         entry < 0 ? mapping.keys.attributes[field.slot].path() : mapping.trie.paths[entry]
     }
 
-    /// Notes a difference.
+    /// Records a difference.
     ///
     /// - Parameters:
-    ///   - kind: Nil if the drift report does not count it.
+    ///   - kind: Nil if the drift report does not count the difference.
     ///   - isTolerated: Whether a value did not fit.
     mutating func note(_ kind: DriftReport.Kind?, path: [String]?, found: JSONKind? = nil, isTolerated: Bool) {
         drift.note(kind, path: path, found: found, isTolerated: isTolerated, index: elementIndex)
     }
 
-    /// Gives the element up: it is left out, or an error ends mapping.
+    /// Abandons the element: it is rejected, or an error ends mapping.
     ///
-    /// - Returns: False.
+    /// - Returns: Always false.
     mutating func give(
         up reason: MappingProblem.Reason, action: ValueContract.Action, slot: Int? = nil, path: [String]? = nil
     ) -> Bool {

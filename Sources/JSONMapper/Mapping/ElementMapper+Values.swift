@@ -187,8 +187,8 @@ extension ElementMapper {
             guard let microseconds = date else { return .unreadableDate }
             group.records.setDate(Timestamp(microseconds: microseconds), at: field.slot)
         case .string:
-            // Equal numbers get equal text: a key that arrives as 1, as 1.0 and as "1" is the same
-            // key.
+            // Equal numbers have equal texts: a key that arrives as 1, as 1.0 and as "1" is the
+            // same key.
             if let value = number.int64 {
                 group.records.setText(value.description, at: field.slot)
             } else if number.isInteger {
@@ -288,12 +288,12 @@ extension ElementMapper {
 }
 
 extension EntityMapping.Field {
-    /// Whether a value of a kind, which the attribute accepts, is stored as one of another kind.
+    /// Whether an accepted value of a kind is stored as a value of another kind.
     fileprivate func converts(_ kind: JSONKind) -> Bool {
         switch (plain, kind) {
         case (.string, .string), (.uri, .string), (.uuid, .string), (.date, .string): false
         case (.int, .number), (.double, .number), (.float, .number), (.decimal, .number), (.bool, .boolean): false
-        // A date of a style of its own accepts that style only.
+        // A date attribute with an annotated style accepts only that style.
         case (.date, .number): dateStyle < 0
         case (.binary, _), (.json, _), (.transformed, _), (.none, _): false
         default: true

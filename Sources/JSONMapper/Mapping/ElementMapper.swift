@@ -3,12 +3,12 @@ import SyncModel
 /// Maps elements into a group of records, one at a time.
 ///
 /// Call `begin`, then `map` with a cursor at the element, then `commit` or `discard`. `begin`
-/// reverts what an incomplete element has left behind. Objects that are nested in the element are
-/// mapped where they are met, into records of their own.
+/// reverts the results of an incomplete element. Nested objects are mapped where they occur, into
+/// their own records.
 struct ElementMapper {
     /// The reason why an element is not mapped.
     enum Stop {
-        /// The element is left out.
+        /// The element is rejected.
         case rejected(MappingProblem)
         /// An error ends mapping.
         case failed(any Error)
@@ -22,7 +22,7 @@ struct ElementMapper {
     let keepsRelationships: Bool
     /// Whether properties that are absent from an object are cleared.
     let clearsAbsent: Bool
-    /// The index of a relationship that is not cleared for being absent; nil for none.
+    /// The index of a relationship that is not cleared when it is absent; nil for none.
     let keptRelationship: Int?
     var group: MappedBatch.Group
     /// Set when `map` returns false.
@@ -46,9 +46,9 @@ struct ElementMapper {
     private var isStub = false
     private let options: RecordReader.Options
     private let walk: MappingWalk
-    /// Whether the elements are those of the walk, not nested in them.
+    /// Whether the elements are the walk's own, not objects nested in them.
     private let isRoot: Bool
-    /// The values of relationships, by relationship; nil for those that no object has had.
+    /// The values of relationships, by relationship; nil for relationships without a value so far.
     private var nests: [NestedCollector?]
 
     init(_ mapping: EntityMapping, _ options: RecordReader.Options, _ walk: MappingWalk, isRoot: Bool) {
@@ -141,7 +141,8 @@ struct ElementMapper {
         group.records.reserveCapacity(rowCount: full.records.count, byteCount: full.records.byteCount)
         for index in nests.indices {
             let elements = try nests[index]?.take()
-            // Empty ones are dropped, so that memory does not grow with the shapes of objects.
+            // Empty collectors are dropped, so that memory does not grow with the variety of
+            // objects.
             if elements == nil { nests[index] = nil }
             full.nested.append(elements)
         }
@@ -188,7 +189,7 @@ struct ElementMapper {
         give(up: .refused(by: name, text), action: contract.wrongType == .fail ? .fail : .reject)
     }
 
-    /// Keeps the JSON of the open row, whose entity the entity mapper left open.
+    /// Keeps the JSON of the open row, for which the entity mapper returned nil.
     mutating func keepUndetermined(_ bytes: [UInt8]) {
         group.undetermined[group.records.count] = bytes
     }
@@ -295,7 +296,7 @@ struct ElementMapper {
 
     // MARK: Other keys
 
-    /// Whether the entity has an attribute for what its other properties cannot express.
+    /// Whether the entity has an attribute for values that no other property can express.
     @inline(__always)
     private var keepsOtherKeys: Bool { mapping.otherKeysSlot != nil }
 
@@ -327,7 +328,7 @@ struct ElementMapper {
         return true
     }
 
-    /// Whether a value of a relationship is empty in another way than an export writes it.
+    /// Whether an empty value of a relationship differs from the form that an export writes.
     private func isKeptEmpty(_ value: JSONSlice, _ relationship: Int) -> Bool {
         let style = mapping.emptyStyles[relationship]
         if value.bytes.first == ASCII.n { return style != .null }

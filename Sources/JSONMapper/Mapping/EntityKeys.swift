@@ -12,8 +12,8 @@ package import SyncModel
 ///    `User`;
 /// 4. `id`, if its name is `remoteID` or `id`.
 ///
-/// An annotation can also give the key literally, or say that JSON does not have the property; see
-/// `JSONDialect.literalKeyAnnotation` and its neighbours.
+/// An annotation can also specify a literal key, or state that a property does not occur in JSON;
+/// see `JSONDialect.literalKeyAnnotation` and `JSONDialect.unmappedAnnotation`.
 ///
 /// If several attributes claim a key, the claim that comes first in this list wins, and among equal
 /// claims the first attribute. A custom key fills all attributes that are annotated with it. An
@@ -83,8 +83,9 @@ package struct EntityKeys: Sendable {
         identitySlots.count == 1 ? layout.attributes[identitySlots[0]].name : nil
     }
 
-    /// The key path of the primary key in JSON, separated by dots; nil if the identity is not
-    /// exactly one attribute.
+    /// The key path of the primary key in JSON; nil if the identity is not exactly one attribute.
+    ///
+    /// Dots separate the keys.
     package var remotePrimaryKey: String? {
         identitySlots.count == 1 ? attributes[identitySlots[0]].path()?.joined(separator: ".") : nil
     }
@@ -105,7 +106,7 @@ package struct EntityKeys: Sendable {
     package static let primaryKeyNames = ["id", "remoteID"]
     static let remotePrimaryKey = "id"
 
-    /// The entity and its ancestors, starting with the entity.
+    /// The entity and its ancestors, starting with the entity itself.
     static func lineage(of layout: EntityLayout, in model: DataModel) -> [EntityLayout] {
         Array(sequence(first: layout) { $0.parent.map { model.layouts[$0] } })
     }
@@ -266,7 +267,7 @@ package struct EntityKeys: Sendable {
 }
 
 extension SyncAttribute {
-    /// Whether no key of JSON leads to the attribute, in a dialect that infers keys from names.
+    /// Whether no JSON key leads to the attribute, in a dialect that infers keys from names.
     var isUnmapped: Bool {
         [JSONDialect.unmappedAnnotation, JSONDialect.otherKeysAnnotation, JSONDialect.contentHashAnnotation]
             .contains { userInfo[$0] != nil }

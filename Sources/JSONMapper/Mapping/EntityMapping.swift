@@ -49,20 +49,20 @@ package final class EntityMapping: Sendable {
     let identityField: Field?
     /// The styles of dates that fields refer to.
     let dateStyles: [DateStyle]
-    /// The slot of the attribute for what the other properties cannot express; nil if there is
+    /// The slot of the attribute for values that no other property can express; nil if there is
     /// none.
     let otherKeysSlot: Int?
-    /// Whether values that an export would write in another form are reported: the model was
-    /// inferred, and nobody chose the types.
+    /// Whether to report values that an export would write in another form. True for an inferred
+    /// entity, whose types nobody chose.
     let reportsConversions: Bool
-    /// Whether keys without a property are no difference from the model.
+    /// Whether keys without a property are expected, and not counted as drift.
     let expectsOtherKeys: Bool
     /// The slot of the attribute that identifies objects by their whole content; nil if there is
     /// none.
     let contentHashSlot: Int?
-    /// Whether an export leaves out an attribute without a value, by slot.
+    /// Whether an export omits an attribute without a value, by slot.
     let omitsNull: [Bool]
-    /// What an export writes for a relationship without objects, by index.
+    /// The form that an export writes for a relationship without objects, by index.
     let emptyStyles: [EmptyStyle]
     /// The fields by a hash of their names that ignores ASCII case and separators.
     ///
@@ -124,7 +124,7 @@ package final class EntityMapping: Sendable {
         trie = KeyTrie(Self.sources(keys))
         let fields = trie.fieldOrder.map { bySlot[$0] }
         self.fields = fields
-        looseNames  // What has an attribute of its own for other keys is exported with its exact keys.
+        looseNames  // An entity with an attribute for other keys is exported with its exact keys.
         =
             !keys.dialect.infersFromNames || otherKeysSlot != nil
             ? [:]

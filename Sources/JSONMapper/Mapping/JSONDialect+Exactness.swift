@@ -1,40 +1,41 @@
-/// The annotations by which the model of a sample exports exactly what was read.
+/// The annotations with which a model inferred from a sample exports exactly what was read.
 ///
 /// They apply in a dialect that infers keys from names.
 extension JSONDialect {
     /// The key of a property, taken literally: dots do not separate the keys of a path, and the key
     /// may be empty.
     package static let literalKeyAnnotation = "sync.literalKey"
-    /// The mark `YES` of a property that JSON does not have: it is neither read nor exported.
+    /// The mark `YES` of a property that does not occur in JSON: it is neither read nor exported.
     package static let unmappedAnnotation = "sync.unmapped"
-    /// `none` for an entity whose objects have no identity, whatever the names of its attributes.
+    /// The mark `none` of an entity whose objects have no identity, whatever the names of its
+    /// attributes.
     package static let identityAnnotation = "sync.identity"
     /// The spelling of an attribute's dates: a pattern of `DateStyle`.
     ///
-    /// A date of another spelling does not fit the attribute.
+    /// A date with another spelling does not fit the attribute.
     package static let dateFormatAnnotation = "sync.dateFormat"
     /// The mark `YES` of a double attribute whose whole numbers are exported without a fraction.
     package static let wholeNumbersAnnotation = "sync.wholeNumbers"
     /// The mark `YES` of an attribute whose values were always null in the sample.
     package static let untypedAnnotation = "sync.untyped"
-    /// How an export writes a property without a value: `null`, `omit` or, for a to-many
-    /// relationship, `list`.
+    /// The form that an export writes for a property without a value: `null`, `omit` or, for a
+    /// to-many relationship, `list`.
     ///
-    /// The defaults are `null` for an attribute, that of the dialect for a to-one relationship, and
+    /// The defaults are `null` for an attribute, the dialect's form for a to-one relationship, and
     /// `list` for a to-many one.
     package static let emptyAnnotation = "sync.empty"
-    /// The mark `YES` or `expected` of a JSON attribute for what the other properties cannot
+    /// The mark `YES` or `expected` of a JSON attribute for values that no other property can
     /// express.
     ///
-    /// It holds the keys without a property, values that do not fit their attribute, and null and
-    /// empty values where an export would write something else. With `expected`, keys without a
-    /// property are no drift.
+    /// The attribute holds keys without a property, values that do not fit their attribute, and
+    /// null and empty values for which an export would write another form. With `expected`, keys
+    /// without a property are not counted as drift.
     package static let otherKeysAnnotation = "sync.otherKeys"
     /// The mark `YES` of an integer attribute that identifies objects by their whole content.
     package static let contentHashAnnotation = "sync.contentHash"
 }
 
-/// What an export writes for a property without a value.
+/// The form that an export writes for a property without a value.
 enum EmptyStyle: String {
     case null, omit, list
 }

@@ -1,6 +1,6 @@
 public import SyncModel
 
-/// The rules by which annotations and names of a model determine its JSON.
+/// The rules by which a model's annotations and names determine its JSON.
 ///
 /// ``sync`` and ``groot`` are the conventions of the two frameworks whose models this package
 /// reads. To define a custom dialect, change a copy of one of them:

@@ -1,7 +1,6 @@
 package import SyncModel
 
-/// A batch of objects from a stream, mapped to records with all objects that are nested in them,
-/// and the objects that were rejected.
+/// A batch of mapped objects from a stream, with their nested objects and the rejected objects.
 package struct MappedBatch: Sendable {
     /// The records of one entity.
     package struct Group: Sendable {
@@ -16,7 +15,7 @@ package struct MappedBatch: Sendable {
         package var stubRows: [Int] = []
         /// The JSON of the objects for which the entity mapper returned nil, by row.
         ///
-        /// A store may have such an object as one of a sub-entity, whose mapping then reads more of
+        /// A store may hold such an object as one of a sub-entity, whose mapping then reads more of
         /// its JSON.
         package var undetermined: [Int: [UInt8]] = [:]
         /// The values of the relationships, by relationship; nil for those without a value, and

@@ -28,7 +28,7 @@ extension MappingProblem.Reason: Codable {
             }
     }
 
-    /// Encodes the kind, and what belongs to it, such as `{"kind": "wrongType", "type": "int64"}`.
+    /// Encodes the kind and its details, such as `{"kind": "wrongType", "type": "int64"}`.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         switch self {

@@ -1,9 +1,8 @@
 import SyncModel
 
-/// The members of an object that the entity's properties cannot express, as the text of a JSON
-/// object.
+/// The members of an object that its entity's properties cannot express, as text of a JSON object.
 struct OtherKeys {
-    /// The text, without the brace at its end; empty if there are no members.
+    /// The text without the closing brace; empty if there are no members.
     private var text: [UInt8] = []
 
     /// Adds a member.

@@ -11,7 +11,7 @@ package struct AttributeKeys: Sendable {
     /// The key paths that are read into the attribute, the preferred one first. Empty if it is
     /// never read.
     ///
-    /// ``EntityKeys`` explains which attribute gets a key that several of them claim.
+    /// If several attributes claim a key, ``EntityKeys`` defines which one gets it.
     package let spellings: [[String]]
     /// The name of the transformer; nil for none.
     package let transformerName: String?
@@ -27,7 +27,7 @@ package struct AttributeKeys: Sendable {
         return attribute.userInfo[JSONDialect.dateFormatAnnotation].flatMap(DateStyle.init(pattern:))
     }
 
-    /// What an export writes without a value.
+    /// The form that an export writes if there is no value.
     var emptyStyle: EmptyStyle {
         attribute.userInfo[JSONDialect.emptyAnnotation].flatMap(EmptyStyle.init) == .omit ? .omit : .null
     }
@@ -74,7 +74,7 @@ package struct RelationshipKeys: Sendable {
     let snakeCasePath: [String]
     let camelCasePath: [String]
 
-    /// What an export writes without related objects.
+    /// The form that an export writes if there are no related objects.
     func emptyStyle(_ dialect: JSONDialect) -> EmptyStyle {
         let annotated = relationship.declaration.userInfo[JSONDialect.emptyAnnotation].flatMap(EmptyStyle.init)
         guard dialect.infersFromNames, let annotated, annotated != .list || relationship.isToMany else {
@@ -85,17 +85,17 @@ package struct RelationshipKeys: Sendable {
 }
 
 extension EntityKeys {
-    /// The slot of the JSON attribute for what the other properties cannot express; nil for none.
+    /// The slot of the JSON attribute for values that no other property can express; nil for none.
     var otherKeysSlot: Int? {
         slot(marked: JSONDialect.otherKeysAnnotation, .json)
     }
 
-    /// Whether keys without a property are no difference from the model.
+    /// Whether keys without a property are expected, and not counted as drift.
     var expectsOtherKeys: Bool {
         otherKeysSlot.map { layout.attributes[$0].userInfo[JSONDialect.otherKeysAnnotation] == "expected" } ?? false
     }
 
-    /// The slot of the attribute of a type with an annotation; nil for none.
+    /// The slot of the attribute with a type and an annotation; nil for none.
     func slot(marked annotation: String, _ type: AttributeType) -> Int? {
         guard dialect.infersFromNames else { return nil }
         return layout.attributes.firstIndex { $0.type == type && $0.userInfo[annotation] != nil }

@@ -24,7 +24,7 @@ package struct RecordCollector {
         case failed(any Error)
     }
 
-    /// A batch ends when it has this many times as many rows of all entities as it may have
+    /// The factor by which a batch's rows of all entities may exceed its maximum number of
     /// elements.
     private static let nestedRowFactor = 16
 
@@ -35,18 +35,18 @@ package struct RecordCollector {
     private let walk: MappingWalk
     private let acceptsIdentifiers: Bool
     private let usesEntityMapper: Bool
-    /// Whether the objects are the elements of the walk, not nested in them.
+    /// Whether the objects are the walk's own elements, not objects nested in them.
     private let isRoot: Bool
     /// Whether no object transformer or entity mapper inspects elements.
     private let isPlain: Bool
     /// One mapper for each entity found so far. The first one is for the entity of `mapping`.
     private var elements: [ElementMapper]
     private var rejected: [MappingProblem] = []
-    /// How much JSON is read before the size of the batch is looked at again.
+    /// The amount of JSON, in bytes, to read between two measurements of the batch.
     private let measuredByteCount: Int
-    /// The size of the JSON that was read since.
+    /// The amount of JSON read since the last measurement, in bytes.
     private var unmeasuredByteCount = 0
-    /// The size of the JSON of the element that is being read.
+    /// The size of the current element's JSON so far, in bytes.
     private var elementByteCount = 0
 
     /// Creates an empty collector.
@@ -123,7 +123,7 @@ package struct RecordCollector {
         let start = cursor
         let outcome = try read(&cursor, index: index)
         if case .stopped = outcome {
-            // The problem was found in the middle of the value.
+            // The problem was found inside the value.
             cursor = start
             try cursor.skipValue()
         }
@@ -135,14 +135,14 @@ package struct RecordCollector {
     /// - Throws: ``JSONError`` if the bytes are not exactly one document, and as ``add(_:index:)``.
     package mutating func add(_ bytes: [UInt8], index: Int) throws {
         let reader = JSONReader(bytes: bytes, layout: .document)
-        // The reader may read the object twice, before and after it knows that there is no more.
+        // The reader may read the object twice: before and after it finds the end of the input.
         guard let outcome = try reader.next({ cursor in try read(&cursor, index: index) }) else { return }
         _ = try finish(outcome)
     }
 
     /// Maps the next value, which is nested in the element of the walk.
     ///
-    /// - Parameter index: A number that is higher than all before it.
+    /// - Parameter index: A number higher than all previous ones.
     mutating func insert(_ cursor: inout JSONCursor, index: Int) throws(JSONFault) -> Insertion {
         let start = cursor
         let outcome: Outcome
@@ -182,8 +182,8 @@ package struct RecordCollector {
 
     /// Returns what has been collected and starts a new batch; nil if nothing has been collected.
     ///
-    /// - Throws: The errors of ``add(_:index:)`` for a value of a relationship that does not count
-    ///   because another one does.
+    /// - Throws: The errors of ``add(_:index:)`` for a relationship's value that another value
+    ///   supersedes.
     package mutating func takeBatch() throws -> MappedBatch? {
         var groups: [MappedBatch.Group] = []
         var toleratedCount = 0

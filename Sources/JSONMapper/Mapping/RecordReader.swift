@@ -27,7 +27,7 @@ public final class RecordReader {
         package var keepsJSON = false
         /// Whether properties that are absent from an object are cleared; false by default.
         package var clearsAbsent = false
-        /// The index of a relationship that is not cleared for being absent; nil, the default, for
+        /// The index of a relationship that is not cleared when it is absent; nil, the default, for
         /// none.
         ///
         /// It is the relationship that leads back to the object around the elements.
@@ -49,7 +49,7 @@ public final class RecordReader {
             self.acceptsIdentifiers = acceptsIdentifiers
         }
 
-        /// Creates options with a choice whether batches include the values of relationships.
+        /// Creates options that determine whether batches include the values of relationships.
         package init(
             batchRowCount: Int = 1000, batchByteCount: Int = 1 << 20, keepsRelationships: Bool,
             acceptsIdentifiers: Bool? = nil

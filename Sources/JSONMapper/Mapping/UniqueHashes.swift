@@ -1,14 +1,14 @@
-/// Hashes of the elements of a payload, made unique in their order.
+/// Hashes of a payload's elements, made unique in the order of the elements.
 ///
 /// Equal elements are different objects. Their hashes depend on the number of equal elements before
 /// them, so that the same payload has the same hashes. Memory grows with the number of elements, by
 /// about 20 bytes each.
 struct UniqueHashes {
     private var used: Set<Int64> = []
-    /// The last hash that was given instead of a repeated one.
+    /// The last replacement of each repeated hash.
     private var last: [Int64: Int64] = [:]
 
-    /// Returns a hash that was not returned before: the given one, unless it was.
+    /// Returns the given hash or, if it was already returned, a new one.
     mutating func unique(_ hash: Int64) -> Int64 {
         guard !used.insert(hash).inserted else { return hash }
         var next = last[hash] ?? hash

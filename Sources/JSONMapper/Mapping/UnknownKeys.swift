@@ -1,7 +1,7 @@
 /// A counter of keys that no property claims.
 ///
-/// For a key that is already known to be unknown, counting costs one comparison. Counts of elements
-/// that are discarded are reverted.
+/// Counting a key that is already registered costs one comparison. Counts of discarded elements are
+/// reverted.
 struct UnknownKeys {
     private struct Key {
         var path: [String]
@@ -18,13 +18,12 @@ struct UnknownKeys {
     /// count two keys as one. Empty until the first key.
     private var hashes: [UInt64] = []
     private var keys: [Key?] = []
-    /// The keys that were counted since the last commit, by their indexes, with the element that
-    /// each was counted in.
+    /// The keys counted since the last commit, by their indexes, with the element of each.
     private var open: [(key: UInt8, element: Int)] = []
 
-    /// Counts a key that was found before.
+    /// Counts a key if it is already registered.
     ///
-    /// - Returns: Whether the key is known to be unknown. If false, nothing was counted.
+    /// - Returns: Whether the key is registered. If false, nothing was counted.
     @inline(__always)
     mutating func count(_ hash: UInt64, element: Int) -> Bool {
         let index = Int(truncatingIfNeeded: hash) & (Self.size - 1)
@@ -34,7 +33,7 @@ struct UnknownKeys {
         return true
     }
 
-    /// Counts a key that is new, and remembers it.
+    /// Registers and counts a new key.
     ///
     /// - Parameter report: Receives the counts of the key that is evicted to make room.
     mutating func add(
@@ -57,7 +56,7 @@ struct UnknownKeys {
         open.append((UInt8(truncatingIfNeeded: index), elementIndex))
     }
 
-    /// Keeps all counts.
+    /// Commits all counts.
     @inline(__always)
     mutating func commit() {
         if !open.isEmpty { open.removeAll(keepingCapacity: true) }
@@ -71,7 +70,7 @@ struct UnknownKeys {
         }
     }
 
-    /// Moves the counts into a report. The keys remain known.
+    /// Moves the counts into a report. The keys remain registered.
     mutating func flush(entity: String, into report: inout DriftReport) {
         for index in keys.indices {
             guard let key = keys[index], key.count > 0 else { continue }

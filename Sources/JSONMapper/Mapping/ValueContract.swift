@@ -8,7 +8,7 @@ public struct ValueContract: Hashable, Sendable {
         case ignore
         /// The attribute is cleared, as if the value were null.
         case null
-        /// The JSON object is left out and reported with its index and key path. The other objects
+        /// The JSON object is rejected, and reported with its index and key path. The other objects
         /// are mapped.
         case reject
         /// Mapping ends with ``MappingError/unfit(_:)``.

@@ -1,11 +1,11 @@
 import SyncModel
 
-/// Maps the values of one relationship where they are met, inside the objects of a group.
+/// Maps the values of one relationship as they occur inside the objects of a group.
 ///
 /// The values of an object are added while its row is open. If the row is discarded, `truncate`
-/// removes what was added for it, at every level below.
+/// removes its values at every level below.
 struct NestedCollector {
-    /// The value that was added last, while its bytes are in memory.
+    /// The latest value, while its bytes are in memory.
     private struct Latest {
         let row: Int
         let value: RelationshipValue
@@ -18,10 +18,10 @@ struct NestedCollector {
     /// Whether a single value in place of an array does not fit.
     private let demandsArrays: Bool
     private var objects: RecordCollector
-    /// Nil until an identifier is met.
+    /// Nil until an identifier occurs.
     private var identifiers: RecordCollector?
     private var elements = NestedElements()
-    /// Values that do not count because another value of the same object does.
+    /// Values that another value of the same object supersedes.
     private var outdone: [(row: Int, bytes: [UInt8])] = []
     private var latest: Latest?
 
@@ -117,7 +117,7 @@ struct NestedCollector {
                 elements.misfits.append(NestedElements.Misfit(row: row, kind: .converted, found: kind))
             }
             source.holdsObjects = false
-            // The one object was left out, so nothing is known of the relationship.
+            // The only object was rejected, so nothing is known about the relationship.
             if source.isIncomplete, !relationship.isToMany { return nil }
         }
         source.ordinals = first..<elements.owners.count
@@ -189,7 +189,7 @@ struct NestedCollector {
 
     // MARK: Removing
 
-    /// Removes what was added for rows from one on.
+    /// Removes the values of all rows from a row on.
     mutating func truncate(toRow row: Int) {
         removeElements(fromRow: row)
         while let last = outdone.last, last.row >= row { outdone.removeLast() }
@@ -221,7 +221,7 @@ struct NestedCollector {
         identifiers?.addSize(to: &size)
     }
 
-    /// Returns what has been collected and starts anew; nil if nothing has been collected.
+    /// Returns the collected values and starts again; nil if nothing has been collected.
     mutating func take() throws -> NestedElements? {
         latest = nil
         guard !elements.isEmpty || !outdone.isEmpty else { return nil }
@@ -238,14 +238,14 @@ struct NestedCollector {
         return taken
     }
 
-    /// Maps the values that do not count.
+    /// Maps the superseded values.
     private func outdoneElements() throws -> NestedElements {
         var other = NestedCollector(relationship, RecordReader.Options(keepsRelationships: true), walk)
         for (row, bytes) in outdone {
             try bytes.withUnsafeBufferPointer { buffer in
                 guard let start = buffer.baseAddress else { return }
                 var cursor = JSONCursor(start: start, end: start + buffer.count, options: walk.jsonOptions)
-                // Values of one object are kept apart by what was read before.
+                // Without this, the values of one object would supersede each other.
                 other.latest = nil
                 let error = try other.add(&cursor, row: row, index: row, holdsIdentifiers: false)
                 if let error { throw error }
@@ -256,7 +256,7 @@ struct NestedCollector {
 }
 
 extension RecordReader.Options {
-    /// The options of objects that a relationship of others leads to.
+    /// The options for objects that a relationship leads to.
     func nested(by relationship: RelationshipLayout) -> RecordReader.Options {
         var options = RecordReader.Options(keepsRelationships: true)
         options.clearsAbsent = clearsAbsent
@@ -267,10 +267,11 @@ extension RecordReader.Options {
 }
 
 extension NestedElements {
-    /// Notes the sources that other values lead to other objects than those that count.
+    /// Records the sources whose superseded values lead to other objects than the values that
+    /// count.
     ///
     /// - Parameters:
-    ///   - other: The values that do not count, perhaps several of one source.
+    ///   - other: The superseded values, possibly several of one source.
     ///   - slot: The slot of the identity; nil if objects cannot be compared.
     fileprivate mutating func noteContradictions(_ other: NestedElements, slot: Int?) {
         guard let slot else { return }
@@ -280,7 +281,7 @@ extension NestedElements {
         let others = other.identities(slot) { _ in true }
         let own = identities(slot) { rows.contains(owners[$0]) }
         var found: [Misfit] = []
-        // Null and an empty list name no object, as for an object that was not loaded.
+        // Null and an empty list name no object, as if the object were not loaded.
         for source in other.sources where !source.ordinals.isEmpty {
             let named = Set(source.ordinals.compactMap { others[$0] })
             let expected = Set((counting[source.row]?.ordinals).map { $0.compactMap { own[$0] } } ?? [])

@@ -1,19 +1,19 @@
 package import SyncModel
 
-/// The mapped values of one relationship of the objects of a group: the objects that each source
-/// leads to.
+/// The mapped values of one relationship of a group's objects, called *sources*.
 ///
 /// Every object or identifier has an *ordinal*, its number among those of the relationship.
 package struct NestedElements: Sendable {
     /// The objects that a source is to be related to.
     package struct Source: Sendable {
-        /// Its row in the group.
+        /// The source's row in the group.
         package fileprivate(set) var row: Int
-        /// The objects and identifiers, including those that were left out.
+        /// The objects and identifiers, including rejected ones.
         package internal(set) var ordinals: Range<Int>
-        /// Whether the objects themselves are there, in an array. Objects missing from it are gone.
+        /// Whether the value is an array of the objects themselves. Objects missing from it are no
+        /// longer related.
         package internal(set) var holdsObjects = false
-        /// Whether a part of the value could not be read. Nothing is unlinked then.
+        /// Whether a part of the value could not be read. In this case, nothing is unlinked.
         package internal(set) var isIncomplete = false
     }
 
@@ -37,13 +37,13 @@ package struct NestedElements: Sendable {
     package internal(set) var sources: [Source] = []
     /// The row of each ordinal's source; -1 if the source was removed.
     package internal(set) var owners: [Int] = []
-    /// What does not fit. A value of another shape leaves its relationship unchanged.
+    /// The values that do not fit. A value of another shape leaves its relationship unchanged.
     package internal(set) var misfits: [Misfit] = []
     /// The JSON of each ordinal, if the options request it; empty for identifiers.
     package internal(set) var json: [[UInt8]] = []
     /// The objects; their element indices are ordinals.
     package internal(set) var objects: MappedBatch?
-    /// The objects of which only an identifier is there; their element indices are ordinals.
+    /// The objects for which there is only an identifier; their element indices are ordinals.
     package internal(set) var identifiers: MappedBatch?
 
     init() {}
@@ -57,7 +57,7 @@ package struct NestedElements: Sendable {
         sources.filter { $0.ordinals.isEmpty && !$0.isIncomplete }.map(\.row)
     }
 
-    /// Returns the elements of only some sources. Ordinals stay as they are.
+    /// Returns the elements of only some sources. Ordinals do not change.
     ///
     /// - Parameter newRow: Returns the new row of a source; nil to remove the source.
     package func restricted(_ newRow: (Int) -> Int?) -> NestedElements {
@@ -82,7 +82,7 @@ package struct NestedElements: Sendable {
         return copy
     }
 
-    /// Maps the objects anew from other JSON.
+    /// Maps the objects again from other JSON.
     ///
     /// - Parameters:
     ///   - replacements: The JSON of some ordinals.
@@ -119,13 +119,13 @@ extension MappedBatch {
 extension MappedBatch {
     /// Returns the batch in parts.
     ///
-    /// - Parameter begins: The element index that each part but the first begins with, in order.
+    /// - Parameter begins: The first element index of each part except the first one, in order.
     package func parts(beginningAt begins: [Int]) -> [MappedBatch] {
         guard !begins.isEmpty else { return [self] }
         var rest = self
         return zip([Int.min] + begins, begins + [Int.max]).compactMap { first, end in
             let part = rest.restricted { $0 >= first && $0 < end }
-            // What concerns the batch as a whole counts once.
+            // Counts of the whole batch belong to one part only.
             rest.drift = DriftReport()
             rest.toleratedCount = 0
             return part

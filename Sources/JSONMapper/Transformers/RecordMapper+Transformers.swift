@@ -12,9 +12,9 @@ extension RecordMapper {
     /// transformer of attributes never receives null: null stays null in both directions.
     ///
     /// The transformers that Apple's Foundation provides for transformable attributes, such as
-    /// `NSSecureUnarchiveFromData`, and the empty name are built in. They keep a value as the bytes
-    /// of its JSON text. A transformer that is registered under such a name replaces the built-in
-    /// one.
+    /// `NSSecureUnarchiveFromData`, and the empty name are built in. They store a value as the
+    /// bytes of its JSON text. A transformer that is registered under such a name replaces the
+    /// built-in one.
     public struct Transformers: Sendable {
         /// A closure that converts a JSON value to the value of an attribute. Nil means null.
         public typealias Forward = @Sendable (JSONValue) throws -> AttributeValue?
@@ -51,8 +51,8 @@ extension RecordMapper {
         ///
         /// - Parameters:
         ///   - name: The name that annotations refer to.
-        ///   - forward: Converts from JSON. If it throws an error, the value counts as one of the
-        ///     wrong type; see ``ValueContract/wrongType``.
+        ///   - forward: Converts from JSON. If it throws an error, the value counts as a value of
+        ///     the wrong type; see ``ValueContract/wrongType``.
         ///   - reverse: Converts to JSON. If it throws an error, the export fails. Nil, the
         ///     default, for a one-way transformer, whose attributes are exported without
         ///     conversion.
@@ -62,7 +62,7 @@ extension RecordMapper {
 
         /// Registers a one-way transformer of attributes with a typed closure.
         ///
-        /// A JSON value of another kind than `Input` counts as one of the wrong type; see
+        /// A JSON value of another kind than `Input` counts as a value of the wrong type; see
         /// ``ValueContract/wrongType``.
         public mutating func register<
             Input: JSONConvertible & SendableMetatype, Output: ValueConvertible & SendableMetatype
@@ -74,7 +74,7 @@ extension RecordMapper {
 
         /// Registers a transformer of attributes with typed closures.
         ///
-        /// A JSON value of another kind than `Input` counts as one of the wrong type; see
+        /// A JSON value of another kind than `Input` counts as a value of the wrong type; see
         /// ``ValueContract/wrongType``. A stored value of another kind than `Output` makes the
         /// export fail.
         public mutating func register<
@@ -133,7 +133,7 @@ extension RecordMapper {
     }
 }
 
-/// The error for a value of another kind than the closure of a transformer accepts.
+/// The error for a value of a kind that a transformer's closure does not accept.
 struct TransformerMismatch: Error, CustomStringConvertible {
     var description: String { "the transformer takes values of another kind" }
 }
