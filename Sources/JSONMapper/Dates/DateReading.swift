@@ -3,7 +3,7 @@ import SyncModel
 
 /// A date in one of the layouts of ``DateStyle``, with everything that its spelling shows.
 ///
-/// A text that no style writes in the same way is not read: an impossible day, a wrong day of the
+/// A text is rejected if no style writes it in the same way: an impossible day, a wrong day of the
 /// week, second 60, hour 24, or more than six digits after the second.
 struct DateReading {
     let layout: DateStyle.Layout
@@ -166,7 +166,7 @@ struct DateReading {
         return tens * 10 + ones
     }
 
-    /// The index of the word of three letters that a text has at a place; nil for none.
+    /// The index of the three-letter word at a position of a text; nil for none.
     private static func index(of words: [String], in text: UnsafeBufferPointer<UInt8>, at place: Int) -> Int? {
         guard text.count >= place + 3 else { return nil }
         return words.firstIndex { $0.utf8.elementsEqual(text[place..<(place + 3)]) }

@@ -1,15 +1,15 @@
 import SyncBase
 import SyncModel
 
-/// The exact spelling of an attribute's dates in JSON, so that an export writes what was read.
+/// The exact spelling of an attribute's dates in JSON, with which an export writes what was read.
 ///
 /// A style has a layout, the digits after the second, and a time zone that is the same in all
-/// texts. It is kept as the annotation `sync.dateFormat`, a pattern such as
+/// texts. It is stored as the annotation `sync.dateFormat`, a pattern such as
 /// `yyyy-MM-dd'T'HH:mm:ss.SSS'+02:00'`:
 ///
 /// - The letters are those of UTS #35, part 4.
-/// - `[.SSS]` stands for no, three or six digits, as many as the date needs; `[.SSSSSS]` for none
-///   or six; `[.S*]` for none to six without a zero at the end.
+/// - `[.SSS]` means no, three or six digits, as many as the date needs; `[.SSSSSS]` means none or
+///   six; `[.S*]` means none to six without a zero at the end.
 /// - The time zone is literal text in quotes, such as `'Z'`, `' GMT'` or `'+0000'`. Without one,
 ///   times are in UTC.
 /// - `epochSeconds`, `epochSeconds.0` and `epochMilliseconds` are numbers.

@@ -37,7 +37,7 @@ extension RecordExporter.Options {
         /// `2015-06-23T12:40:08Z`, without fractions of a second.
         public static let iso8601Seconds = DateFormat(DateText.Fraction.none)
 
-        /// Returns a format by a Unicode date pattern (UTS #35, part 4), such as `yyyy-MM-dd`.
+        /// Returns a format for a Unicode date pattern (UTS #35, part 4), such as `yyyy-MM-dd`.
         ///
         /// Dates are written in UTC and in the locale `en_US_POSIX`. A pattern is about a hundred
         /// times slower than ``iso8601``.

@@ -2,9 +2,9 @@ import SyncModel
 
 /// The relationships of a model that an export can reach again after following them.
 ///
-/// An export never follows the inverse of the relationship it arrived by, so a relationship and its
-/// inverse are not a cycle by themselves. An entity that is related to itself is a cycle, and so is
-/// a ring of entities.
+/// An export never follows the inverse of the relationship by which it arrived, so a relationship
+/// and its inverse are not a cycle by themselves. An entity that is related to itself is a cycle,
+/// and so is a ring of entities.
 struct ExportCycles: Sendable {
     private typealias Edge = RelationshipLayout.ID
 

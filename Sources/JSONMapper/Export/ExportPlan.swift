@@ -8,12 +8,12 @@ final class ExportPlan: Sendable {
     enum Kind: Sendable {
         /// An attribute. The index is its slot.
         case attribute
-        /// A date or float attribute, which has a format of its own. The index is its slot.
+        /// A date or float attribute, which has its own format. The index is its slot.
         case dateAttribute, floatAttribute
-        /// An attribute with annotations on how it is written. The index is its position in
+        /// An attribute whose annotations determine how it is written. The index is its position in
         /// `styled`.
         case styledAttribute
-        /// The attribute for what the other properties cannot express. The index is its slot. The
+        /// The attribute for values that no other property can express. The index is its slot. The
         /// step has no key.
         case otherKeys
         /// An attribute with a transformer. The index is its position in `transformed`.
@@ -42,7 +42,7 @@ final class ExportPlan: Sendable {
         let reverse: RecordMapper.Transformers.Reverse
     }
 
-    /// An attribute with annotations on how it is written.
+    /// An attribute whose annotations determine how it is written.
     struct Styled: Sendable {
         let slot: Int
         /// Whether the key is omitted if the attribute is null.
@@ -60,7 +60,7 @@ final class ExportPlan: Sendable {
     /// A relationship that is exported.
     struct Related: Sendable {
         let relationship: RelationshipLayout
-        /// What is written if there is no related object.
+        /// The value to write if there is no related object.
         let emptyStyle: EmptyStyle
         /// Whether an export can reach the relationship again from its objects.
         let isOnCycle: Bool
@@ -73,7 +73,7 @@ final class ExportPlan: Sendable {
     let transformed: [Transformed]
     let styled: [Styled]
     let relationships: [Related]
-    /// The slot of the attribute for what the other properties cannot express; nil if there is
+    /// The slot of the attribute for values that no other property can express; nil if there is
     /// none.
     let otherKeysSlot: Int?
 
@@ -130,7 +130,7 @@ final class ExportPlan: Sendable {
         self.relationships = relationships
     }
 
-    /// How an attribute is written; nil if it has no annotations on that.
+    /// The annotated form of an attribute; nil if it has no such annotations.
     private static func styled(_ keys: AttributeKeys) -> Styled? {
         let userInfo = keys.attribute.userInfo
         let style = Styled(
@@ -142,7 +142,7 @@ final class ExportPlan: Sendable {
         return isPlain ? nil : style
     }
 
-    /// The transformer of an attribute; nil if it has none or a one-way one.
+    /// The transformer of an attribute; nil if it has none or only a one-way transformer.
     private static func transformed(
         _ keys: AttributeKeys, of entity: String, by transformers: RecordMapper.Transformers
     ) throws(MappingError) -> Transformed? {

@@ -3,9 +3,9 @@ import SyncModel
 
 /// The traversal of objects and relationships in an export.
 ///
-/// The objects that are being written are on an explicit stack, so the nesting depth does not
-/// depend on the stack of the thread. The type is not generic: code in other modules cannot
-/// specialize it, and would look up types at run time for each object.
+/// The objects being written are on an explicit stack, so the nesting depth does not depend on the
+/// thread's stack. The type is not generic: code in other modules cannot specialize it, and would
+/// look up types at run time for each object.
 struct ExportWalk {
     private typealias Object = any ExportableObject
 
@@ -21,8 +21,7 @@ struct ExportWalk {
         let object: Object
         let plan: ExportPlan
         let steps: [ExportPlan.Step]
-        /// The index of the relationship that leads back to where the object was reached from; nil
-        /// for none.
+        /// The index of the relationship that leads back to the previous object; nil for none.
         let inverse: Int?
         /// The index of the step after the relationship.
         var place: Int
@@ -167,7 +166,8 @@ struct ExportWalk {
         }
     }
 
-    /// Whether the property of a step has no value, so that what is kept under its key is written.
+    /// Whether the property of a step has no value, so that the value kept under its key is
+    /// written.
     private func isEmpty(_ step: ExportPlan.Step, _ plan: ExportPlan, _ object: Object) throws -> Bool {
         switch step.kind {
         case .attribute, .dateAttribute, .floatAttribute: object.value(at: step.index).isNull
@@ -202,7 +202,7 @@ struct ExportWalk {
         return Links(export: export, objects: objects)
     }
 
-    /// Writes an attribute that has annotations on how it is written.
+    /// Writes an attribute whose annotations determine how it is written.
     private func write(
         _ value: AttributeValue, _ style: ExportPlan.Styled, _ key: [UInt8], _ writer: inout JSONWriter
     ) throws {
@@ -249,7 +249,8 @@ struct ExportWalk {
 extension EntityLayout {
     /// Whether plans for one layout also apply to another one.
     ///
-    /// They do for the same entity, and for that of a model that differs only in identities.
+    /// They do for the same entity, and for its counterpart in a model that differs only in
+    /// identities.
     fileprivate func isSame(as other: EntityLayout) -> Bool {
         self === other || (name == other.name && attributes.count == other.attributes.count)
     }

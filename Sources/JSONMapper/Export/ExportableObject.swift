@@ -2,15 +2,14 @@ package import SyncModel
 
 /// An object that ``RecordExporter`` can write, with its values and related objects.
 ///
-/// Stores conform types to it for the objects they have fetched. A `Record` conforms with its
-/// values only.
+/// Stores conform types to it for fetched objects. A `Record` conforms with its values only.
 package protocol ExportableObject {
     /// An identifier that is unique among the objects of one source.
     associatedtype ExportID: Hashable
 
     /// The entity of the object, which is not abstract.
     ///
-    /// It is of the exporter's model, or of a model with the same entities.
+    /// It belongs to the exporter's model, or to a model with the same entities.
     var layout: EntityLayout { get }
     /// The identifier of the object. Used only if relationships can form a cycle.
     var exportID: ExportID { get }
@@ -21,7 +20,7 @@ package protocol ExportableObject {
     /// Returns the objects of a relationship, in order if it is ordered, and at most one if it is
     /// to-one.
     ///
-    /// - Returns: The related objects; nil if they are unknown. The relationship is then left out.
+    /// - Returns: The related objects; nil if they are unknown. The relationship is then omitted.
     /// - Throws: An error of the source, which ends the export.
     func related(by relationship: RelationshipLayout) throws -> [Self]?
 }

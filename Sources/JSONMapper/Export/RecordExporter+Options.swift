@@ -12,7 +12,7 @@ extension RecordExporter {
             /// relationship is an object whose keys are the indexes, starting at `"0"`. The key
             /// `destroy` of an attribute is written as `_destroy`.
             case nested
-            /// Related objects are left out.
+            /// Related objects are omitted.
             case none
         }
 

@@ -6,23 +6,22 @@ public import SyncModel
 ///     try exporter.bytes(ofRecord: user)    // {"id":1,"first_name":"Ada"}
 ///
 /// An object has the keys of its attributes, followed by those of its relationships, each in the
-/// order of the model. Key paths are written as nested objects, which paths with a common beginning
-/// share. If two properties have the same key, or the key of one is the beginning of the other's
+/// order of the model. Key paths are written as nested objects; paths with a common beginning share
+/// them. If two properties have the same key, or the key of one is the beginning of the other's
 /// path, attributes win over relationships and earlier properties over later ones. The other
-/// property is left out.
+/// property is omitted.
 ///
-/// Properties that are annotated as non-exportable are left out. In the Sync dialect, so are
-/// transformable attributes; in the Groot dialect, so are properties without a key path. An
-/// attribute without a value is null. Binary data that is a JSON value is written unchanged,
-/// because mapping stores arrays and objects that way. Other binary data is written as a Base64
-/// string.
+/// Properties annotated as non-exportable are omitted. In the Sync dialect, so are transformable
+/// attributes; in the Groot dialect, so are properties without a key path. An attribute without a
+/// value is null. Binary data that is a JSON value is written unchanged, because mapping stores
+/// arrays and objects that way. Other binary data is written as a Base64 string.
 ///
 /// **Related objects** of a store's objects are written in full, without the relationship that
-/// leads back to where they were reached from. An empty to-many relationship is an empty array or
-/// object. An empty to-one relationship is left out or, in the Groot dialect, null. If
-/// relationships form a cycle, each object on the cycle is written in full once below the exported
-/// object. Any further occurrence has only its attributes. Every export therefore ends, and takes
-/// time proportional to the number of objects and links that it visits.
+/// leads back to the previous object. An empty to-many relationship is an empty array or object. An
+/// empty to-one relationship is omitted or, in the Groot dialect, null. If relationships form a
+/// cycle, each object on the cycle is written in full once below the exported object. Any further
+/// occurrence has only its attributes. Every export therefore ends, and takes time proportional to
+/// the number of objects and links that it visits.
 public struct RecordExporter: Sendable {
     private let plans: [ExportPlan]
     private let options: RecordExporter.Options
@@ -76,7 +75,7 @@ public struct RecordExporter: Sendable {
         try walk.write(object, to: &writer)
     }
 
-    /// Returns objects as a JSON array, which is in memory as a whole.
+    /// Returns objects as a JSON array, held in memory as a whole.
     ///
     /// - Throws: The errors of `bytes(of:)`.
     package func bytes<Objects: Sequence>(ofAll objects: Objects) throws -> [UInt8]
@@ -157,7 +156,7 @@ extension RecordExporter {
         try bytes(of: record)
     }
 
-    /// Returns records as a JSON array, which is in memory as a whole.
+    /// Returns records as a JSON array, held in memory as a whole.
     ///
     /// - Throws: The errors of ``bytes(ofRecord:)``.
     public func bytes(ofRecords records: some Sequence<Record>) throws -> [UInt8] {

@@ -6,8 +6,9 @@ package enum Plural {
         "statuses": "status", "addresses": "address", "movies": "movie", "cookies": "cookie",
     ]
 
-    /// Returns the singular of the last word of a snake_case or camelCase name; the name itself if
-    /// it is not a plural.
+    /// Returns the singular of a name's last word; the name itself if it is not a plural.
+    ///
+    /// - Parameter name: A name in snake_case or camelCase.
     package static func singular(_ name: String) -> String {
         let small = name.lowercased()
         for (plural, singular) in irregular where small.hasSuffix(plural) {

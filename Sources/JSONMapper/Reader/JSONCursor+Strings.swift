@@ -114,7 +114,7 @@ extension JSONCursor {
         let unit = try hex4(at: cursor + 2, escape: cursor)
         guard unit & 0xF800 == 0xD800 else { return 6 }
         if unit & 0xFC00 == 0xD800 {
-            // A verdict on a high surrogate needs the bytes after it.
+            // A high surrogate can be checked only with the bytes after it.
             guard end - cursor >= 7 else { throw endFault() }
             if cursor[6] == ASCII.backslash {
                 guard end - cursor >= 8 else { throw endFault() }

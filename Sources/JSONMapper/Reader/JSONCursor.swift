@@ -28,7 +28,7 @@ package struct JSONCursor {
     /// Whether the input ends at `end`. If false, a number that reaches `end` may continue.
     let endIsFinal: Bool
     /// Whether the cursor ran out of bytes while more may still arrive. Any result or error is then
-    /// void.
+    /// invalid.
     var hitEnd = false
     /// Whether a value has been read in the innermost container, so that the next one requires a
     /// comma.

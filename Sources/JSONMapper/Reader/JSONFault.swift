@@ -1,7 +1,7 @@
-/// An error at a byte offset, as ``JSONCursor`` throws it.
+/// An error at a byte offset, thrown by ``JSONCursor``.
 ///
-/// It is a small value that is cheap to throw. ``JSONReader`` converts it into a ``JSONError`` with
-/// the line, the column and the key path in the whole input.
+/// It is a small value, which is cheap to throw. ``JSONReader`` converts it into a ``JSONError``
+/// with the line, the column and the key path in the whole input.
 package struct JSONFault: Error, Equatable, Sendable {
     /// The cause of the fault.
     package let reason: JSONError.Reason

@@ -1,8 +1,8 @@
-/// Key paths as text: keys with dots between them.
+/// Conversions between keys and key paths, in which dots separate the keys.
 ///
 /// A backslash escapes a dot or a backslash within a key: `@odata\.nextLink` is one key.
 package enum JSONKeyPath {
-    /// The keys of a key path. Empty keys are left out.
+    /// The keys of a key path, without empty keys.
     package static func keys(of text: String) -> [String] {
         var keys: [String] = []
         var key = ""
@@ -26,7 +26,7 @@ package enum JSONKeyPath {
         return keys
     }
 
-    /// The key path of some keys.
+    /// The key path for a list of keys.
     package static func text(of keys: [String]) -> String {
         keys.map { $0.replacing("\\", with: "\\\\").replacing(".", with: "\\.") }.joined(separator: ".")
     }

@@ -16,16 +16,18 @@ package struct JSONNumber {
     /// Whether the number has more digits than the mantissa can hold.
     let isTruncated: Bool
 
-    /// The number as an `Int64`, even if it is written as `1.0` or `1e3`; nil if it has a fraction
-    /// or does not fit.
+    /// The number as an `Int64`; nil if it has a fraction or does not fit.
+    ///
+    /// The number may be written as `1.0` or `1e3`.
     package var int64: Int64? {
         guard let magnitude else { return nil }
         if isNegative { return magnitude <= 1 << 63 ? Int64(truncatingIfNeeded: 0 &- magnitude) : nil }
         return Int64(exactly: magnitude)
     }
 
-    /// The number as a `UInt64`, even if it is written as `1.0` or `1e3`; nil if it is negative,
-    /// has a fraction or does not fit.
+    /// The number as a `UInt64`; nil if it is negative, has a fraction or does not fit.
+    ///
+    /// The number may be written as `1.0` or `1e3`.
     package var uint64: UInt64? {
         guard let magnitude else { return nil }
         return isNegative && magnitude != 0 ? nil : magnitude

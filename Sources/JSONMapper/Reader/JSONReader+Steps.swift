@@ -1,4 +1,4 @@
-// The way through a document to its elements, and on to its end.
+// Navigation through a document to its elements and to its end.
 extension JSONReader {
     /// Consumes one token outside the elements.
     ///
@@ -67,7 +67,7 @@ extension JSONReader {
         }
     }
 
-    /// Leaves the array, or the value in its place. The objects around it are still open.
+    /// Leaves the array, or the value in its place. The objects around it remain open.
     func leaveTarget() {
         phase = layout.path.isEmpty ? .trailing : .key(level: layout.path.count - 1, .afterValue)
     }
@@ -108,7 +108,7 @@ extension JSONReader {
         let keyPaths = layout.probe.keyPaths
         var values = [JSONValue?](repeating: nil, count: keyPaths.count)
         try probe.read(&cursor, into: &values)
-        // A value that was cut is read again; the complete one replaces what was captured.
+        // A truncated value is read again; the complete value replaces the captured one.
         for (keyPath, value) in zip(keyPaths, values) where value != nil { captured[keyPath] = value }
     }
 

@@ -10,13 +10,14 @@
 ///
 /// Alternatively, create a reader without a source, push the input with `append(_:)`, and pull
 /// elements until ``nextValue(exactDecimals:)`` returns nil. Call ``finish()`` after the last
-/// bytes. The reader keeps the current element in a window of memory. An element that the end of
-/// the window cuts is read again from its start when more bytes have arrived.
+/// bytes. The reader keeps the current element in a window of memory. An element that extends
+/// beyond the window is read again from its start when more bytes have arrived.
 ///
 /// A reader is not thread-safe: only one task may use it at a time.
 public final class JSONReader {
-    /// A function that fills a buffer, which is never empty, and returns the number of bytes
-    /// written. 0 marks the end of the input.
+    /// A function that fills a buffer and returns the number of bytes written.
+    ///
+    /// The buffer is never empty. 0 marks the end of the input.
     public typealias Source = (UnsafeMutableRawBufferPointer) throws -> Int
 
     enum Phase {
@@ -116,8 +117,8 @@ public final class JSONReader {
     /// Reads the next element with a function.
     ///
     /// The function may be called more than once for an element whose last bytes had not arrived.
-    /// It should build its result and have no side effects. The reader skips, but still validates,
-    /// what the function leaves unread.
+    /// It should build its result and have no side effects. The reader skips any rest of the
+    /// element that the function leaves unread, but still validates it.
     ///
     /// - Parameter body: Reads the element. The cursor is valid only during the call.
     /// - Returns: The result of the function; nil at the end. A reader without a source also

@@ -1,8 +1,8 @@
 /// The bytes of a string or a whole value, in the memory of a reader.
 ///
 /// A slice does not copy. It is valid only inside the closure of the ``JSONCursor`` that returned
-/// it; copy what has to outlive the closure. The bytes have been validated: they are UTF-8, and
-/// every escape is valid.
+/// it; copy anything that must outlive the closure. The bytes have been validated: they are UTF-8,
+/// and every escape is valid.
 package struct JSONSlice {
     /// The first byte. The reader owns the memory and keeps it unchanged while the closure runs.
     let start: UnsafePointer<UInt8>

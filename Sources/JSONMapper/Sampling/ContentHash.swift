@@ -1,9 +1,9 @@
 import SyncBase
 
-/// A hash of a JSON value that does not depend on white space, the order of keys and the escapes in
-/// strings. The same in every process and on every platform.
+/// A hash of a JSON value, independent of white space, key order and escapes in strings.
 ///
-/// Numbers are hashed as they are written: `1` and `1.0` differ.
+/// Numbers are hashed as they are written: `1` and `1.0` differ. The hash is the same in every
+/// process and on every platform.
 enum ContentHash {
     static let null: UInt64 = 0x9AE1_6A3B_2F90_404F
     static let object: UInt64 = 0xC3A5_C85C_97CB_3127
@@ -36,7 +36,7 @@ enum ContentHash {
         step(hash, element)
     }
 
-    /// The hash of a key with its value, to be added to those of the other keys of the object.
+    /// The hash of a key with its value, to be added to the hashes of the object's other members.
     @inline(__always)
     static func member(_ key: UInt64, _ value: UInt64) -> UInt64 {
         mixed(step(key, value))

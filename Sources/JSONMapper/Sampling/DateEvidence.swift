@@ -17,7 +17,7 @@ struct DateEvidence: Sendable {
 
     /// Adds a text.
     ///
-    /// - Returns: Whether the text is a date in a style that all dates so far have in common.
+    /// - Returns: Whether the text is a date in a style that all dates so far share.
     mutating func add(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
         guard !hasFailed, let reading = DateReading(text) else { return false }
         var found: UInt16 = 0

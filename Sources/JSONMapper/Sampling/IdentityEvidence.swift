@@ -1,6 +1,6 @@
 /// Whether equal values of a key belong to equal objects.
 ///
-/// Memory is limited: with more than `limit` different values, only those whose hashes have some
+/// Memory is limited: beyond `limit` different values, only values whose hashes have a certain
 /// number of zero bits are compared. A repetition of any other value is missed.
 package struct IdentityEvidence: Sendable {
     private struct Occurrence {
@@ -57,11 +57,11 @@ package struct IdentityEvidence: Sendable {
 
     /// How the values of two entities compare.
     package enum Agreement: Hashable, Sendable {
-        /// No value is in both.
+        /// No value occurs in both.
         case unrelated
-        /// Values that are in both belong to equal objects.
+        /// Values that occur in both belong to equal objects.
         case equal
-        /// A value that is in both belongs to different objects.
+        /// A value that occurs in both belongs to different objects.
         case conflict
     }
 

@@ -1,6 +1,6 @@
-/// The names of keys that tell objects apart in common APIs.
+/// The names of keys that identify objects in common APIs.
 package enum KeyNames {
-    /// Names that identify on their own, the preferred ones first.
+    /// Names that identify objects on their own, the preferred ones first.
     private static let names = [
         "id", "uuid", "guid", "remoteid", "objectid", "key", "code", "slug", "sku", "isbn", "isbn13", "isbn10", "issn",
         "ean", "upc", "gtin", "barcode", "symbol", "ticker", "isin", "cusip", "icao", "iata", "cca3", "ccn3", "cca2",
@@ -8,7 +8,7 @@ package enum KeyNames {
         "doi", "imdbid", "tconst",
     ]
 
-    /// Names that identify elements, but that nested objects may have in common.
+    /// Names that identify elements, but that nested objects may share.
     private static let weakNames = [
         "login", "username", "screenname", "handle", "email", "permalink", "fullname", "htmlurl", "url", "uri", "href",
         "path", "sha", "hash", "number",
@@ -27,8 +27,9 @@ package enum KeyNames {
         "round", "page", "hour", "time", "timestamp",
     ]
 
-    /// Returns the rank of a key as the identity of its objects, the best one first; nil if the
-    /// name is no evidence.
+    /// Returns the rank of a key as the identity of its objects; nil if its name suggests none.
+    ///
+    /// The lowest rank is the best.
     ///
     /// - Parameters:
     ///   - entity: The name of the objects' entity.
@@ -48,7 +49,7 @@ package enum KeyNames {
     /// The highest rank of a key that identifies nested objects.
     package static let highestNestedRank = 999
 
-    /// Returns whether a key may identify objects together with another key.
+    /// Returns whether a key can identify objects together with another key.
     package static func isPart(_ key: String) -> Bool {
         isIdentifying(key) || orders.contains(plain(key))
     }

@@ -58,7 +58,7 @@ package struct ShapeKinds: OptionSet, Hashable, Sendable {
     /// All objects.
     package static let anyObjects: ShapeKinds = [.object, .emptyObject]
 
-    /// Whether the values have no type in common but JSON, and none is worth a closer look.
+    /// Whether the values have only JSON in common, so that they need no further examination.
     package var isMixed: Bool {
         if !isDisjoint(with: [.otherArray, .unexamined]) { return true }
         let groups: [ShapeKinds] = [.numbers, .strings, .boolean, .arrays, .anyObjects]

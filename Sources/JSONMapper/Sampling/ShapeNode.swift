@@ -1,9 +1,9 @@
-/// The objects at one place of a sample: the elements, or the objects under a key of other objects.
+/// The objects at one place of a sample: the elements, or the objects under a key.
 package final class ShapeNode {
-    /// The largest number of different keys that are told apart.
+    /// The maximum number of different keys that are distinguished.
     static let maximumKeyCount = 1024
 
-    /// The name of an object, from its key.
+    /// The name of an object, derived from its key.
     package let name: String
     /// Whether the objects are the elements of the sample.
     package let isRoot: Bool
@@ -24,7 +24,7 @@ package final class ShapeNode {
     private var indices: [UInt64: Int] = [:]
     /// The index of the property that came first last time; -1 if unknown.
     var first: Int32 = -1
-    /// The properties that may identify the objects.
+    /// The properties that might identify the objects.
     private(set) var candidates: [Int] = []
     /// The node that has taken over the objects of this one.
     private var successor: ShapeNode?
@@ -53,7 +53,7 @@ package final class ShapeNode {
         return index < 0 ? nil : properties[index]
     }
 
-    /// The node that has the objects of this one.
+    /// The node that now has the objects of this one.
     package var resolved: ShapeNode {
         var node = self
         while let next = node.successor { node = next }
@@ -107,7 +107,7 @@ package final class ShapeNode {
         return propertyCount - 1
     }
 
-    /// Examines whether the values of a property tell objects apart, from the object at hand on.
+    /// Starts to examine, with the current object, whether a property's values identify objects.
     func examine(_ index: Int, limit: Int) {
         guard properties[index].identity == nil else { return }
         var identity = IdentityEvidence(limit: limit)
@@ -147,14 +147,14 @@ package final class ShapeNode {
             }
             var merged = properties[index]
             merged.absorb(property)
-            // The properties may have moved meanwhile.
+            // The properties may have moved in the meantime.
             properties[index] = merged
         }
     }
 
-    /// Gives the objects that are nested in objects of their own kind to the outermost node.
+    /// Moves objects that are nested in objects of their own kind to the outermost node.
     ///
-    /// Comments with replies with replies become one node.
+    /// For example, comments with nested replies become one node.
     package func fold() {
         fold(key: "", isElement: false, ancestors: [])
     }

@@ -1,6 +1,6 @@
 import SyncModel
 
-/// What a sample has under one key of the objects of a ``ShapeNode``.
+/// The values that a sample has under one key of a ``ShapeNode``'s objects.
 package struct ShapeProperty {
     /// The key.
     package let name: String
@@ -17,7 +17,7 @@ package struct ShapeProperty {
     package internal(set) var object: ShapeNode?
     /// The objects in arrays under the key; nil without arrays of objects.
     package internal(set) var element: ShapeNode?
-    /// Whether the values tell objects apart; nil if that was not examined.
+    /// The evidence that the values identify objects; nil if it was not examined.
     package internal(set) var identity: IdentityEvidence?
 
     var dates = DateEvidence()
@@ -28,7 +28,7 @@ package struct ShapeProperty {
     let hash: UInt64
     /// The index of the property that followed last time; -1 if unknown.
     var successor: Int32 = -1
-    /// A hash of the value in the object at hand, and the number of that object.
+    /// A hash of the value in the current object, and the number of that object.
     var currentHash: UInt64 = 0
     var currentObject = 0
 
@@ -54,7 +54,7 @@ package struct ShapeProperty {
         if quoted.baseAddress != nil { quoted.deallocate() }
     }
 
-    /// Adds the values of another property of the same key.
+    /// Adds the values of another property with the same key.
     mutating func absorb(_ other: ShapeProperty) {
         count += other.count
         nullCount += other.nullCount

@@ -4,26 +4,25 @@ import SyncModel
 /// Examines the elements of a sample in one pass over their bytes.
 ///
 /// Every place of the sample has a ``ShapeNode``. Memory is limited by the number of places, keys
-/// and examined identities, whatever the size of the sample.
+/// and examined identities, regardless of the size of the sample.
 package struct ShapeSampler: ~Copyable {
     /// The elements.
     package let root: ShapeNode
     /// The number of objects among the elements.
     package private(set) var elementCount = 0
-    /// Whether each group of keys tells the elements apart, in the order in which the groups were
-    /// found.
+    /// The groups of keys that may identify elements, in the order in which they were found.
     package private(set) var combinations: [Combination] = []
 
     /// A group of keys that may identify elements together.
     package struct Combination {
         /// The keys.
         package let keys: [String]
-        /// Whether they tell the elements apart.
+        /// The evidence that the keys identify the elements.
         package fileprivate(set) var identity: IdentityEvidence
         /// The number of elements that have a value under each of the keys.
         package fileprivate(set) var count = 0
         fileprivate var indices: [Int]
-        /// Whether the group was asked for.
+        /// Whether the group was requested.
         fileprivate let isRequested: Bool
     }
 
@@ -35,14 +34,14 @@ package struct ShapeSampler: ~Copyable {
     private var nodeCount = 1
     private var identityCount = 0
     private var arrayCount = 0
-    /// The elements' properties that may identify elements together with another one.
+    /// The elements' properties that may identify elements together with another property.
     private var parts: [Int] = []
     private var examinedPropertyCount = 0
 
     /// Creates a sampler without elements.
     ///
     /// - Parameters:
-    ///   - entity: The name of an element.
+    ///   - key: The requested keys that together identify an element; empty to examine likely ones.
     ///   - key: Keys that are to identify the elements together; empty to examine likely ones.
     package init(entity: String, key: [String]) {
         self.entity = entity
@@ -96,7 +95,7 @@ package struct ShapeSampler: ~Copyable {
             previous = index
             memberCount += 1
             if node.properties[index].currentObject == number, node.properties[index].count > 0 {
-                // A repeated key; the last value counts where objects are mapped.
+                // A repeated key; the last value counts when objects are mapped.
                 node.properties[index].count -= 1
             }
             let value = try value(&cursor, node, index, array: array, depth: depth, isHashing: isHashing)
@@ -135,7 +134,7 @@ package struct ShapeSampler: ~Copyable {
         return node.add(name, hash: hash, identityLimit: limit)
     }
 
-    /// How many values are examined as identities: many of the first keys, few of later ones.
+    /// The number of values to examine as identities: many for the first keys, few for later ones.
     private mutating func identityLimit() -> Int {
         identityCount += 1
         return identityCount <= 8 ? 1 << 16 : identityCount <= 64 ? 1 << 13 : 1 << 8
@@ -145,7 +144,7 @@ package struct ShapeSampler: ~Copyable {
 
     /// Examines a value.
     ///
-    /// - Returns: The hash of the value, if it is asked for or may identify the object.
+    /// - Returns: The hash of the value, if it is requested or may identify the object.
     private mutating func value(
         _ cursor: inout JSONCursor, _ node: ShapeNode, _ index: Int, array: Int, depth: Int, isHashing isHashed: Bool
     ) throws(JSONFault) -> UInt64 {
@@ -169,14 +168,14 @@ package struct ShapeSampler: ~Copyable {
         case .string:
             let text = try cursor.readString()
             if isHashing { hash = text.withUTF8 { ContentHash.bytes($0, seed: 1) } }
-            // Once one text is neither a date nor a UUID, no other text is of interest.
+            // After a text that is neither a date nor a UUID, no further text needs to be examined.
             if !property.pointee.kinds.contains(.text) { Self.note(text, property) }
         case .object:
             hash = try nestedObject(&cursor, node, index, array: array, depth: depth, isHashing: isHashing)
         case .array:
             hash = try nestedArray(&cursor, node, index, depth: depth, isHashing: isHashing)
         }
-        // The properties may have moved meanwhile.
+        // The properties may have moved in the meantime.
         node.properties[index].currentHash = hash
         return hash
     }
@@ -200,7 +199,7 @@ package struct ShapeSampler: ~Copyable {
         property.pointee.kinds.insert(kind)
     }
 
-    /// Whether a text is a UUID whose letters are all of one case; nil for any other text.
+    /// The kind of a UUID whose letters are all of one case; nil for any other text.
     private static func uuidKind(_ text: UnsafeBufferPointer<UInt8>) -> ShapeKinds? {
         guard text.count == 36 else { return nil }
         var letters: UInt8 = 0
@@ -302,8 +301,9 @@ package struct ShapeSampler: ~Copyable {
 
     /// Finds the groups of new properties.
     ///
-    /// The values of an element that brings new properties were read before the groups were known,
-    /// so groups of properties that the first element lacks miss an element and are no identity.
+    /// The values of an element with new properties were read before the groups were known. Groups
+    /// of properties that the first element lacks therefore miss an element, and are not an
+    /// identity.
     private mutating func findCombinations() {
         let firstNew = examinedPropertyCount
         examinedPropertyCount = root.propertyCount
@@ -339,7 +339,7 @@ extension JSONNumber {
         if isInteger { return isDecimal ? .largeInteger : .endlessNumber }
         guard let double else { return isDecimal ? .longNumber : .endlessNumber }
         let isWhole = int64 != nil
-        // A double tells all decimals of 15 significant digits apart.
+        // A double distinguishes all decimals of 15 significant digits.
         if !isTruncated, mantissa < 1_000_000_000_000_000, abs(exponent) < 290 {
             return isWhole ? .wholeFraction : isDecimal ? .fraction : .extremeNumber
         }
