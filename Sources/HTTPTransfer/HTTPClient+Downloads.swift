@@ -5,13 +5,14 @@ import SyncBase
 extension HTTPClient {
     /// Fetches a body into memory, in one attempt.
     ///
-    /// The status must be 200. The request declines compression. A body that is compressed all the
-    /// same, as some stores keep their objects, is decompressed; it is an error if the transport
-    /// does not notice when it ends too early, as with ``URLSessionTransport``.
+    /// The status must be 200. The request declines compression. If the body is compressed
+    /// nevertheless, as some object stores do, it is decompressed. This is an error if the
+    /// transport cannot detect a truncated compressed body, as with ``URLSessionTransport``.
     ///
     /// - Parameters:
     ///   - url: The address, http or https.
-    ///   - limit: The maximum size in bytes, if it is less than the client's limit.
+    ///   - limit: The maximum size in bytes, if it is less than the client's limit; no other limit
+    ///     by default.
     ///   - headers: Header fields that only the origin of the address may see; none by default.
     /// - Throws: ``HTTPError``; `CancellationError` as soon as the caller's task is cancelled.
     public func data(from url: URL, limit: Int = .max, headers: HTTPHeaders = HTTPHeaders()) async throws -> [UInt8] {
@@ -24,26 +25,26 @@ extension HTTPClient {
 
     /// Downloads a body into a new file. After an error the file may be incomplete.
     ///
-    /// The status must be 200. The request declines compression. A body that is compressed all the
-    /// same, as some stores keep their objects, is decompressed; it is an error if the transport
-    /// does not notice when it ends too early, as with ``URLSessionTransport``.
+    /// The status must be 200. The request declines compression. If the body is compressed
+    /// nevertheless, as some object stores do, it is decompressed. This is an error if the
+    /// transport cannot detect a truncated compressed body, as with ``URLSessionTransport``.
     ///
-    /// A download that breaks off is continued where it ended (RFC 9110, section 14) if the server
-    /// identified the body by a strong entity tag and did not compress it. The continuation must
-    /// have the same tag and size, and follow what there is; otherwise the whole body is asked for
-    /// again. A body whose size is known is complete only at this size. Without a tag there is one
-    /// attempt. A body of HTTP/1 with neither a length nor chunks ends with its connection,
-    /// wherever that is.
+    /// An interrupted download continues where it ended (RFC 9110, section 14) if the server
+    /// identified the body with a strong entity tag and did not compress it. The continuation must
+    /// have the same tag and size, and begin where the file ends; otherwise the whole body is
+    /// requested again. A body of known size is complete only at this size. Without a tag there is
+    /// only one attempt. An HTTP/1 body with neither a length nor chunks ends with its connection,
+    /// so its truncation cannot be detected.
     ///
-    /// `retry` bounds the attempts for each new mebibyte. Bytes that were received before a
-    /// download started over are not new, so that a download always ends. Each attempt has the
-    /// limits of time of a request; the download as a whole has none.
+    /// `retry` limits the attempts for each new mebibyte. Bytes that were received before a
+    /// download started over are not new, so a download always ends. The time limits of a request
+    /// apply to each attempt, not to the download as a whole.
     ///
     /// - Parameters:
-    ///   - url: The address, http or https.
+    ///   - file: The file, which must not exist yet.
     ///   - file: The file, which does not exist yet.
     ///   - headers: Header fields that only the origin of the address may see; none by default.
-    /// - Returns: The number of bytes.
+    /// - Returns: The size of the body in bytes.
     /// - Throws: ``HTTPError``; `CancellationError` as soon as the caller's task is cancelled.
     public func download(from url: URL, to file: URL, headers: HTTPHeaders = HTTPHeaders()) async throws -> Int {
         func writing<Result>(_ body: () throws -> Result) throws(HTTPError) -> Result {
@@ -92,14 +93,14 @@ extension HTTPClient {
 }
 
 extension Resumption {
-    /// The error of a download that ends here.
+    /// The error of a download that is interrupted now.
     fileprivate func brokenOff(at url: URL) -> HTTPError {
         HTTPError(url: url, problem: .cutShort(received: byteCount, expected: total))
     }
 }
 
 extension HTTPError {
-    /// Whether a download that failed so can be continued.
+    /// Whether a download that failed with this error can be continued.
     fileprivate var canContinue: Bool {
         switch problem {
         case .cutShort, .timedOut, .unreachable(_, isLasting: false): true

@@ -7,45 +7,47 @@ public import OneWaySynchronizer
 public struct HTTPError: Error, Sendable, Equatable {
     /// The ways in which a request can fail.
     public enum Problem: Error, Sendable, Equatable {
-        /// No response arrived. The text gives the reason. `isLasting` is true if trying again is
-        /// pointless, as with an untrusted certificate.
+        /// No response arrived, for the reason in the text. `isLasting` is true if a retry cannot
+        /// help, as with an untrusted certificate.
         case unreachable(String, isLasting: Bool)
-        /// Nothing arrived for too long, or the request as a whole took too long.
+        /// No data arrived for too long, or the request as a whole took too long.
         case timedOut
-        /// The response is not a success, or not the one that was asked for. `firstLine` is the
-        /// beginning of its body; `retryAfter` is how long the server asks to wait.
+        /// The status is not a success, or not the expected one. `firstLine` is the beginning of
+        /// the body; `retryAfter` is the wait that the server requests.
         case status(Int, firstLine: String, retryAfter: Duration?)
-        /// The body is empty in place of JSON.
+        /// The body is empty instead of JSON.
         case emptyBody
         /// The body or its JSON is incomplete. `expected` is nil if the length was unknown.
         case cutShort(received: Int, expected: Int?)
         /// The body is longer than the limit.
         case tooLarge(limit: Int)
-        /// The response is a success, but its body is not JSON. `firstLine` is its beginning.
+        /// The response is a success, but its body is not JSON. `firstLine` is the beginning of the
+        /// body.
         case notJSON(firstLine: String)
         /// There are more redirects than the limit.
         case tooManyRedirects(limit: Int)
         /// A redirect or a link to the next page is not http or https, or leaves https.
         case forbiddenAddress(String)
-        /// The link to the next page leads to a page that was read before.
+        /// The link to the next page leads to a page that was already read.
         case pageLoop
-        /// A page has the same objects as the page before it: the server ignores or clamps the
-        /// page's number.
+        /// A page has the same objects as the previous page, because the server ignores or clamps
+        /// the page number.
         case repeatedPage
-        /// The value that leads to the next page is of the wrong kind.
+        /// The value that leads to the next page has an unsuitable kind.
         case unsuitablePointer(keyPath: String, found: String)
         /// The response is a success, but its body reports an error with this text.
         case refused(String)
-        /// The response breaks the rules of HTTP, or a limit of the transport, as the text says.
+        /// The response violates HTTP or a limit of the transport, as the text describes.
         case malformed(String)
-        /// The body is JSON that does not suit. The text says where and why; `firstLine` is its
-        /// beginning.
+        /// The body is JSON of an unexpected form. The text says where and why; `firstLine` is the
+        /// beginning of the body.
         case unsuitableJSON(String, firstLine: String)
         /// There are more pages than the limit.
         case tooManyPages(limit: Int)
         /// The body could not be written to a file.
         case cannotWrite(String)
-        /// The settings of a source contradict each other, as the text says. No request was sent.
+        /// The settings of a source contradict each other, as the text describes. No request was
+        /// sent.
         case unsuitableSettings(String)
     }
 
@@ -109,8 +111,10 @@ extension HTTPError: CustomStringConvertible {
 }
 
 extension HTTPError: RetryableError {
-    /// Whether trying again can help: after no response, an incomplete body, and the statuses 408,
-    /// 425, 429 and 5xx except 501 and 505.
+    /// Whether a retry can help.
+    ///
+    /// True after no response, an incomplete body, and the statuses 408, 425, 429 and 5xx except
+    /// 501 and 505.
     public var isRetryable: Bool {
         switch problem {
         case .unreachable(_, let isLasting): !isLasting
@@ -124,7 +128,7 @@ extension HTTPError: RetryableError {
         }
     }
 
-    /// The wait that the server asks for by `Retry-After`.
+    /// The wait that the server requests with `Retry-After`.
     public var retryAfter: Duration? {
         if case .status(_, _, let retryAfter) = problem { retryAfter } else { nil }
     }

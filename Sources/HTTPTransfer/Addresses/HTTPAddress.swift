@@ -2,8 +2,8 @@ package import Foundation
 
 /// Parses and resolves addresses (RFC 3986).
 ///
-/// Valid escapes stay as they are. Characters that an address cannot have, such as a space, `[` or
-/// `ü`, are escaped, and so is a `%` that begins no escape.
+/// Valid escapes are kept. Characters that an address cannot contain, such as a space, `[` or `ü`,
+/// are escaped, and so is a `%` that does not begin an escape.
 package enum HTTPAddress {
     /// Parses an address, or resolves a reference against one.
     ///
@@ -135,7 +135,7 @@ package enum HTTPAddress {
         if host.first == "[" || host.allSatisfy({ $0.isASCII && isHostByte(UInt8(ascii: $0)) }) {
             return user + String(host) + (port == ":" ? "" : port)
         }
-        // Foundation knows the rules of international names (RFC 5891).
+        // Foundation implements the rules of international names (RFC 5891).
         guard let ascii = URLComponents(string: "http://\(String(host))/")?.encodedHost, !ascii.isEmpty,
             ascii.utf8.allSatisfy(isHostByte)
         else { return nil }
@@ -161,7 +161,7 @@ package enum HTTPAddress {
 
     /// Escapes every byte that is not allowed, except in valid escapes.
     ///
-    /// - Parameter others: The characters that are allowed beside the unreserved ones.
+    /// - Parameter others: The characters that are allowed in addition to the unreserved ones.
     package static func escaped(_ text: String, allowing others: String, keepsEscapes: Bool = true) -> String {
         let bytes = Array(text.utf8)
         let others = Set(others.utf8)
@@ -184,7 +184,7 @@ package enum HTTPAddress {
         Unicode.Scalar(byte).properties.isASCIIHexDigit
     }
 
-    /// A reference for messages: without the values of its query, a user's name and a password.
+    /// A reference for messages: without query, user name and password.
     package static func displayName(_ reference: String) -> String {
         let parts = Parts(reference)
         var name = parts.scheme.map { "\($0):" } ?? ""

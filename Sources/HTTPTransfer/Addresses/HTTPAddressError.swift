@@ -1,6 +1,6 @@
 import Foundation
 
-/// Why a text is not an address that can be asked for.
+/// Why a text is not an address that can be requested.
 package struct HTTPAddressError: Error, Hashable, Sendable {
     /// The reasons.
     package enum Reason: Hashable, Sendable {
@@ -21,7 +21,7 @@ package struct HTTPAddressError: Error, Hashable, Sendable {
 }
 
 extension HTTPAddressError: CustomStringConvertible {
-    /// A sentence for people.
+    /// The reason as a readable sentence.
     package var description: String {
         switch reason {
         case .noScheme: "\"\(name)\" does not begin with http:// or https://"

@@ -1,13 +1,13 @@
-/// Makes texts from outside fit for one line of a terminal.
+/// Converts external text to a single printable line.
 package enum PrintableText {
-    /// The first line of a body that is not blank; empty if there is none.
+    /// The first nonblank line of a body; empty if there is none.
     package static func firstLine(of bytes: some Collection<UInt8>) -> String {
         let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
         let text = String(decoding: bytes.starts(with: mark) ? bytes.dropFirst(3) : bytes.dropFirst(0), as: UTF8.self)
         return text.split(whereSeparator: \.isNewline).first.map { line(String($0), limit: 120) } ?? ""
     }
 
-    /// Replaces characters that are not printable, such as line ends and escapes, and cuts the
+    /// Replaces characters that are not printable, such as line ends and escapes, and shortens the
     /// text.
     ///
     /// - Parameters:
@@ -16,7 +16,7 @@ package enum PrintableText {
     package static func line(_ text: String, limit: Int = 60) -> String {
         var line = ""
         for character in text.prefix(limit) {
-            // A character may have any number of accents.
+            // A character may have any number of accents, so its scalars are limited too.
             let scalars = character.unicodeScalars
             let isPrintable =
                 scalars.dropFirst(16).isEmpty

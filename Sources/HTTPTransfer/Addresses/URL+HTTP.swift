@@ -1,8 +1,8 @@
 package import Foundation
 
 extension URL {
-    /// The address for messages: without a user's name and password, and without values of the
-    /// query that are more than a number, or a credential.
+    /// The address for messages, without user name, password and fragment. Query values are
+    /// omitted, except short numbers that are not credentials.
     package var displayName: String {
         guard var parts = URLComponents(url: self, resolvingAgainstBaseURL: true) else { return "an address" }
         parts.user = nil
@@ -15,7 +15,7 @@ extension URL {
         return (parts.string ?? "an address").replacing("%E2%80%A6", with: "…")
     }
 
-    /// The address without a user's name and password.
+    /// The address without user name and password.
     package var withoutUser: URL {
         guard user != nil || password != nil,
             var parts = URLComponents(url: self, resolvingAgainstBaseURL: true)
@@ -25,14 +25,14 @@ extension URL {
         return parts.url ?? self
     }
 
-    /// The user's name and password as the field `Authorization` (RFC 7617); no field without them.
+    /// The user name and password as the field `Authorization` (RFC 7617); no field without them.
     package var authorization: HTTPHeaders {
         guard user != nil || password != nil else { return HTTPHeaders() }
         let pair = (user(percentEncoded: false) ?? "") + ":" + (password(percentEncoded: false) ?? "")
         return ["Authorization": "Basic " + Data(pair.utf8).base64EncodedString()]
     }
 
-    /// Whether the client may ask for the address.
+    /// Whether the client can request the address.
     package var isHTTP: Bool {
         let scheme = scheme?.lowercased()
         return (scheme == "http" || scheme == "https") && !(host ?? "").isEmpty
@@ -44,9 +44,9 @@ extension URL {
         return "\(scheme)://\(host?.lowercased() ?? ""):\(port ?? (scheme == "https" ? 443 : 80))"
     }
 
-    /// Resolves a reference in a response of this address (RFC 3986, section 5).
+    /// Resolves a reference in a response from this address (RFC 3986, section 5).
     ///
-    /// - Throws: ``HTTPError/Problem/forbiddenAddress(_:)`` unless the result is http or https, or
+    /// - Throws: ``HTTPError/Problem/forbiddenAddress(_:)`` if the result is not http or https, or
     ///   if it leaves https.
     package func following(_ reference: String) throws(HTTPError.Problem) -> URL {
         let target: URL

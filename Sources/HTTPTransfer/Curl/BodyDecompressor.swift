@@ -1,23 +1,23 @@
 #if os(Linux)
 import COneWayZlib
 
-/// Decompresses a body as it arrives, and knows whether it came to its end (RFC 1950 to 1952).
+/// Decompresses a body as it arrives, and detects whether it is complete (RFC 1950 to 1952).
 ///
-/// The body may consist of several gzip members. Neither libcurl nor a session tells whether the
-/// end was reached; libcurl also refuses a second member.
+/// The body may consist of several gzip members. Neither libcurl nor a session reports whether the
+/// end was reached; libcurl also rejects a second member.
 final class BodyDecompressor {
     /// The values of `Accept-Encoding` that can be decompressed; `identity` without zlib.
     static var acceptedEncodings: String { owz_load() != 0 ? "gzip, deflate" : "identity" }
 
-    /// The maximum size of a decompressed piece. A small body can become a thousand times as long.
+    /// The maximum size of a decompressed piece. Decompression can enlarge a body a thousand times.
     private static let pieceByteCount = 1 << 16
 
     private let stream: UnsafeMutableRawPointer
-    /// What was not decompressed yet, from the offset.
+    /// The input that is not decompressed yet, from the offset.
     private var input: [UInt8] = []
     private var offset = 0
     private var receivedByteCount = 0
-    /// Whether the last piece was full, so that there may be more without more input.
+    /// Whether the last piece was full, in which case more output may follow without more input.
     private var isFull = false
     private var isAtEnd = false
 
@@ -36,7 +36,7 @@ final class BodyDecompressor {
         guard Self.supports(encoding) else {
             throw .malformed("the body is compressed (\(PrintableText.line(encoding))), which cannot be read")
         }
-        // Some servers leave out zlib's header, whose first byte ends with 8.
+        // Some servers omit zlib's header, whose first byte ends with 8.
         let isRaw = encoding.lowercased() == "deflate" && beginning[0] != 0x1F && beginning[0] & 15 != 8
         guard let stream = owz_new(isRaw ? OWZ_WITHOUT_HEADER : OWZ_WITH_HEADER) else {
             throw .malformed("no memory to decompress the body")
@@ -49,20 +49,20 @@ final class BodyDecompressor {
         owz_free(stream)
     }
 
-    /// Takes more of the body.
+    /// Adds more of the body.
     func take(_ bytes: [UInt8]) {
         receivedByteCount += bytes.count
         input = bytes
         offset = 0
     }
 
-    /// Decompresses what has been taken.
+    /// Decompresses the added bytes.
     ///
     /// - Returns: The next piece, not empty; nil if more of the body is needed, or none is left.
     func next() throws(HTTPError.Problem) -> [UInt8]? {
         while offset < input.count || isFull {
             if isAtEnd, offset < input.count {
-                // The next member of gzip; nothing else can follow.
+                // Only another gzip member can follow.
                 guard input[offset] == 0x1F else { throw .malformed("bytes follow the end of the compressed body") }
                 owz_reset(stream)
                 isAtEnd = false
@@ -91,7 +91,7 @@ final class BodyDecompressor {
         return nil
     }
 
-    /// Verifies that the end of the body is the end of its compression.
+    /// Verifies that the compressed data ends where the body ends.
     func finish() throws(HTTPError.Problem) {
         guard isAtEnd else { throw .cutShort(received: receivedByteCount, expected: nil) }
     }

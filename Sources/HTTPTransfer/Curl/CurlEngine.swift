@@ -5,8 +5,8 @@ import SyncBase
 
 /// The thread on which libcurl performs the transfers of a transport.
 ///
-/// Every handle is touched only by this thread, except for the wake-up, which libcurl allows from
-/// any thread.
+/// Only this thread touches the handles, except for the wake-up, which libcurl allows from any
+/// thread.
 final class CurlEngine: Sendable {
     private enum Command: Sendable {
         case add(CurlTransfer)
@@ -25,7 +25,7 @@ final class CurlEngine: Sendable {
 
     private struct State {
         var commands: [Command] = []
-        /// Whether the thread has ended, or is about to: the pointer is void.
+        /// Whether the thread has ended or is about to end, which makes the pointer invalid.
         var isOver = false
     }
 
@@ -52,7 +52,7 @@ final class CurlEngine: Sendable {
         state.withLock { state in
             guard !state.isOver else { return }
             state.commands.append(command)
-            // Under the lock, so that the pointer is not freed meanwhile.
+            // Under the lock, so that the pointer is not freed in the meantime.
             owc_multi_wake(multi.pointer)
         }
     }

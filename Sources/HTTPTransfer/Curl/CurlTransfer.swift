@@ -4,13 +4,13 @@ import Foundation
 import OneWaySynchronizer
 import SyncBase
 
-/// One request of libcurl on its way. The first end wins: the last byte, an error or a cancel.
+/// A running libcurl request. The first end counts: the last byte, an error or a cancel.
 final class CurlTransfer: Sendable {
     /// The head of a response.
     struct Head: Sendable {
         var status: Int
         var headers: HTTPHeaders
-        /// Whether a body that ends too early is noticed, by libcurl or by the decompressor.
+        /// Whether libcurl or the decompressor detects a truncated body.
         var isFramed: Bool
     }
 
@@ -18,7 +18,7 @@ final class CurlTransfer: Sendable {
         var status = 0
         var isHTTP1 = true
         var fields: [(name: String, value: String)] = []
-        /// Bytes that have arrived and were not read yet.
+        /// Bytes that have arrived but are not read yet.
         var unread: [UInt8] = []
         var receivedByteCount = 0
         var isPaused = false
@@ -42,7 +42,7 @@ final class CurlTransfer: Sendable {
         }
     }
 
-    /// How many bytes may be unread before libcurl is asked to pause.
+    /// The number of unread bytes at which libcurl pauses.
     private static let unreadByteCount = 1 << 20
 
     let head = Promise<Head>()
@@ -56,7 +56,7 @@ final class CurlTransfer: Sendable {
         self.engine = engine
     }
 
-    // MARK: Whoever waits
+    // MARK: The reader
 
     /// The next bytes of the body; nil at its end.
     func next() async throws -> [UInt8]? {
@@ -84,7 +84,7 @@ final class CurlTransfer: Sendable {
         return bytes
     }
 
-    /// Ends the transfer, unless it has ended.
+    /// Ends the transfer, unless it has already ended.
     func cancel() {
         let isFirst = state.withLock { state in
             guard state.end == nil else { return false }
@@ -96,7 +96,7 @@ final class CurlTransfer: Sendable {
         engine.cancel(self)
     }
 
-    /// Takes note that the handle is gone.
+    /// Records that the handle is gone.
     func wasRemoved() {
         finish(.failure(CancellationError()))
     }
@@ -114,14 +114,14 @@ final class CurlTransfer: Sendable {
 
     // MARK: The engine's thread
 
-    /// Creates the handle; nil if the transfer has ended already.
+    /// Creates the handle; nil if the transfer has already ended.
     func makeHandle() -> UnsafeMutableRawPointer? {
         guard state.withLock({ $0.end == nil }) else { return nil }
         for (name, value) in request.headers.fields {
-            // A field without a text is written with a semicolon.
+            // libcurl expects a field without a value as a name with a semicolon.
             buffers.headers = owc_list_append(buffers.headers, value.isEmpty ? "\(name);" : "\(name): \(value)")
         }
-        // Fields that libcurl would add to a body, and one that some servers demand.
+        // The fields that libcurl would add to a body, and one that some servers require.
         let encodings = "Accept-Encoding: \(BodyDecompressor.acceptedEncodings)"
         for line in ["Expect:", "Content-Type:", "User-Agent: OneWaySynchronizer", encodings]
         where request.headers[String(line.prefix { $0 != ":" })] == nil {
@@ -146,10 +146,10 @@ final class CurlTransfer: Sendable {
         return handle
     }
 
-    /// Takes a line of the head.
+    /// Processes a line of the head.
     ///
-    /// - Returns: Whether the head goes on as it may. A change of protocol, which nobody asks for,
-    ///   has no other reply after it.
+    /// - Returns: Whether the head can continue. After a change of protocol, which is never
+    ///   requested, no other response follows.
     fileprivate func receiveHeader(_ line: String) -> Bool {
         let text = line.trimmingCharacters(in: .whitespacesAndNewlines)
         let found = state.withLock { state -> Head? in
@@ -158,7 +158,7 @@ final class CurlTransfer: Sendable {
                 state.status = text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
                 state.fields = []
             } else if text.isEmpty {
-                // A reply of 1xx is followed by the real one.
+                // A 1xx response is followed by the final one.
                 guard state.status >= 200 else {
                     state.fields = []
                     return nil
@@ -178,9 +178,9 @@ final class CurlTransfer: Sendable {
         return state.withLock(\.status) != 101
     }
 
-    /// Takes bytes of the body.
+    /// Adds bytes of the body.
     ///
-    /// - Returns: Whether they were taken; otherwise libcurl pauses.
+    /// - Returns: Whether the bytes were added; if not, libcurl pauses.
     fileprivate func receiveBody(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         state.withLock { state in
             guard state.unread.count < Self.unreadByteCount else {
@@ -193,8 +193,8 @@ final class CurlTransfer: Sendable {
         }
     }
 
-    /// Hands what has arrived to whoever waits for it: all at once, because libcurl has small
-    /// pieces.
+    /// Delivers the unread bytes to the waiting reader: all at once, because libcurl's pieces are
+    /// small.
     func deliver() {
         let (taker, bytes) = state.withLock { state -> (CheckedContinuation<[UInt8]?, any Error>?, [UInt8]) in
             guard let taker = state.taker, !state.unread.isEmpty else { return (nil, []) }
@@ -204,7 +204,7 @@ final class CurlTransfer: Sendable {
         taker?.resume(returning: bytes)
     }
 
-    /// Ends the transfer as libcurl ended it.
+    /// Ends the transfer with libcurl's result.
     func complete(_ code: Int32) {
         let (hasHead, received) = state.withLock { state in
             (state.status >= 200 && head.result != nil, state.receivedByteCount)
@@ -233,7 +233,7 @@ final class CurlTransfer: Sendable {
             return .unreachable("no secure connection: \(detail)", isLasting: true)
         case OWC_SSL_CONNECT_ERROR.code: return .unreachable("no secure connection: \(detail)", isLasting: false)
         case OWC_OUT_OF_MEMORY.code where body == nil:
-            // What older versions report for a long field.
+            // Older versions report this for a long field.
             return .malformed("a field of the head is too long (\(detail))")
         case OWC_WRITE_ERROR.code:
             return .malformed("status 101, a change of the protocol that the request did not ask for")
@@ -243,7 +243,7 @@ final class CurlTransfer: Sendable {
             return .unreachable("no usable reply (the connection closed without one)", isLasting: false)
         case OWC_PARTIAL_FILE.code, OWC_RECV_ERROR.code, OWC_SEND_ERROR.code, OWC_HTTP2.code, OWC_HTTP2_STREAM.code:
             guard let body else {
-                // Older versions report a large head as an error of receiving.
+                // Older versions report a large head as a receive error.
                 return detail.contains("Too large response headers")
                     ? .malformed(detail) : .unreachable(detail, isLasting: false)
             }

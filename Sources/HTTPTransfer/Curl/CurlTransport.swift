@@ -4,18 +4,17 @@ import Foundation
 import OneWaySynchronizer
 import SyncBase
 
-/// The transport over a network on Linux: libcurl, which speaks HTTP/2 over TLS and trusts the
-/// certificates that the system trusts.
+/// The network transport on Linux: libcurl, which supports HTTP/2 over TLS and trusts the system's
+/// certificates.
 ///
-/// Bodies are decompressed by zlib (gzip and deflate). One whose compression has no end is an
-/// error, as is one in another encoding.
-/// A body that is not read stops arriving after about a megabyte, and a request that is cancelled
-/// ends at once. Proxies are taken from the environment (`https_proxy`, `no_proxy`). Redirects are
-/// handed on as they come; cookies are not used.
+/// zlib decompresses bodies (gzip and deflate). A truncated compressed body is an error, as is a
+/// body with another encoding. A body that is not read stops arriving after about a megabyte, and a
+/// cancelled request ends at once. Proxies are taken from the environment (`https_proxy`,
+/// `no_proxy`). Redirects are returned, not followed; cookies are not used.
 public final class CurlTransport: HTTPTransport {
     private let engine: CurlEngine
 
-    /// Creates a transport with connections of its own; nil if the system has no libcurl 7.68 or
+    /// Creates a transport with its own connections; nil if the system has no libcurl 7.68 or
     /// newer.
     public init?() {
         guard owc_load() != 0, let engine = CurlEngine() else { return nil }
@@ -43,7 +42,7 @@ public final class CurlTransport: HTTPTransport {
     }
 }
 
-/// The pieces of a body, decompressed.
+/// The decompressed pieces of a body.
 private struct CurlBody: AsyncSequence, Sendable {
     /// Ends the transfer with the last reference.
     final class Life: Sendable {
@@ -59,7 +58,7 @@ private struct CurlBody: AsyncSequence, Sendable {
     }
 
     let life: Life
-    /// How the body is compressed; nil if it is not.
+    /// The encoding of the body; nil if it is not compressed.
     let encoding: String?
 
     func makeAsyncIterator() -> AsyncIterator {
@@ -68,7 +67,7 @@ private struct CurlBody: AsyncSequence, Sendable {
 
     struct AsyncIterator: AsyncIteratorProtocol {
         fileprivate let body: CurlBody
-        /// Made with the first byte: a reply without a body may name an encoding, too.
+        /// Created with the first byte, because a response without a body may name an encoding.
         private var decompressor: BodyDecompressor?
 
         fileprivate init(body: CurlBody) {

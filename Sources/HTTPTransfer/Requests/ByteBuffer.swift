@@ -1,6 +1,6 @@
 import SyncBase
 
-/// A bounded buffer of bytes between one task that brings them and one that takes them.
+/// A bounded buffer of bytes between a producing and a consuming task.
 final class ByteBuffer: Sendable {
     private struct State: Sendable {
         var bytes: [UInt8] = []
@@ -12,7 +12,7 @@ final class ByteBuffer: Sendable {
     private let capacity: Int
     private let state = Locked(State())
 
-    /// - Parameter capacity: The number of bytes after which the bringing task waits for room.
+    /// - Parameter capacity: The number of bytes at which the producing task waits for room.
     init(capacity: Int) {
         self.capacity = capacity
     }
@@ -31,7 +31,7 @@ final class ByteBuffer: Sendable {
         try Task.checkCancellation()
     }
 
-    /// Ends the bytes. Bytes that were brought can still be taken.
+    /// Ends the bytes. Bytes that are already in the buffer can still be taken.
     func finish(_ end: Result<Void, any Error>) {
         let takers = state.withLock { state in
             guard state.end == nil else { return [Waiters<[UInt8]?>.Waiter]() }
@@ -41,9 +41,9 @@ final class ByteBuffer: Sendable {
         for taker in takers { taker.resume(with: end.map { nil }) }
     }
 
-    /// Waits for bytes and returns all there are; nil at the end.
+    /// Waits for bytes and returns all available ones; nil at the end.
     ///
-    /// - Throws: The failure the bytes ended with; `CancellationError` if the task is cancelled.
+    /// - Throws: The failure that ended the bytes; `CancellationError` if the task is cancelled.
     func take() async throws -> [UInt8]? {
         try Task.checkCancellation()
         var bringer: Waiters<Void>.Waiter?

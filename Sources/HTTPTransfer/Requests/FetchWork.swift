@@ -2,19 +2,20 @@ import Foundation
 import OneWaySynchronizer
 import SyncBase
 
-/// The work of a fetch. It does not refer to the fetch, so that it can end with the last reference.
+/// The work of a fetch. It does not refer to the fetch, so that it ends with the fetch's last
+/// reference.
 struct FetchWork<Inspector: BodyInspector>: Sendable {
     private struct Activity: Sendable {
-        /// When something arrived last, by the client's clock.
+        /// When data last arrived, by the client's clock.
         var last = Duration.zero
-        /// Whether the reader is waited for, and not the server.
+        /// Whether the reader, not the server, is waited for.
         var isOurTurn = false
-        /// How much of the body has arrived.
+        /// The number of bytes of the body that have arrived.
         var byteCount = 0
     }
 
     private static var errorBodyByteCount: Int { 4_096 }
-    /// How much of a body is kept for messages.
+    /// The number of bytes of a body that are kept for messages.
     private static var shownByteCount: Int { 200 }
 
     private let order: HTTPOrder<Inspector>
@@ -43,7 +44,7 @@ struct FetchWork<Inspector: BodyInspector>: Sendable {
         let result: Result<Inspector.Facts?, any Error>
         do {
             try await client.pacer.enter()
-            // A stream would keep a connection from the other requests for as long as it lasts.
+            // A stream would otherwise occupy a connection for as long as it lasts.
             if order.isStream { client.pacer.leave() }
             defer { if !order.isStream { client.pacer.leave() } }
             result = .success(try await watched())
@@ -62,7 +63,7 @@ struct FetchWork<Inspector: BodyInspector>: Sendable {
         SentSecrets(headers: sent.withLock { $0 }, url: order.request.url)
     }
 
-    /// Fetches within the limits of time.
+    /// Fetches within the time limits.
     private func watched() async throws -> Inspector.Facts? {
         let begin = client.clock.now()
         activity.withLock { $0.last = begin }
@@ -78,7 +79,7 @@ struct FetchWork<Inspector: BodyInspector>: Sendable {
         }
     }
 
-    /// Returns after too long a silence, or at the end.
+    /// Returns when nothing has arrived for too long, or at the time limit.
     private func watch(from begin: Duration) async throws {
         while true {
             let now = client.clock.now()
@@ -124,7 +125,8 @@ struct FetchWork<Inspector: BodyInspector>: Sendable {
             if received > limit {
                 throw HTTPError.Problem.tooLarge(limit: limit)
             }
-            // Blanks and the mark of UTF-8 may precede. Some servers call their JSON text/html.
+            // Blanks and a UTF-8 byte order mark may come first. Some servers label JSON as
+            // text/html.
             if !isChecked, let first = bytes.first(where: { $0 > 0x20 && ![0xEF, 0xBB, 0xBF].contains($0) }) {
                 isChecked = true
                 if received == bytes.count, let encoding = Self.encoding(of: bytes) {
@@ -141,11 +143,11 @@ struct FetchWork<Inspector: BodyInspector>: Sendable {
         return inspector?.finish()
     }
 
-    /// The encoding that the beginning of a body shows, and that JSON cannot have; nil for none.
+    /// The encoding that the beginning of a body indicates if JSON cannot have it; otherwise nil.
     private static func encoding(of bytes: [UInt8]) -> String? {
         let beginning = bytes.prefix(2)
         if beginning.elementsEqual([0x1F, 0x8B]) { return "gzip, and Content-Encoding does not say so" }
-        // A character of ASCII or a mark, and two zeros beside it.
+        // An ASCII character or a byte order mark, next to two zeros.
         let isWide = bytes.count >= 4 && (bytes[..<2].elementsEqual([0, 0]) || bytes[2..<4].elementsEqual([0, 0]))
         let isMarked = beginning.elementsEqual([0xFE, 0xFF]) || beginning.elementsEqual([0xFF, 0xFE])
         guard isMarked || beginning.contains(0) else { return nil }
@@ -161,7 +163,7 @@ struct FetchWork<Inspector: BodyInspector>: Sendable {
         sent.withLock { $0 = secrets }
         for _ in 0...max(client.limits.redirectCount, 0) {
             var sent = request
-            // No transport has to know what an address can have beside a place.
+            // Transports never see a user name or password in an address.
             sent.url = request.url.withoutUser
             sent.headers.merge(request.url.authorization)
             if request.url.origin == order.origin { sent.headers.merge(secrets) }
@@ -176,7 +178,7 @@ struct FetchWork<Inspector: BodyInspector>: Sendable {
                 return (found, response.body)
             }
             request.url = try request.url.following(location)
-            // A form that was received redirects to a page (RFC 9110, section 15.4).
+            // After a form is submitted, the server redirects to a page (RFC 9110, section 15.4).
             if request.method != "GET", [301, 302, 303].contains(response.status) {
                 request.method = "GET"
                 request.body = nil
@@ -186,9 +188,9 @@ struct FetchWork<Inspector: BodyInspector>: Sendable {
         throw HTTPError.Problem.tooManyRedirects(limit: client.limits.redirectCount)
     }
 
-    /// - Throws: Unless the status is a success, or a 304 to a conditional request.
+    /// - Throws: An error unless the status is a success, or 304 for a conditional request.
     private func check(_ head: HTTPHead, _ body: HTTPResponse.Body, for request: HTTPRequest) async throws {
-        // Whoever asks for a range decides about a reply without it.
+        // The requester of a range decides about a response without it.
         let isForRange = request.headers["Range"] != nil && [206, 416].contains(head.status)
         if order.isExact {
             if head.status == 200 || isForRange {
@@ -206,7 +208,7 @@ struct FetchWork<Inspector: BodyInspector>: Sendable {
             retryAfter: HTTPDate.retryAfter(head.headers, now: serverDate))
     }
 
-    /// The first line of a body, for people; empty if there is none.
+    /// The first line of a body, for messages; empty if there is none.
     private func firstLine(of body: HTTPResponse.Body) async throws -> String {
         var bytes: [UInt8] = []
         do {
@@ -215,7 +217,7 @@ struct FetchWork<Inspector: BodyInspector>: Sendable {
                 if bytes.count >= Self.errorBodyByteCount { break }
             }
         } catch is HTTPError.Problem {
-            // The bytes that have come are enough.
+            // The bytes that have arrived are sufficient.
         }
         try Task.checkCancellation()
         return firstLine(of: bytes)
@@ -227,7 +229,7 @@ struct FetchWork<Inspector: BodyInspector>: Sendable {
 }
 
 extension HTTPHeaders {
-    /// How a body was compressed on its way; nil if it was not.
+    /// The encoding with which a body was compressed in transit; nil if it was not.
     package var contentEncoding: String? {
         let codings = (self["Content-Encoding"] ?? "").split(separator: ",")
             .map { $0.trimmingCharacters(in: .whitespaces) }
@@ -237,7 +239,7 @@ extension HTTPHeaders {
 }
 
 extension HTTPRequest {
-    /// Whether a 304 is an expected answer (RFC 9110, section 13.1).
+    /// Whether 304 is an expected status (RFC 9110, section 13.1).
     fileprivate var isConditional: Bool {
         headers["If-None-Match"] != nil || headers["If-Modified-Since"] != nil
     }

@@ -10,17 +10,17 @@ package enum HTTPDate {
 
     /// Reads a date (RFC 9110, section 5.6.7); nil if the text is not one.
     ///
-    /// The format in use and the two obsolete ones are read. The name of the day is not compared
-    /// with the date.
+    /// The current format and the two obsolete ones are accepted. The name of the day is not
+    /// checked.
     ///
-    /// - Parameter now: The time that tells the century of a year with two digits.
+    /// - Parameter now: The time that determines the century of a two-digit year.
     package static func parse(_ text: String, now: Date = Date()) -> Date? {
         var words = text.split(whereSeparator: { $0 == " " || $0 == "," || $0 == "-" })
         guard words.count == 5 || words.count == 6 && ["GMT", "UTC"].contains(words[5].uppercased()),
             days.contains(where: { words[0].lowercased().hasPrefix($0) })
         else { return nil }
         if words.count == 5 {
-            // `Sun Nov  6 08:49:37 1994`, in the order of the others.
+            // `Sun Nov  6 08:49:37 1994`, in the order of the other formats.
             words = [words[0], words[2], words[1], words[4], words[3]]
         }
         let time = words[4].split(separator: ":", omittingEmptySubsequences: false)
@@ -30,18 +30,18 @@ package enum HTTPDate {
             let second = number(time[2], 2...2), hour < 24, minute < 60, second <= 60
         else { return nil }
         if words[3].utf8.count == 2 {
-            // The latest such year that is at most 50 years away.
+            // The latest matching year that is at most 50 years in the future.
             let limit = CivilDate(daysSince1970: Int((now.timeIntervalSince1970 / 86_400).rounded(.down))).year + 50
             year += (limit - year) / 100 * 100
         }
         let date = CivilDate(year: year, month: month + 1, day: day)
         guard date.isValid else { return nil }
-        // A leap second counts as the one before it.
+        // A leap second counts as the previous second.
         let seconds = hour * 3_600 + minute * 60 + min(second, 59)
         return Date(timeIntervalSince1970: TimeInterval(date.daysSince1970) * 86_400 + TimeInterval(seconds))
     }
 
-    /// A number of ASCII digits; nil unless there are as many as allowed.
+    /// A number of ASCII digits; nil unless the number of digits is allowed.
     private static func number(_ text: Substring, _ digitCounts: ClosedRange<Int>) -> Int? {
         guard digitCounts.contains(text.utf8.count),
             text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })
@@ -49,10 +49,11 @@ package enum HTTPDate {
         return Int(text)
     }
 
-    /// The wait that the head of a response asks for.
+    /// The wait that the head of a response requests.
     ///
-    /// Without `Retry-After`, an exhausted `X-RateLimit-Remaining` makes `X-RateLimit-Reset` count:
-    /// seconds since 1970, or seconds from now.
+    /// Without `Retry-After`, `X-RateLimit-Reset` or `RateLimit-Reset` applies if the field
+    /// `…-Remaining` of the same name is 0. Its value is in seconds since 1970, or in seconds from
+    /// now.
     package static func retryAfter(_ headers: HTTPHeaders, now: Date) -> Duration? {
         if let wait = retryAfter(headers["Retry-After"], now: now) { return wait }
         for prefix in ["X-RateLimit-", "RateLimit-"] where headers[prefix + "Remaining"] == "0" {
@@ -65,12 +66,12 @@ package enum HTTPDate {
 
     /// Reads `Retry-After` (RFC 9110, section 10.2.3): a number of seconds, or a date.
     ///
-    /// - Parameter now: The time from which a date is counted. The server's own `Date` is best,
+    /// - Parameter now: The time from which a date is measured. The server's own `Date` is best,
     ///   because clocks differ.
     /// - Returns: Zero for a date in the past; nil if the value is neither a number nor a date.
     package static func retryAfter(_ value: String?, now: Date) -> Duration? {
         guard let value = value?.trimmingCharacters(in: .whitespaces), !value.isEmpty else { return nil }
-        // Longer than a year counts as a year. The caller applies a limit.
+        // A longer wait counts as a year. The caller applies a limit.
         let longest = 86_400 * 365
         if value.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) {
             return .seconds(min(Int(value) ?? longest, longest))

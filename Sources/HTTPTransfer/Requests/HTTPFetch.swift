@@ -2,10 +2,10 @@ import OneWaySynchronizer
 import SyncBase
 package import Foundation
 
-/// One request of a client, from its turn to the last byte of the body.
+/// A request of a client, from the wait for a connection to the last byte of the body.
 ///
 /// Redirects are followed and limits are enforced. The body is fetched ahead of its reader, up to 1
-/// MiB. The request ends when the last reference is gone.
+/// MiB. The request ends when the last reference is released.
 package final class HTTPFetch<Inspector: BodyInspector>: Sendable {
     private let headPromise = Promise<HTTPHead>()
     private let endPromise = Promise<Inspector.Facts?>()
@@ -13,10 +13,10 @@ package final class HTTPFetch<Inspector: BodyInspector>: Sendable {
     private let beginning = Locked<[UInt8]>([])
     private let sent = Locked(HTTPHeaders())
     private let task: Task<Void, Never>
-    /// The address that was asked for, before redirects.
+    /// The requested address, before redirects.
     package let url: URL
 
-    /// Creates a fetch and begins it.
+    /// Creates a fetch and starts it.
     package init(_ order: HTTPOrder<Inspector>, by client: HTTPClient) {
         url = order.request.url
         let work = FetchWork(
@@ -43,7 +43,7 @@ package final class HTTPFetch<Inspector: BodyInspector>: Sendable {
         try await endPromise.value()
     }
 
-    /// The first line of the body as far as it has arrived, for messages.
+    /// The first line of the received part of the body, for messages.
     package var firstLine: String {
         PrintableText.firstLine(of: secrets.redacted(beginning.withLock { $0 }))
     }

@@ -1,36 +1,38 @@
 package import Foundation
 
-/// A request, with everything the client must know to perform it.
+/// A request with everything the client needs to perform it.
 package struct HTTPOrder<Inspector: BodyInspector>: Sendable {
     package var request: HTTPRequest
-    /// Header fields that only one origin may see.
+    /// Header fields that only one origin may receive.
     package var secrets: @Sendable () async throws -> HTTPHeaders = { HTTPHeaders() }
-    /// The origin that may see the secrets.
+    /// The origin that may receive the secrets.
     package var origin = ""
     /// Whether a body that is not JSON is an error.
     package var expectsJSON = false
     /// The maximum size of the body in bytes, if it is less than the client's limit.
     package var byteLimit = Int.max
-    /// When the request must have ended, by the client's clock; nil for never.
+    /// When the request must have ended, by the client's clock; nil for no limit.
     package var deadline: Duration?
-    /// Whether the body must be the very one at the address: of status 200, and not compressed by a
-    /// transport that does not notice when it ends too early.
-    package var isExact = false
-    /// Whether the response goes on for as long as the server likes.
+    /// Whether the body must be exactly the one at the address.
     ///
-    /// Only silence ends it, and it takes none of the client's connections.
+    /// Its status must be 200, and it must not be compressed unless the transport detects a
+    /// truncated compressed body.
+    package var isExact = false
+    /// Whether the response continues for as long as the server wants.
+    ///
+    /// Only silence ends it, and it does not count as one of the client's connections.
     package var isStream = false
-    /// How long nothing at all may arrive; nil for the client's limit.
+    /// The longest time without any data; nil for the client's limit.
     package var silence: Duration?
-    /// Creates the inspector of the body; nil if nobody examines it.
+    /// Creates the inspector of the body; nil if none is needed.
     package var makeInspector: @Sendable () -> Inspector?
 
-    /// Creates an order of JSON.
+    /// Creates an order for JSON.
     ///
     /// - Parameters:
-    ///   - secrets: The header fields that only the origin of `source` may see.
-    ///   - source: The address that the user gave, of this or an earlier request. Its user's name
-    ///     and password are for every address of its origin.
+    ///   - secrets: The header fields that only the origin of `source` may receive.
+    ///   - source: The address that the user gave for this or an earlier request. Its user name and
+    ///     password apply to every address of its origin.
     package init(
         json request: HTTPRequest, secrets: @escaping @Sendable () async throws -> HTTPHeaders, source: URL,
         deadline: Duration?, makeInspector: @escaping @Sendable () -> Inspector?
@@ -56,7 +58,7 @@ package struct HTTPOrder<Inspector: BodyInspector>: Sendable {
 }
 
 extension HTTPOrder where Inspector == NoInspector {
-    /// Creates an order of a body that goes on for as long as the server likes.
+    /// Creates an order for a body that continues for as long as the server wants.
     package init(
         stream request: HTTPRequest, secrets: @escaping @Sendable () async throws -> HTTPHeaders, source: URL,
         silence: Duration
@@ -68,7 +70,7 @@ extension HTTPOrder where Inspector == NoInspector {
 }
 
 extension HTTPOrder where Inspector == NoInspector {
-    /// Creates an order of a body as it is, which asks that it be not compressed on its way.
+    /// Creates an order for an unchanged body, which requests that it not be compressed in transit.
     package init(plain url: URL, limit: Int, secrets: HTTPHeaders = HTTPHeaders()) {
         self.init(HTTPRequest(url, headers: ["Accept-Encoding": "identity"]), { secrets }, url, { nil })
         isExact = true

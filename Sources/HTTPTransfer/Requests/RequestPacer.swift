@@ -1,7 +1,7 @@
 import OneWaySynchronizer
 import SyncBase
 
-/// Limits the number of requests at once and per second.
+/// Limits the number of simultaneous requests, and of requests per second.
 package final class RequestPacer: Sendable {
     private struct State: Sendable {
         var freeConnectionCount: Int
@@ -15,9 +15,9 @@ package final class RequestPacer: Sendable {
     private let state: Locked<State>
 
     /// - Parameters:
-    ///   - connectionCount: The maximum number of requests at once.
-    ///   - requestsPerSecond: The maximum number of requests that begin per second; nil for any
-    ///     number.
+    ///   - connectionCount: The maximum number of simultaneous requests.
+    ///   - requestsPerSecond: The maximum number of requests that begin per second; nil for no
+    ///     limit.
     init(connectionCount: Int, requestsPerSecond: Double?, clock: SyncClock) {
         interval = requestsPerSecond.map { $0 > 0 ? .seconds(1 / $0) : .zero } ?? .zero
         self.clock = clock
@@ -45,7 +45,7 @@ package final class RequestPacer: Sendable {
 
     /// Returns the connection.
     func leave() {
-        // The longest waiting request takes the connection over.
+        // The longest waiting request takes over the connection.
         let next = state.withLock { state in
             let next = state.waiters.removeFirst()
             if next == nil { state.freeConnectionCount += 1 }
@@ -54,7 +54,7 @@ package final class RequestPacer: Sendable {
         next?.resume()
     }
 
-    /// Delays all requests that have not begun, as a busy server asks for.
+    /// Delays all requests that have not begun, as a busy server requests.
     package func pause(_ duration: Duration) {
         state.withLock { $0.nextTurn = max($0.nextTurn, clock.now() + duration) }
     }

@@ -1,57 +1,59 @@
-/// How far a download has come, and whether a reply continues it (RFC 9110, sections 14 and
-/// 15.3.7).
+/// The progress of a download, and the decision whether a response continues it (RFC 9110, sections
+/// 14 and 15.3.7).
 ///
-/// Bytes of two versions of a body must not meet in one file. A partial reply therefore continues a
-/// download only if it has the strong entity tag of the first reply, begins where the download
-/// broke off, and agrees about the size of the whole body. A compressed body is not continued.
+/// Bytes of two versions of a body must not be mixed in one file. A partial response therefore
+/// continues a download only if it has the strong entity tag of the first response, begins where
+/// the download was interrupted, and states the same size of the whole body. A compressed body is
+/// not continued.
 package struct Resumption: Hashable, Sendable {
-    /// What a reply is good for.
+    /// How a response is used.
     package enum Decision: Hashable, Sendable {
-        /// Its body follows what there is.
+        /// Its body follows the received bytes.
         case append
-        /// Its body is the whole one and replaces what there is.
+        /// Its body is complete and replaces the received bytes.
         case replace
-        /// Its body is of no use. The next request asks for the whole one.
+        /// Its body is not usable. The next request asks for the whole body.
         case startOver
     }
 
-    /// The number of new bytes after which failures are counted from the beginning: 1 MiB.
+    /// The number of new bytes after which failures are counted from zero again: 1 MiB.
     private static let progressByteCount = 1 << 20
 
-    /// The number of bytes there are.
+    /// The number of bytes received.
     package private(set) var byteCount = 0
     /// The size of the whole body; nil if it is not known.
     package private(set) var total: Int?
-    /// The strong entity tag of what there is; nil if it cannot be continued.
+    /// The strong entity tag of the received bytes; nil if they cannot be continued.
     private var tag: String?
     private var failureCount = 0
-    /// The furthest byte when the failures were last counted from the beginning.
+    /// The highest byte count at which failures were reset to zero.
     ///
-    /// A download that starts over does not come past it by what it has had before.
+    /// A download that starts over must exceed it again, so repeated bytes do not count as
+    /// progress.
     private var milestone = 0
 
     package init() {}
 
-    /// The header fields of the next request; none to ask for the whole body.
+    /// The header fields of the next request; none to request the whole body.
     package var headers: HTTPHeaders {
         guard let tag, byteCount > 0 else { return HTTPHeaders() }
         return ["Range": "bytes=\(byteCount)-", "If-Range": tag]
     }
 
-    /// Whether another request can help after one that broke off.
+    /// Whether another request can help after an interruption.
     package var canGoOn: Bool { failureCount > 0 || tag != nil && byteCount > 0 }
 
-    /// Whether the body has come to its end, as far as its size is known.
+    /// Whether the body is complete, if its size is known; true otherwise.
     package var isWhole: Bool { total.map { $0 == byteCount } ?? true }
 
-    /// Takes the head of a reply to a request with ``headers``, before its body.
+    /// Processes the head of a response to a request with ``headers``, before its body.
     package mutating func take(status: Int, headers: HTTPHeaders) -> Decision {
-        // Lengths and ranges of a compressed body count other bytes.
+        // Lengths and ranges of a compressed body refer to compressed bytes.
         let isPlain = headers.contentEncoding == nil
         let tag = headers["ETag"].flatMap { $0.hasPrefix("W/") || !isPlain ? nil : $0 }
         if status == 200 {
             byteCount = 0
-            // A length beside chunks is void (RFC 9112, section 6.3).
+            // A length in addition to chunks is invalid (RFC 9112, section 6.3).
             let isLength = isPlain && headers["Transfer-Encoding"] == nil
             total = isLength ? headers["Content-Length"].flatMap { Int($0) } : nil
             self.tag = tag
@@ -68,16 +70,16 @@ package struct Resumption: Hashable, Sendable {
         return .append
     }
 
-    /// Takes note of bytes that were written.
+    /// Records bytes that were written.
     package mutating func receive(_ count: Int) {
         byteCount += count
-        // More than there can be: some of it belongs elsewhere.
+        // More bytes than the size: some of them belong to another body.
         if let total, byteCount > total { tag = nil }
     }
 
-    /// Takes note of a request that broke off.
+    /// Records an interrupted request.
     ///
-    /// - Returns: How many have failed since the last progress, including this one.
+    /// - Returns: The number of failures since the last progress, including this one.
     package mutating func fail() -> Int {
         if byteCount >= milestone + Self.progressByteCount {
             milestone = byteCount
@@ -102,7 +104,7 @@ package struct Resumption: Hashable, Sendable {
 }
 
 extension HTTPHeaders {
-    /// Whether a body has several ranges, with a boundary before each.
+    /// Whether a body has several ranges, each after a boundary.
     fileprivate var isMultipart: Bool {
         self["Content-Type"]?.lowercased().hasPrefix("multipart/") == true
     }

@@ -1,24 +1,24 @@
-/// Finds the query parameters whose values are credentials, by their names.
+/// Recognizes query parameters whose values are credentials, by their names.
 ///
-/// A name is divided into words, at capital letters and at everything but letters and digits.
-/// `private_token`, `hapikey` and `X-Goog-Signature` are credentials. `nextPageToken` and
-/// `startkey` are places in a list.
+/// A name is divided into words, at capital letters and at all characters other than letters and
+/// digits. `private_token`, `hapikey` and `X-Goog-Signature` are credentials. `nextPageToken` and
+/// `startkey` are positions in a list.
 package enum SecretName {
-    /// Words of credentials.
+    /// Words that indicate credentials.
     private static let words: Set<String> = [
         "appid", "auth", "authorization", "credential", "credentials", "jwt", "oauth", "pass", "passcode", "passphrase",
         "pin", "session", "sessionid", "sid", "sig",
     ]
-    /// Ends of words of credentials, such as `apikey`.
+    /// Endings of words that indicate credentials, such as `apikey`.
     private static let endings = ["key", "password", "passwd", "pwd", "secret", "signature", "token"]
-    /// Words before a token or a key that is a place in a list, or that orders one.
+    /// Words before a token or key that is a position in a list, or that orders a list.
     private static let places: Set<String> = [
         "after", "before", "change", "changes", "continuation", "continue", "cursor", "delta", "end", "from", "group",
         "last", "next", "offset", "order", "page", "paging", "pagination", "prev", "previous", "primary", "resume",
         "resumption", "scroll", "since", "skip", "sort", "start", "starting", "sync",
     ]
 
-    /// Whether a query parameter of this name has a credential.
+    /// Whether a query parameter of this name contains a credential.
     package static func isSecret(_ name: some StringProtocol) -> Bool {
         let words = words(of: name)
         return words.indices.contains { index in
@@ -31,7 +31,7 @@ package enum SecretName {
         }
     }
 
-    /// The words of a name, in lower case.
+    /// The words of a name, in lowercase.
     private static func words(of name: some StringProtocol) -> [String] {
         var words: [String] = []
         var wasLowercase = false

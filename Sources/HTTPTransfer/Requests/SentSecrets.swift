@@ -1,21 +1,21 @@
 package import Foundation
 
-/// The credentials that a request sent, to keep them out of what is shown of its response.
+/// The credentials that a request sent, which are removed from everything shown of its response.
 ///
-/// A credential is found as it is, and in every mixture of percent, JSON and HTML escapes. It is
+/// A credential is found unescaped, and in every mixture of percent, JSON and HTML escapes. It is
 /// also found as base64 or hexadecimal digits, and if the text ends in the middle of it.
 package struct SentSecrets: Sendable {
-    /// The text that stands for a credential.
+    /// The text that replaces a credential.
     private static let mark = Array("[redacted]".utf8)
-    /// The minimum number of bytes of a credential. Shorter values occur in other words.
+    /// The minimum number of bytes of a credential. Shorter values occur in ordinary words.
     private static let minimumByteCount = 4
-    /// The same for fields whose names do not say that they have a credential.
+    /// The minimum for fields whose names do not indicate a credential.
     private static let minimumByteCountOfOthers = 8
-    /// Parts of the names of header fields that have credentials.
+    /// Parts of the names of header fields that contain credentials.
     private static let credentialWords = [
         "auth", "cookie", "credential", "key", "password", "secret", "session", "signature", "token",
     ]
-    /// Header fields whose values are no credentials, in lower case.
+    /// Header fields whose values are not credentials, in lowercase.
     private static let harmless: Set<String> = [
         "accept", "accept-charset", "accept-encoding", "accept-language", "cache-control", "content-type", "date",
         "if-match", "if-modified-since", "if-none-match", "if-range", "last-event-id", "origin", "prefer", "range",
@@ -33,14 +33,14 @@ package struct SentSecrets: Sendable {
     /// Finds the credentials of a request.
     ///
     /// - Parameters:
-    ///   - headers: The header fields that only the origin may see.
+    ///   - headers: The header fields that only the origin may receive.
     ///   - url: The address.
     package init(headers: HTTPHeaders, url: URL) {
         var secrets: Set<[UInt8]> = []
         func insert(_ text: some StringProtocol, atLeast byteCount: Int = Self.minimumByteCount) {
             if text.utf8.count >= byteCount { secrets.insert(Array(text.utf8)) }
         }
-        // Some servers take a key in place of a user's name.
+        // Some servers expect a key as the user name.
         func insert(user: String, password: String) {
             insert(password.isEmpty ? user : password)
             if !password.isEmpty { insert("\(user):\(password)") }
@@ -81,8 +81,8 @@ package struct SentSecrets: Sendable {
         self.forms = forms.sorted { $0.count != $1.count ? $0.count > $1.count : $0.lexicographicallyPrecedes($1) }
     }
 
-    /// The base64 digits of a text that do not depend on what is around it, for each of the three
-    /// places where it can begin.
+    /// The base64 digits of a text that do not depend on the surrounding bytes, for each of its
+    /// three possible offsets.
     private static func base64(of secret: [UInt8]) -> Set<[UInt8]> {
         var forms: Set<[UInt8]> = []
         for shift in 0..<3 {
@@ -103,7 +103,7 @@ package struct SentSecrets: Sendable {
 
     // MARK: Searching
 
-    /// Whether a text has a credential of eight bytes or more.
+    /// Whether a text contains a credential of eight bytes or more.
     package func isFound(in text: String) -> Bool {
         let bytes = Array(text.utf8)
         let long = forms.prefix { $0.count >= Self.minimumByteCountOfOthers }
@@ -116,7 +116,7 @@ package struct SentSecrets: Sendable {
         forms.isEmpty ? text : String(decoding: redacted(Array(text.utf8)), as: UTF8.self)
     }
 
-    /// The text without credentials, also if its end is cut.
+    /// The text without credentials, even if the last one is truncated.
     package func redacted(_ bytes: [UInt8]) -> [UInt8] {
         guard !forms.isEmpty else { return bytes }
         var written: [UInt8] = []
@@ -133,7 +133,7 @@ package struct SentSecrets: Sendable {
         return written
     }
 
-    /// The problem without credentials in its texts.
+    /// The problem, without credentials in its texts.
     package func redacted(_ problem: HTTPError.Problem) -> HTTPError.Problem {
         switch problem {
         case .unreachable(let reason, let isLasting): .unreachable(redacted(reason), isLasting: isLasting)
@@ -155,7 +155,7 @@ package struct SentSecrets: Sendable {
     /// The error of a request, without the credentials that it sent.
     package func error(at url: URL, _ problem: HTTPError.Problem) -> HTTPError {
         var shown = url
-        // A server may lead to an address whose path has the credential.
+        // A server may lead to an address whose path contains the credential.
         if isFound(in: url.path),
             let bare = URL(string: redacted(url.absoluteString).replacing("[redacted]", with: "…"))
         {
@@ -164,7 +164,7 @@ package struct SentSecrets: Sendable {
         return HTTPError(url: shown, problem: redacted(problem))
     }
 
-    /// The number of bytes of the longest credential that begins at a place; nil if none does.
+    /// The length in bytes of the longest credential that begins at an index; nil if none does.
     private func length(
         at start: Int, of bytes: [UInt8], isOpenEnded: Bool, among forms: ArraySlice<[UInt8]>
     ) -> Int? {
@@ -184,13 +184,13 @@ package struct SentSecrets: Sendable {
         return nil
     }
 
-    /// The byte that an escape stands for, and the length of the escape.
+    /// The byte that an escape represents, and the length of the escape.
     private static func unit(at index: Int, of bytes: [UInt8], expecting wanted: UInt8) -> (UInt8, Int)? {
         let byte = bytes[index]
         if byte == wanted { return (byte, 1) }
         switch byte {
         case UInt8(ascii: "%"):
-            // Also an escape that was escaped, `%252F`.
+            // Includes an escape that was escaped itself, `%252F`.
             let start = bytes[index...].starts(with: Array("%25".utf8)) ? index + 3 : index + 1
             return hexadecimal(bytes, at: start, count: 2).map { ($0, start + 2 - index) }
         case UInt8(ascii: "\\"):

@@ -6,29 +6,29 @@ import OneWaySynchronizer
 import FoundationNetworking
 #endif
 
-/// One request of a session on its way: what has arrived, and who waits for it.
+/// A running request of a session: the received data, and the tasks that wait for it.
 ///
-/// The first end wins, be it the last byte, an error or a cancel; whatever arrives later is
+/// The first end counts: the last byte, an error or a cancel. Anything that arrives later is
 /// ignored.
 final class Exchange: Sendable {
     private struct State: Sendable {
         var response: HTTPURLResponse?
         var receivedByteCount = 0
-        /// What has arrived and was not read yet.
+        /// Bytes that have arrived but are not read yet.
         var unread: [UInt8] = []
         var headWaiters = Waiters<HTTPURLResponse>()
         var bodyWaiters = Waiters<[UInt8]?>()
         /// Set once.
         var end: Result<Void, any Error>?
         var isStopped = false
-        /// Whether the session shall pause while much is unread.
+        /// Whether the session should pause because many bytes are unread.
         var isPauseWanted = false
     }
 
     private typealias HeadWaiter = Waiters<HTTPURLResponse>.Waiter
     private typealias BodyWaiter = Waiters<[UInt8]?>.Waiter
 
-    /// What may be unread before the session is asked to pause.
+    /// The number of unread bytes at which the session should pause.
     private static let unreadByteCount = 4 << 20
 
     private let task: URLSessionTask
@@ -45,14 +45,14 @@ final class Exchange: Sendable {
 
     /// Sends the request, and waits for the head of the response.
     ///
-    /// - Throws: How the exchange ended before; `CancellationError` when the task is cancelled,
-    ///   which ends it.
+    /// - Throws: The error that has already ended the exchange; `CancellationError` if the task is
+    ///   cancelled, which ends the exchange.
     func head() async throws -> HTTPURLResponse {
         try await withTaskCancellationHandler {
             if state.withLock(\.end) == nil {
                 task.resume()
             } else {
-                // A task that was never sent would keep its session from ending.
+                // A task that was never resumed would keep its session from ending.
                 changing.async { [task] in task.cancel() }
             }
             return try await state.wait(in: \.headWaiters, isCancellable: false) { state in
@@ -91,7 +91,7 @@ final class Exchange: Sendable {
         }
     }
 
-    /// Ends the exchange, unless it has ended.
+    /// Ends the exchange, unless it has already ended.
     func end(_ outcome: Result<Void, any Error>) {
         let waiters = state.withLock { state in
             guard state.end == nil else { return nil as (head: [HeadWaiter], body: [BodyWaiter])? }
@@ -104,12 +104,11 @@ final class Exchange: Sendable {
         if case .failure = outcome { stopIfAllowed() }
     }
 
-    /// Stops the request, when it may be stopped now.
+    /// Stops the request if this is allowed now.
     ///
-    /// On Linux a task that is cancelled while it waits for its delegate's word on a redirect
-    /// brings the process down, and whether it does is not to be known before its response has
-    /// come. Until then a request is left alone: it is stopped by its response, or ended by its
-    /// silence.
+    /// On Linux, cancelling a task that waits for its delegate's decision on a redirect crashes the
+    /// process, and whether it waits for that is unknown until its response has arrived. Until
+    /// then, the request is left running: its response stops it, or its silence ends it.
     private func stopIfAllowed() {
         let mayStop = state.withLock { state in
             guard case .failure = state.end, !state.isStopped else { return false }
@@ -122,7 +121,8 @@ final class Exchange: Sendable {
         if mayStop { changing.async { [task] in task.cancel() } }
     }
 
-    /// Has a session that can do so pause or go on, as it is wanted when the queue gets there.
+    /// Suspends or resumes a session's task, as requested at the time when the queue runs the
+    /// change.
     private func schedulePause() {
         #if !canImport(FoundationNetworking)
         changing.async { [self] in
@@ -134,7 +134,7 @@ final class Exchange: Sendable {
         #endif
     }
 
-    // MARK: What the session reports
+    // MARK: The session's callbacks
 
     func receive(_ response: URLResponse) {
         guard let response = response as? HTTPURLResponse else {
@@ -154,7 +154,7 @@ final class Exchange: Sendable {
             guard state.end == nil else { return (nil as BodyWaiter?, false) }
             if let waiter = state.bodyWaiters.removeFirst() { return (waiter, false) }
             state.unread += data
-            // Together with the bytes, so that the reader who takes them ends the pause.
+            // Set together with the bytes, so that the reader who takes them ends the pause.
             guard state.unread.count > Self.unreadByteCount, !state.isPauseWanted else { return (nil, false) }
             state.isPauseWanted = true
             return (nil, true)
@@ -166,7 +166,7 @@ final class Exchange: Sendable {
     func complete(_ error: (any Error)?) {
         let (response, received) = state.withLock { ($0.response, $0.receivedByteCount) }
         guard let response else { return end(.failure(Self.problem(of: error))) }
-        // A redirect that is not followed has no body to speak of.
+        // A redirect that is not followed has no relevant body.
         if (300..<400).contains(response.statusCode) { return end(.success(())) }
         let promised = response.promisedByteCount
         let code = (error as? URLError)?.code
@@ -205,8 +205,7 @@ final class Exchange: Sendable {
 }
 
 extension HTTPURLResponse {
-    /// The length the body was promised to have; nil when there is none, or when it counts
-    /// compressed bytes.
+    /// The announced length of the body; nil if there is none, or if it counts compressed bytes.
     fileprivate var promisedByteCount: Int? {
         guard value(forHTTPHeaderField: "Content-Encoding") == nil, statusCode != 204, statusCode != 304,
             let text = value(forHTTPHeaderField: "Content-Length")

@@ -2,15 +2,14 @@ import SyncBase
 
 /// Header fields of a request or response (RFC 9110, section 5).
 ///
-/// Names are compared without regard to case. Values are kept out of `description`, because some of
-/// them are secrets.
+/// Names are case-insensitive. Values are omitted from `description`, because some are secrets.
 public struct HTTPHeaders: Hashable, Sendable {
     private var values: [String: String] = [:]
 
     /// Creates an empty set of fields.
     public init() {}
 
-    /// Creates fields. Values of one name are joined by commas.
+    /// Creates fields. Values with the same name are joined by commas.
     public init(_ fields: some Sequence<(name: String, value: String)>) {
         for (name, value) in fields {
             self[name] = self[name].map { "\($0), \(value)" } ?? value
@@ -23,7 +22,7 @@ public struct HTTPHeaders: Hashable, Sendable {
         set { values[name.lowercased()] = newValue }
     }
 
-    /// The fields in the order of their names, which are in lower case.
+    /// The fields sorted by name, with names in lowercase.
     public var fields: [(name: String, value: String)] {
         values.sortedByKey.map { ($0.key, $0.value) }
     }

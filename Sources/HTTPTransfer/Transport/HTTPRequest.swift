@@ -1,10 +1,10 @@
 public import Foundation
 
-/// A request.
+/// An HTTP request.
 public struct HTTPRequest: Hashable, Sendable {
     /// The address, http or https.
     public var url: URL
-    /// The method, in capitals; `GET` by default.
+    /// The method, in uppercase; `GET` by default.
     public var method = "GET"
     /// The header fields, without those that the transport adds.
     public var headers: HTTPHeaders

@@ -5,19 +5,19 @@ extension HTTPResponse {
     ///
     /// The sequence throws ``HTTPError/Problem`` if the body ends too early.
     public struct Body: AsyncSequence, Sendable {
-        /// Bytes of the body, of any number.
+        /// A piece of the body, of any size.
         public typealias Element = [UInt8]
         /// The errors of the transport.
         public typealias Failure = any Error
 
         private let pieces: ErasedSequence<[UInt8]>
 
-        /// Creates a body of the pieces of a sequence.
+        /// Creates a body from a sequence of pieces.
         public init<Pieces: AsyncSequence & Sendable>(_ pieces: Pieces) where Pieces.Element == [UInt8] {
             self.pieces = ErasedSequence(pieces)
         }
 
-        /// Creates an iterator. A body can be read once.
+        /// Creates an iterator. A body can be read only once.
         public func makeAsyncIterator() -> AsyncIterator {
             AsyncIterator(base: pieces.makeAsyncIterator())
         }

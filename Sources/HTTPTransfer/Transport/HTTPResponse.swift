@@ -1,16 +1,16 @@
-/// A response: its head, and a body that arrives while it is read.
+/// An HTTP response: its head, and a body that arrives while it is read.
 public struct HTTPResponse: Sendable {
     /// The status code, 100 to 599.
     public var status: Int
     /// The header fields.
     public var headers: HTTPHeaders
-    /// The body, decompressed. It can be read once.
+    /// The body, decompressed. It can be read only once.
     public var body: Body
-    /// Whether the transport notices a body that ends too early.
+    /// Whether the transport detects a truncated body.
     ///
-    /// True by default, unless the headers say that the body was compressed: only whoever
-    /// decompresses it knows its end. False is right for a body of HTTP/1 that has neither a length
-    /// nor chunks, and ends with its connection.
+    /// True by default, unless the header fields name a compression, because only the decompressor
+    /// knows the end of the data. Use false for an HTTP/1 body that has neither a length nor
+    /// chunks, and ends with its connection.
     public var isFramed: Bool
 
     /// Creates a response with a body that arrives over time.

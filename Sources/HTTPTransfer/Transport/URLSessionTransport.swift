@@ -8,33 +8,32 @@ public import FoundationNetworking
 public import Foundation
 #endif
 
-/// The transport over a network: `URLSession`, which decompresses bodies and trusts the
-/// certificates that the system trusts.
+/// The network transport of Foundation: `URLSession`, which decompresses bodies and trusts the
+/// system's certificates.
 ///
-/// Cookies and caches are not used; redirects are handed on as they come. On Apple's platforms a
-/// body that is not read stops arriving after some megabytes. On Linux a session reads as fast as
-/// the server sends, whatever its delegate does: what has arrived and was not read yet is in
-/// memory, up to the limit of the client. A body without an end that comes faster than it can be
-/// read, which takes a server on the same machine, keeps the session from ever seeing that it was
-/// stopped.
+/// Cookies and caches are not used; redirects are returned, not followed. On Apple platforms, a
+/// body that is not read stops arriving after some megabytes. On Linux, a session reads as fast as
+/// the server sends, so unread bytes are held in memory, up to the client's size limit. An endless
+/// body that arrives faster than it is read, as from a server on the same machine, prevents the
+/// session from noticing that it was stopped.
 public final class URLSessionTransport: HTTPTransport {
-    /// A year in seconds.
+    /// One year in seconds.
     private static let noTimeout: TimeInterval = 31_536_000
     private let session: URLSession
     private let delegate = ExchangeDelegate()
-    /// The queue that suspends, resumes and cancels tasks, in this order of events.
+    /// The queue that suspends, resumes and cancels tasks, in the order of these events.
     ///
     /// `URLSessionTask.cancel` waits for the session's own queue, which on Linux can wait for the
-    /// task that is being cancelled. It must not be called in a cancellation handler or a delegate.
+    /// task that is being cancelled. Never call it in a cancellation handler or a delegate.
     private let changing = DispatchQueue(label: "URLSessionTransport.changing")
 
-    /// Makes a transport with a session of its own.
+    /// Creates a transport with its own session.
     ///
-    /// - Parameter configuration: What the session is made with; an ephemeral one by default.
-    ///   Caches and cookies are switched off in it.
+    /// - Parameter configuration: The configuration of the session; an ephemeral one by default.
+    ///   Caches and cookies are disabled in it.
     public init(configuration: URLSessionConfiguration = .ephemeral) {
-        // How many requests run at a time is the client's business, and one that nobody waits for
-        // any more may keep its connection for a while.
+        // The client limits the number of requests, and an abandoned request may keep its
+        // connection for a while.
         configuration.httpMaximumConnectionsPerHost = 4_096
         configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
         configuration.urlCache = nil
@@ -48,11 +47,11 @@ public final class URLSessionTransport: HTTPTransport {
     }
 
     deinit {
-        // Gives the connections back, once the last request has ended.
+        // Returns the connections after the last request has ended.
         session.finishTasksAndInvalidate()
     }
 
-    /// Sends a request; ``HTTPTransport/send(_:)`` says what is promised.
+    /// Sends a request; ``HTTPTransport/send(_:)`` documents the contract.
     public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         var wanted = URLRequest(url: request.url)
         wanted.timeoutInterval = Self.noTimeout
@@ -69,8 +68,8 @@ public final class URLSessionTransport: HTTPTransport {
         }
         var response = HTTPResponse(
             status: head.statusCode, headers: HTTPHeaders(headers), body: ExchangeBody(exchange: exchange))
-        // A session does not report the version. Later ones than HTTP/1 have no field `Connection`
-        // (RFC 9113, section 8.2.2).
+        // A session does not report the HTTP version. Versions after HTTP/1 have no field
+        // `Connection` (RFC 9113, section 8.2.2).
         let fields = response.headers
         let hasEnd =
             fields["Connection"]?.lowercased().contains("close") != true || fields["Content-Length"] != nil
@@ -80,8 +79,7 @@ public final class URLSessionTransport: HTTPTransport {
     }
 }
 
-/// The pieces of a body as a session hands them over. Ends its exchange when the last reference is
-/// gone.
+/// The pieces of a body from a session. Releasing the last reference ends its exchange.
 private final class ExchangeBody: AsyncSequence, Sendable {
     private let exchange: Exchange
 
@@ -106,7 +104,7 @@ private final class ExchangeBody: AsyncSequence, Sendable {
     }
 }
 
-/// Hands a session's callbacks to the exchange they are about.
+/// Forwards a session's callbacks to their exchanges.
 private final class ExchangeDelegate: NSObject, URLSessionDataDelegate, Sendable {
     private let exchanges = Locked<[Int: Exchange]>([:])
 
